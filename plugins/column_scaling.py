@@ -55,8 +55,8 @@ class Standardize(ColumnStage):
             total = moments.present[column]
             what = f"the rows of {name} weigh {total:g} together, and its deviation is divided by that less 1"
             raise StageError(self.name, f"{what}; multiply all weights by the same number, so that they count rows")
-        remainder = moments.mean_remainder(scale)
         moved = ~keep & (not moments.schema.zero)
+        remainder = moments.mean_remainder(scale) if moved.any() else np.zeros(len(moments))
         return {
             "unit": np.where(keep, 1.0, np.ldexp(1.0, scale)),
             "offset": np.where(moved, moments.mean(scale), 0.0),

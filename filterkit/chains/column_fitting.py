@@ -313,7 +313,7 @@ def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, i
 def _push(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
     """Push a table of all columns through a fitted stage, one range of columns after the other."""
     cuts = _cut_for(fitted.stage, budget, table)
-    return side_by_side([fitted.push(table.some(begin, end)) for begin, end in cuts])
+    return side_by_side([fitted.push(table.column_range(begin, end)) for begin, end in cuts])
 
 
 def cut_columns(statistic: T, begin: int, end: int) -> T:
@@ -321,7 +321,7 @@ def cut_columns(statistic: T, begin: int, end: int) -> T:
     assert isinstance(statistic, Statistic)
     if end - begin == statistic.schema.width:
         return statistic
-    return statistic.some(begin, end).alone()
+    return statistic.column_range(begin, end).without_other_columns()
 
 
 def _cut_for(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:

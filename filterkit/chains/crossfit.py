@@ -207,9 +207,14 @@ def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -
     gap_parts = class_parts.regrouped(table.gap_parts, group, classes)
     total_parts = class_parts.regrouped(table.total_parts[None], group, classes)
     assert isinstance(total_parts, np.ndarray)
-    found = ContingencyTable(schema, table.columns, indptr, values, parts, gap_parts, total_parts[0])
-    found.first = table.first
-    return found
+    return table.replace(
+        schema=schema,
+        indptr=indptr,
+        values=values,
+        cell_parts=parts,
+        gap_parts=gap_parts,
+        total_parts=total_parts[0],
+    )
 
 
 class CrossFitted(Fitted):

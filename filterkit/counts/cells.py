@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit.counts.class_parts import FEW, Parts, SparseParts
-from filterkit.counts.weights import CountedRows, sum_parts
+from filterkit.counts.weights import CountedRows
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import begins_run, row_starts
 from filterkit.errors import StageError, quoted
@@ -30,11 +30,8 @@ def cells_of(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.nd
     ------
     StageError : a value is infinite.
     """
-    batch, y, weights, classes = rows.batch, rows.y, rows.parts, rows.classes
-    column, value, row = entries(batch, columns)
-    infinite = np.flatnonzero(np.isinf(value))
-    if len(infinite):
-        raise infinite_value(rows, int(columns[column[infinite[0]]]), int(row[infinite[0]]), reader)
+    y, weights, classes = rows.y, rows.parts, rows.classes
+    column, value, row = finite_entries(rows, columns, reader)
     absent = np.isnan(value)
     missing = _missing(rows, column[absent], row[absent], len(columns))
     if absent.any():
@@ -49,15 +46,22 @@ def cells_of(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.nd
 
 def _missing(rows: CountedRows, column: np.ndarray, row: np.ndarray, columns: int) -> Parts:
     """The weights of missing values: the column and the row of each are given."""
-    weights = None if rows.parts is None else rows.parts[row]
     if rows.classes > FEW:
-        parts = np.ones((len(row), 1)) if weights is None else weights
+        parts = np.ones((len(row), 1)) if rows.parts is None else rows.parts[row]
         return SparseParts.added(column, rows.y[row], parts, columns, rows.classes)
     shape = (columns, rows.classes, 1 if rows.parts is None else rows.parts.shape[1])
     if not len(row):
         return np.zeros(shape)
     at = column.astype(np.int64) * rows.classes + rows.y[row]
-    return sum_parts(at, weights, columns * rows.classes).reshape(shape)
+    return rows.sum_by(at, row, columns * rows.classes).reshape(shape)
+
+
+def finite_entries(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the `entries` of some rows; raise a `StageError` in the name of the stage `reader` if one is infinite."""
+    column, value, row = entries(rows.batch, columns)
+    for at in np.flatnonzero(np.isinf(value))[:1]:
+        raise infinite_value(rows, int(columns[column[at]]), int(row[at]), reader)
+    return column, value, row
 
 
 def infinite_value(rows: CountedRows, column: int, row: int, reader: str) -> StageError:

@@ -5,27 +5,22 @@ The sum of each digit over many numbers is a whole number below 2**53 and thus e
 in any order (J. Demmel and H. D. Nguyen, *Fast Reproducible Floating-Point Summation*, ARITH 2013). What lies below
 the last digit is rounded off each number; with eleven digits, that is nothing if all numbers have about the same size.
 
-A sum of digits is read as a pair of float64 numbers, high and low, whose exact sum it is to some 106 bits. The
-functions on such pairs follow T. J. Dekker, *A Floating-Point Technique for Extending the Available Precision*, 1971.
-Where that is too little, the sum is read as a fraction.
+In the end, the digits of a sum become one whole number in Python, so that what follows from sums is rounded only once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
 BITS = 26  # of a digit; the sum of 2**27 (134 million) of them is below 2**53
 MOST_DIGITS = 11  # the product of a weight and of the squares of two float64 numbers of one size has no more
-
-Pair = tuple[np.ndarray, np.ndarray]  # float64 (k,) each, high and low
+UNIT_BITS = BITS * (MOST_DIGITS - 1)
 
 
 def grid(largest: np.ndarray) -> np.ndarray:
-    """int64 (k,): for each column the exponent e, such that no number is larger than ``2**(26 * (e + 1))``.
+    """Return, for each column, the exponent e such that no number is larger than ``2**(26 * (e + 1))``: int64 (k,).
 
     Parameters
     ----------
@@ -36,34 +31,42 @@ def grid(largest: np.ndarray) -> np.ndarray:
 
 
 def unit(exponent: np.ndarray) -> np.ndarray:
-    """float64 (k,): ``2**(-26 * exponent)``, which scales numbers so that none is larger than 2**26."""
+    """Return ``2**(-26 * exponent)``, float64 (k,), which scales numbers so that none is larger than 2**26."""
     return np.ldexp(1.0, (-BITS * exponent).astype(np.int32))
 
 
-class ExactSums(NamedTuple):
-    """The sums of several columns.
+class ExactSums:
+    """The sums of the values of several columns, or of their squares, times the weights of the rows.
+
+    Parameters
+    ----------
+    power : 1 if values are added up, 2 if squares are.
+    values : int64 (k,), the exponent of the `grid` for the values of each column.
+    weights : the exponent of the grid for weights, at least 0.
+    digits : float64 (digits, k), whole numbers. Digit d counts units of
+        ``2**(26 * (power * (values + 1) + weights - d))``.
 
     Attributes
     ----------
-    exponent : int64 (k,): the last bit of digit d of a column stands for ``2**(26 * (exponent - d))``.
-    digits : float64 (digits, k), whole numbers; further digits are 0.
+    power, values, weights : as above.
+    digits : as above, without the last ones that are 0 in all columns.
     """
 
-    exponent: np.ndarray
-    digits: np.ndarray
-
-    @staticmethod
-    def of_digits(exponent: np.ndarray, digits: np.ndarray) -> ExactSums:
-        """The sums, without the last digits that are 0 in all columns."""
+    def __init__(self, power: int, values: np.ndarray, weights: int, digits: np.ndarray) -> None:
+        self.power = power
+        self.values = values
+        self.weights = weights
         used = np.flatnonzero(digits.any(axis=1))
-        return ExactSums(exponent, digits[: used[-1] + 1 if len(used) else 0].copy())
+        self.digits = digits[: used[-1] + 1 if len(used) else 0].copy()
 
     @staticmethod
-    def merge(several: Sequence[ExactSums], exponent: np.ndarray) -> ExactSums:
-        """The sums of the numbers of all `several`, with the `exponent` of all numbers together."""
-        merged = np.zeros((MOST_DIGITS, len(exponent)))
+    def merge(several: Sequence[ExactSums]) -> ExactSums:
+        """Add up the sums of the same columns over the rows of all `several`, at least one."""
+        power, values = several[0].power, np.maximum.reduce([sums.values for sums in several])
+        weights = max(sums.weights for sums in several)
+        merged = np.zeros((MOST_DIGITS, len(values)))
         for sums in several:
-            down = exponent - sums.exponent
+            down = power * (values - sums.values) + weights - sums.weights
             if not down.any():
                 merged[: len(sums.digits)] += sums.digits
                 continue
@@ -71,47 +74,42 @@ class ExactSums(NamedTuple):
                 row = number + down
                 at = np.flatnonzero(row < len(merged))
                 merged[row[at], at] += digit[at]
-        return ExactSums.of_digits(exponent, merged)
+        return ExactSums(power, values, weights, merged)
 
-    def some(self, low: int, high: int) -> ExactSums:
-        """The sums of the columns from `low` up to, but not including, `high`."""
-        return ExactSums(self.exponent[low:high], self.digits[:, low:high])
+    def __getitem__(self, columns: slice) -> ExactSums:
+        """Return the sums of a range of columns."""
+        return ExactSums(self.power, self.values[columns], self.weights, self.digits[:, columns])
 
-    def pair(self) -> Pair:
-        """The sums, divided by ``2**(26 * exponent)``, as pairs."""
-        # The same sum may come in different digits. Carried upwards, they are the same.
-        digits = self.digits.copy()
-        for d in range(len(digits) - 1, 0, -1):
-            carry = np.floor(digits[d] * 2.0**-BITS)
-            digits[d] -= carry * 2.0**BITS
-            digits[d - 1] += carry
-        return sum_of((digits * 2.0 ** (-BITS * np.arange(len(digits))[:, None])).T)
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the digits take."""
+        return self.digits.nbytes
 
-    def fraction(self, column: int) -> Fraction:
-        """The sum of one column, divided by ``2**(26 * exponent)``."""
-        whole = 0
-        for digit in self.digits[:, column].tolist():
-            whole = (whole << BITS) + int(digit)
-        return Fraction(whole, 1 << BITS * max(len(self.digits) - 1, 0))
+    def whole(self) -> np.ndarray:
+        """Return the sums, of values divided by ``2**(26 * values)``, as Python ints in units of ``2**-UNIT_BITS``."""
+        whole = np.zeros(len(self.values), object)
+        for digit in self.digits.astype(np.int64):
+            whole = (whole << BITS) + digit
+        return np.asarray(whole << BITS * (self.power + self.weights + MOST_DIGITS - len(self.digits)))
 
 
-def sum_of(parts: np.ndarray) -> Pair:
-    """The sums over the last axis of an array, as pairs."""
-    zeros = np.zeros(parts.shape[:-1])
-    total = zeros, zeros
-    for part in np.moveaxis(parts, -1, 0):
-        total = add(total, (part, zeros))
-    return total
-
-
-def add_digits(numbers: np.ndarray, digits: np.ndarray, first: int) -> None:
+def add_digits(
+    numbers: np.ndarray,
+    digits: np.ndarray,
+    first: int,
+    column: np.ndarray | None = None,
+    times: np.ndarray | None = None,
+) -> None:
     """Add the digits of numbers to those of the sums of their columns.
 
     Parameters
     ----------
-    numbers : float64 (n, k); it is used up. Digit d of a number counts units of ``2**(-26 * (d - 1))``.
+    numbers : float64 (n, k); or (n,), of which each is in its own `column`. Digit d of a number counts units of
+        ``2**(-26 * (d - 1))``. The numbers are used up.
     digits : float64 (digits, k), changed in place.
     first : the first digit that may differ from 0.
+    column : int (n,); None if the numbers have two axes.
+    times : float64 (n,), how often each of the numbers (n,) counts; None if once.
     """
     part = np.empty_like(numbers)
     for d in range(first, len(digits)):
@@ -121,28 +119,18 @@ def add_digits(numbers: np.ndarray, digits: np.ndarray, first: int) -> None:
         np.add(numbers, shift, out=part)
         part -= shift
         numbers -= part
-        digits[d] += np.einsum("ij->j", part) * 2.0 ** (BITS * (d - 1))  # faster than sum
+        if column is None:
+            amount = np.einsum("ij->j", part)  # faster than sum
+        else:
+            amount = np.bincount(column, part if times is None else part * times, digits.shape[1])
+        digits[d] += amount * 2.0 ** (BITS * (d - 1))
 
 
-def add_entry_digits(
-    numbers: np.ndarray, column: np.ndarray, digits: np.ndarray, first: int, times: np.ndarray | None
-) -> None:
-    """As `add_digits`, for numbers (n,) in the columns `column`, each of which counts `times` times, or once."""
-    for d in range(first, len(digits)):
-        if not numbers.any():
-            return
-        shift = 1.5 * 2.0 ** (52 - BITS * (d - 1))
-        part = (numbers + shift) - shift
-        numbers = numbers - part
-        amount = part if times is None else part * times
-        digits[d] += np.bincount(column, amount, digits.shape[1]) * 2.0 ** (BITS * (d - 1))
-
-
-def two_product(a: np.ndarray, b: np.ndarray) -> Pair:
-    """The products of two arrays, and the rounding errors of these."""
+def two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Multiply two arrays: the products, and their rounding errors (T. J. Dekker, Numerische Mathematik 18, 1971)."""
     product = a * b
-    a_high, a_low = _halves(a)
-    b_high, b_low = (a_high, a_low) if b is a else _halves(b)
+    a_high, a_low = _split(a)
+    b_high, b_low = (a_high, a_low) if b is a else _split(b)
     error = a_high * b_high
     error -= product
     error += a_high * b_low
@@ -151,34 +139,8 @@ def two_product(a: np.ndarray, b: np.ndarray) -> Pair:
     return product, error
 
 
-def _halves(a: np.ndarray) -> Pair:
-    """Each number as the sum of two of 26 bits."""
+def _split(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Split each number into a sum of two of 26 bits."""
     wide = a * 134217729.0  # 2**27 + 1
     high = wide - (wide - a)
     return high, a - high
-
-
-def add(a: Pair, b: Pair) -> Pair:
-    """The sums of two pairs, as pairs."""
-    total = a[0] + b[0]
-    part = total - a[0]
-    rest = (a[0] - (total - part)) + (b[0] - part) + a[1] + b[1]
-    high = total + rest
-    return high, rest - (high - total)
-
-
-def multiply(a: Pair, b: Pair) -> Pair:
-    """The products of two pairs, as pairs."""
-    product, error = two_product(np.asarray(a[0]), np.asarray(b[0]))
-    error = error + (a[0] * b[1] + a[1] * b[0])
-    high = product + error
-    return high, error - (high - product)
-
-
-def divide(a: Pair, b: Pair) -> Pair:
-    """The quotients of two pairs, as pairs; `b` has no zeros."""
-    quotient = a[0] / b[0]
-    product, error = two_product(quotient, b[0])
-    rest = (a[0] - product - error + a[1] - quotient * b[1]) / b[0]
-    high = quotient + rest
-    return high, rest - (high - quotient)

@@ -71,14 +71,10 @@ def mdl_bins(table: ContingencyTable) -> ContingencyTable:
     begins[cells.indptr[:-1][np.diff(cells.indptr) > 0]] = True
     begins[mdl_cuts(cells, by_values=True) + 1] = True
     first = np.flatnonzero(begins)
-    return ContingencyTable(
-        cells.schema,
-        cells.columns,
-        row_starts(cells.column_of_cell[first], len(cells)),
-        cells.values[first],
-        class_parts.add_runs(cells.cell_parts, first) if len(first) else cells.cell_parts,
-        cells.gap_parts,
-        cells.total_parts,
+    return cells.replace(
+        indptr=row_starts(cells.column_of_cell[first], len(cells)),
+        values=cells.values[first],
+        cell_parts=class_parts.add_runs(cells.cell_parts, first) if len(first) else cells.cell_parts,
     )
 
 

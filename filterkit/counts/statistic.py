@@ -1,4 +1,4 @@
-"""Statistic: what a column stage learns from. It is taken of each batch, and the statistics of all batches are merged.
+"""Statistic: what a column stage learns from. It is computed from each batch, and the statistics of batches are merged.
 
 Merging is associative and commutative to the last bit, so that the result does not depend on how rows are cut into
 batches, or in which order the batches come.
@@ -6,12 +6,11 @@ batches, or in which order the batches come.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from filterkit.counts.record import SAME, Field, Record
 from filterkit.data.attributes import taken
 
 if TYPE_CHECKING:
@@ -19,11 +18,13 @@ if TYPE_CHECKING:
     from filterkit.data.schema import Schema
 
 
-class Statistic:
-    """What is known of some columns of X over all training rows that count.
+class Statistic(Record):
+    """Describes some columns of X over all training rows that count.
 
-    Write `of`, `merge`, `nbytes`, `totals` and `some`. If the statistic can also be found from a contingency table of
-    rows that all have the weight 1, set `from_tables` and write `of_table`.
+    Write `fields`, `of` and `totals`. `fields` adds to those of `Statistic` the name of each array, and how it is
+    merged. An object may stand for an array: it has `nbytes`, can be indexed by a slice of columns, and merges by a
+    class method `merge` or by a function of its own. If the statistic also follows from a contingency table of rows
+    that all have the weight 1, set `from_tables` and write `of_table`.
 
     Attributes
     ----------
@@ -32,19 +33,20 @@ class Statistic:
     from_tables : whether `of_table` gives the same as `of`, to the last bit.
     schema : the schema of the rows.
     columns : int64 (k,), the ascending numbers of the columns of X that the statistic covers.
-    first : how many columns come before those of `schema` in the relation that is fitted strip by strip; else 0.
+    column_offset : how many columns of the relation come before those of `schema`, which has some of them only; else 0.
     """
 
+    fields: ClassVar[dict[str, Field]] = {"schema": SAME, "columns": SAME, "column_offset": SAME}
     schema: Schema
     columns: np.ndarray
-    first: int = 0
+    column_offset: int = 0
     title: ClassVar[str] = ""
     grows: ClassVar[bool] = False
     from_tables: ClassVar[bool] = False
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """The statistic of one batch.
+        """Compute the statistic of one batch.
 
         Parameters
         ----------
@@ -60,45 +62,41 @@ class Statistic:
         raise NotImplementedError(f"{cls.__name__} has no of")
 
     @classmethod
-    def merge(cls, several: Sequence[Self], jobs: int = 1) -> Self:
-        """One statistic of the rows of at least one statistic of the same columns, with at most `jobs` threads."""
-        raise NotImplementedError(f"{cls.__name__} has no merge")
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that the statistic takes, approximately."""
-        raise NotImplementedError(f"{type(self).__name__} has no nbytes")
-
-    @property
-    def working_bytes(self) -> int:
-        """The bytes of the arrays that a stage is given to work with, if that differs from `nbytes`."""
-        return self.nbytes
+    def of_table(cls, table: Any) -> Self:
+        """Compute the statistic from a `ContingencyTable` that counts all rows as one class."""
+        raise NotImplementedError(f"{cls.__name__} has no of_table")
 
     @property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of the rows of each class that count; of all as one if not supervised."""
         raise NotImplementedError(f"{type(self).__name__} has no totals")
 
-    def some(self, low: int, high: int) -> Self:
-        """The statistic of the covered columns from `low` up to, but not including, `high`."""
-        raise NotImplementedError(f"{type(self).__name__} has no some")
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the statistic takes, approximately."""
+        return sum(getattr(self, name).nbytes for name, field in self.fields.items() if field.by_column)
 
-    @classmethod
-    def of_table(cls, table: Any) -> Self:
-        """The statistic of the rows of a `ContingencyTable` that counts all rows as one class."""
-        raise NotImplementedError(f"{cls.__name__} has no of_table")
+    @property
+    def working_bytes(self) -> int:
+        """The bytes of the arrays that a stage is passed to work with, if that differs from `nbytes`."""
+        return self.nbytes
+
+    def column_range(self, low: int, high: int) -> Self:
+        """Return the statistic of the covered columns from `low` up to, but not including, `high`."""
+        arrays = {name: getattr(self, name)[low:high] for name, field in self.fields.items() if field.by_column}
+        return self.replace(columns=self.columns[low:high], **arrays)
 
     def first_columns(self, count: int) -> Self:
-        """The statistic of the first `count` columns covered, or of all, without the memory of the others."""
-        return self if count >= len(self) else self.some(0, count)
+        """Return the statistic of the first `count` columns covered, or of all, without the memory of the others."""
+        return self if count >= len(self) else self.column_range(0, count)
 
-    def alone(self) -> Self:
-        """The same with a schema that has no other columns than those covered."""
-        found = copy(self)
-        found.schema = self.schema.with_features(taken(self.schema.features, self.columns), self.columns)
-        found.columns = np.arange(len(self))
-        found.first = self.first + int(self.columns[0]) if len(self) else self.first
-        return found
+    def without_other_columns(self) -> Self:
+        """Return the same with a schema that has no other columns than those covered."""
+        return self.replace(
+            schema=self.schema.with_features(taken(self.schema.features, self.columns), self.columns),
+            columns=np.arange(len(self)),
+            column_offset=self.column_offset + int(self.columns[:1].sum()),
+        )
 
     def __len__(self) -> int:
         """The number of columns covered."""

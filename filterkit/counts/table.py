@@ -16,6 +16,7 @@ import numpy as np
 from filterkit.counts import class_parts
 from filterkit.counts.cells import cells_of
 from filterkit.counts.class_parts import Parts, SparseParts, added
+from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import add_parts, rows_that_count
 from filterkit.data.ragged import begins_run, ranges, row_starts, sort_key
@@ -37,8 +38,7 @@ class ContingencyTable(Statistic):
 
     Attributes
     ----------
-    schema : the schema of the rows counted.
-    columns : int64 (k,), the ascending numbers of the columns of X that the table covers.
+    schema, columns, column_offset : see `Statistic`.
     indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
     values : float64 (cells,), non-zero, finite and ascending within a column.
     cell_parts, gap_parts : the weights of `counts` and of `missing` in parts whose sums are exact, perhaps sparse.
@@ -47,6 +47,7 @@ class ContingencyTable(Statistic):
 
     title = "table of the distinct values"
     grows = True
+    fields = Statistic.fields | dict.fromkeys(("indptr", "values", "cell_parts", "gap_parts", "total_parts"), TOGETHER)
 
     def __init__(
         self,
@@ -57,6 +58,7 @@ class ContingencyTable(Statistic):
         cell_parts: Parts,
         gap_parts: Parts,
         total_parts: np.ndarray,
+        column_offset: int = 0,
     ) -> None:
         self.schema = schema
         self.columns = columns
@@ -65,6 +67,7 @@ class ContingencyTable(Statistic):
         self.cell_parts = cell_parts
         self.gap_parts = gap_parts
         self.total_parts = total_parts
+        self.column_offset = column_offset
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
@@ -83,7 +86,7 @@ class ContingencyTable(Statistic):
             upto = np.sum([table.indptr for table in several], axis=0)
             cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
             bounds = sorted({0, *cuts.tolist(), len(first)})
-            spans = [[table.some(low, high) for table in several] for low, high in pairwise(bounds)]
+            spans = [[table.column_range(low, high) for table in several] for low, high in pairwise(bounds)]
             return side_by_side(list(LocalEngine(jobs).map(_merged, spans)))
         return _merged(several)
 
@@ -193,31 +196,27 @@ class ContingencyTable(Statistic):
         """int64 (cells,): the covered column that each cell belongs to, from 0."""
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
-    def some(self, low: int, high: int) -> ContingencyTable:
-        """See `Statistic.some`; nothing is copied."""
+    def column_range(self, low: int, high: int) -> ContingencyTable:
+        """See `Statistic.column_range`; nothing is copied."""
         cells = slice(int(self.indptr[low]), int(self.indptr[high]))
-        return ContingencyTable(
-            self.schema,
-            self.columns[low:high],
-            self.indptr[low : high + 1] - self.indptr[low],
-            self.values[cells],
-            class_parts.some(self.cell_parts, cells.start, cells.stop),
-            class_parts.some(self.gap_parts, low, high),
-            self.total_parts,
+        return self.replace(
+            columns=self.columns[low:high],
+            indptr=self.indptr[low : high + 1] - self.indptr[low],
+            values=self.values[cells],
+            cell_parts=class_parts.some(self.cell_parts, cells.start, cells.stop),
+            gap_parts=class_parts.some(self.gap_parts, low, high),
         )
 
     def only(self, places: np.ndarray) -> ContingencyTable:
         """The table of some of the covered columns; `places` are their numbers among these, int64 and ascending."""
         lengths = np.diff(self.indptr)[places]
         cells = ranges(self.indptr[places], lengths)
-        return ContingencyTable(
-            self.schema,
-            self.columns[places],
-            np.concatenate([[0], np.cumsum(lengths)]),
-            self.values[cells],
-            class_parts.take(self.cell_parts, cells),
-            class_parts.take(self.gap_parts, places),
-            self.total_parts,
+        return self.replace(
+            columns=self.columns[places],
+            indptr=np.concatenate([[0], np.cumsum(lengths)]),
+            values=self.values[cells],
+            cell_parts=class_parts.take(self.cell_parts, cells),
+            gap_parts=class_parts.take(self.gap_parts, places),
         )
 
     def first_columns(self, count: int) -> ContingencyTable:
@@ -226,31 +225,19 @@ class ContingencyTable(Statistic):
 
     def without_classes(self) -> ContingencyTable:
         """The table of the same rows counted as one class."""
-        table = ContingencyTable(
-            self.schema,
-            self.columns,
-            self.indptr,
-            self.values,
-            class_parts.over_classes(self.cell_parts),
-            class_parts.over_classes(self.gap_parts),
-            self.total_parts.sum(axis=0, keepdims=True),
+        return self.replace(
+            cell_parts=class_parts.over_classes(self.cell_parts),
+            gap_parts=class_parts.over_classes(self.gap_parts),
+            total_parts=self.total_parts.sum(axis=0, keepdims=True),
         )
-        table.first = self.first
-        return table
 
     def one_against_rest(self, task: int) -> ContingencyTable:
         """The table of the same rows counted as two classes: all others, and the class with code `task`."""
-        table = ContingencyTable(
-            self.schema,
-            self.columns,
-            self.indptr,
-            self.values,
-            class_parts.one_against_rest(self.cell_parts, task),
-            class_parts.one_against_rest(self.gap_parts, task),
-            class_parts.one_against_rest(self.total_parts[None], task)[0],
+        return self.replace(
+            cell_parts=class_parts.one_against_rest(self.cell_parts, task),
+            gap_parts=class_parts.one_against_rest(self.gap_parts, task),
+            total_parts=class_parts.one_against_rest(self.total_parts[None], task)[0],
         )
-        table.first = self.first
-        return table
 
     def with_zeros(self) -> ContingencyTable:
         """This table with a cell for zero in each column where zero occurs."""
@@ -267,14 +254,10 @@ class ContingencyTable(Statistic):
         own = own[have]
         order = np.empty(len(at) + len(own), np.int64)
         order[at], order[own] = np.arange(len(at)), np.arange(len(at), len(order))
-        return ContingencyTable(
-            self.schema,
-            self.columns,
-            self.indptr + before,
-            np.concatenate([self.values, np.zeros(len(own))])[order],
-            class_parts.take(class_parts.concatenate([self.cell_parts, self._zero_parts[have]]), order),
-            self.gap_parts,
-            self.total_parts,
+        return self.replace(
+            indptr=self.indptr + before,
+            values=np.concatenate([self.values, np.zeros(len(own))])[order],
+            cell_parts=class_parts.take(class_parts.concatenate([self.cell_parts, self._zero_parts[have]]), order),
         )
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:

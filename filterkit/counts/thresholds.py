@@ -115,10 +115,8 @@ class Thresholds:
         alone[parts.place[own], 0] = parts.parts[own]
         of_class = np.zeros((len(self.table), 1, 1))
         cells = self._cells
-        table = ContingencyTable(
-            cells.schema, cells.columns, cells.indptr, cells.values, alone, of_class, cells.total_parts[[task]]
-        )
-        return self._selected_of(table)[:, 0]
+        of_task = cells.replace(cell_parts=alone, gap_parts=of_class, total_parts=cells.total_parts[[task]])
+        return self._selected_of(of_task)[:, 0]
 
     @cached_property
     def _starts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -403,7 +401,7 @@ def score_columns(
     """
     table = thresholds.table
     if metric.by_column is not None:
-        scores = metric.called(metric.by_column, table.first + table.columns, seed)
+        scores = metric.called(metric.by_column, table.column_offset + table.columns, seed)
         return check_numbers(scores, table.columns.shape, metric.name, "by_column of the metric", metric)
     if metric.by_table is not None:
         if metric.needs_class and table.schema.positive is not None:

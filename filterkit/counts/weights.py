@@ -70,6 +70,13 @@ class CountedRows(NamedTuple):
         """float64 (classes, parts): the weight of the rows of each class in parts."""
         return sum_parts(self.y, self.parts, self.classes)
 
+    def sum_by(self, group: np.ndarray, row: np.ndarray, groups: int) -> np.ndarray:
+        """Add up the weights of entries by group: float64 (groups, parts).
+
+        `group`, int (entries,), is from 0 to `groups` - 1. `row`, int (entries,), is the row that each entry is in.
+        """
+        return sum_parts(group, None if self.parts is None else self.parts[row], groups)
+
 
 def rows_that_count(batch: Batch, supervised: bool, reader: str) -> CountedRows:
     """The rows of `batch` that count.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,8 +10,10 @@ from filterkit.chains.column_fitting import fit_in_passes
 from filterkit.chains.queries import Passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.cells import entries
+from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_PARTS
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.weights import add_parts, rows_that_count, sum_parts
+from filterkit.counts.summary import extremes_of_entries
+from filterkit.counts.weights import add_parts, rows_that_count
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.stages.columns import ColumnStage, FittedColumns, State
@@ -73,63 +74,46 @@ class _Measured(Statistic):
 
     Attributes
     ----------
-    schema, columns, first : see `Statistic`.
+    schema, columns, column_offset : see `Statistic`.
     total_parts : float64 (classes, parts), the weight of the rows of each class in parts whose sums are exact.
-    given_parts : float64 (k, parts), the weight of the rows whose value is missing or not zero.
+    stored_parts : float64 (k, parts), the weight of the rows whose value is missing or not zero.
     """
 
     title = "extremes"
-
-    def __init__(
-        self,
-        schema: Schema,
-        columns: np.ndarray,
-        low: np.ndarray,
-        high: np.ndarray,
-        whole: np.ndarray,
-        total_parts: np.ndarray,
-        given_parts: np.ndarray,
-    ) -> None:
-        self.schema = schema
-        self.columns = columns
-        self.low = low
-        self.high = high
-        self.whole = whole
-        self.total_parts = total_parts
-        self.given_parts = given_parts
+    fields = Statistic.fields | {
+        "low": LEAST,
+        "high": LARGEST,
+        "whole": EVERY,
+        "total_parts": SUM_FOR_ALL,
+        "stored_parts": SUM_OF_PARTS,
+    }
+    low: np.ndarray
+    high: np.ndarray
+    whole: np.ndarray
+    total_parts: np.ndarray
+    stored_parts: np.ndarray
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """See `Statistic.of`; an infinite value counts, and is beyond all extremes."""
         rows = rows_that_count(batch, supervised, reader)
         column, value, row = entries(rows.batch, columns)
-        given = sum_parts(column, None if rows.parts is None else rows.parts[row], len(columns))
+        stored_parts = rows.sum_by(column, row, len(columns))
         finite = np.isfinite(value)
         if not finite.all():
             column, value = column[finite], value[finite]
-        low, high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
-        np.minimum.at(low, column, value)
-        np.maximum.at(high, column, value)
+        low, high = extremes_of_entries(column, value, len(columns))
         whole = np.ones(len(columns), bool)
         whole[column[value != np.rint(value)]] = False
-        return cls(batch.schema, columns, low, high, whole, rows.totals, given)
-
-    @classmethod
-    def merge(cls, several: Sequence[Self], jobs: int = 1) -> Self:
-        """See `Statistic.merge`."""
-        first = several[0]
-        if len(several) == 1:
-            return first
-        low = np.minimum.reduce([each.low for each in several])
-        high = np.maximum.reduce([each.high for each in several])
-        whole = np.logical_and.reduce([each.whole for each in several])
-        parts = (add_parts([getattr(each, name) for each in several]) for name in ("total_parts", "given_parts"))
-        return cls(first.schema, first.columns, low, high, whole, *parts)
-
-    @property
-    def nbytes(self) -> int:
-        """See `Statistic.nbytes`."""
-        return self.low.nbytes + self.high.nbytes + self.whole.nbytes + self.given_parts.nbytes
+        return cls(
+            schema=batch.schema,
+            columns=columns,
+            low=low,
+            high=high,
+            whole=whole,
+            total_parts=rows.totals,
+            stored_parts=stored_parts,
+        )
 
     @property
     def totals(self) -> np.ndarray:
@@ -139,13 +123,7 @@ class _Measured(Statistic):
     @property
     def zero(self) -> np.ndarray:
         """float64 (k,): the weight of the rows whose value is zero."""
-        return np.asarray(add_parts([self.total_parts.sum(axis=0)[None], -self.given_parts]).sum(axis=1))
-
-    def some(self, low: int, high: int) -> Self:
-        """See `Statistic.some`."""
-        span = slice(low, high)
-        arrays = (self.columns[span], self.low[span], self.high[span], self.whole[span])
-        return type(self)(self.schema, *arrays, self.total_parts, self.given_parts[span])
+        return np.asarray(add_parts([self.total_parts.sum(axis=0)[None], -self.stored_parts]).sum(axis=1))
 
 
 class _Reaching(ColumnStage):

@@ -70,7 +70,13 @@ def test_sparse_weights_are_those_of_arrays(batch):
         parts = [table_of(batch.rows(0, len(batch) // 2)), table_of(batch.rows(len(batch) // 2, len(batch)))]
         merged = ContingencyTable.merge(parts)
         width = batch.schema.width
-        return merged, merged.with_zeros(), merged.without_classes(), merged.some(width // 2, width), merged.alone()
+        return (
+            merged,
+            merged.with_zeros(),
+            merged.without_classes(),
+            merged.column_range(width // 2, width),
+            merged.without_other_columns(),
+        )
 
     for one, other in zip(*both(tables), strict=True):
         assert_same_tables(one, other)
@@ -157,7 +163,7 @@ def test_scores_of_many_classes_do_not_depend_on_the_columns_beside(name):
     table = table_of(counts_of_many_classes(7, negative=True))
     whole = score_columns(Thresholds(table), find_metric(name))
     for low, high in ((0, 1), (2, 5), (3, 8)):
-        part = score_columns(Thresholds(table.some(low, high)), find_metric(name))
+        part = score_columns(Thresholds(table.column_range(low, high)), find_metric(name))
         np.testing.assert_array_equal(part, whole[low:high])
 
 

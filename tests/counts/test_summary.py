@@ -131,7 +131,7 @@ def test_some_columns_are_those_of_all(batch, low, size):
     chosen = np.arange(3)[low : low + size]
     if len(chosen):
         alone = Moments.of(batch, chosen, False, "test")
-        cut = taken(Moments, batch).some(low, low + len(chosen))
+        cut = taken(Moments, batch).column_range(low, low + len(chosen))
         assert cut.mean().tobytes() == alone.mean().tobytes()
         assert cut.labels.values.tobytes() == alone.labels.values.tobytes()
 

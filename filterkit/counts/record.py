@@ -1,0 +1,84 @@
+"""Record: attributes that are computed from each batch, and merged into those of all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add, itemgetter
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+
+from filterkit.counts.weights import add_parts
+
+_MERGED_AT_ONCE = 8  # records of batches; each may take some hundred bytes a column
+
+R = TypeVar("R", bound="Record")
+
+
+class Field(NamedTuple):
+    """How an attribute of a `Record` is merged.
+
+    Attributes
+    ----------
+    merge : turns the values of the attribute in several records, at least one, into one value.
+    by_column : whether the first axis runs over the columns that a `Statistic` covers.
+    """
+
+    merge: Callable[[list[Any]], Any]
+    by_column: bool = True
+
+
+LEAST = Field(np.fmin.reduce)  # NaN only where all are NaN
+LARGEST = Field(np.fmax.reduce)
+EVERY = Field(np.logical_and.reduce)
+SUM = Field(lambda several: reduce(add, several))
+SUM_OF_PARTS = Field(add_parts)
+SUM_FOR_ALL = Field(add_parts, by_column=False)  # parts of sums that do not differ by column
+MERGED = Field(lambda several: type(several[0]).merge(several))
+SAME = Field(itemgetter(0), by_column=False)
+TOGETHER = SAME  # for arrays that a class merges and cuts together, in methods of its own
+
+
+class Record:
+    """Holds attributes of some rows, each of which merges by itself.
+
+    Attributes
+    ----------
+    fields : the name of each attribute, and how it is merged. The constructor takes the attributes by name.
+    """
+
+    fields: ClassVar[dict[str, Field]] = {}
+
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+
+    @classmethod
+    def merge(cls, several: Sequence[Self], jobs: int = 1) -> Self:
+        """Merge at least one record of the same columns into that of all their rows, in at most `jobs` threads."""
+        if len(several) == 1:
+            return several[0]
+        return cls(
+            **{name: field.merge([getattr(each, name) for each in several]) for name, field in cls.fields.items()}
+        )
+
+    def replace(self, **changes: Any) -> Self:
+        """Copy the record with some attributes changed."""
+        return type(self)(**{name: getattr(self, name) for name in self.fields} | changes)
+
+
+class Merger(Generic[R]):
+    """Merges the records of batches as they come."""
+
+    def __init__(self) -> None:
+        self._several: list[R] = []
+
+    def add(self, record: R) -> None:
+        """Add the record of the next batch."""
+        self._several.append(record)
+        if len(self._several) > _MERGED_AT_ONCE:
+            self._several = [self._several[0].merge(self._several)]
+
+    def merged(self) -> R | None:
+        """Return the record of all rows; None if there was no batch."""
+        return self._several[0].merge(self._several) if self._several else None
