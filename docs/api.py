@@ -25,6 +25,12 @@ leave it out, and the plugins of this process count: those that are installed, a
 VALUES = {
     "plugin": "The module `filterkit.plugin`, [below](#filterkitplugin).",
     "COMBINATIONS": "The ways to make one score of those of several classes, for `combined`: max, mean and weighted.",
+    "EVERY": "How a field of a `Statistic` merges: bool (k,), whether it is true of every batch.",
+    "LARGEST": "How a field of a `Statistic` merges: (k,), the largest value.",
+    "LEAST": "How a field of a `Statistic` merges: (k,), the least value.",
+    "MERGED": "How a field of a `Statistic` merges: by the method `merge` of its own class, as `ExactSums` has it.",
+    "SUM_FOR_ALL": "How a field of a `Statistic` merges: as `SUM_OF_PARTS`, of all columns together.",
+    "SUM_OF_PARTS": "How a field of a `Statistic` merges: (k, …, parts), the sum, of parts as by `exact_parts`.",
     "Ends": "The type of a function of a text that begins with a record: int64 offsets after the end of each, "
     "ascending. What follows the last one is the beginning of a record.",
     "BASIC_CHECKS": "The names of the checks after which, if they fail, others would report the same mistake again.",

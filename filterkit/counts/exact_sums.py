@@ -64,9 +64,10 @@ class ExactSums:
         """Add up the sums of the same columns over the rows of all `several`, at least one."""
         power, values = several[0].power, np.maximum.reduce([sums.values for sums in several])
         weights = max(sums.weights for sums in several)
-        merged = np.zeros((MOST_DIGITS, len(values)))
-        for sums in several:
-            down = power * (values - sums.values) + weights - sums.weights
+        shifts = [power * (values - sums.values) + weights - sums.weights for sums in several]
+        height = max(len(sums.digits) + int(down.max(initial=0)) for sums, down in zip(several, shifts))
+        merged = np.zeros((min(height, MOST_DIGITS), len(values)))
+        for sums, down in zip(several, shifts):
             if not down.any():
                 merged[: len(sums.digits)] += sums.digits
                 continue

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add, itemgetter
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from filterkit.counts.weights import add_parts
-
-_MERGED_AT_ONCE = 8  # records of batches; each may take some hundred bytes a column
-
-R = TypeVar("R", bound="Record")
 
 
 class Field(NamedTuple):
@@ -65,20 +61,3 @@ class Record:
     def replace(self, **changes: Any) -> Self:
         """Copy the record with some attributes changed."""
         return type(self)(**{name: getattr(self, name) for name in self.fields} | changes)
-
-
-class Merger(Generic[R]):
-    """Merges the records of batches as they come."""
-
-    def __init__(self) -> None:
-        self._several: list[R] = []
-
-    def add(self, record: R) -> None:
-        """Add the record of the next batch."""
-        self._several.append(record)
-        if len(self._several) > _MERGED_AT_ONCE:
-            self._several = [self._several[0].merge(self._several)]
-
-    def merged(self) -> R | None:
-        """Return the record of all rows; None if there was no batch."""
-        return self._several[0].merge(self._several) if self._several else None

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 14  # numbers that are worked on at once, so that they stay in the processor's cache
 _WEIGHT_BITS = 64  # weights are multiples of 2**-64
 
+_INT_BYTES = 400  # of the Python ints of one column
+
 _to_int = np.frompyfunc(int, 1, 1)  # turns whole float64 numbers into Python ints
 
 
@@ -152,7 +154,7 @@ class Summary(Statistic):
     @property
     def _label_starts(self) -> np.ndarray:
         """int64 (k + 1,): the labels of column i are ``starts[i]:starts[i + 1]``; none if it is numeric."""
-        return np.cumsum([0, *self.schema.label_counts[self.columns]])
+        return np.concatenate([[0], np.cumsum(self.schema.label_counts[self.columns])])
 
     @cached_property
     def labels(self) -> Ragged:
@@ -194,7 +196,7 @@ class Moments(Summary):
     @classmethod
     def _of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
         moments = super()._of_rows(rows, columns, reader)
-        exponent, weight_exponent, weights = moments._exponent, 0, None
+        exponent, weight_exponent, weights = moments._choose_grid(), 0, None
         if rows.parts is not None:
             weights = rows.parts.sum(axis=1)
             weight_exponent = int(grid(weights.max(initial=1.0)))
@@ -212,20 +214,29 @@ class Moments(Summary):
                 chunk = (chunk if whole else chunk[:, columns]) * unit(exponent)
                 weight = None if weights is None else weights[begin : begin + height, None]
                 _add(digits, np.nan_to_num(chunk, copy=False), weight)
-        return moments._set_sums(digits, weight_exponent)
+        return moments._set_sums(digits, exponent, weight_exponent)
 
     @classmethod
     def of_table(cls, table: ContingencyTable) -> Self:
         """See `Summary.of_table`."""
         moments = super().of_table(table)
         digits = np.zeros((2, MOST_DIGITS, len(table)))
-        column = table.column_of_cell
-        _add(digits, table.values * unit(moments._exponent)[column], None, column, sum_over_classes(table.counts))
-        return moments._set_sums(digits, 0)
+        column, exponent = table.column_of_cell, moments._choose_grid()
+        _add(digits, table.values * unit(exponent)[column], None, column, sum_over_classes(table.counts))
+        return moments._set_sums(digits, exponent, 0)
 
-    def _set_sums(self, digits: np.ndarray, weight_exponent: int) -> Self:
+    @property
+    def working_bytes(self) -> int:
+        """See `Statistic.working_bytes`; in the end, sums are Python ints."""
+        return self.nbytes + _INT_BYTES * len(self)
+
+    def _choose_grid(self) -> np.ndarray:
+        """Return the exponent of the grid for the values of each column, int64 (k,)."""
+        return grid(np.where(np.isinf(self.low), 0.0, np.maximum(np.abs(self.low), np.abs(self.high))))
+
+    def _set_sums(self, digits: np.ndarray, exponent: np.ndarray, weight_exponent: int) -> Self:
         self.sums, self.squares = (
-            ExactSums(power, self._exponent, weight_exponent, each) for power, each in enumerate(digits, 1)
+            ExactSums(power, exponent, weight_exponent, each) for power, each in enumerate(digits, 1)
         )
         return self
 
@@ -261,7 +272,7 @@ class Moments(Summary):
     @property
     def _exponent(self) -> np.ndarray:
         """int64 (k,): that of the grid for the values; the numbers below are of values divided by ``2**(26 * it)``."""
-        return grid(np.where(np.isinf(self.low), 0.0, np.maximum(np.abs(self.low), np.abs(self.high))))
+        return self.sums.values
 
     @cached_property
     def _weight(self) -> np.ndarray:

@@ -21,6 +21,13 @@ from filterkit.counts.mdl import mdl_cuts as mdl_cuts
 from filterkit.counts.metric import ClassSums as ClassSums
 from filterkit.counts.quantiles import SortedValues as SortedValues
 from filterkit.counts.quantiles import quantiles as quantiles
+from filterkit.counts.record import EVERY as EVERY
+from filterkit.counts.record import LARGEST as LARGEST
+from filterkit.counts.record import LEAST as LEAST
+from filterkit.counts.record import MERGED as MERGED
+from filterkit.counts.record import SUM_FOR_ALL as SUM_FOR_ALL
+from filterkit.counts.record import SUM_OF_PARTS as SUM_OF_PARTS
+from filterkit.counts.record import Field as Field
 from filterkit.counts.statistic import Statistic as Statistic
 from filterkit.counts.summary import Moments as Moments
 from filterkit.counts.summary import Summary as Summary
