@@ -81,7 +81,7 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
             if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
                 fault = f"get_state gives {kind_of(state)}; return a dict of {_STATE_VALUES}, by names"
                 raise NotImplementedError(fault)
-            notes = {key: _encode(value, f"{number}.{key}", arrays) for key, value in state.items()}
+            notes = {key: _encode(value, key, number, arrays) for key, value in state.items()}
         except NotImplementedError as error:
             raise FilterkitError(f"--save: {stage.name} cannot be saved: {error}") from None
         stages.append({"words": stage.words(), "plugin": known.origin(stage.name), "kept": notes})
@@ -93,44 +93,14 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
         "outgoing": schema_to_json(fitted.schema),
         "stages": stages,
     }
-    try:
-        text = json.dumps(header, ensure_ascii=False, indent=1)
-    except (TypeError, ValueError):
-        raise _explain_unsavable(stages) from None
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(zipfile.ZipInfo("chain.json", _DATE), text)
+        archive.writestr(zipfile.ZipInfo("chain.json", _DATE), json.dumps(header, ensure_ascii=False, indent=1))
         for name, array in arrays.items():
             data = io.BytesIO()
             np.lib.format.write_array(data, array, allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _DATE), data.getvalue())
     return out.getvalue()
-
-
-def _explain_unsavable(stages: list[dict[str, Any]]) -> FilterkitError:
-    """Make the error about the first value in the states of stages that JSON cannot hold."""
-    for stage in stages:
-        for key, note in stage["kept"].items():
-            try:
-                json.dumps(note)
-            except (TypeError, ValueError) as error:
-                part = _find_unsavable(note["plain"], 5)
-                reason = one_line(error) if part is None else f"there is {kind_of(part)} in it"
-                return FilterkitError(
-                    f"--save: {stage['words'][0]} cannot be saved: the {quoted(key)} of get_state cannot be kept "
-                    f"({reason}); it may hold {_STATE_VALUES}"
-                )
-    return FilterkitError("--save: the chain cannot be saved as JSON")
-
-
-def _find_unsavable(value: Any, depth: int) -> Any:
-    """Find a part of a value that JSON cannot hold, in nested lists down to a depth; None if there is none."""
-    if value is None or isinstance(value, (bool, int, float, str)) or not depth:
-        return None
-    if not isinstance(value, (list, tuple, dict)):
-        return value
-    parts = value.values() if isinstance(value, dict) else value
-    return next((found for part in parts if (found := _find_unsavable(part, depth - 1)) is not None), None)
 
 
 def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedChain:
@@ -285,8 +255,9 @@ def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
 # The state of stages
 
 
-def _encode(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
-    """Encode a value of a state for JSON; an array becomes the name of its member, and is added to `arrays`."""
+def _encode(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) -> Any:
+    """Encode a value of the state of a stage for JSON; an array becomes the name of its member in `arrays`."""
+    name = f"{number}.{key}"
     if isinstance(value, Ragged):
         arrays[f"{name}.indptr"], arrays[f"{name}.values"] = value.indptr, value.values
         return {"ragged": name}
@@ -295,7 +266,14 @@ def _encode(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
             raise NotImplementedError(f"it keeps an array of {value.dtype}; make it float64, int64, int32 or bool")
         arrays[name] = np.ascontiguousarray(value)
         return {"array": name}
-    return {"plain": value.item() if isinstance(value, np.generic) else value}
+    plain = value.item() if isinstance(value, np.generic) else value
+    try:
+        json.dumps(plain)
+    except (TypeError, ValueError) as error:
+        raise NotImplementedError(
+            f"the {quoted(key)} of get_state cannot be kept ({one_line(error)}); it may hold {_STATE_VALUES}"
+        ) from None
+    return {"plain": plain}
 
 
 def _list_members(state: dict[str, Any]) -> list[str]:

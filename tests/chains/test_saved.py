@@ -457,8 +457,8 @@ class ByWholeNumber(Mindful):
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        ({"tree": {1}}, "the 'tree' of get_state cannot be kept .there is a set in it.; it may hold arrays of float64"),
-        ({"tree": [[1, {"a": 2j}]]}, "the 'tree' of get_state cannot be kept .there is a complex in it."),
+        ({"tree": {1}}, "the 'tree' of get_state cannot be kept .Object of type set .*; it may hold arrays of float64"),
+        ({"tree": [[1, {"a": 2j}]]}, "the 'tree' of get_state cannot be kept .Object of type complex "),
         ([1], "get_state gives a list; return a dict of arrays of float64"),
         ({1: 2}, "get_state gives a dict; return a dict of arrays .*, by names"),
     ],
