@@ -200,6 +200,74 @@ def finite(values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values), values, np.nan)
 
 
+_DAY = 86_400_000  # milliseconds
+_FIRST_GREGORIAN = -141_427  # 1582-10-15, in days from 1970-01-01
+_LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long as any four Julian ones
+
+
+def _of_date(part: Callable[[np.ndarray], np.ndarray]) -> Callable[[Tree, list[Typed]], Typed]:
+    def make(tree: Tree, parts: list[Typed]) -> Typed:
+        _need(tree, 0, parts[0], DATE)
+        return Typed(NUMBER, partial(_computed, partial(_take_part, part), [parts[0].run]))
+
+    return make
+
+
+def _take_part(part: Callable[[np.ndarray], np.ndarray], moments: np.ndarray) -> np.ndarray:
+    """Take a part of moments; `part` computes it from milliseconds since 1970-01-01, int64."""
+    is_known = ~np.isnan(moments)
+    return np.where(is_known, part(np.where(is_known, moments, 0).astype(np.int64)), np.nan)
+
+
+def _find_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the dates of moments, datetime64[D], and the years to add to them.
+
+    As in Java, dates before 15 October 1582 are Julian. The Julian calendar repeats itself every 1,461 days.
+    """
+    days = milliseconds // _DAY
+    cycle, day = np.divmod(days + 719_470, 1461)  # counted from 1 March of year 0
+    is_julian = days < _FIRST_GREGORIAN
+    dates = np.where(is_julian, day + _LEAP_CYCLE, days).astype("datetime64[D]")
+    return dates, np.where(is_julian, 4 * cycle - 1920, 0)
+
+
+def _year(milliseconds: np.ndarray) -> np.ndarray:
+    dates, years = _find_dates(milliseconds)
+    return np.asarray(dates.astype("datetime64[Y]").astype(np.int64) + 1970 + years)
+
+
+def _month(milliseconds: np.ndarray) -> np.ndarray:
+    return np.asarray(_find_dates(milliseconds)[0].astype("datetime64[M]").astype(np.int64) % 12 + 1)
+
+
+def _day(milliseconds: np.ndarray) -> np.ndarray:
+    dates = _find_dates(milliseconds)[0]
+    return np.asarray((dates - dates.astype("datetime64[M]")).astype(np.int64) + 1)
+
+
+def _weekday(milliseconds: np.ndarray) -> np.ndarray:
+    return (milliseconds // _DAY + 3) % 7 + 1
+
+
+def _hour(milliseconds: np.ndarray) -> np.ndarray:
+    return milliseconds // 3_600_000 % 24
+
+
+def _minute(milliseconds: np.ndarray) -> np.ndarray:
+    return milliseconds // 60_000 % 60
+
+
+def _days_between(tree: Tree, parts: list[Typed]) -> Typed:
+    dates = _as_dates(tree, *parts)
+    for number, date in enumerate(dates):
+        _need(tree, number, date, DATE)
+    return Typed(NUMBER, partial(_computed, _subtract_days, [date.run for date in dates]))
+
+
+def _subtract_days(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    return np.asarray((last - first) / _DAY)
+
+
 def _least(*values: np.ndarray) -> np.ndarray:
     return np.asarray(np.minimum.reduce(np.broadcast_arrays(*values)))
 
@@ -525,6 +593,13 @@ _CALLS: dict[str, tuple[int, int, Callable[[Tree, list[Typed]], Typed]]] = {
         name: (1, 1, _numeric(getattr(np, name)))
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")
     },
+    "year": (1, 1, _of_date(_year)),
+    "month": (1, 1, _of_date(_month)),
+    "day": (1, 1, _of_date(_day)),
+    "weekday": (1, 1, _of_date(_weekday)),
+    "hour": (1, 1, _of_date(_hour)),
+    "minute": (1, 1, _of_date(_minute)),
+    "days_between": (2, 2, _days_between),
     "if": (3, 3, _if),
     "is_missing": (1, 1, _is_missing),
     "ismissing": (1, 1, _is_missing),  # as in Weka

@@ -42,6 +42,8 @@ An expression has numbers, texts in single quotes, attributes, operators and fun
 - ``a % b`` has the sign of b, as in Python: ``-7 % 3`` is 2. Weka has no ``%``; Java's has the sign of a.
 - ``a ^ b``, or ``a ** b``, goes from the right and before a sign, as in Weka 3.9: ``2 ^ 3 ^ 2`` is 512, and ``-2 ^ 2``
   is -4. (Weka 3.6 makes 64 and 4 of them.) A negative number to a power that is not whole is missing.
+- ``year month day weekday hour minute`` take a date, in UTC; ``weekday`` is 1 for Monday and 7 for Sunday.
+  ``days_between(a, b)`` is the number of days from one date to another, with a fraction where there are times.
 - ``length lower upper trim`` take a text, ``contains starts_with ends_with`` two, ``concat`` several; ``number(text)``
   and ``text(number)`` convert.
 - ``if(condition, then, else)``, ``is_missing(x)``, ``coalesce(x, y, ...)``, which is the first that is not missing, and

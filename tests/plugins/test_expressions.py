@@ -10,6 +10,7 @@ from weka import arff_of, weka_filter
 
 import filterkit
 from filterkit import StageError, UsageError, testing
+from filterkit.plugin import DateFormat
 
 NAN = np.nan
 TEXT = """@relation r
@@ -107,6 +108,8 @@ def value(batch, expression):
         ("if(ATT2 > 3, 1, 2)", [1, NAN, 2, 1]),
         ("if(x > 0, missing, x)", [NAN, NAN, -3, 0]),
         ("coalesce(ATT2, x)", [4, 2, 0, 8]),
+        ("weekday(d)", [1, 5, NAN, 2]),
+        ("days_between('2001-01-01', d)", [0, 151, NAN, 365]),
         ("if(x > 0, 'up', 'down')", ["up", "up", "down", "down"]),
         ("coalesce(c, 'none')", ["red", "dark red", "none", "blue"]),
         ("upper(c)", ["RED", "DARK RED", None, "BLUE"]),
@@ -181,6 +184,8 @@ def test_what_is_no_expression_is_refused_before_rows_are_read(expression, messa
         ("if(x > 1, 2, 'a') > 1", "if needs a number, and this is a text"),
         ("contains(c, s)", "the second value of contains must be a text in quotes"),
         ("d > 'today'", "this is no date as yyyy-MM-dd"),
+        ("year(x) > 2000", r"character 6 .*: year needs a date, and this is a number"),
+        ("days_between(d, s) > 1", "days_between needs a date, and this is a text"),
         ("x", "the expression is not true or false"),
         ("ATT7 > 1", "there is no attribute 'ATT7'"),
     ],
@@ -188,6 +193,18 @@ def test_what_is_no_expression_is_refused_before_rows_are_read(expression, messa
 def test_what_does_not_fit_the_attributes_is_refused(data, expression, message):
     with pytest.raises(StageError, match=message):
         run(data, "where", expression)
+
+
+def test_parts_of_dates_are_those_of_their_text(tmp_path):
+    """Both calendars, from the year 1 to 9999, and the days around the change between them."""
+    form = DateFormat("yyyy MM dd HH mm")
+    moments = np.random.default_rng(1).integers(-62_135_000_000_000, 253_400_000_000_000, 300).tolist()
+    moments += [day * 86_400_000 for day in range(-141_440, -141_410)]
+    texts = [form.format(moment) for moment in moments]
+    path = tmp_path / "in.arff"
+    path.write_text("@relation r\n@attribute d date 'yyyy MM dd HH mm'\n@data\n" + "".join(f"'{t}'\n" for t in texts))
+    parts = [value(filterkit.read(str(path)), f"{part}(d)") for part in ("year", "month", "day", "hour", "minute")]
+    assert list(zip(*parts)) == [tuple(map(float, text.split())) for text in texts]
 
 
 def test_an_error_in_set_points_into_the_assignment(data):
