@@ -72,7 +72,7 @@ class Remove(Stage):
         ------
         StageError : an option selects no attribute.
         """
-        names = [a.name for a in schema.attributes]
+        names = list(schema.names)
         for name in self.attribute:
             if name not in names:
                 raise StageError(self.name, f"there is no attribute {quoted(name)}{suggestion(name, names)}")
@@ -116,10 +116,8 @@ class FittedKeep(Fitted):
     """
 
     def __init__(self, stage: str, schema: Schema, kept: list[int]) -> None:
-        chosen = set(kept)
-        self._columns = np.flatnonzero([int(i) in chosen for i in schema.feature_indices])
-        others = [i for i, a in enumerate(schema.attributes) if a.kind in ("string", "date", "relational")]
-        self._passthrough = [place for place, i in enumerate(others) if i in chosen]
+        self._columns = np.flatnonzero(np.isin(schema.feature_indices, kept))
+        self._passthrough = np.flatnonzero(np.isin(schema.passthrough_indices, kept)).tolist()
         if not kept:
             raise StageError(stage, "no attribute is left")
         place = {i: place for place, i in enumerate(kept)}
