@@ -173,7 +173,7 @@ def _made(function: Any, schema: Any, number: int) -> Any:
 def simulate(parts: int, file: str) -> None:
     """Fit the chain and transform the rows of parts that workers make; no rows come to this process."""
     import filterkit
-    from filterkit.chains.rows import Rows, Source
+    from filterkit.chains.rows import BatchSource, Rows
     from filterkit.plugin.engines import make_engine
     from filterkit.plugin.registry import registry
 
@@ -184,7 +184,7 @@ def simulate(parts: int, file: str) -> None:
         def once(function: Any) -> Any:
             return engine.map(partial(_made, function, schema), range(parts))
 
-        rows = Rows(Source(schema, once, engine, 1 << 27))
+        rows = Rows(BatchSource(schema, once, engine, 1 << 27))
         _, out = filterkit.chain(" ".join(CHAIN)).fit_rows(rows, 1 << 30)
         assert sum(out.map(len, last=True)) == parts * _ROWS
         rows.source.close()

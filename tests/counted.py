@@ -1,10 +1,10 @@
 """Rows in memory that count the passes over them."""
 
-from filterkit.chains.rows import Rows, Source
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
 
 
-class CountedSource(Source):
+class CountedSource(BatchSource):
     """A source that counts how often it is mapped over, in `passes`."""
 
     passes = 0
@@ -21,4 +21,4 @@ def counted_rows(batches, engine=None, memory=1 << 30):
 
 def rows_in_memory(batches, engine=None, memory=1 << 30):
     """Rows of batches."""
-    return Rows(Source.of_batches(batches[0].schema, batches, engine or LocalEngine(1), memory))
+    return Rows(BatchSource.of_batches(batches[0].schema, batches, engine or LocalEngine(1), memory))

@@ -1,9 +1,9 @@
 """Rows: batches of one schema that can be mapped over any number of times, even if their input can be read only once.
 
-input ──> Source ──> Rows through fitted stages ──> Source of the rows that a training stage arranges ──> Rows ──> …
+input ──> source ──> Rows through fitted stages ──> source of the rows that a training stage arranges ──> Rows ──> …
 
-A `Source` reads batches. Its first pass fills a spool, and later passes read that. `Rows` are a source and the fitted
-stages that its batches pass, in one loop that holds one batch at a time.
+A `BatchSource` reads batches. Its first pass fills a spool, and later passes read that. `Rows` are a source and the
+fitted stages that its batches pass, in one loop that holds one batch at a time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_VALUES = 1 << 18  # values that stages may make of one piece of a batch; t
 
 
 @dataclass(eq=False)
-class Source:
+class BatchSource:
     """Batches of one schema that can be mapped over any number of times.
 
     Parameters
@@ -72,7 +72,7 @@ class Source:
     _closing: ExitStack = field(default_factory=ExitStack, init=False)
 
     @classmethod
-    def of_batches(cls, schema: Schema, batches: Sequence[Batch], engine: Engine, memory: int) -> Source:
+    def of_batches(cls, schema: Schema, batches: Sequence[Batch], engine: Engine, memory: int) -> BatchSource:
         """Make a source of batches that are in memory, and stay there."""
         source = cls(schema, partial(map_wanted, items=batches, engine=engine), engine, memory)
         starts = accumulate(map(len, batches), initial=0)
@@ -138,7 +138,7 @@ class Source:
         if self._stored is not None:
             self._stored.clear()
 
-    def close_with(self, thing: Spool | Source) -> None:
+    def close_with(self, thing: Spool | BatchSource) -> None:
         """Close something together with this source."""
         self._closing.callback(thing.close)
 
@@ -160,7 +160,7 @@ class Rows:
     training : whether the chain was fitted on these rows. If not, they are transformed as later rows.
     """
 
-    source: Source
+    source: BatchSource
     stages: Sequence[Fitted] = ()
     training: bool = True
     _arrangement: _Arrangement | None = None
@@ -202,7 +202,7 @@ class Rows:
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        """Call ``function(pieces)`` for every batch, in order; see `Source.map_pieces`."""
+        """Call ``function(pieces)`` for every batch, in order; see `BatchSource.map_pieces`."""
         return self.source.map_pieces(
             partial(_call_on_transformed_pieces, self.stages, self.training, function),
             done,
@@ -221,14 +221,14 @@ class Rows:
         """Transform these rows once and for all if their source is in memory; otherwise return them as they are."""
         if not self.source.in_memory or not self.stages:
             return self
-        source = Source.of_batches(self.schema, list(self.map(itself)), self.engine, self.memory)
+        source = BatchSource.of_batches(self.schema, list(self.map(itself)), self.engine, self.memory)
         source._closing = self.source._closing
         return Rows(source)
 
     def arranged_by(self, stage: TrainingStage) -> Rows:
         """Let a training stage choose or order these rows; the result is closed together with their source."""
         arrangement = _Arrangement(self, stage)
-        source = Source(
+        source = BatchSource(
             self.schema,
             arrangement.read,
             self.engine,
@@ -243,7 +243,7 @@ class Rows:
 
 
 class _Arrangement:
-    """Rows as a training stage chooses or orders them; `read` is that of `Source`.
+    """Rows as a training stage chooses or orders them; `read` is that of `BatchSource`.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class _Arrangement:
         self._all_read = False
 
     def all_read(self) -> bool:
-        """See `Source`."""
+        """See `BatchSource`."""
         return self._all_read
 
     def read(self, function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
@@ -310,9 +310,9 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
     if first is None:
         raise FilterkitError("there is no batch to fit on; one of no rows would do")
     if isinstance(batches, list):
-        source = Source.of_batches(first.schema, batches, engine, memory)
+        source = BatchSource.of_batches(first.schema, batches, engine, memory)
     else:
-        source = Source(first.schema, partial(engine.map, items=chain([first], stream)), engine, memory)
+        source = BatchSource(first.schema, partial(engine.map, items=chain([first], stream)), engine, memory)
     with closing(source):
         yield Rows(source)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from filterkit.chains.budget import spool_share
 from filterkit.chains.chain import FittedChain
-from filterkit.chains.rows import Rows, Source
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.cli.options import InputOptions
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch
@@ -110,7 +110,7 @@ def open_like(
 def training_rows(reader: Input, work: Work, part_size: int | None = None, numbered: bool = False) -> Iterator[Rows]:
     """The rows of `reader`, ready to be fitted on; the input is closed at the end.
 
-    `part_size` is that of `Source`; `numbered` says whether a stage needs the numbers of rows in every pass.
+    `part_size` is that of `BatchSource`; `numbered` says whether a stage needs the numbers of rows in every pass.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def training_rows(reader: Input, work: Work, part_size: int | None = None, numbe
     shown = ReadingProgress(work.progress)
     mapping = partial(map_numbered, reader) if numbered else reader.map
     with reader:
-        source = Source(
+        source = BatchSource(
             reader.schema,
             lambda function, done=NOTHING_DONE: shown.watch(mapping(function, work.engine, done), reader),
             work.engine,
@@ -149,7 +149,7 @@ def later_rows(reader: Input, alignment: Alignment, fitted: FittedChain, work: W
     def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
         return shown.watch(mapping(partial(_on_aligned, alignment, function), work.engine, done), reader)
 
-    source = Source(fitted.incoming, read, work.engine, spool_share(work.memory), live=reader.live)
+    source = BatchSource(fitted.incoming, read, work.engine, spool_share(work.memory), live=reader.live)
     return Rows(source, fitted.stages, training=False)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.chain import Chain
-from filterkit.chains.rows import Rows, Source
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch
 from filterkit.engines.engine import PAUSE, Engine, find_options_fault
@@ -229,7 +229,7 @@ def _output(engine: Engine, text: str) -> bytes:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         with Reader(path, block_size=16) as reader:
-            source = Source(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
+            source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
             try:
                 fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))
                 formatter = Formatter(fitted.schema, fitted.schema.sparse)

@@ -12,7 +12,7 @@ from filterkit import Chain, FilterkitError, Fitted, Stage, StageError, UsageErr
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
-from filterkit.chains.rows import Rows, Source
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
 
 PLENTY = 1 << 30
@@ -96,7 +96,7 @@ def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatc
     monkeypatch.setattr(BlockParser, "__call__", counting)
     engine = LocalEngine(jobs)
     with Reader(str(SAMPLES / "iris.arff"), block_size=500) as reader:
-        rows = Rows(Source(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
+        rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
         fitted = filterkit.chain(chain).fit(rows)
         sizes = list(rows.map(lambda batch: len(fitted.transform(batch)), last=True))
         rows.source.close()
@@ -110,7 +110,7 @@ def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
 
     monkeypatch.setattr("filterkit.chains.rows.Spool", refuse)
     batch = sample("iris")
-    rows = Rows(Source(batch.schema, lambda function, done=(): map(function, [batch]), LocalEngine(1), PLENTY))
+    rows = Rows(BatchSource(batch.schema, lambda function, done=(): map(function, [batch]), LocalEngine(1), PLENTY))
     fitted = filterkit.chain("l2").fit(rows)
     assert [len(batch) for batch in rows.map(fitted.transform, last=True)] == [150]
     rows.source.close()
@@ -179,7 +179,7 @@ def test_fitting_on_a_file_equals_fitting_on_its_rows(jobs, block_size, spool):
             expected = text(filterkit.chain(chain).fit(batch), [batch])
             engine = LocalEngine(jobs)
             with Reader(str(SAMPLES / f"{name}.arff"), block_size=block_size) as reader:
-                rows = Rows(Source(reader.schema, partial(reader.map, engine=engine), engine, spool))
+                rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
                 fitted = filterkit.chain(chain).fit(rows, memory=3000)
                 formatter = Formatter(fitted.schema, fitted.schema.sparse)
                 out = list(rows.map(lambda batch: b"".join(formatter.rows(fitted.transform(batch))), last=True))  # noqa: B023
@@ -270,7 +270,7 @@ def test_a_chain_of_no_rows_gives_no_rows():
 
 def test_an_empty_stream_of_batches_is_transformed_to_no_rows():
     schema = sample("mixed-sparse").schema
-    rows = Rows(Source(schema, lambda function: iter(()), LocalEngine(1), PLENTY))
+    rows = Rows(BatchSource(schema, lambda function: iter(()), LocalEngine(1), PLENTY))
     fitted = filterkit.chain("shape bns l2").fit(rows)
     assert fitted.schema == filterkit.chain("shape bns l2").fit(sample("mixed-sparse").rows(0, 0)).schema
     rows.source.close()
@@ -319,7 +319,7 @@ def test_a_stage_that_needs_a_class_says_so_before_any_row_is_read(stage):
 
     def fit(class_index):
         schema = batch.schema.replace(class_index=class_index)
-        filterkit.chain(stage).fit(Rows(Source(schema, refuse, LocalEngine(1), PLENTY)))
+        filterkit.chain(stage).fit(Rows(BatchSource(schema, refuse, LocalEngine(1), PLENTY)))
 
     with pytest.raises(StageError, match=f"^{stage}: there is no class attribute, which it needs; .* --class"):
         fit(None)
@@ -388,7 +388,7 @@ def test_an_error_in_a_later_pass_also_names_the_row(tmp_path, spool):
     path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n@data\n" + "\n".join(lines))
     engine = LocalEngine(1)
     with Reader(str(path), block_size=60) as reader:
-        rows = Rows(Source(reader.schema, partial(reader.map, engine=engine), engine, spool))
+        rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
         with pytest.raises(StageError, match=r"^l2: row 78: "):
             filterkit.chain("bns l2 shape").fit(rows)
         rows.source.close()
@@ -404,7 +404,7 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, last, note, jobs):
     path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n" + note + "@data\n" + "\n".join(lines))
     engine = LocalEngine(jobs)
     with Reader(str(path), class_="c", block_size=60) as reader:
-        rows = Rows(Source(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
+        rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
 
         def run():
             fitted = filterkit.chain(chain).fit(rows)

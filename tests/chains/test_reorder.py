@@ -5,7 +5,7 @@ import pytest
 
 from filterkit import Attribute, Batch, Schema
 from filterkit.chains.reorder import take_rows
-from filterkit.chains.rows import Rows, Source
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
 
 SCHEMA = Schema("r", [Attribute("n"), Attribute("class", "nominal", ("no", "yes"))], 1)
@@ -17,7 +17,7 @@ def rows_of(step, memory=1 << 20):
         Batch(SCHEMA, np.array([[float(i)] for i in part]), np.array([i % 2 for i in part], np.int32))
         for part in (range(i, min(i + step, 10)) for i in range(0, 10, step))
     ]
-    return Rows(Source.of_batches(SCHEMA, batches, LocalEngine(1), memory))
+    return Rows(BatchSource.of_batches(SCHEMA, batches, LocalEngine(1), memory))
 
 
 def taken(rows, numbers):

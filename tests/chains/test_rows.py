@@ -5,7 +5,7 @@ import pytest
 
 from filterkit import Attribute, Batch, FilterkitError, RowStage, Schema, TrainingStage
 from filterkit.chains import rows as rows_module
-from filterkit.chains.rows import Rows, Source, open_rows
+from filterkit.chains.rows import BatchSource, Rows, open_rows
 from filterkit.engines.local import LocalEngine
 from filterkit.stages.base import FittedRows
 
@@ -29,11 +29,11 @@ def spooled(parts, memory=1 << 20):
         passes.append(len(passes))
         return ENGINE.map(function, parts)
 
-    return Rows(Source(SCHEMA, once, ENGINE, memory)), passes
+    return Rows(BatchSource(SCHEMA, once, ENGINE, memory)), passes
 
 
 def rows_in_memory(parts, memory):
-    return Rows(Source.of_batches(SCHEMA, parts, ENGINE, memory))
+    return Rows(BatchSource.of_batches(SCHEMA, parts, ENGINE, memory))
 
 
 class Double(RowStage):

@@ -27,7 +27,7 @@ from command import start
 import filterkit
 import filterkit.testing as testing
 from filterkit.arff.reader import Reader
-from filterkit.chains.rows import Rows, Source
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.counts.statistic import Statistic
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
@@ -274,7 +274,7 @@ def fitted_and_put_out(path, chain, engine, memory=1 << 20):
     """The attributes, what a saved chain holds, and the columns, classes and weights of the rows that come out."""
     with Reader(path, block_size=8192) as reader:
         once, rereads = partial(reader.map, engine=engine), reader.rereads(engine)
-        rows = Rows(Source(reader.schema, once, engine, memory // 8, rereads=rereads))
+        rows = Rows(BatchSource(reader.schema, once, engine, memory // 8, rereads=rereads))
         try:
             fitted, out = filterkit.chain(chain).fit_rows(rows, memory)
             whole = concatenate(out.map(itself, last=True), fitted.schema)

@@ -12,7 +12,7 @@ from weka import weka
 
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
-from filterkit.chains.rows import Rows, Source
+from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
 
 
@@ -174,7 +174,7 @@ def test_shuffled_rows_are_read_again_from_their_own_spool():
         reads.append(1)
         return map(function, [batch.rows(0, 300), batch.rows(300, len(batch))])
 
-    rows = Rows(Source(batch.schema, once, LocalEngine(1), 1 << 20))
+    rows = Rows(BatchSource(batch.schema, once, LocalEngine(1), 1 << 20))
     fitted, out = filterkit.chain("shuffle shape l2 bns shuffle --seed 2 head 9").fit_rows(rows)
     result = list(out.map(lambda part: part, last=True))
     rows.source.close()
