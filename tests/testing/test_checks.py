@@ -722,7 +722,7 @@ def findings(stage, names=SAMPLES):
         (Spreads(), "check_missing_values_do_not_spread: broken: one missing value among the training rows makes all"),
         (
             KeepsSet(),
-            r"check_a_.*: broken cannot be saved: the 'seen' of .* \(there is a set in it\)",
+            r"check_a_.*: broken cannot be saved: the 'seen' of .* \(Object of type set .*\)",
         ),
         (
             NeverCalls(),
