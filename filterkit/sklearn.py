@@ -173,9 +173,11 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             else:
                 name = self.fitted_.incoming.attributes[0].name
             return text_rows(values, name)
-        mixed = mixed_rows(X)
+        mixed = mixed_rows(X, None if reset else self.fitted_.incoming)
         if mixed is None and not reset and not self._has_numbers:
-            mixed = given_batch(X) if is_table(X) else None  # a column without values tells no kind
+            mixed = (
+                given_batch(X, self.fitted_.incoming) if is_table(X) else None
+            )  # a column without values tells no kind
         if mixed is not None:
             validate_data(self, X, reset=reset, skip_check_array=True)
             if reset:

@@ -13,23 +13,25 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from filterkit import Attribute, Batch, ConversionWarning, FilterkitError, Schema, UsageError, hookimpl, option
 from filterkit.plugin import (
     READ_AS_MISSING,
-    FileFormat,
+    TRUTH_VALUES,
     Opening,
     Parsed,
     RowError,
     Table,
+    TypedFormat,
     Writer,
     class_asked,
+    label_attribute,
     matching_names,
     quoted,
     relation_of,
     suggestion,
+    type_attribute,
 )
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_DATE = "yyyy-MM-dd'T'HH:mm:ss"
 _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 _PART = 1 << 22  # bytes of a part that is read
 _LARGEST = 1 << 27  # bytes of a group that a worker reads as a whole
@@ -40,15 +42,13 @@ _UNNAMED = re.compile(r"__index_level_\d+__")
 _CELLS = 1 << 22  # the most cells that are made dense at once when rows are sparse
 
 
-class Columnar(FileFormat):
+class Columnar(TypedFormat):
     """Tables by columns."""
 
-    nominal: tuple[str, ...] = option((), "Columns of text or numbers that are nominal, by name or pattern such as a*.")
     skip: tuple[str, ...] = option((), "Columns to leave out, by name or pattern.")
     weights: str | None = option(
         None, "The column with the weights of rows.  [default: the one that filterkit noted; if needed, one is written]"
     )
-
     round: tuple[str, ...] = option(
         (),
         "Columns whose values are rounded if attributes cannot hold them: numbers to float64, times to milliseconds.",
@@ -86,8 +86,9 @@ class Columnar(FileFormat):
 class Parquet(Columnar):
     """Parquet, read and written by groups of rows.
 
-    Dictionaries are nominal, texts are strings, times are dates. What filterkit writes has its schema in the metadata:
-    the name of the relation, the class, formats of dates, weights and scores of attributes.
+    Dictionaries and truth values are nominal, and times are dates. Texts are dates, nominal or strings by what they
+    are. What filterkit writes has its schema in the metadata: the name of the relation, the class, formats of dates,
+    weights and scores of attributes.
     """
 
     name = "parquet"
@@ -247,6 +248,8 @@ class ColumnarTable(Table):
         left_out = skipped | _unnamed_index(groups.schema)
         names = [name for name in names if name not in left_out]
         self._rounded = {name for pattern in form.round for name in matching_names(form, "round", pattern, names)}
+        self._kinds = form.choose_kinds(names)
+        self._rounded |= {name for name, kind in self._kinds.items() if kind == "numeric"}
         self._columns = names if left_out else None
         schema, weights = schema_noted(groups.schema.metadata)
         self._weights = form.weights or (weights if weights in names else None)
@@ -267,7 +270,7 @@ class ColumnarTable(Table):
         self._rows = rows if opening.block_size else min(max(rows, 256), 1 << 16)
         noted = [] if schema is None else [a for a in schema.attributes if a.name not in left_out]
         is_ours = schema is not None and [a.name for a in noted] == names
-        if is_ours and opening.wanted is None and not form.nominal:
+        if is_ours and opening.wanted is None and not self._kinds:
             assert schema is not None
             super().__init__(schema.relation, noted)
             if schema.class_attribute is None or schema.class_attribute in noted:
@@ -283,52 +286,106 @@ class ColumnarTable(Table):
         self.classless, self.positive = self.class_ is None, schema.positive
 
     def _attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
-        """The attributes of columns, by their types and what is known."""
-        nominal = {
-            name for pattern in self._form.nominal for name in matching_names(self._form, "nominal", pattern, names)
-        }
-        categorical = _categorical(self._groups.schema)
+        """Return the attributes of columns: those that are known, or what types, options and first rows say."""
+        form, schema = self._form, self._groups.schema
+        categorical = _categorical(schema)
         asked = class_asked(opening, names)
-        found, unknown = [], []
+        found: dict[str, Attribute] = {}
+        labelled, looked_at = [], []
         for name in names:
-            try:
-                attribute = attribute_of(name, self._groups.schema.field(name).type)
-            except FilterkitError as error:
-                raise FilterkitError(f"{error}; {self._form.left_out(name)}") from None
-            if name in known and fits(attribute, known[name]) and not (name in nominal and opening.wanted is None):
+            attribute = self._type_attribute(name)
+            told = None if opening.wanted is not None else self._kinds.get(name)
+            is_class = name == asked and (attribute.kind == "string" or opening.positive is not None)
+            if name in known and told is None and fits(attribute, known[name]):
                 attribute = known[name]
-            elif (
-                attribute.kind == "nominal"
-                or name in nominal
-                or (name in categorical and attribute.kind == "numeric")
-                or (name == asked and _is_class(attribute, opening))
-            ):
+            elif told in ("string", "numeric"):
+                attribute = Attribute(name, told)
+            elif told or is_class or _is_dictionary(schema.field(name).type) or name in categorical:
                 attribute = Attribute(name, "nominal")
-                unknown.append(name)
-            found.append(attribute)
-        labels = self._labels(unknown)
-        for name in labels.keys() & categorical:
-            if not _is_dictionary(self._groups.schema.field(name).type):  # whose order is lost; it is this, as a rule
-                labels[name] = tuple(sorted(labels[name], key=_value))
-        return [a._replace(values=labels[a.name]) if a.name in labels else a for a in found]
+                labelled.append(name)
+            elif attribute.kind == "string" or (name not in self._rounded and _may_be_inexact(schema.field(name).type)):
+                looked_at.append(name)
+            found[name] = attribute
+        sure = set(labelled)
+        if looked_at:
+            found |= self._infer(looked_at)
+            labelled += [name for name in looked_at if found[name].kind == "nominal"]
+        labels = self._read_labels(labelled, sure)
+        for name, words in labels.items():
+            if name in categorical and not _is_dictionary(schema.field(name).type):
+                words = sorted(words, key=_value)  # their own order is lost; it is this, as a rule
+            is_string = name not in sure and len(words) > form.most
+            found[name] = Attribute(name, "string") if is_string else label_attribute(name, words, form.order)
+        return list(found.values())
 
-    def _labels(self, names: list[str]) -> dict[str, tuple[str, ...]]:
-        """The labels of columns, in the order of their dictionaries or of appearance; reads these columns once."""
+    def _type_attribute(self, name: str) -> Attribute:
+        """Return the attribute that the type of a column says, and warn of a time zone that is lost."""
+        kind = self._groups.schema.field(name).type
+        try:
+            attribute = type_attribute(name, kind)
+        except FilterkitError as error:
+            raise FilterkitError(f"{error}; {self._form.left_out(name)}") from None
+        if getattr(kind, "tz", None) not in (None, *_UTC):
+            lost = ConversionWarning(f"the times of column {quoted(name)} are now in UTC, not {kind.tz}")
+            warnings.warn(lost, stacklevel=2)
+        return attribute
+
+    def _infer(self, names: list[str]) -> dict[str, Attribute]:
+        """Return the attributes of columns of texts or whole numbers by what their first rows have."""
+        import pyarrow as pa
+
+        from filterkit.plugin import Inexact, exact_numbers, texts
+
+        nbytes, batches = 0, []
+        for batch in self._groups.batches(names, self._rows):
+            batches.append(batch)
+            nbytes += batch.nbytes
+            if nbytes >= self._form.look_bytes:
+                break
+        table = pa.Table.from_batches(batches, pa.schema([self._groups.schema.field(name) for name in names]))
+        codes, columns = {}, []
+        for name, column in zip(names, table.columns):
+            is_number = pa.types.is_integer(column.type)
+            if is_number:
+                try:
+                    exact_numbers(column.combine_chunks())
+                except Inexact as error:
+                    codes[name], is_number = error.number, False
+            if not is_number:
+                try:
+                    column = texts(column).dictionary_encode()
+                except ValueError:
+                    raise self._no_text(name) from None
+            columns.append(column)
+        self._form.warn_of_codes(codes)
+        found = self._form.infer_attributes(pa.table(columns, names=names), names, {})
+        return {attribute.name: attribute for attribute in found}
+
+    def _no_text(self, name: str) -> FilterkitError:
+        left_out = self._form.left_out(name)
+        return FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text; {left_out}")
+
+    def _read_labels(self, names: list[str], sure: set[str]) -> dict[str, list[str]]:
+        """Return the labels of columns, in the order of their dictionaries or of appearance; this reads them once.
+
+        Those of columns that are not `sure` to be nominal end where they are too many.
+        """
         from filterkit.plugin import texts
 
         found: dict[str, dict[str, None]] = {name: {} for name in names}
-        for batch in self._groups.batches(names, 1 << 16) if names else ():
-            for name, column in zip(names, batch.columns):
+        for batch in self._groups.batches(names, self._rows) if names else ():
+            open_names = [name for name in names if name in sure or len(found[name]) <= self._form.most]
+            if not open_names:
+                break
+            for name in open_names:
+                column = batch.column(name)
                 try:
                     words = column if hasattr(column, "dictionary") else texts(column).dictionary_encode()
                     labels = texts(words.dictionary).to_pylist()
                 except ValueError:
-                    left_out = self._form.left_out(name)
-                    raise FilterkitError(
-                        f"column {quoted(name)} has bytes that are not UTF-8 text; {left_out}"
-                    ) from None
+                    raise self._no_text(name) from None
                 found[name] |= dict.fromkeys(word for word in labels if word is not None)
-        return {name: tuple(labels) for name, labels in found.items()}
+        return {name: list(labels) for name, labels in found.items()}
 
     def parts(self) -> Iterator[Any]:
         yield from self._groups.batches(self._columns, self._rows)
@@ -386,46 +443,23 @@ def _value(label: str) -> tuple[bool, float, str]:
         return True, 0.0, label
 
 
-def _is_class(attribute: Attribute, opening: Opening) -> bool:
-    """Whether a column can be a class only as a nominal attribute."""
-    return attribute.kind == "string" or (attribute.kind == "numeric" and opening.positive is not None)
-
-
-def attribute_of(name: str, kind: Any) -> Attribute:
-    """The attribute of a column by its Arrow type; nominal ones are without their labels.
-
-    Raises
-    ------
-    FilterkitError : no attribute can hold it.
-    """
+def _may_be_inexact(kind: Any) -> bool:
+    """Return whether float64 does not have all numbers of an Arrow type of whole numbers."""
     import pyarrow as pa
 
-    types = pa.types
-    if types.is_dictionary(kind):
-        return Attribute(name, "nominal")
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
-        return Attribute(name)
-    if types.is_null(kind):
-        return Attribute(name)
-    if types.is_date(kind):
-        return Attribute(name, "date", format="yyyy-MM-dd")
-    if types.is_timestamp(kind):
-        if kind.tz is not None and kind.tz not in _UTC:
-            lost = ConversionWarning(f"the times of column {quoted(name)} are now in UTC, not {kind.tz}")
-            warnings.warn(lost, stacklevel=2)
-        return Attribute(name, "date", format=_DATE + (".SSS" if kind.unit != "s" else "") + ("X" if kind.tz else ""))
-    if any(of(kind) for of in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)):
-        return Attribute(name, "string")
-    if types.is_fixed_size_binary(kind) or str(kind) in ("string_view", "binary_view"):
-        return Attribute(name, "string")
-    raise FilterkitError(f"column {quoted(name)} has the type {kind}, which no attribute can hold")
+    return bool(pa.types.is_integer(kind)) and kind.bit_width == 64
 
 
 def fits(found: Attribute, known: Attribute) -> bool:
-    """Whether a column that would be the attribute `found` can be read as the one that is known."""
-    if found.kind == known.kind or (known.kind == "nominal" and found.kind in ("string", "numeric")):
-        return True
-    return known.kind in ("string", "relational") and found.kind in ("string", "nominal")
+    """Return whether a column that would be the attribute `found` by its type can be read as the one that is known."""
+    others = {
+        "numeric": ("numeric",),
+        "nominal": ("nominal", "string", "numeric"),
+        "string": ("string", "nominal"),
+        "relational": ("string", "nominal"),
+        "date": ("date", "string"),
+    }
+    return found.kind in others[known.kind] or (known.kind == "numeric" and found.values == TRUTH_VALUES)
 
 
 class GroupPart(NamedTuple):
@@ -716,5 +750,5 @@ def _columns(batch: Batch) -> tuple[Any, Any]:
 
 
 @hookimpl
-def filterkit_formats() -> list[type[FileFormat]]:
+def filterkit_formats() -> list[type[Columnar]]:
     return [Parquet, ArrowIpc]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from filterkit.data.arrow_export import has_zone
-from filterkit.data.arrow_import import Found, check_names, columns_found
+from filterkit.data.arrow_import import Found, check_names, find_strings, infer_columns
 from filterkit.data.batch import Batch
+from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, codes_of, columns_of, weight_name, weights_of
 from filterkit.data.contract import found_instead
 from filterkit.data.interop import with_noted
@@ -72,8 +74,10 @@ def from_pandas(
     class_: str | int | None = None,
     positive: object = None,
     weights: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    most: int = MOST_LABELS,
 ) -> Batch:
-    """A batch from a data frame without its index; columns as in `from_arrow`, categorical ones nominal.
+    """Convert a data frame without its index; columns as in `from_arrow`, those of dtype ``string`` as strings.
 
     An index of row numbers, which pandas keeps when rows are chosen or shuffled, is left out like any other, but
     without a warning.
@@ -87,6 +91,7 @@ def from_pandas(
     relation : its name. Default: the one noted, or ``frame``.
     class_, positive : as in `from_arrow`.
     weights : the column with the weights of the rows; by default the one that `to_pandas` noted, if there is one.
+    kinds, most : as in `from_arrow`.
 
     Raises
     ------
@@ -104,7 +109,9 @@ def from_pandas(
     check_names(list(frame.columns))
     known, noted_weights = schema_noted(_notes(frame))
     sparse = {name: _entries(column) for name, column in frame.items() if _is_sparse(column) and name != weights}
-    found, rows, others = columns_found(_table(frame.drop(columns=list(sparse))), weights, noted_weights)
+    dense = frame.drop(columns=list(sparse))
+    strings = [*find_strings(known, list(dense.columns)), *(n for n, kind in dense.dtypes.items() if _is_string(kind))]
+    found, rows, others = infer_columns(_table(dense), weights, noted_weights, kinds, strings, most)
     warn_of_losses("from_pandas", [*losses, *others])
     found |= {name: (Attribute(name), entries) for name, entries in sparse.items()}
     ordered: Found = {name: found[name] for name in frame.columns if name in found}
@@ -140,6 +147,13 @@ def _losses(frame: pd.DataFrame) -> list[str]:
     if ordered:
         losses.append(f"{named(ordered)} is no longer marked as ordered, though its labels stay in order")
     return losses
+
+
+def _is_string(kind: Any) -> bool:
+    """Return whether a dtype is pandas' own for strings, which nobody gets without asking for it."""
+    import pandas as pd
+
+    return isinstance(kind, pd.StringDtype) and kind.na_value is pd.NA
 
 
 def _is_sparse(column: pd.Series) -> bool:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from os import PathLike
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from filterkit.data.batch import Batch
+from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.contract import check_given, difference, found_instead
 from filterkit.data.losses import ConversionWarning, Inexact, is_exact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+_ROUND = "make it a text or category, or round it by astype(float)"
 
 
 class Table(Protocol):
@@ -26,13 +33,15 @@ def is_table(rows: Any) -> bool:
     return not isinstance(rows, Batch) and hasattr(rows, "__arrow_c_stream__")
 
 
-def given_batch(rows: Any, incoming: Schema | None = None) -> Batch:
+def given_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS) -> Batch:
     """Rows as a batch, which fits its own schema.
 
     Parameters
     ----------
     rows : a batch, a data frame of pandas or Polars, a table of Arrow, or another object with ``__arrow_c_stream__``.
-    incoming : the schema that the rows should have, whose class is that of the rows if they have such a column.
+    incoming : the schema that the rows should have, whose class is that of the rows if they have such a column, and
+        whose attributes say what columns of the same names are.
+    most : the most labels of a column of texts.
 
     Raises
     ------
@@ -54,8 +63,16 @@ def given_batch(rows: Any, incoming: Schema | None = None) -> Batch:
         rows, convert = arrow_table(rows), from_arrow
         names = rows.column_names
     asked = None if target is None or target.name not in names else names.index(target.name) + 1
-    batch: Batch = convert(rows, class_=asked)
+    batch: Batch = convert(rows, class_=asked, kinds=find_kinds(incoming, names), most=most)
     return batch
+
+
+def find_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str]:
+    """Return the kinds that a schema says columns of these names have; none without one."""
+    attributes = () if incoming is None else incoming.attributes
+    known = set(names)
+    kinds = {a.name: "string" if a.kind == "relational" else a.kind for a in attributes if a.name in known}
+    return {name: kind for name, kind in kinds.items() if kind != "date"}
 
 
 def given_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
@@ -74,10 +91,13 @@ def given_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
 
 
 def _with_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
-    """Batches or tables as batches that all have the schema of the first."""
+    """Batches or tables as batches that all have the schema of the first.
+
+    Columns of texts are strings: the labels of tables that are still to come are not known.
+    """
     first = None
     for number, each in enumerate(rows, 1):
-        batch = given_batch(each)
+        batch = given_batch(each, most=0)
         first = batch if first is None else first
         schema = first.schema
         if batch.schema is not schema:
@@ -111,14 +131,15 @@ def _is_missing(value: Any) -> bool:
     return value is None or (not isinstance(value, str) and value != value) or type(value).__name__ == "NAType"
 
 
-def mixed_rows(rows: Any) -> Batch | None:
+def mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | None:
     """Rows of columns that are not all numbers, as a batch without a class; None for numbers and what is no table.
 
-    Texts become string attributes, categories nominal ones and dates date ones, as by `from_pandas` and `from_arrow`.
+    Columns become attributes as by `from_pandas` and `from_arrow`.
 
     Parameters
     ----------
     rows : a data frame of pandas or Polars, a table of Arrow, or an array of objects, (rows, columns).
+    incoming : the schema that the rows should have, or None.
 
     Raises
     ------
@@ -127,17 +148,42 @@ def mixed_rows(rows: Any) -> Batch | None:
     if isinstance(rows, np.ndarray):
         if rows.dtype.kind in "mM":
             raise FilterkitError(f"X has the type {rows.dtype}; make it numbers, or a data frame with dates")
-        return _mixed_array(rows) if rows.ndim == 2 and rows.dtype.kind in "OUT" else None
+        if rows.ndim != 2 or rows.dtype.kind not in "OUT":
+            return None
+        rows = _table_of_objects(rows)
     if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
         return None
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConversionWarning)  # a transformer is to have features alone
-        return _mixed_frame(rows) if _is_of_pandas(rows) else _mixed_table(rows)
+        return _mixed_frame(rows, incoming) if _is_of_pandas(rows) else _mixed_table(rows, incoming)
 
 
-def _mixed_frame(frame: Any) -> Batch | None:
+def _table_of_objects(rows: np.ndarray) -> pa.Table:
+    """Return an array of objects, (rows, columns), as a table with the columns x0, x1, ….
+
+    Raises
+    ------
+    FilterkitError : a column has objects of several types.
+    """
+    import pyarrow as pa
+
+    columns = []
+    for number, column in enumerate(rows.T.tolist()):
+        try:
+            columns.append(pa.array([None if _is_missing(value) else value for value in column]))
+        except (pa.ArrowException, OverflowError):
+            odd = next((n for n in column if isinstance(n, int) and not is_exact(n)), None)
+            if odd is not None:
+                raise FilterkitError(f"{Inexact(str(odd))}; {_ROUND}") from None
+            kinds = ", ".join(sorted({type(value).__name__ for value in column if not _is_missing(value)}))
+            message = f"column x{number} has objects of the types {kinds}; make them all texts or all numbers"
+            raise FilterkitError(message) from None
+    return pa.table(columns, names=[f"x{number}" for number in range(len(columns))])
+
+
+def _mixed_frame(frame: Any, incoming: Schema | None) -> Batch | None:
     """As `mixed_rows`, of a data frame of pandas."""
     from filterkit.data.frames import from_pandas
 
@@ -145,52 +191,37 @@ def _mixed_frame(frame: Any) -> Batch | None:
         return None
     plain = frame.reset_index(drop=True)
     plain.attrs = {}
-    return from_pandas(plain, "X", class_="none")
+    names = [str(name) for name in frame.columns]
+    return from_pandas(plain, "X", class_="none", kinds=find_kinds(incoming, names))
 
 
-def _mixed_table(rows: Any) -> Batch | None:
+def _mixed_table(rows: Any, incoming: Schema | None) -> Batch | None:
     """As `mixed_rows`, of a data frame of Polars or a table of Arrow."""
     import pyarrow as pa
 
-    from filterkit.data.arrow_import import arrow_table, from_arrow
+    from filterkit.data.arrow_import import arrow_table, from_arrow, is_inexact
 
     table = arrow_table(rows).replace_schema_metadata(None)
-    numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean, pa.types.is_null)
-    if table.num_columns and all(any(is_kind(kind) for is_kind in numeric) for kind in table.schema.types):
+    numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_null)
+    is_numeric = all(any(is_kind(kind) for is_kind in numeric) for kind in table.schema.types)
+    if table.num_columns and is_numeric and not any(map(is_inexact, table.columns)):
         return None
-    return from_arrow(table, "X", class_="none")
+    return from_arrow(table, "X", class_="none", kinds=find_kinds(incoming, table.column_names))
 
 
 def _is_numeric(column: Any) -> bool:
-    """Whether a column of pandas has numbers, also as objects."""
+    """Whether a column of pandas has numbers that float64 has, also as objects."""
     import pandas as pd
+    import pyarrow as pa
 
+    from filterkit.data.arrow_import import is_inexact
+
+    if column.dtype.kind in "iu" and is_inexact(pa.chunked_array([pa.array(column)])):
+        return False
     if pd.api.types.is_object_dtype(column.dtype):
-        return pd.api.types.infer_dtype(column, skipna=True) not in ("string", "date", "datetime", "datetime64")
-    return bool(pd.api.types.is_numeric_dtype(column.dtype))
-
-
-def _mixed_array(rows: np.ndarray) -> Batch | None:
-    """As `mixed_rows`, of an array of objects or texts: a column with a text is a string attribute."""
-    from filterkit.data.interop import from_columns
-
-    attributes, columns = [], []
-    for number, column in enumerate(rows.T.tolist()):
-        name = f"x{number}"
-        if any(isinstance(value, str) for value in column):
-            attributes.append(Attribute(name, "string"))
-            columns.append([None if _is_missing(value) else str(value) for value in column])
-        else:
-            attributes.append(Attribute(name))
-            columns.append(column)
-    if all(attribute.kind == "numeric" for attribute in attributes):
-        return None
-    _refuse_inexact(rows)
-    numbers = [
-        np.array(column, np.float64) if attribute.kind == "numeric" else column
-        for attribute, column in zip(attributes, columns)
-    ]
-    return from_columns("X", attributes, numbers, "none")
+        found = pd.api.types.infer_dtype(column, skipna=True)
+        return found not in ("string", "boolean", "date", "datetime", "datetime64")
+    return bool(pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype))
 
 
 def check_integers(rows: Any, numbers: np.ndarray) -> None:
@@ -198,7 +229,7 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
 
     Parameters
     ----------
-    rows : an array, dense or sparse, a data frame, a table or lists.
+    rows : an array, dense or sparse, or lists; whole numbers of tables are checked as they become a batch.
     numbers : the float64 numbers of `rows`.
 
     Raises
@@ -208,9 +239,6 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
     from filterkit.data.losses import may_be_rounded
 
     if not may_be_rounded(numbers):
-        return
-    if is_table(rows):
-        given_batch(rows)  # which names the column
         return
     _refuse_inexact(rows.tocsr().data if hasattr(rows, "tocsr") else np.asarray(rows, getattr(rows, "dtype", object)))
 
@@ -229,7 +257,7 @@ def _refuse_inexact(values: np.ndarray) -> None:
                 if isinstance(number, int) and not is_exact(number):
                     raise Inexact(str(number))
     except Inexact as error:
-        raise FilterkitError(f"{error}; make it a text or category, or round it by astype(float)") from None
+        raise FilterkitError(f"{error}; {_ROUND}") from None
 
 
 def text_rows(texts: Sequence[str | None], name: str | None) -> Batch:

@@ -135,7 +135,7 @@ def _holds(form: str, needed: str) -> bool:
 def _as_class(attribute: Attribute, column: Any, positive: object) -> tuple[Attribute, Any]:
     """A column that is asked for as the class: texts become labels, and so do numbers if one of them is positive."""
     if attribute.kind == "string" or (attribute.kind == "numeric" and positive is not None):
-        values = column if attribute.kind == "string" else [_label(value) for value in _dense(column).tolist()]
+        values = column if attribute.kind == "string" else [format_label(value) for value in _dense(column).tolist()]
         codes: dict[str, float] = {}
         for value in values:
             if value is not None:
@@ -145,6 +145,6 @@ def _as_class(attribute: Attribute, column: Any, positive: object) -> tuple[Attr
     return attribute, column
 
 
-def _label(value: float) -> str | None:
-    """A number as a label, None if it is missing."""
+def format_label(value: float) -> str | None:
+    """Return a number as a label, None if it is missing."""
     return None if value != value else str(int(value)) if value.is_integer() else repr(value)

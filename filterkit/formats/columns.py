@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
+from filterkit.data.column_types import TRUTH_SPELLINGS, TRUTH_VALUES, cut_to_milliseconds, is_number, is_text
+from filterkit.data.dates import DateFormat
 from filterkit.data.labels import join
 from filterkit.data.losses import Inexact
 from filterkit.data.schema import Attribute, Schema
@@ -134,6 +136,8 @@ def _column(table: Any, place: int, attribute: Attribute, unseen: bool) -> np.nd
 
 
 def _numbers(array: Any, attribute: Attribute) -> np.ndarray:
+    if pa.types.is_dictionary(array.type) or is_text(array.type):
+        array = _parse_numbers(array, attribute)
     if array.type != pa.float64():
         try:
             array = arrow.exact_numbers(array)
@@ -143,11 +147,23 @@ def _numbers(array: Any, attribute: Attribute) -> np.ndarray:
     return np.where(arrow.nulls(array), np.nan, values) if array.null_count else values
 
 
+def _parse_numbers(array: Any, attribute: Attribute) -> Any:
+    """Parse texts as float64, the nearest where they have more digits."""
+    words = _attribute_texts(array, attribute)
+    try:
+        return words.cast(pa.float64())
+    except pa.ArrowInvalid:
+        word = next(word for word in words.to_pylist() if word is not None and not is_number(word))
+        raise RowError(f"{quoted(word)} is not a number", attribute=attribute.name) from None
+
+
 def _codes(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
     """The indices of labels, NaN for missing; `unseen` as for `from_table`."""
     if not pa.types.is_dictionary(array.type):
         array = arrow.dictionary(_attribute_texts(array, attribute))
     code = {label: float(number) for number, label in enumerate(attribute.values)}
+    if attribute.values == TRUTH_VALUES:
+        code |= {word: code[word.lower()] for spelling in TRUTH_SPELLINGS for word in spelling}
     words = _attribute_texts(array.dictionary, attribute).to_pylist()
     image = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
     places = array.indices
@@ -223,12 +239,29 @@ def _other(column: Any, attribute: Attribute) -> Any:
         return _attribute_texts(column, attribute)
     if column.type == pa.timestamp("ms"):
         return column
+    if pa.types.is_dictionary(column.type) or is_text(column.type):
+        return _parse_dates(column, attribute)
     try:
         return column.cast(pa.timestamp("ms", tz=getattr(column.type, "tz", None))).cast(pa.timestamp("ms"))
     except pa.ArrowInvalid:
         raise RowError(
             "it has parts of a millisecond, which dates cannot hold; round it", attribute=attribute.name
         ) from None
+
+
+def _parse_dates(column: Any, attribute: Attribute) -> Any:
+    """Parse texts as timestamps."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    form, parts = DateFormat(attribute.format), []
+    for chunk in chunks:
+        words = chunk if pa.types.is_dictionary(chunk.type) else arrow.dictionary(_attribute_texts(chunk, attribute))
+        texts_of_dates = words.dictionary.to_pylist()
+        moments = [form.parse(cut_to_milliseconds(word)) for word in texts_of_dates]
+        if None in moments:
+            word = texts_of_dates[moments.index(None)]
+            raise RowError(f"{quoted(word)} is not a date like {attribute.format}", attribute=attribute.name)
+        parts.append(arrow.take(arrow.moments(moments), words.indices))
+    return pa.chunked_array(parts, pa.timestamp("ms"))
 
 
 def joined_rows(*parts: Any) -> memoryview:

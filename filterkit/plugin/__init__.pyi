@@ -42,6 +42,7 @@ from filterkit.counts.thresholds import scoring_bytes as scoring_bytes
 from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.counts.weights import exact_parts as exact_parts
+from filterkit.data.arrow import exact_numbers as exact_numbers
 from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty
@@ -50,6 +51,14 @@ from filterkit.data.batch import itself as itself
 from filterkit.data.blas import one_blas_thread as one_blas_thread
 from filterkit.data.choice import attribute_numbers as attribute_numbers
 from filterkit.data.choice import chosen_attributes as chosen_attributes
+from filterkit.data.column_types import DATE_FORMATS as DATE_FORMATS
+from filterkit.data.column_types import TRUTH_VALUES as TRUTH_VALUES
+from filterkit.data.column_types import are_quantities as are_quantities
+from filterkit.data.column_types import cut_to_milliseconds as cut_to_milliseconds
+from filterkit.data.column_types import explain_code as explain_code
+from filterkit.data.column_types import is_number as is_number
+from filterkit.data.column_types import label_attribute as label_attribute
+from filterkit.data.column_types import type_attribute as type_attribute
 from filterkit.data.columns import to_columns as to_columns
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
@@ -58,6 +67,7 @@ from filterkit.data.losses import Inexact as Inexact
 from filterkit.data.losses import first_inexact as first_inexact
 from filterkit.data.losses import is_exact as is_exact
 from filterkit.data.losses import may_be_rounded as may_be_rounded
+from filterkit.data.losses import named as named
 from filterkit.data.noted import noted as noted
 from filterkit.data.noted import schema_noted as schema_noted
 from filterkit.data.numeric import check_finite as check_finite
@@ -108,6 +118,7 @@ from filterkit.formats.text import Ends as Ends
 from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable
 from filterkit.formats.text import first_line as first_line
+from filterkit.formats.typed import TypedFormat as TypedFormat
 from filterkit.plugin.registry import find_metric as find_metric
 from filterkit.stages.all_rows import all_rows as all_rows
 from filterkit.stages.base import Batches as Batches

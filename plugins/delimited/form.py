@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from filterkit import Attribute, FilterkitError, Schema, UsageError, option
-from filterkit.plugin import Opening, RowError, TextTable, Writer, quoted, relation_of, suggestion
+from filterkit.plugin import Opening, RowError, TextTable, TypedFormat, Writer, quoted, relation_of, suggestion
 
+from .look import count_bytes_needed
 from .records import Records
-from .types import Typed
 
 if TYPE_CHECKING:
     from .parsing import RowParser
@@ -17,7 +17,7 @@ _CHARACTERS = {"comma": ",", "tab": "\t", "semicolon": ";", "pipe": "|", "space"
 _USUAL = ("semicolon", "tab", "pipe", "comma")  # what is looked for in the name of a single column
 
 
-class Delimited(Typed):
+class Delimited(TypedFormat):
     """Text with a row on each line."""
 
     textual: ClassVar[bool] = True
@@ -66,9 +66,10 @@ class Delimited(Typed):
 class Csv(Delimited):
     """CSV: values separated by commas, or by another delimiter, with the names of the columns in the first line.
 
-    A column is numeric if all values of its first rows are numbers, and a date if they are dates such as 2024-05-31 or
-    2024-05-31T18:30:00. Other columns are nominal if they have few distinct texts, and strings if not. A value further
-    down that does not fit is an error, or a rejected row.
+    A column is numeric if all values of its first rows are numbers as people write quantities: 00501 and +4915 are
+    codes. It is a date if they are dates such as 2024-05-31 or 2024-05-31T18:30:00, and nominal with the labels false
+    and true if they are true or false. Other columns are nominal if they have few distinct texts, and strings if not. A
+    value further down that does not fit is an error, or a rejected row.
     """
 
     name = "csv"
@@ -135,11 +136,14 @@ class Beginning:
             self.rest = text[end:]
         wanted = opening.wanted
         if wanted is None:
-            while form.needed(self.rest, self.records.ends) > len(self.rest) and self._more(self.rest):
+            while self._count_needed() > len(self.rest) and self._more(self.rest):
                 self.rest += self._found
-        text = self.rest[: form.needed(self.rest, self.records.ends)]
+        text = self.rest[: self._count_needed()]
         self.is_whole = self.is_whole and len(text) == len(self.rest)
         self.looked = text if self.is_whole else text[: self.records.last(text)]
+
+    def _count_needed(self) -> int:
+        return count_bytes_needed(self._form, self.rest, self.records.ends)
 
     def _more(self, text: bytes) -> bool:
         """Whether there is more text, which becomes `_found`."""

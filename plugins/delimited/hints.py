@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from filterkit.plugin import quoted
-
-from .types import is_number
+from filterkit.plugin import explain_code, is_number, quoted
 
 if TYPE_CHECKING:
     from .form import Delimited
@@ -31,6 +29,13 @@ def about_texts(form: Delimited, words: Sequence[str]) -> str:
         reasons.append(f"{quoted(others[0])} is among {'them' if reasons else 'its numbers'}")
     condition = " if that is a missing value," if others else ""
     return f"as {' and '.join(reasons)};{condition} say {_said(form, point, others)}" if reasons else ""
+
+
+def find_code(form: Delimited, words: Sequence[str]) -> str:
+    """The first of distinct texts, all of which are numbers, that is no quantity; else empty."""
+    if not all(is_number(word, form.point) for word in words):
+        return ""
+    return next((word for word in words if explain_code(word, form.point)), "")
 
 
 def about_word(form: Delimited, word: str) -> str:

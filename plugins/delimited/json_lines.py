@@ -16,14 +16,17 @@ import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Schema
 from filterkit.plugin import (
+    DATE_FORMATS,
     READ_AS_MISSING,
     TOO_LARGE,
+    TRUTH_VALUES,
     DateFormat,
     Inexact,
     Opening,
     RowError,
     TextParser,
     TextTable,
+    TypedFormat,
     Writer,
     class_asked,
     first_inexact,
@@ -33,7 +36,7 @@ from filterkit.plugin import (
     relation_of,
 )
 
-from .types import DATE_FORMATS, Typed, chosen_kinds, in_milliseconds, inferred, is_told_numeric, with_all_labels
+from .look import count_bytes_needed
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
@@ -50,11 +53,11 @@ _TYPES = {
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
 
-class JsonLines(Typed):
+class JsonLines(TypedFormat):
     """JSON lines: an object on each line, whose members are the columns. Types are found out as those of CSV.
 
-    The columns are those of the first rows; a member that is left out is missing. Flags are 0 and 1. Arrays and objects
-    inside are refused.
+    The columns are those of the first rows; a member that is left out is missing. Texts are never numbers, as they
+    are in quotes. Arrays and objects inside are refused.
     """
 
     name = "jsonl"
@@ -69,7 +72,7 @@ class JsonLines(Typed):
         try:
             rest, is_whole = b"", False
             if opening.wanted is None:
-                while self.needed(rest, TextParser.ends) >= len(rest):
+                while count_bytes_needed(self, rest, TextParser.ends) >= len(rest):
                     more = source.read(max(1 << 16, min(len(rest), 1 << 24)))
                     if not more:
                         is_whole = True
@@ -85,11 +88,11 @@ class JsonLines(Typed):
         return JsonWriter(schema, precision)
 
 
-def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> list[Attribute]:
+def _attributes(form: TypedFormat, opening: Opening, text: bytes, is_whole: bool) -> list[Attribute]:
     """The attributes of the first rows."""
     import pyarrow as pa
 
-    size = form.needed(text, TextParser.ends)
+    size = count_bytes_needed(form, text, TextParser.ends)
     if not is_whole or len(text) > size:  # what has arrived beyond must not count
         text = text[: text[:size].rfind(b"\n") + 1]
     if not text.strip():
@@ -103,8 +106,9 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
             raise fault from None
         raise RowError(f"its first rows are no JSON lines ({' '.join(str(error).split())})") from None
     names = table.column_names
-    kinds = chosen_kinds(form, names)
+    kinds = form.choose_kinds(names)
     asked = class_asked(opening, names)
+    codes: dict[str, str] = {}
     for place, column in enumerate(table.columns):
         kind = column.type
         if pa.types.is_nested(kind):
@@ -116,16 +120,19 @@ def _attributes(form: Typed, opening: Opening, text: bytes, is_whole: bool) -> l
         is_text = pa.types.is_string(kind)
         needs_text = kinds.get(names[place]) in ("nominal", "string")
         needs_text |= names[place] == asked and opening.positive is not None and names[place] not in kinds
-        needs_text |= kinds.get(names[place]) != "numeric" and _has_inexact(form, names[place], column, text)
+        if kinds.get(names[place]) != "numeric" and (number := _find_inexact(form, names[place], column, text)):
+            codes[names[place]] = number
+            needs_text = True
         if is_text or needs_text:
             from filterkit.plugin import texts
 
             table = table.set_column(place, names[place], texts(column).combine_chunks().dictionary_encode())
     needed = set() if asked is None else {asked}
-    found = inferred(table, names, kinds, form, needed)
+    form.warn_of_codes(codes)
+    found = form.infer_attributes(table, names, kinds, needed)
     if is_whole or not os.path.isfile(opening.path):
         return found
-    return with_all_labels(found, {*kinds, *needed}, form, partial(_labels, opening, names))
+    return form.add_labels(found, {*kinds, *needed}, partial(_labels, opening, names))
 
 
 def _first_fault(text: bytes) -> RowError | None:
@@ -172,8 +179,8 @@ def _inexact(text: bytes) -> Iterator[tuple[str, int]]:
                         yield name, value
 
 
-def _has_inexact(form: Typed, name: str, column: Any, text: bytes) -> bool:
-    """Whether a column of some lines has a whole number that float64 does not have, and its text is there.
+def _find_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
+    """The first whole number of a column of some lines that float64 does not have, if its text is there; else empty.
 
     Raises
     ------
@@ -182,13 +189,13 @@ def _has_inexact(form: Typed, name: str, column: Any, text: bytes) -> bool:
     import pyarrow as pa
 
     if not _may_be_rounded(column):
-        return False
+        return ""
     if pa.types.is_floating(column.type):
         _check_exact(form, text, name)
-    return any(each == name for each, _ in _inexact(text))
+    return next((str(number) for each, number in _inexact(text) if each == name), "")
 
 
-def _check_exact(form: Typed, text: bytes, *names: str) -> None:
+def _check_exact(form: TypedFormat, text: bytes, *names: str) -> None:
     """Raise a `RowError` if float64 does not have a whole number of one of some columns."""
     for name, number in _inexact(text):
         if name in names:
@@ -294,7 +301,6 @@ class JsonParser(TextParser):
         super().__init__(schema, opening.rejects)
         self.looked, self.form = looked, form
         self.fitted, self.unseen = opening.like is not None, opening.unseen
-        self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
         self.names = {a.name: i for i, a in enumerate(schema.attributes)}
 
     def parse(self, text: bytes) -> Batch:
@@ -305,19 +311,16 @@ class JsonParser(TextParser):
 
         attributes = self.schema.attributes
         types = [pa.float64() if a.kind == "numeric" else pa.string() for a in attributes]
+        types = [pa.bool_() if a.values == TRUTH_VALUES else kind for a, kind in zip(attributes, types)]
         fields = [(a.name, kind) for a, kind in zip(attributes, types)]
         if not text.strip():
             table = pa.schema(fields).empty_table()
         else:
             table = self._table(text, fields)
-        columns = []
-        for i, a in enumerate(attributes):
-            column = table.column(a.name)
-            columns.append(_moments(column, self.dates[i]) if i in self.dates else column)
-        table = pa.table(columns, names=[str(i) for i in range(len(columns))])
+        table = pa.table([table.column(a.name) for a in attributes], names=[str(i) for i in range(len(attributes))])
         batch = from_table(table, self.schema, unseen=self.unseen)
         if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
-            numeric = [a.name for a in attributes if a.kind == "numeric" and not is_told_numeric(self.form, a.name)]
+            numeric = [a.name for a in attributes if a.kind == "numeric" and not self.form.may_round(a.name)]
             _check_exact(self.form, text, *numeric)
         return batch
 
@@ -339,9 +342,9 @@ class JsonParser(TextParser):
                 column = (
                     table.column(name) if name in self.names and name in table.column_names else pa.nulls(len(table))
                 )
-                if kind == pa.string():
-                    _has_inexact(self.form, name, column, text)
-                    columns.append(texts(column) if not pa.types.is_null(column.type) else column.cast(kind))
+                if kind in (pa.string(), pa.bool_()):
+                    _find_inexact(self.form, name, column, text)
+                    columns.append(column.cast(pa.string()) if pa.types.is_null(column.type) else texts(column))
                 elif pa.types.is_string(column.type):
                     raise
                 else:
@@ -369,22 +372,13 @@ class JsonParser(TextParser):
                 return RowError(f"it is {_TYPES[type(value)]}, which no attribute can hold", attribute=name)
             if attribute.kind == "numeric" and isinstance(value, str):
                 return RowError(f"{quoted(value)} is not a number; say --from jsonl:string={name}", attribute=name)
-            is_label = value is None or self.unseen or str(value) in attribute.values
+            label = str(value).lower() if isinstance(value, bool) else str(value)
+            is_label = value is None or self.unseen or label in attribute.values
             if attribute.kind == "nominal" and not is_label:
                 hint = f", which are those of the first {self.looked}; say --from jsonl:look=all" if self.looked else ""
                 hint = f", as the chain was fitted on{READ_AS_MISSING}" if self.fitted else hint
                 return RowError(f"{quoted(str(value))} is not among its labels{hint}", attribute=name)
         return super().explain(text, error)
-
-
-def _moments(column: Any, form: DateFormat) -> Any:
-    """Timestamps from texts."""
-    import pyarrow as pa
-
-    moments = [None if word is None else form.parse(in_milliseconds(word)) for word in column.to_pylist()]
-    if sum(moment is None for moment in moments) > column.null_count:
-        raise RowError("a date cannot be read")
-    return pa.array(moments, pa.int64()).cast(pa.timestamp("ms"))
 
 
 class JsonWriter(Writer):
@@ -420,7 +414,9 @@ class _Converter:
         self.before = [f"{',' if i else '{'}{name}:" for i, name in enumerate(names)]
         self.numeric = [place for place, a in enumerate(schema.attributes) if a.kind == "numeric"]
         self.labels = [
-            [*(orjson.dumps(v).decode() for v in a.values), "null"] if a.kind == "nominal" else None
+            None
+            if a.kind != "nominal"
+            else [*(v if a.values == TRUTH_VALUES else orjson.dumps(v).decode() for v in a.values), "null"]
             for a in schema.attributes
         ]
 

@@ -19,31 +19,26 @@ from filterkit.plugin import (
     READ_AS_MISSING,
     TOO_LARGE,
     DateFormat,
-    Inexact,
     Opening,
     RowError,
     TextParser,
     TextTable,
+    are_quantities,
     class_asked,
-    first_inexact,
+    cut_to_milliseconds,
+    explain_code,
     from_table,
+    is_number,
     is_too_large,
     may_be_rounded,
+    named,
     numbers_of,
     quoted,
 )
 
-from .hints import about_texts, about_word
+from .codes import find_code_columns
+from .hints import about_texts, about_word, find_code
 from .records import Records
-from .types import (
-    are_exact,
-    chosen_kinds,
-    in_milliseconds,
-    inferred,
-    is_number,
-    is_told_numeric,
-    with_all_labels,
-)
 
 if TYPE_CHECKING:
     from .form import Beginning, Delimited
@@ -115,6 +110,7 @@ class Look:
         self._form, self._columns = form, len(beginning.names)
         self._text = beginning.looked
         self.is_empty = not self._text.strip()
+        self.code_columns = frozenset(find_code_columns(form, self._text))
         self.has_hexadecimals = b"0x" in self._text or b"0X" in self._text
 
     def table(self, texts: Iterable[int]) -> Any:
@@ -137,6 +133,7 @@ class Look:
 
 
 _WORDS = pa.dictionary(pa.int32(), pa.string())
+_EXACT = 2.0**53  # whole numbers beyond it are not all exact
 _FEW = 16  # labels that are looked for one by one
 _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the cache of the processor
 
@@ -144,7 +141,7 @@ _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the 
 def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[Attribute]:
     """The attributes of a file, found by looking at its first rows."""
     names = beginning.names
-    kinds = chosen_kinds(form, names)
+    kinds = form.choose_kinds(names)
     asked = class_asked(opening, names)
     needed = [] if asked is None else [asked]
     look = Look(form, beginning)
@@ -160,25 +157,31 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
         hint = "; this is not UTF-8 text: say --encoding" if "UTF8" in about else ""
         raise RowError(f"its first rows cannot be read ({about}){hint}") from None
     told = {place for place, name in enumerate(names) if kinds.get(name) == "numeric"}
-    odd = _odd_columns(table, look, form, told)
-    for place, column in look.texts(odd).items():
+    for place, column in look.texts(_find_texts(table, look, form, told)).items():
         table = table.set_column(place, str(place), column)
-    found = inferred(table, names, kinds, form, needed)
+    found = form.infer_attributes(table, names, kinds, needed)
     known = {*kinds, *needed}
     _warn_of_texts(form, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
-    if beginning.is_whole or not os.path.isfile(opening.path):
-        return found
-    return with_all_labels(found, known, form, partial(labels_of, form, opening, beginning, found))
+    if not beginning.is_whole and os.path.isfile(opening.path):
+        found = form.add_labels(found, known, partial(labels_of, form, opening, beginning, found))
+    return form.read_truth_values(found, kinds)
 
 
 def _warn_of_texts(form: Delimited, columns: Iterable[tuple[str, Any]]) -> None:
-    """Warn of the first column of text, by its name, that may be meant to be of numbers."""
+    """Warn of the columns of text, by their names, that may be meant to be of numbers."""
+    codes: dict[str, str] = {}
+    advice: dict[str, list[str]] = {}
     for name, column in columns:
         if pa.types.is_dictionary(column.type) and column.null_count < len(column):
             words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
             if about := about_texts(form, words):
-                warnings.warn(ConversionWarning(f"column {quoted(name)} is text, {about}"), stacklevel=2)
-                return
+                advice.setdefault(about, []).append(name)
+            elif code := find_code(form, words):
+                codes[name] = code
+    for about, names in advice.items():
+        what = f"column {quoted(names[0])} is" if len(names) == 1 else f"columns {named(names)} are"
+        warnings.warn(ConversionWarning(f"{what} text, {about}"), stacklevel=2)
+    form.warn_of_codes(codes)
 
 
 def labels_of(
@@ -267,8 +270,8 @@ def _end_with(words: Iterable[bytes], characters: np.ndarray, ends: np.ndarray) 
     return found
 
 
-def _odd_columns(table: Any, look: Look, form: Delimited, told: Collection[int]) -> list[int]:
-    """The columns that Arrow takes for something else than numbers or texts, or for numbers that are not exact.
+def _find_texts(table: Any, look: Look, form: Delimited, told: Collection[int]) -> list[int]:
+    """The columns that Arrow takes for something else than texts, but that are no quantities.
 
     Parameters
     ----------
@@ -278,23 +281,28 @@ def _odd_columns(table: Any, look: Look, form: Delimited, told: Collection[int])
     told : columns that are numeric, whatever Arrow takes them for.
     """
     types = table.schema.types
-    is_integer = [pa.types.is_integer(kind) for kind in types]
-    numeric = [i for i, kind in enumerate(types) if is_integer[i] or pa.types.is_floating(kind)]
+    integers = [i for i, kind in enumerate(types) if pa.types.is_integer(kind)]
+    numeric = sorted([*integers, *(i for i, kind in enumerate(types) if pa.types.is_floating(kind))])
     plain = {*numeric, *(i for i, kind in enumerate(types) if pa.types.is_null(kind) or pa.types.is_dictionary(kind))}
     odd = [i for i in range(len(types)) if i not in plain]
     if numeric and table.num_rows:
-        exact = are_exact(table.select(numeric)).tolist()
-        doubtful = [i for i, sure in zip(numeric, exact) if not sure or (look.has_hexadecimals and is_integer[i])]
+        plain = _are_plain(table.select(numeric)).tolist()
+        codes = {*look.code_columns, *(integers if look.has_hexadecimals else ())}
+        doubtful = [i for i, sure in zip(numeric, plain) if not sure or i in codes]
         for place, column in look.texts([i for i in doubtful if i not in told]).items():
             words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-            if not all(is_number(word, form.point) and _inexact(form, word) is None for word in words):
+            if words and not ("NaN" not in words and are_quantities(words, form.point)):
                 odd.append(place)
     return [place for place in odd if place not in told]
 
 
-def _inexact(form: Delimited, word: str) -> str | None:
-    """The number in a cell, if it is a whole one that float64 does not have."""
-    return first_inexact(word.replace(form.point, ".").encode())
+def _are_plain(table: Any) -> np.ndarray:
+    """bool (columns,): which columns of an Arrow table of int64 and float64 have only small numbers, or null."""
+    (part,) = table.combine_chunks().to_batches()
+    values = part.to_tensor(null_to_nan=True).to_numpy()
+    odd_nan = np.isnan(values).sum(axis=0) > [column.null_count for column in part.columns]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(~((np.abs(values) >= _EXACT).any(axis=0) | odd_nan))
 
 
 class RowParser(TextParser):
@@ -321,6 +329,11 @@ class RowParser(TextParser):
         super().__init__(schema, opening.rejects)
         self.form, self.records, self.weights, self.looked = form, records, weights, looked
         self.fitted, self.unseen = opening.like is not None, opening.unseen
+        quantities = [a.kind == "numeric" and not form.may_round(a.name) for a in schema.attributes]
+        if weights is not None:
+            quantities.insert(weights, False)
+        self.quoted_nan = f"{form.quoting}NaN{form.quoting}".encode() if form.quoting else b""
+        self.quantities = frozenset(i for i, is_quantity in enumerate(quantities) if is_quantity)
         kinds = {"numeric": pa.float64(), "string": pa.string()}
         types = [kinds.get(a.kind, _WORDS) for a in schema.attributes]
         if weights is not None:
@@ -346,32 +359,29 @@ class RowParser(TextParser):
                 raise RowError("it is missing", attribute=self.form.weights)
             weights = numbers_of(column)
             table = table.remove_column(self.weights)
-        for place, form in self.dates.items():
-            table = table.set_column(place, str(place), _dates(table.column(place), form))
         batch = from_table(table, self.schema, weights, unseen=self.unseen)
-        if any(may_be_rounded(values) for values in (batch.X, batch.y, weights) if values is not None):
-            self._check_numbers(text)
+        is_doubtful = self.quoted_nan and self.quoted_nan in text
+        if is_doubtful or any(may_be_rounded(v) for v in (batch.X, batch.y, weights) if v is not None):
+            self._check_numbers(text, range(len(self.types)))
+        elif self.quantities:
+            self._check_numbers(text, find_code_columns(self.form, text))
         return batch
 
-    def _check_numbers(self, text: bytes) -> None:
-        """Raise an error about a number that Arrow rounds, or makes infinity of.
+    def _check_numbers(self, text: bytes, positions: Iterable[int]) -> None:
+        """Raise an error about a number of some columns that loses something as float64, such as zeros before it.
 
         Whole numbers are rounded in silence where options say that a column is numeric, and in weights.
         """
-        names = [name for name, kind in self.types.items() if kind == pa.float64()]
-        places = [i for i in range(len(self.types)) if i != self.weights]
-        exact = {
-            str(i)
-            for i, a in zip(places, self.schema.attributes)
-            if a.kind == "numeric" and not is_told_numeric(self.form, a.name)
-        }
+        names = [str(i) for i in positions if self.types[str(i)] == pa.float64()]
+        if not names:
+            return
         table = read(text, self.form, len(self.types), dict.fromkeys(names, _WORDS), include_columns=names)
         for name, column in zip(table.column_names, table.columns):
             for word in column.unify_dictionaries().chunk(0).dictionary.to_pylist():
                 if self._is_too_large(word):
                     raise RowError(f"{quoted(word)} {TOO_LARGE}")
-                if name in exact and (number := _inexact(self.form, word)) is not None:
-                    raise Inexact(number)
+                if int(name) in self.quantities and (word == "NaN" or explain_code(word, self.form.point)):
+                    raise RowError(f"{quoted(word)} is a text")
 
     def _is_too_large(self, word: str) -> bool:
         return is_too_large(word.replace(self.form.point, "."))
@@ -406,29 +416,31 @@ class RowParser(TextParser):
             word = cell.decode()
         except UnicodeDecodeError:
             return f"{quoted(cell.decode('utf-8', 'replace'))} is not UTF-8 text; say --encoding"
-        if word in self.form.missing and not (is_quoted and attribute.kind != "numeric"):
+        if word in self.form.missing and not (is_quoted and (attribute.kind != "numeric" or word == "NaN")):
             return ""
         wrong = ""
-        if attribute.kind == "numeric" and not is_number(word, self.form.point):
+        if attribute.kind == "numeric" and is_quoted and word == "NaN":
+            wrong = "" if self.form.may_round(attribute.name) else "is a text, as it is in quotes"
+        elif attribute.kind == "numeric" and not is_number(word, self.form.point):
             wrong = "is not a number"
         elif attribute.kind == "numeric" and self._is_too_large(word):
             return f"{quoted(word)} {TOO_LARGE}"
         elif attribute.kind == "nominal" and not self.unseen and word not in attribute.values:
             wrong = "is not among its labels"
-        elif attribute.kind == "date" and self.dates[place].parse(in_milliseconds(word)) is None:
+        elif attribute.kind == "date" and self.dates[place].parse(cut_to_milliseconds(word)) is None:
             wrong = f"is not a date like {attribute.format}"
-        elif attribute.kind == "numeric" and (number := _inexact(self.form, word)) is not None:
-            return "" if is_told_numeric(self.form, attribute.name) else self._rounding(attribute, number)
+        elif attribute.kind == "numeric" and (reason := explain_code(word, self.form.point)):
+            return "" if self.form.may_round(attribute.name) else self._advise_on_code(attribute, word, reason)
         if not wrong:
             return ""
-        if attribute.kind == "numeric" and (advice := about_word(self.form, word)):
+        if attribute.kind == "numeric" and not is_quoted and (advice := about_word(self.form, word)):
             return f"{quoted(word)} {wrong}; {advice}"
         return f"{quoted(word)} {wrong}{self._advice(attribute)}"
 
-    def _rounding(self, attribute: Attribute, number: str) -> str:
-        """What is wrong with a number that float64 does not have, and what to do."""
-        kept = "" if self.fitted else f", or {self.form.name}:string={attribute.name} to keep it"
-        return f"{Inexact(number)}; say --from {self.form.name}:numeric={attribute.name} to round it{kept}"
+    def _advise_on_code(self, attribute: Attribute, word: str, reason: str) -> str:
+        """What is wrong with a number that loses something as float64, and what to do."""
+        text = "" if self.fitted else f", or {self.form.name}:string={attribute.name} to keep its text"
+        return f"{quoted(word)} {reason}; say --from {self.form.name}:numeric={attribute.name} to read a number{text}"
 
     def _advice(self, attribute: Attribute) -> str:
         """How the user can make such a value readable."""
@@ -440,14 +452,3 @@ class RowParser(TextParser):
         if not self.looked:
             return f"; say {call}:string={attribute.name}"
         return f", which are those of the first {self.form.look}; say {call}:look=all or {call}:string={attribute.name}"
-
-
-def _dates(column: Any, form: DateFormat) -> Any:
-    """Timestamps from dictionaries of texts."""
-    column = column.combine_chunks()
-    if isinstance(column, pa.ChunkedArray):
-        column = column.chunk(0)
-    moments = [form.parse(in_milliseconds(word)) for word in column.dictionary.to_pylist()]
-    if None in moments:
-        raise ValueError("a date cannot be read")
-    return pa.array(moments, pa.int64()).cast(pa.timestamp("ms")).take(column.indices)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from filterkit import Batch, Schema
-from filterkit.plugin import DateFormat, Writer, joined_rows, quoted, round_significant, row_texts, taken
+from filterkit.plugin import (
+    DATE_FORMATS,
+    DateFormat,
+    Writer,
+    are_quantities,
+    joined_rows,
+    quoted,
+    round_significant,
+    row_texts,
+    taken,
+)
 
 from .form import check_rows
-from .types import DATE_FORMATS, is_number
 
 if TYPE_CHECKING:
     from .form import Delimited
@@ -40,7 +48,8 @@ class DelimitedWriter(Writer):
         self._form = form
         if form.weights is None:
             self.advice = f"say --to {form.name}:weights=NAME for a column of them"
-        numbers = [a.name for a in schema.attributes if a.kind == "nominal" and _are_numbers(a.values, form.point)]
+        nominal = [a for a in schema.attributes if a.kind == "nominal"]
+        numbers = [a.name for a in nominal if are_quantities(a.values, form.point)]
         if numbers:
             names = quoted(numbers[0]) + (f" and {len(numbers) - 1:,} more" if len(numbers) > 1 else "")
             again = f"read it with --from {form.name}:nominal={numbers[0]}"
@@ -54,11 +63,6 @@ class DelimitedWriter(Writer):
 
     def converter(self) -> Converter:
         return self._convert
-
-
-def _are_numbers(labels: Sequence[str], point: str) -> bool:
-    """Whether all labels would be read as numbers."""
-    return bool(labels) and all(is_number(label, point) for label in labels)
 
 
 class Converter:

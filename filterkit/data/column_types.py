@@ -1,0 +1,150 @@
+"""What attribute a column becomes: the one rule of all formats and libraries, which docs/types.md explains.
+
+A column whose type says what it is keeps that: numbers, truth values, labels, dates. A column of texts is of dates if
+all of them are dates of one form, nominal if it has few distinct texts, and a string attribute otherwise. A format that
+has only texts, such as CSV, asks first whether they are numbers or truth values.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from filterkit.data.dates import DateFormat
+from filterkit.data.losses import is_exact
+from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute
+from filterkit.errors import FilterkitError, quoted
+
+MOST_LABELS = 100  # a column of text is nominal if it has at most so many distinct texts, each twice on average
+TRUTH_VALUES = ("false", "true")
+TRUTH_SPELLINGS = (frozenset(TRUTH_VALUES), frozenset(("False", "True")), frozenset(("FALSE", "TRUE")))
+_DAY, _HOURS, _SECONDS = "yyyy-MM-dd", "HH:mm", "HH:mm:ss"
+DATE_FORMATS = (
+    _DAY,
+    *(f"{_DAY}{t}{time}" for t in (" ", "'T'") for time in (_HOURS, _SECONDS, f"{_SECONDS}.SSS")),
+    *(f"{_DAY}{t}{time}XXX" for t in ("'T'", " ") for time in (_SECONDS, f"{_SECONDS}.SSS")),
+)
+_MAYBE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_TRAILING_ZEROS = re.compile(r"(:\d\d\.\d{3})0{3}(?:000)?(?!\d)")
+_CODE = re.compile(r"\+\d+|[+-]?0\d+")  # a postcode or a telephone number rather than a quantity
+_INTEGER = re.compile(r"[+-]?\d+")
+
+
+def type_attribute(name: str, kind: Any) -> Attribute:
+    """Return the attribute of a column by its Arrow type alone: the labels of dictionaries are not known yet.
+
+    Raises
+    ------
+    FilterkitError : no attribute can hold the column.
+    """
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_boolean(kind):
+        return Attribute(name, "nominal", TRUTH_VALUES)
+    if types.is_dictionary(kind):
+        return Attribute(name, "nominal")
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        return Attribute(name)
+    if types.is_date(kind):
+        return Attribute(name, "date", format=_DAY)
+    if types.is_timestamp(kind):
+        fraction, zone = ".SSS" if kind.unit != "s" else "", "X" if kind.tz else ""
+        return Attribute(name, "date", format=DEFAULT_DATE_FORMAT + fraction + zone)
+    if is_text(kind):
+        return Attribute(name, "string")
+    advice = "make it numbers or text, or leave it out"
+    if types.is_nested(kind):
+        advice = "give each part of it a column of its own, or leave it out"
+    raise FilterkitError(f"column {quoted(name)} has the type {kind}, which no attribute can hold; {advice}")
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether an Arrow type is of texts, or of bytes, which must be UTF-8."""
+    import pyarrow as pa
+
+    types = pa.types
+    checks = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return any(check(kind) for check in checks) or types.is_fixed_size_binary(kind) or str(kind).endswith("_view")
+
+
+def infer_text_attribute(
+    name: str, words: Sequence[str], count: int, most: int = MOST_LABELS, order: str = "appearance"
+) -> Attribute:
+    """Return the attribute of a column of texts: of dates, nominal, or a string attribute.
+
+    Parameters
+    ----------
+    name : of the column.
+    words : its distinct texts, in the order in which they appear.
+    count : how many of its values are not missing.
+    most : the most labels of a nominal attribute.
+    order : ``appearance`` or ``sorted``, the order of the labels.
+    """
+    if pattern := find_date_format(words):
+        return Attribute(name, "date", format=pattern)
+    if not 0 < len(words) <= min(most, count // 2):
+        return Attribute(name, "string")
+    return label_attribute(name, words, order)
+
+
+def label_attribute(name: str, words: Iterable[str], order: str = "appearance") -> Attribute:
+    """Return a nominal attribute with these labels."""
+    return Attribute(name, "nominal", tuple(sorted(words) if order == "sorted" else words))
+
+
+def are_truth_values(words: Sequence[str]) -> bool:
+    """Return whether all texts, which are some, are spellings of true and false, in one manner."""
+    return bool(words) and any(spelling.issuperset(words) for spelling in TRUTH_SPELLINGS)
+
+
+def are_quantities(words: Sequence[str], point: str = ".") -> bool:
+    """Return whether texts, which are some, are all numbers as people write quantities.
+
+    ``inf`` and ``nan`` count as numbers among others only. `point` is the character before decimals.
+    """
+    has_digits = any(character.isdigit() for word in words for character in word)
+    return has_digits and all(is_number(word, point) and not explain_code(word, point) for word in words)
+
+
+def is_number(word: str, point: str = ".") -> bool:
+    """Return whether a text is a number; `point` is the character before its decimals."""
+    if "_" in word or not word.isascii() or (point != "." and "." in word):
+        return False
+    try:
+        float(word.replace(point, "."))
+    except ValueError:
+        return False
+    return True
+
+
+def explain_code(word: str, point: str = ".") -> str:
+    """Return why a number is a code rather than a quantity, in the words of a message; "" if it is a quantity."""
+    if _CODE.fullmatch(word):
+        return "begins with a plus sign" if word[0] == "+" else "begins with a zero"
+    if _INTEGER.fullmatch(word) and not is_exact(int(word)):
+        return "has more digits than float64 holds"
+    if math.isinf(float(word.replace(point, "."))) and any(map(str.isdigit, word)):
+        return "is larger than any float64"
+    return ""
+
+
+def find_date_format(words: Sequence[str]) -> str:
+    """Return the first of `DATE_FORMATS` that all texts follow, which are some; "" if there is none."""
+    if not words or not all(map(_MAYBE_DATE.match, words)):
+        return ""
+    words = list(map(cut_to_milliseconds, words))
+    for pattern in DATE_FORMATS:
+        form = DateFormat(pattern)
+        if all(len(word) == len(form.format(0)) or form.has_zone for word in words) and all(
+            form.parse(word) is not None for word in words
+        ):
+            return pattern
+    return ""
+
+
+def cut_to_milliseconds(word: str) -> str:
+    """Return a date without the zeros that other programs write after its milliseconds."""
+    return _TRAILING_ZEROS.sub(r"\1", word)

@@ -1,0 +1,155 @@
+"""TypedFormat: a format whose columns become attributes by what they hold, and options that say otherwise."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from filterkit.data.column_types import (
+    MOST_LABELS,
+    TRUTH_VALUES,
+    are_truth_values,
+    explain_code,
+    infer_text_attribute,
+    label_attribute,
+    type_attribute,
+)
+from filterkit.data.losses import ConversionWarning
+from filterkit.data.schema import Attribute
+from filterkit.errors import UsageError, quoted, visible
+from filterkit.formats.base import FileFormat, matching_names
+from filterkit.stages.options import option
+
+_MOST_NAMED = 20  # columns in a warning
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgG]?)[iI]?[bB]?")
+
+
+class TypedFormat(FileFormat):
+    """A format whose columns become attributes by the rule of `filterkit.data.column_types`.
+
+    Attributes
+    ----------
+    look_bytes : how many bytes of rows are looked at to find out types.
+    """
+
+    nominal: tuple[str, ...] = option((), "Columns that are nominal, by name or pattern such as a*.")
+    string: tuple[str, ...] = option((), "Columns that are strings.")
+    numeric: tuple[str, ...] = option((), "Columns that are numeric, whose numbers are rounded to float64 if need be.")
+    order: str = option(
+        "appearance", "The order of labels: as they appear, or sorted.", choices=("appearance", "sorted")
+    )
+    most: int = option(
+        MOST_LABELS,
+        "A column of text is nominal if it has at most so many distinct texts, each twice on average.",
+        minimum=0,
+    )
+    look: str = option("1MB", "How much is read to find out types and labels: a size such as 10MB, or all.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        match = _SIZE.fullmatch(self.look.strip())
+        if match is None and self.look.lower() != "all":
+            raise UsageError(f"{self.name}: look must be a size such as 10MB, or all, not {quoted(self.look)}")
+        size = float(match[1]) * 1024 ** " kmg".index(match[2].lower() or " ") if match else 1 << 62
+        self.look_bytes = int(min(size, 1 << 62))
+
+    def choose_kinds(self, names: list[str]) -> dict[str, str]:
+        """Return the kinds of columns that the options say, by name.
+
+        Raises
+        ------
+        UsageError : a name or pattern matches no column, or two options say different kinds.
+        """
+        kinds: dict[str, str] = {}
+        for kind in ("nominal", "string", "numeric"):
+            for pattern in getattr(self, kind):
+                for name in matching_names(self, kind, pattern, names):
+                    if kinds.setdefault(name, kind) != kind:
+                        raise UsageError(f"{self.name}: {quoted(name)} is given both as {kinds[name]} and as {kind}")
+        return kinds
+
+    def may_round(self, name: str) -> bool:
+        """Return whether the options say that a column is numeric, so that its numbers may be rounded."""
+        return any(pattern == name or fnmatch.fnmatchcase(name, pattern) for pattern in self.numeric)
+
+    def infer_attributes(
+        self, table: Any, names: list[str], kinds: dict[str, str], needed: Iterable[str] = ()
+    ) -> list[Attribute]:
+        """Return the attributes of columns.
+
+        Parameters
+        ----------
+        table : an Arrow table of the first rows, whose columns of text are dictionaries.
+        names : of the columns.
+        kinds : those that are known, by name.
+        needed : names of columns of text that must be nominal.
+        """
+        import pyarrow as pa
+
+        needed = set(needed)
+        found = []
+        for name, column in zip(names, table.columns, strict=True):
+            kind = kinds.get(name)
+            if kind in ("numeric", "string"):
+                found.append(Attribute(name, kind))
+            elif pa.types.is_dictionary(column.type):
+                column = column.combine_chunks()
+                words = column.dictionary.to_pylist() if column.null_count < len(column) else []
+                if kind == "nominal" or name in needed:
+                    found.append(label_attribute(name, words, self.order))
+                else:
+                    known = len(column) - column.null_count
+                    found.append(infer_text_attribute(name, words, known, self.most, self.order))
+            else:
+                found.append(type_attribute(name, column.type))
+        return found
+
+    def add_labels(
+        self, attributes: list[Attribute], known: set[str], read_labels: Callable[[list[int]], Iterable[list[Any]]]
+    ) -> list[Attribute]:
+        """Return attributes whose nominal ones have the labels of a whole file; those with too many become strings.
+
+        Parameters
+        ----------
+        attributes : those of the first rows.
+        known : the names of attributes whose kinds do not depend on their labels.
+        read_labels : a function of the positions of attributes, which gives an Arrow array of texts for each, again and
+            again; it may leave out labels that the attributes have already.
+        """
+        positions = [i for i, a in enumerate(attributes) if a.kind == "nominal" and a.values != TRUTH_VALUES]
+        labels: dict[int, dict[str, None]] = {i: dict.fromkeys(attributes[i].values) for i in positions}
+        for columns in read_labels(positions) if positions else ():
+            for position, words in zip(positions, columns):
+                labels[position] |= dict.fromkeys(words.to_pylist())
+        complete = list(attributes)
+        for position, words in labels.items():
+            name = attributes[position].name
+            is_string = len(words) > self.most and name not in known
+            complete[position] = Attribute(name, "string") if is_string else label_attribute(name, words, self.order)
+        return complete
+
+    def read_truth_values(self, attributes: list[Attribute], told: Iterable[str]) -> list[Attribute]:
+        """Return attributes whose labels are false and true if they are spellings of them, as ``True`` is.
+
+        `told` are the names of attributes that the options say are nominal: these keep their labels.
+        """
+        told = set(told)
+        return [
+            a._replace(values=TRUTH_VALUES)
+            if a.kind == "nominal" and a.name not in told and are_truth_values(a.values)
+            else a
+            for a in attributes
+        ]
+
+    def warn_of_codes(self, codes: dict[str, str]) -> None:
+        """Warn once of columns that are text because of a number that is no quantity: names, and a number of each."""
+        if codes:
+            names = list(codes)[:_MOST_NAMED]
+            reasons = [f"{quoted(name)}, as {quoted(codes[name])} {explain_code(codes[name])}" for name in names]
+            more = f"; and {len(codes) - len(names):,} more" if len(codes) > len(names) else ""
+            option = f"say --from {self.name}:numeric={','.join(names)} for numbers"
+            text = f"read as text: {'; '.join(reasons)}{more}; {option}"
+            warnings.warn(ConversionWarning(visible(text)), stacklevel=2)
