@@ -21,7 +21,13 @@ from filterkit.data.attributes import ManyOrFew, place_of
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
-from filterkit.data.unseen import check_unseen, unknown_values, with_more_values, without_unknown
+from filterkit.data.unseen import (
+    check_unseen,
+    unknown_values,
+    with_fitted_labels,
+    with_more_values,
+    without_unknown,
+)
 from filterkit.engines.engine import PAUSE, Engine, mapped
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
@@ -119,6 +125,8 @@ class Reader:
         sparse = row.startswith(b"{")  # the first row decides
         self._rejects = rejects
         attributes: ManyOrFew = header.attributes
+        if like is not None and not sparse:  # what a sparse row omits is the first label, or the first text
+            attributes = with_fitted_labels(attributes, like)
         if unseen == "missing" and like is not None:
             attributes = without_unknown(attributes, like, sparse)
         if unseen == "extend":

@@ -10,6 +10,7 @@ import numpy as np
 from filterkit.data.attributes import names_of
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
+from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.unseen import READ_AS_MISSING
 from filterkit.errors import FilterkitError, quoted
@@ -23,19 +24,21 @@ class _Target(NamedTuple):
     known : its column in y, or None.
     column : its column in X, or None.
     codes : as `_codes` returns them.
+    text : the string attribute that has its labels, or None.
     """
 
     known: int | None
     column: int | None
     codes: np.ndarray | None
+    text: str | None = None
 
 
 class Alignment:
     """Converts batches of one schema to another whose attributes have the same names.
 
     The order of the attributes may differ, and sparse rows may become dense or the reverse. Nominal attributes may
-    declare fewer values, or in another order. The class and the labels may be ordinary attributes of the given batches.
-    If they are left out, their values are missing.
+    declare fewer values, or in another order, or be strings; strings may be nominal. The class and the labels may be
+    ordinary attributes of the given batches. If they are left out, their values are missing.
 
     Parameters
     ----------
@@ -60,6 +63,9 @@ class Alignment:
         if given.class_index is not None:
             self._check_class()
         self._passthrough = list(names_of(wanted.passthrough))
+        self._encoded: dict[int, Attribute] = {}  # nominal columns of X whose labels come as texts
+        self._decoded: dict[str, tuple[int, Attribute]] = {}  # strings that come as labels: their column in y, or X
+        self._warned: set[str] = set()
         if given.attributes == wanted.attributes and given.targets == wanted.targets:
             self._source = np.arange(wanted.width)
             self._recoded: dict[int, np.ndarray] = {}
@@ -84,7 +90,12 @@ class Alignment:
         for name, attribute in theirs.items():
             _check_kind(attribute, ours[name], self.unseen)
         place = {a.name: column for column, a in enumerate(given.features)}
-        self._source = np.array([place[a.name] for a in wanted.features], np.int64)
+        texts = {a.name for a in given.passthrough if a.kind == "string"}
+        self._source = np.array([place.get(a.name, -1) for a in wanted.features], np.int64)
+        self._encoded = {column: a for column, a in enumerate(wanted.features) if a.name in texts}
+        self._decoded = {
+            a.name: (place[a.name], theirs[a.name]) for a in wanted.passthrough if theirs[a.name].kind == "nominal"
+        }
         self._recoded = {
             column: codes
             for column, a in enumerate(wanted.features)
@@ -96,6 +107,7 @@ class Alignment:
                 known.get(target.name),
                 place.get(target.name),
                 _codes(theirs[target.name], target) if target.name in theirs else None,
+                target.name if target.name in texts else None,
             )
             for target in targets
         ]
@@ -111,8 +123,16 @@ class Alignment:
         """The same rows in the wanted schema, sparse or dense as it says."""
         X = self._sparse(batch) if batch.sparse else self._dense(batch)
         passthrough = batch.passthrough
-        if passthrough is not None:
-            passthrough = passthrough.select(self._passthrough)
+        if self._decoded:
+            import pyarrow as pa
+
+            texts: Any = batch.passthrough
+            columns = [
+                self._decode(batch, name) if name in self._decoded else texts.column(name) for name in self._passthrough
+            ]
+            passthrough = pa.table(columns, names=self._passthrough)
+        elif passthrough is not None:
+            passthrough = passthrough.select(self._passthrough) if self._passthrough else None
         out = Batch(self.wanted, X, self._y(batch), batch.weights, passthrough, batch.start)
         return out.in_form(self.wanted.sparse)
 
@@ -130,6 +150,9 @@ class Alignment:
     def _values(self, batch: Batch, target: _Target) -> np.ndarray:
         """float64 (rows,): the class or a label, NaN for missing."""
         values: np.ndarray
+        if target.text is not None:
+            index = next(i for i in self.wanted.targets if self.wanted.attributes[i].name == target.text)
+            return self._encode(batch, self.wanted.attributes[index])
         if target.known is not None and batch.y is not None:
             y = batch.y if batch.y.ndim == 1 else batch.y[:, target.known]
             values = y if y.dtype.kind == "f" else np.where(y < 0, np.nan, y)
@@ -140,20 +163,63 @@ class Alignment:
         return _recode(values, target.codes)
 
     def _dense(self, batch: Batch) -> np.ndarray:
-        X = np.ascontiguousarray(batch.X[:, self._source])
+        X = np.ascontiguousarray(batch.X[:, np.maximum(self._source, 0)]) if batch.X.shape[1] else self._empty(batch)
         for column, codes in self._recoded.items():
             X[:, column] = _recode(X[:, column], codes)
+        for column, attribute in self._encoded.items():
+            X[:, column] = self._encode(batch, attribute)
         return X
+
+    def _empty(self, batch: Batch) -> np.ndarray:
+        return np.empty((len(batch), len(self._source)))
+
+    def _encode(self, batch: Batch, wanted: Attribute) -> np.ndarray:
+        """Return the codes of texts as labels of the wanted attribute, NaN for missing.
+
+        Raises
+        ------
+        FilterkitError : a text is not a label, and such texts are not to be missing.
+        """
+        from filterkit.data import arrow
+
+        code = {label: float(number) for number, label in enumerate(wanted.values)}
+        texts: Any = batch.passthrough
+        column = texts.column(wanted.name)
+        parts, unknown = [np.empty(0)], dict[str, None]()
+        for chunk in getattr(column, "chunks", [column]):
+            encoded = arrow.dictionary(chunk)
+            words = encoded.dictionary.to_pylist()
+            unknown |= {word: None for word in words if word not in code}
+            image = np.array([*(code.get(word, np.nan) for word in words), np.nan])
+            parts.append(image[np.where(arrow.nulls(encoded.indices), len(words), arrow.plain_values(encoded.indices))])
+        if unknown and self.unseen is None:
+            _refuse_values(wanted.name, list(unknown))
+        if unknown and wanted.name not in self._warned:
+            self._warned.add(wanted.name)
+            text = f"attribute {quoted(wanted.name)} is missing where it is {named(list(unknown))}"
+            warn_of_losses("transform", [text])
+        return np.concatenate(parts)
+
+    def _decode(self, batch: Batch, name: str) -> Any:
+        """Return the labels of a nominal attribute as a column of texts."""
+        from filterkit.data import arrow
+
+        column, attribute = self._decoded[name]
+        values = _column(batch.csr, column) if batch.sparse else batch.X[:, column]
+        codes = np.where(np.isnan(values), len(attribute.values), values).astype(np.int32)
+        return arrow.take(arrow.strings([*attribute.values, None]), codes)
 
     def _sparse(self, batch: Batch) -> Csr:
         X = batch.csr
         column_of = np.full(X.columns, -1)
-        column_of[self._source] = np.arange(len(self._source))
+        present = np.flatnonzero(self._source >= 0)
+        column_of[self._source[present]] = present
         row, column, value = X.row_of_entry, column_of[X.indices], X.data
         taken = ~np.isin(column, [-1, *self._recoded])
         rows, columns, values = [row[taken]], [column[taken]], [value[taken]]
-        for recoded, codes in self._recoded.items():  # a zero is the given first value, not the wanted one
-            image = _recode(_column(X, int(self._source[recoded])), codes)
+        images = {i: _recode(_column(X, int(self._source[i])), codes) for i, codes in self._recoded.items()}
+        images |= {i: self._encode(batch, attribute) for i, attribute in self._encoded.items()}
+        for recoded, image in images.items():  # a zero is the given first value, not the wanted one
             there = np.flatnonzero(image)
             rows.append(there)
             columns.append(np.full(len(there), recoded))
@@ -172,7 +238,7 @@ def _column(X: Csr, column: int) -> np.ndarray:
 
 def _codes(given: Attribute, wanted: Attribute) -> np.ndarray | None:
     """float64: the code in `wanted` of each value of `given`, and NaN for missing; None if the codes are the same."""
-    if given.kind != "nominal" or given.values == wanted.values[: len(given.values)]:
+    if given.kind != "nominal" or wanted.kind != "nominal" or given.values == wanted.values[: len(given.values)]:
         return None
     code = {value: float(i) for i, value in enumerate(wanted.values)}
     return np.array([*(code.get(value, np.nan) for value in given.values), np.nan])
@@ -190,6 +256,8 @@ def _check_kind(given: Attribute, wanted: Attribute, unseen: dict[str, list[str]
 
     Such values are added to `unseen` instead, unless it is None.
     """
+    if {given.kind, wanted.kind} == {"string", "nominal"}:
+        return  # labels and texts are the same
     if given.kind != wanted.kind:
         raise FilterkitError(f"attribute {quoted(given.name)} is {given.kind}; the one fitted on is {wanted.kind}")
     if given.attributes != wanted.attributes:
@@ -199,10 +267,15 @@ def _check_kind(given: Attribute, wanted: Attribute, unseen: dict[str, list[str]
     if unseen is not None:
         unseen |= {given.name: unknown} if unknown else {}
         return
+    _refuse_values(given.name, unknown)
+
+
+def _refuse_values(name: str, unknown: list[str]) -> None:
+    """Raise a `FilterkitError` that names values of an attribute that are not among the wanted, if there are any."""
     _refuse(
         unknown,
-        f"value of attribute {quoted(given.name)} is not among those fitted on",
-        f"values of attribute {quoted(given.name)} are not among those fitted on",
+        f"value of attribute {quoted(name)} is not among those fitted on",
+        f"values of attribute {quoted(name)} are not among those fitted on",
         READ_AS_MISSING,
     )
 

@@ -418,6 +418,10 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
 
 
 def same_class(attributes: Sequence[Attribute], schema: Schema) -> int | None:
-    """The position of the attribute with the name of the class of `schema`; None if there is none."""
+    """The position of the attribute with the name of the class of `schema`; None if there is none.
+
+    A string attribute is no class, and stays a column until an `Alignment` finds labels in it.
+    """
     target = schema.class_attribute
-    return None if target is None else place_of(attributes, target.name)
+    place = None if target is None else place_of(attributes, target.name)
+    return None if place is None or attributes[place].kind == "string" else place

@@ -46,6 +46,20 @@ def without_unknown(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOr
     return _changed(attributes, fewer)
 
 
+def with_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
+    """Return attributes in which strings are nominal where those of the schema `like` are, with their values.
+
+    In the same way, nominal attributes become strings.
+    """
+    changed: dict[int, Attribute] = {}
+    fitted = {a.name: a for a in like.attributes if a.kind in ("nominal", "string")}
+    for i, a in enumerate(attributes) if fitted else ():
+        known = fitted.get(a.name)
+        if known is not None and known.kind != a.kind and a.kind in ("nominal", "string"):
+            changed[i] = a._replace(kind=known.kind, values=known.values)
+    return tuple(changed.get(i, a) for i, a in enumerate(attributes)) if changed else attributes
+
+
 def _changed(attributes: ManyOrFew, values: Mapping[int, tuple[str, ...]]) -> ManyOrFew:
     """Attributes with other values, which are given by position."""
     if not values:

@@ -72,6 +72,28 @@ def test_rows_are_aligned_to_the_columns_fitted_on(text, class_, sparse, tmp_pat
     assert testing.same(fitted.transform(other), fitted.transform(training))
 
 
+LABELS_AS_TEXTS = OTHER.replace("{yes,maybe,no}", "string").replace("{green,red}", "string")
+LABELS_AS_TEXTS_SPARSE = OTHER_SPARSE.replace("{yes,maybe,no}", "string").replace("{green,red}", "string")
+LABELS_AS_TEXTS_SPARSE = LABELS_AS_TEXTS_SPARSE.replace("{1 02.01.2001,", "{0 yes,1 02.01.2001,2 green,")
+
+
+@pytest.mark.parametrize("text", [LABELS_AS_TEXTS, LABELS_AS_TEXTS_SPARSE], ids=["dense", "sparse"])
+def test_texts_stand_for_the_same_labels_and_labels_for_texts(text, tmp_path):
+    training = read(tmp_path, TRAINING)
+    other = read(tmp_path, text, class_="none")
+    assert testing.same(Alignment(other.schema, training.schema).apply(other), training)
+    fitted_on_texts = read(tmp_path, TRAINING.replace("{red,green,blue}", "string"))
+    aligned = Alignment(training.schema, fitted_on_texts.schema).apply(training)
+    assert testing.same(aligned, fitted_on_texts)
+    other = read(tmp_path, text.replace("red", "pink"), class_="none")
+    alignment = Alignment(other.schema, training.schema)
+    with pytest.raises(FilterkitError, match="1 value of attribute 'colour' is not among those fitted on: 'pink'; --"):
+        alignment.apply(other)
+    with pytest.warns(filterkit.ConversionWarning, match="attribute 'colour' is missing where it is 'pink'"):
+        lenient = Alignment(other.schema, training.schema, unseen=True).apply(other)
+    assert np.isnan(lenient.in_form(False).X[0, 1])
+
+
 def test_the_class_may_be_missing_or_absent(tmp_path):
     training = read(tmp_path, TRAINING)
     lines = [line.split(",", 1)[-1] if line[0] in "nym" else line for line in OTHER.splitlines()]
