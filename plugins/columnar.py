@@ -357,7 +357,7 @@ class ColumnarTable(Table):
                 except ValueError:
                     raise self._no_text(name) from None
             columns.append(column)
-        self._form.warn_of_codes(codes)
+        self._form.warn_of_codes(self._path, codes)
         found = self._form.infer_attributes(pa.table(columns, names=names), names, {})
         return {attribute.name: attribute for attribute in found}
 

@@ -144,12 +144,15 @@ class TypedFormat(FileFormat):
             for a in attributes
         ]
 
-    def warn_of_codes(self, codes: dict[str, str]) -> None:
-        """Warn once of columns that are text because of a number that is no quantity: names, and a number of each."""
+    def warn_of_codes(self, source: str, codes: dict[str, str]) -> None:
+        """Warn once of columns of a file that are text because of a number that is no quantity.
+
+        `codes` are such a number of each column, by name.
+        """
         if codes:
             names = list(codes)[:_MOST_NAMED]
             reasons = [f"{quoted(name)}, as {quoted(codes[name])} {explain_code(codes[name])}" for name in names]
             more = f"; and {len(codes) - len(names):,} more" if len(codes) > len(names) else ""
             option = f"say --from {self.name}:numeric={','.join(names)} for numbers"
-            text = f"read as text: {'; '.join(reasons)}{more}; {option}"
+            text = f"{source}: read as text: {'; '.join(reasons)}{more}; {option}"
             warnings.warn(ConversionWarning(visible(text)), stacklevel=2)

@@ -128,7 +128,7 @@ def _attributes(form: TypedFormat, opening: Opening, text: bytes, is_whole: bool
 
             table = table.set_column(place, names[place], texts(column).combine_chunks().dictionary_encode())
     needed = set() if asked is None else {asked}
-    form.warn_of_codes(codes)
+    form.warn_of_codes(opening.name, codes)
     found = form.infer_attributes(table, names, kinds, needed)
     if is_whole or not os.path.isfile(opening.path):
         return found

@@ -161,13 +161,13 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
         table = table.set_column(place, str(place), column)
     found = form.infer_attributes(table, names, kinds, needed)
     known = {*kinds, *needed}
-    _warn_of_texts(form, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
+    _warn_of_texts(form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
     if not beginning.is_whole and os.path.isfile(opening.path):
         found = form.add_labels(found, known, partial(labels_of, form, opening, beginning, found))
     return form.read_truth_values(found, kinds)
 
 
-def _warn_of_texts(form: Delimited, columns: Iterable[tuple[str, Any]]) -> None:
+def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, Any]]) -> None:
     """Warn of the columns of text, by their names, that may be meant to be of numbers."""
     codes: dict[str, str] = {}
     advice: dict[str, list[str]] = {}
@@ -180,8 +180,8 @@ def _warn_of_texts(form: Delimited, columns: Iterable[tuple[str, Any]]) -> None:
                 codes[name] = code
     for about, names in advice.items():
         what = f"column {quoted(names[0])} is" if len(names) == 1 else f"columns {named(names)} are"
-        warnings.warn(ConversionWarning(f"{what} text, {about}"), stacklevel=2)
-    form.warn_of_codes(codes)
+        warnings.warn(ConversionWarning(f"{source}: {what} text, {about}"), stacklevel=2)
+    form.warn_of_codes(source, codes)
 
 
 def labels_of(
@@ -378,10 +378,14 @@ class RowParser(TextParser):
         table = read(text, self.form, len(self.types), dict.fromkeys(names, _WORDS), include_columns=names)
         for name, column in zip(table.column_names, table.columns):
             for word in column.unify_dictionaries().chunk(0).dictionary.to_pylist():
-                if self._is_too_large(word):
+                if self._is_too_large(word) and not self._may_round(int(name)):
                     raise RowError(f"{quoted(word)} {TOO_LARGE}")
                 if int(name) in self.quantities and (word == "NaN" or explain_code(word, self.form.point)):
                     raise RowError(f"{quoted(word)} is a text")
+
+    def _may_round(self, position: int) -> bool:
+        """Whether options say that the column at a position is numeric."""
+        return position != self.weights and position not in self.quantities
 
     def _is_too_large(self, word: str) -> bool:
         return is_too_large(word.replace(self.form.point, "."))
@@ -423,7 +427,7 @@ class RowParser(TextParser):
             wrong = "" if self.form.may_round(attribute.name) else "is a text, as it is in quotes"
         elif attribute.kind == "numeric" and not is_number(word, self.form.point):
             wrong = "is not a number"
-        elif attribute.kind == "numeric" and self._is_too_large(word):
+        elif attribute.kind == "numeric" and self._is_too_large(word) and not self.form.may_round(attribute.name):
             return f"{quoted(word)} {TOO_LARGE}"
         elif attribute.kind == "nominal" and not self.unseen and word not in attribute.values:
             wrong = "is not among its labels"
