@@ -63,10 +63,10 @@ _ANNOUNCED = {
     "labels that no row has": (_UNUSED,),
     "labels became numbers": (_NUMBERS, _UNUSED),  # those that rows have may be numbers
     "codes became numbers": (_NUMBERS, _UNUSED),
+    "string became numeric": ("does not tell texts that are numbers from numbers",),
     "labels": ("holds numbers instead of the labels of the class",),
 }
 _FOUND_AGAIN = "kinds are found out again from the texts (docs/formats.md)"
-_ISSUE = "kinds are found out again from the texts; one rule for what a column becomes is planned"
 _KNOWN = {
     "relation": ((*UNTYPED, "libsvm"), "the format holds no name of the relation"),
     "class": (("arff", *UNTYPED, "libsvm"), "the format does not mark the class"),
@@ -81,9 +81,6 @@ _KNOWN = {
     "date became numeric": (UNTYPED, "years alone are numbers"),
     "missing column became numeric": (UNTYPED, _FOUND_AGAIN),
     "missing column became nominal": (("libsvm",), "a class without values has no number that is not whole"),
-    "string became numeric": (("csv", "tsv"), _ISSUE),
-    "codes became numbers": (("csv", "tsv"), _ISSUE),
-    "text NaN became missing": (("csv", "tsv"), _ISSUE),  # though it stands in quotes
     "format of dates": (UNTYPED, "other formats of dates are written as 2024-05-31T18:30:00.000"),
     "sign of zero": (("libsvm",), "a sparse row leaves zeros out"),
     "sign of zero in sparse rows": (FORMATS, "a sparse row leaves zeros out"),

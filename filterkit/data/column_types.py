@@ -103,10 +103,11 @@ def are_truth_values(words: Sequence[str]) -> bool:
 def are_quantities(words: Sequence[str], point: str = ".") -> bool:
     """Return whether texts, which are some, are all numbers as people write quantities.
 
-    ``inf`` and ``nan`` count as numbers among others only. `point` is the character before decimals.
+    ``inf`` and ``nan`` count as numbers among others only, ``Infinity``, as filterkit writes it, alone, too. `point` is
+    the character before decimals.
     """
-    has_digits = any(character.isdigit() for word in words for character in word)
-    return has_digits and all(is_number(word, point) and not explain_code(word, point) for word in words)
+    is_sure = any(word.endswith("Infinity") or any(map(str.isdigit, word)) for word in words)
+    return is_sure and all(is_number(word, point) and not explain_code(word, point) for word in words)
 
 
 def is_number(word: str, point: str = ".") -> bool:

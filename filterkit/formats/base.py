@@ -161,10 +161,12 @@ class Writer:
     advice : if the weights of rows are lost, what the user can do, such as ``write Parquet to keep them``, or an empty
         text; it ends a warning. None if they are kept or refused.
     lost : what the format loses of the labels of the schema, a text each, for warnings.
+    are_numbers : whether the format reads texts, which are some, as numbers; None if it tells texts from numbers.
     """
 
     advice: str | None = None
     lost: tuple[str, ...] = ()
+    are_numbers: Callable[[Sequence[str]], bool] | None = None
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.errors import quoted
 from filterkit.messages import say
+
+_MOST_NAMED = 20  # columns in a warning
 
 
 def lost_of_attributes(kind: Any, schema: Schema) -> list[str]:
@@ -39,15 +41,18 @@ def _is_plain(schema: Schema) -> bool:
     return is_plain is not None and bool(is_plain.all())
 
 
-class UnusedLabels:
-    """Finds the labels that no row has, which a format without a header loses.
+class RowLosses:
+    """Finds what a format without a header loses, and only rows tell: labels that none has, and texts like numbers.
 
     Parameters
     ----------
     schema : of the rows, with labels of multi-label data as ordinary attributes.
+    are_numbers : whether the format reads texts, which are some, as numbers; None if it tells texts from numbers.
     """
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, are_numbers: Callable[[Sequence[str]], bool] | None = None) -> None:
+        self._are_numbers = are_numbers
+        self._strings = [a.name for a in schema.passthrough if a.kind == "string" and are_numbers is not None]
         self._columns = np.flatnonzero(schema.nominal)
         places = schema.feature_indices[self._columns].tolist()
         target = schema.class_attribute
@@ -57,11 +62,19 @@ class UnusedLabels:
             places.append(schema.class_index)
         self._attributes = [schema.attributes[place] for place in places]
         self._first = np.cumsum([0, *(len(a.values) for a in self._attributes)])
-        self._used = np.zeros(int(self._first[-1]), bool)
+        self._labels = int(self._first[-1])
+        self._used = np.zeros(self._labels + 2 * len(self._strings), bool)
 
     def of(self, batch: Batch) -> np.ndarray:
-        """bool (labels of all attributes,): which the rows of a batch have."""
+        """bool (labels of all attributes + 2 × string attributes,): which labels the rows of a batch have.
+
+        For each string attribute, it is said whether there are texts, and whether one of them is no number.
+        """
         used = np.zeros_like(self._used)
+        for number, name in enumerate(self._strings):
+            assert batch.passthrough is not None
+            flags = self._find_texts(batch.passthrough.column(name))
+            used[self._labels + 2 * number : self._labels + 2 * number + 2] = flags
         if len(self._columns):
             for first, codes in self._codes(batch):
                 known = codes >= 0  # not missing
@@ -81,6 +94,16 @@ class UnusedLabels:
         left_out = np.flatnonzero(np.bincount(csr.indices, minlength=len(first)) < len(batch))
         yield first[left_out], np.zeros(len(left_out))
 
+    def _find_texts(self, column: Any) -> tuple[bool, bool]:
+        """Return whether a column of Arrow has texts, and whether one of them is no number."""
+        assert self._are_numbers is not None
+        if column.null_count == len(column):
+            return False, False
+        first = next(text for text in column if text.is_valid).as_py()
+        if not self._are_numbers([first]):  # so that no more texts are looked at, as a rule
+            return True, True
+        return True, not self._are_numbers(column.unique().drop_null().to_pylist())
+
     def note(self, used: np.ndarray) -> np.ndarray:
         """Take down which labels some rows have; int64, the numbers of those that no rows before had."""
         new = np.flatnonzero(used & ~self._used)
@@ -91,11 +114,15 @@ class UnusedLabels:
         """Take down labels by their numbers."""
         self._used[np.fromiter(numbers, np.int64)] = True
 
-    def found(self, title: str) -> Iterable[str]:
-        """A text that says which labels are lost in a format with this title; none if all are used."""
-        if self._used.all():
+    def found(self, title: str, word: str) -> Iterable[str]:
+        """Texts that say what is lost in a format with this title and word; none if nothing is."""
+        has_texts, has_others = self._used[self._labels :: 2], self._used[self._labels + 1 :: 2]
+        numbers = [self._strings[i] for i in np.flatnonzero(has_texts & ~has_others).tolist()]
+        if numbers:
+            yield tell_numbers(title, word, "texts", "string", numbers)
+        if self._used[: self._labels].all():
             return
-        lost = np.flatnonzero(~self._used).tolist()
+        lost = np.flatnonzero(~self._used[: self._labels]).tolist()
         number = int(np.searchsorted(self._first, lost[0], "right")) - 1
         attribute = self._attributes[number]
         label = attribute.values[lost[0] - int(self._first[number])]
@@ -103,19 +130,27 @@ class UnusedLabels:
         yield f"{title} holds only labels that rows have; {quoted(label)} of {quoted(attribute.name)} is lost{more}"
 
 
+def tell_numbers(title: str, word: str, what: str, kind: str, names: list[str]) -> str:
+    """Say that a format reads `what` as numbers in columns of these names, and the option for their `kind`."""
+    shown = ", ".join(map(quoted, names[:_MOST_NAMED]))
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    option = f"--from {word}:{kind}={','.join(names[:_MOST_NAMED])}"
+    return f"{title} does not tell {what} that are numbers from numbers, as of {shown}{more}; read it with {option}"
+
+
 class Losses:
     """Warns once of each kind of loss.
 
     Parameters
     ----------
-    title : of the format.
+    title, word : of the format.
     lost : what it loses whatever the rows are, a text each.
     advice : what the user can do if the weights of rows are lost; None if they are not.
-    labels : finds the labels that are lost; None if none can be.
+    rows : finds what only rows tell; None if that is nothing.
     """
 
-    def __init__(self, title: str, lost: list[str], advice: str | None, labels: UnusedLabels | None) -> None:
-        self._title, self._lost, self._advice, self.labels = title, lost, advice, labels
+    def __init__(self, title: str, word: str, lost: list[str], advice: str | None, rows: RowLosses | None) -> None:
+        self._title, self._word, self._lost, self._advice, self.rows = title, word, lost, advice, rows
 
     def begin(self) -> None:
         """Warn before the first row."""
@@ -129,9 +164,9 @@ class Losses:
             advice = f"; {self._advice}" if self._advice else ""
             say(f"filterkit: warning: the weights of rows are not written{advice}")
             self._advice = None
-        return [] if self.labels is None or used is None else self.labels.note(used).tolist()
+        return [] if self.rows is None or used is None else self.rows.note(used).tolist()
 
     def end(self) -> None:
         """Warn after the last row."""
-        for lost in self.labels.found(self._title) if self.labels is not None else ():
+        for lost in self.rows.found(self._title, self._word) if self.rows is not None else ():
             say(f"filterkit: warning: {lost}")

@@ -15,7 +15,7 @@ from filterkit.stages.base import Rows
 
 if TYPE_CHECKING:
     from filterkit.formats.base import FileFormat, Writer
-    from filterkit.formats.losses import Losses, UnusedLabels
+    from filterkit.formats.losses import Losses, RowLosses
     from filterkit.formats.simple import Format
 
 AnyFormat: TypeAlias = "FileFormat | Format | None"  # None is ARFF
@@ -56,7 +56,7 @@ class RowWriter:
             self._formatter = Formatter(schema, sparse, precision)
             return
         from filterkit.formats.base import FileFormat
-        from filterkit.formats.losses import Losses, UnusedLabels, lost_of_attributes
+        from filterkit.formats.losses import Losses, RowLosses, lost_of_attributes
 
         if not isinstance(kind, FileFormat):
             self._simple = kind
@@ -64,8 +64,8 @@ class RowWriter:
         self._flat = schema.replace(labels=()) if schema.labels else schema
         self._writer = kind.writer(self._flat.replace(sparse=sparse), precision)
         lost = [*lost_of_attributes(kind, self._flat), *(() if later else self._writer.lost)]
-        labels = UnusedLabels(self._flat) if "labels" in kind.losses and not later else None
-        self.losses = Losses(kind.title, lost, self._writer.advice, labels)
+        rows = RowLosses(self._flat, self._writer.are_numbers) if "labels" in kind.losses and not later else None
+        self.losses = Losses(kind.title, kind.name, lost, self._writer.advice, rows)
 
     def write(
         self,
@@ -122,7 +122,7 @@ class RowWriter:
         losses.begin()
         writer.begin(out)
         for size, piece, batch, weighted, used in rows(
-            partial(_converted, self._schema, self._flat, writer.converter(), keep, losses.labels)
+            partial(_converted, self._schema, self._flat, writer.converter(), keep, losses.rows)
         ):
             losses.note(weighted, used)
             writer.write(out, piece)
@@ -162,7 +162,7 @@ def _converted(
     flat: Schema | None,
     convert: Callable[[Batch], Any],
     keep: bool,
-    labels: UnusedLabels | None,
+    labels: RowLosses | None,
     batch: Batch,
 ) -> tuple[int, Any, Batch | None, bool, Any]:
     """The number of rows in a batch, what a format makes of them, the batch itself if it is to be kept, whether rows

@@ -17,7 +17,7 @@ from filterkit.files.folders import size_of
 from filterkit.files.output import new_file
 from filterkit.files.part_names import PartNames
 from filterkit.files.parts_list import Entry, Parts, Work
-from filterkit.formats.losses import Losses, UnusedLabels
+from filterkit.formats.losses import Losses, RowLosses
 from filterkit.formats.output import AnyFormat, RowWriter, count_comment
 
 
@@ -86,7 +86,7 @@ class PartWriter:
             what = f"a worker does not find the folder {os.path.dirname(self.folder)}; put the output where all see it"
             raise FilterkitError(f"{self.name}: {what}")
         writer = self.form.writer()
-        writer.losses = noted = None if writer.losses is None else _Noted(writer.losses.labels)
+        writer.losses = noted = None if writer.losses is None else _Noted(writer.losses.rows)
         path = f"{self.folder}/{uuid4().hex}"
 
         def rows(function: Callable[[Batch], Any]) -> Iterator[Any]:
@@ -101,8 +101,8 @@ class PartWriter:
 class _Noted(Losses):
     """Takes down what is lost, and leaves the warnings to whoever asked."""
 
-    def __init__(self, labels: UnusedLabels | None) -> None:
-        super().__init__("", [], None, labels)
+    def __init__(self, rows: RowLosses | None) -> None:
+        super().__init__("", "", [], None, rows)
         self.weighted = False
         self.used: np.ndarray | None = None
 
@@ -138,8 +138,8 @@ def write_parts(
     FilterkitError : a part cannot be written; those that appeared before stay.
     """
     losses = form.writer().losses
-    if losses is not None and losses.labels is not None:
-        losses.labels.note_numbers(label for number in done for label in parts.entries[number].labels)
+    if losses is not None and losses.rows is not None:
+        losses.rows.note_numbers(label for number in done for label in parts.entries[number].labels)
 
     def add(number: int, each: WrittenPart) -> None:
         labels = [] if losses is None else losses.note(each.weighted, each.used)

@@ -110,6 +110,7 @@ from filterkit.formats.columns import plain_numbers as plain_numbers
 from filterkit.formats.columns import taken as taken
 from filterkit.formats.columns import texts as texts
 from filterkit.formats.columns import to_table as to_table
+from filterkit.formats.losses import tell_numbers as tell_numbers
 from filterkit.formats.pairs import pair_rows as pair_rows
 from filterkit.formats.rows import ArffLines as ArffLines
 from filterkit.formats.rows import ArffRowParser as ArffRowParser

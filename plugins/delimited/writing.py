@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +16,10 @@ from filterkit.plugin import (
     Writer,
     are_quantities,
     joined_rows,
-    quoted,
     round_significant,
     row_texts,
     taken,
+    tell_numbers,
 )
 
 from .form import check_rows
@@ -51,9 +52,8 @@ class DelimitedWriter(Writer):
         nominal = [a for a in schema.attributes if a.kind == "nominal"]
         numbers = [a.name for a in nominal if are_quantities(a.values, form.point)]
         if numbers:
-            names = quoted(numbers[0]) + (f" and {len(numbers) - 1:,} more" if len(numbers) > 1 else "")
-            again = f"read it with --from {form.name}:nominal={numbers[0]}"
-            self.lost = (f"{form.title} does not tell labels that are numbers from numbers, as of {names}; {again}",)
+            self.lost = (tell_numbers(form.title, form.name, "labels", "nominal", numbers),)
+        self.are_numbers = partial(are_quantities, point=form.point)
 
     def header(self) -> bytes:
         if not self._header:
