@@ -7,7 +7,14 @@ import os
 import sys
 from collections.abc import Callable
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # of glibc's <malloc.h>
+_OPTIONS = {"MALLOC_ARENA_MAX": -8, "MALLOC_MMAP_THRESHOLD_": -3, "MALLOC_TRIM_THRESHOLD_": -1}  # of <malloc.h>
+# The environment of a process that keeps freed memory from its start.
+KEEPING_ENVIRONMENT = {
+    "MALLOC_ARENA_MAX": 1,
+    "MALLOC_MMAP_THRESHOLD_": 32 << 20,
+    "MALLOC_TRIM_THRESHOLD_": 128 << 20,
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
 
 
 def keep_freed_memory() -> None:
@@ -17,12 +24,12 @@ def keep_freed_memory() -> None:
     out again, which takes a tenth of all time. One allocator for both, and one heap for all threads, also hold a third
     less memory.
     """
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    pool = "ARROW_DEFAULT_MEMORY_POOL"
+    os.environ.setdefault(pool, str(KEEPING_ENVIRONMENT[pool]))
     mallopt = _of_glibc("mallopt")
     if mallopt is not None and not any(name.startswith("MALLOC_") for name in os.environ):
-        mallopt(_M_ARENA_MAX, 1)
-        mallopt(_M_MMAP_THRESHOLD, 32 << 20)
-        mallopt(_M_TRIM_THRESHOLD, 128 << 20)
+        for name, option in _OPTIONS.items():
+            mallopt(option, KEEPING_ENVIRONMENT[name])
 
 
 def give_back_freed_memory() -> None:

@@ -1,5 +1,6 @@
 # The names that authors of plugins need beyond those of `filterkit`, and where each lives.
 
+from filterkit.allocators import KEEPING_ENVIRONMENT as KEEPING_ENVIRONMENT
 from filterkit.api import check_output_format as check_output_format
 from filterkit.api import tee as tee
 from filterkit.arff.exact import parse_bag as parse_bag

@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster, WorkerPlugin
 from distributed.comm.addressing import parse_address, parse_host_port
 
 from filterkit import FilterkitError
-from filterkit.plugin import TemporaryFolder, check_may_start, hold_back_signals
+from filterkit.plugin import KEEPING_ENVIRONMENT, TemporaryFolder, check_may_start, hold_back_signals
 
 from .versions import check_versions
 
@@ -24,10 +24,7 @@ _PAUSE = 2.0  # seconds between checks whether there are workers
 _POLL = 0.01  # seconds between checks whether one of several tasks is done
 # By default, Dask lets workers give all freed memory back at once, which takes longer than to count a table.
 _WORKER_ENVIRONMENT = {
-    "MALLOC_ARENA_MAX": 1,
-    "MALLOC_MMAP_THRESHOLD_": 32 << 20,
-    "MALLOC_TRIM_THRESHOLD_": 128 << 20,
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    **KEEPING_ENVIRONMENT,
     **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1),
 }
 Preparation = tuple[Callable[..., Any], tuple[Any, ...]]
