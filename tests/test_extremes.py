@@ -8,7 +8,7 @@ from agreement import dense, make, sparsely
 
 import filterkit
 from filterkit import StageError
-from filterkit.arff.numbers import format_number
+from filterkit.data.numbers import format_number
 
 ROWS = 12
 MAX = float(np.finfo(np.float64).max)

@@ -24,10 +24,10 @@ import numpy as np
 
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError
-from filterkit.arff.numbers import format_number, parse_number
 from filterkit.data.columns import to_columns, weights_of
 from filterkit.data.dates import DateFormat
 from filterkit.data.interop import from_columns
+from filterkit.data.numbers import format_number, parse_number
 
 FORMATS = ("arff", "csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "xrff")
 UNTYPED = ("csv", "tsv", "jsonl")  # they declare no kinds

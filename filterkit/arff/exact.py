@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.arff.layout import Layout
-from filterkit.arff.numbers import is_too_large, parse_number
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
 from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.csr import Csr
+from filterkit.data.numbers import is_too_large, parse_number
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
 

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.arff.number_texts import comma_texts, row_texts, spaced_texts
-from filterkit.arff.numbers import rounded, weight_text
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
+from filterkit.data.numbers import rounded, weight_text
 
 _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
 _COUNTS, _ = spaced_texts(np.arange(1024.0))  # the numbers that most columns of counts hold

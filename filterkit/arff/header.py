@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.arff.numbers import parse_number
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, count_lines, tokenize
 from filterkit.data.attributes import Attribute, Collected, ManyOrFew, first_twin
+from filterkit.data.numbers import parse_number
 from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT
 from filterkit.data.texts import Texts
 from filterkit.errors import ArffError, quoted, suggestion

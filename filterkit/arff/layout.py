@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit.arff.numbers import parse_number
 from filterkit.data.attributes import by_nominal, of_kinds
+from filterkit.data.numbers import parse_number
 from filterkit.data.schema import Schema
 
 if TYPE_CHECKING:

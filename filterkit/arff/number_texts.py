@@ -1,4 +1,4 @@
-"""Many numbers as text at once: the same text as `filterkit.arff.numbers.format_number`, made by orjson.
+"""Many numbers as text at once: the same text as `filterkit.data.numbers.format_number`, made by orjson.
 
 JSON spells some numbers otherwise: ``1.0`` for 1, and an exponent in another way. These are given other texts.
 """
@@ -11,8 +11,8 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from filterkit.arff.numbers import format_number
 from filterkit.data import arrow
+from filterkit.data.numbers import format_number
 
 _LEAST, _TOO_LARGE = 1e-4, 1e16  # absolute values between them, and 0, have an exponent in neither spelling
 _RARE = 100  # if one in so many numbers is whole, their places are found faster than all of the text is searched

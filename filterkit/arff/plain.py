@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.arff.numbers import parse_number
 from filterkit.arff.tokens import unescape
+from filterkit.data.numbers import parse_number
 
 # A quoted value between separators, or a comment. Every alternative starts with the character that begins the match,
 # so that the search is quick.

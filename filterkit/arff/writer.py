@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from filterkit.arff.numbers import format_number, weight_text
 from filterkit.arff.row_format import RowFormat, quote, quote_all
 from filterkit.data.attributes import Attribute, Attributes, names_of
 from filterkit.data.batch import Batch
 from filterkit.data.labels import join
+from filterkit.data.numbers import format_number, weight_text
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Schema
 from filterkit.errors import visible
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +11,17 @@ from filterkit.data.arrow_export import date_format
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import (
     MOST_LABELS,
-    cut_to_milliseconds,
     infer_text_attribute,
-    is_number,
     is_text,
     label_attribute,
     type_attribute,
 )
 from filterkit.data.contract import found_instead, kind_of
-from filterkit.data.dates import EARLIEST, LATEST, DateFormat
-from filterkit.data.interop import format_label, with_noted
-from filterkit.data.losses import Inexact, inexact, named, warn_of_losses
+from filterkit.data.interop import with_noted
+from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.noted import schema_noted
 from filterkit.data.schema import Attribute, Schema
+from filterkit.data.tables import numbers_of, texts
 from filterkit.errors import FilterkitError, quoted, suggestion
 
 if TYPE_CHECKING:
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
 
 _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 
-Found = dict[str, tuple[Attribute, Any]]  # by name, the attribute that a column seems to be, and its values
+Found = dict[str, tuple[Attribute, Any]]  # by name, the attribute that a column becomes, and the column
 
 
 def from_arrow(
@@ -162,7 +159,7 @@ def infer_columns(
     found = {}
     for name, column in zip(table.column_names, table.columns):
         column = column.cast(pa.string()) if name in inexact else column
-        found[name] = _from_arrow(name, column, kinds.get(name), most)
+        found[name] = _infer(name, column, kinds.get(name), most)
     return found, rows, losses
 
 
@@ -216,8 +213,8 @@ def _has_other_categories(column: Any) -> bool:
     return is_dictionary and any(len(chunk.dictionary) for chunk in column.chunks)
 
 
-def _from_arrow(name: str, column: Any, kind: str | None, most: int = MOST_LABELS) -> tuple[Attribute, Any]:
-    """Return the attribute that a column of Arrow becomes, and its values as `from_columns` takes them.
+def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
+    """Return the attribute that a column becomes, and the column as `from_table` takes it.
 
     `kind` is the one asked for; None for what the column seems to be. `most` is the most labels of texts.
     """
@@ -227,55 +224,26 @@ def _from_arrow(name: str, column: Any, kind: str | None, most: int = MOST_LABEL
         column = pa.chunked_array([_decoded(each) for each in column.chunks], column.type.value_type)
     found = type_attribute(name, column.type)
     if kind is None and found.kind == "date":
-        return _dates(name, column, found)
-    if kind is None and found.kind != "string":
-        kind = found.kind
-    if kind == "numeric":
-        return Attribute(name), _numbers(name, column)
-    if pa.types.is_dictionary(column.type) and kind == "nominal":
-        return _nominal(name, column)
-    texts = _texts(name, column)
-    if kind == "string":
-        return Attribute(name, "string"), texts.to_pylist()
-    encoded = texts.dictionary_encode().combine_chunks()
-    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
-    words = encoded.dictionary.to_pylist()
+        return _infer_date_format(found, column), column
+    if kind == "string" or (kind or found.kind) == "numeric":
+        return Attribute(name, kind or "numeric"), column
     if pa.types.is_boolean(column.type):
-        attribute = found
-    elif kind == "nominal":
-        attribute = label_attribute(name, words)
-    else:
-        attribute = infer_text_attribute(name, words, len(texts) - texts.null_count, most)
-    if attribute.kind == "string":
-        return attribute, texts.to_pylist()
-    if attribute.kind == "date":
-        form = DateFormat(attribute.format)
-        moments = [*(form.parse(cut_to_milliseconds(word)) for word in words), None]
-        return attribute, [moments[code] for code in _codes(encoded, len(words)).tolist()]
-    code_of = {label: float(number) for number, label in enumerate(attribute.values)}
-    return attribute, np.array([*map(code_of.__getitem__, words), math.nan])[_codes(encoded, len(words))]
-
-
-def _codes(array: Any, missing: int) -> np.ndarray:
-    """Return the indices of an array of dictionaries, and `missing` for null."""
-    import pyarrow as pa
-
-    return np.asarray(array.indices.cast(pa.int64()).fill_null(missing).to_numpy())
-
-
-def _texts(name: str, column: Any) -> Any:
-    """Return a column as texts: numbers as labels are written, truth values as true and false."""
-    import pyarrow as pa
-
-    if pa.types.is_floating(column.type) or pa.types.is_null(column.type):
-        words = [None if value is None else format_label(value) for value in column.to_pylist()]
-        return pa.chunked_array([pa.array(words, pa.string())])
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        return found, column
+    is_dictionary = pa.types.is_dictionary(column.type)
     try:
-        return column.cast(pa.large_string() if pa.types.is_large_string(column.type) else pa.string())
+        encoded = _unified(column) if is_dictionary else texts(column).dictionary_encode().combine_chunks()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text") from None
+    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
+    labels = [label for label in encoded.dictionary.to_pylist() if label is not None]
+    words = list(map(str, labels))
+    if len(set(words)) < len(words):
+        raise FilterkitError(f"column {quoted(name)} has two categories that are the same as text; rename one of them")
+    if is_dictionary or kind == "nominal":
+        attribute = label_attribute(name, words)
+    else:
+        attribute = infer_text_attribute(name, words, len(encoded) - encoded.null_count, most)
+    return attribute, pa.chunked_array([encoded])
 
 
 def _decoded(runs: Any) -> Any:
@@ -285,66 +253,31 @@ def _decoded(runs: Any) -> Any:
     return pc.run_end_decode(runs)
 
 
-def _nominal(name: str, column: Any) -> tuple[Attribute, np.ndarray]:
-    """Return the attribute and the codes of a dictionary."""
+def _unified(column: Any) -> Any:
+    """Return a column of dictionaries with one dictionary for all chunks."""
     import pyarrow as pa
 
     if column.type.value_type == "string_view":  # which Arrow cannot unify
         column = column.cast(pa.dictionary(pa.int64(), pa.large_string()))
-    column = column.unify_dictionaries().combine_chunks()
-    chunk = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-    labels = chunk.dictionary.to_pylist()
-    values = tuple(dict.fromkeys(str(label) for label in labels if label is not None))
-    if len(values) < len(labels) - labels.count(None):
-        raise FilterkitError(f"column {quoted(name)} has two categories that are the same as text; rename one of them")
-    code = {label: float(number) for number, label in enumerate(values)}
-    image = np.array([*(math.nan if label is None else code[str(label)] for label in labels), math.nan])
-    return Attribute(name, "nominal", values), image[_codes(chunk, len(labels))]
+    return column.unify_dictionaries().combine_chunks()
 
 
-def _numbers(name: str, column: Any) -> np.ndarray:
-    """Return a column of numbers, or of texts of numbers, as float64, NaN for null."""
+def _infer_date_format(found: Attribute, column: Any) -> Attribute:
+    """Return a date whose format has milliseconds only if one of the times has."""
     import pyarrow as pa
 
-    from filterkit.data.arrow import exact_numbers
-
-    if pa.types.is_dictionary(column.type) or is_text(column.type):
-        words = _texts(name, column)
-        try:
-            return np.asarray(words.cast(pa.float64()).to_numpy())
-        except pa.ArrowInvalid:
-            word = next(word for word in words.to_pylist() if word is not None and not is_number(word))
-            raise FilterkitError(f"column {quoted(name)} has {quoted(word)}, which is not a number") from None
-    try:
-        return np.asarray(pa.chunked_array(map(exact_numbers, column.chunks), pa.float64()).to_numpy())
-    except Inexact as error:
-        raise FilterkitError(inexact(name, error.number)) from None
-
-
-def _dates(name: str, column: Any, found: Attribute) -> tuple[Attribute, list[int | None]]:
-    """Return the attribute and the milliseconds of a column of timestamps or dates, whose type says `found`."""
-    import pyarrow as pa
-
-    kind = column.type
-    zone = kind.tz if pa.types.is_timestamp(kind) else None
-    try:
-        moments: list[int | None] = column.cast(pa.timestamp("ms", tz=zone)).cast(pa.int64()).to_pylist()
-    except pa.ArrowInvalid:
-        what = "dates that milliseconds cannot count" if kind == pa.timestamp("s", zone) else "parts of a millisecond"
-        raise FilterkitError(f"column {quoted(name)} has {what}, which ARFF's dates cannot hold; round it") from None
-    known = [moment for moment in moments if moment is not None]
-    if known and not EARLIEST <= min(known) <= max(known) <= LATEST:
-        raise FilterkitError(f"column {quoted(name)} has dates beyond the years 1 to 292278993, which ARFF cannot hold")
-    if pa.types.is_date(kind):
-        return found, moments
-    form = date_format(any(moment % 1000 for moment in known), zone is not None)
-    return found._replace(format=form), moments
+    if not pa.types.is_timestamp(column.type):
+        return found
+    fraction = column.cast(pa.timestamp("s", column.type.tz), safe=False).cast(column.type)
+    return found._replace(format=date_format(not fraction.equals(column), column.type.tz is not None))
 
 
 def _row_weights(name: str, column: Any) -> np.ndarray | None:
     """The weights of rows from a column of numbers, None if all are 1."""
-    attribute, values = _from_arrow(name, column, None)
-    if attribute.kind != "numeric" or np.isnan(values).any():
-        what = "a weight that is missing" if attribute.kind == "numeric" else f"the type {column.type}"
+    if type_attribute(name, column.type).kind != "numeric" or column.null_count:
+        what = "a weight that is missing" if column.null_count else f"the type {column.type}"
         raise FilterkitError(f"column {quoted(name)} has {what}; weights of rows must be numbers")
+    values = numbers_of(column)
+    if np.isnan(values).any():
+        raise FilterkitError(f"column {quoted(name)} has a weight that is missing; weights of rows must be numbers")
     return None if (values == 1).all() else values

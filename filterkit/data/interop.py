@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.batch import Batch, passthrough_table
-from filterkit.data.columns import Entries, codes_of
+from filterkit.data.columns import Entries, codes_of, to_columns
 from filterkit.data.csr import Csr
 from filterkit.data.dates import DateFormat
 from filterkit.data.declared_labels import with_labels_moved
 from filterkit.data.labels import split
 from filterkit.data.schema import Attribute, Schema, find_class
-from filterkit.errors import NAME_A_CLASS, FilterkitError, quoted
+from filterkit.data.tables import from_table, texts
+from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted
 
 
 def from_columns(
@@ -73,7 +74,7 @@ def with_noted(
 
     Parameters
     ----------
-    found : by name, the attribute that a column seems to be, and its values.
+    found : by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`.
     known : the schema that filterkit has noted of them, or None. What the columns don't tell is taken from there: the
         class, the labels, the form of X, formats of dates, weights and scores of attributes.
     relation : the name of the relation.
@@ -107,7 +108,7 @@ def with_noted(
         index = find_class(attributes, class_)
         if index is not None:
             attributes[index], columns[index] = _as_class(attributes[index], columns[index], positive)
-    batch = _assembled(Schema(relation, attributes, index, positive), columns, weights)
+    batch = _from_columns_of_arrow(Schema(relation, attributes, index, positive), columns, weights)
     if known is not None:
         batch = batch.in_form(known.sparse)
         batch = batch.replace(schema=batch.schema.replace(sparse=known.sparse, zero=known.zero))
@@ -132,19 +133,35 @@ def _holds(form: str, needed: str) -> bool:
     return DateFormat(form).has_zone == DateFormat(needed).has_zone and ("S" in form or "S" not in needed)
 
 
+def _from_columns_of_arrow(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
+    """The rows of a schema without labels; columns that are mostly zero are `Entries`, and make the batch sparse.
+
+    Raises
+    ------
+    FilterkitError : an attribute cannot hold a value of its column.
+    """
+    import pyarrow as pa
+
+    plain = [i for i, column in enumerate(columns) if not isinstance(column, Entries)]
+    is_dense = len(plain) == len(columns)
+    wanted = schema if is_dense else Schema("", [schema.attributes[i] for i in plain])
+    table = pa.table([columns[i] for i in plain], names=[str(i) for i in plain])
+    try:
+        batch = from_table(table, wanted, weights if is_dense else None)
+    except RowError as error:
+        raise FilterkitError(f"column {quoted(str(error.attribute))}: {error.message}") from None
+    if is_dense:
+        return batch
+    values = dict(zip(plain, to_columns(batch)))
+    return _assembled(schema, [values.get(i, column) for i, column in enumerate(columns)], weights)
+
+
 def _as_class(attribute: Attribute, column: Any, positive: object) -> tuple[Attribute, Any]:
     """A column that is asked for as the class: texts become labels, and so do numbers if one of them is positive."""
     if attribute.kind == "string" or (attribute.kind == "numeric" and positive is not None):
-        values = column if attribute.kind == "string" else [format_label(value) for value in _dense(column).tolist()]
-        codes: dict[str, float] = {}
-        for value in values:
-            if value is not None:
-                codes.setdefault(value, float(len(codes)))
-        codes_found = np.array([np.nan if value is None else codes[value] for value in values], np.float64)
-        return attribute._replace(kind="nominal", values=tuple(codes)), codes_found
+        import pyarrow as pa
+
+        column = pa.chunked_array([pa.array(column.dense())]) if isinstance(column, Entries) else column
+        words = texts(column).unique().drop_null().to_pylist()
+        return attribute._replace(kind="nominal", values=tuple(words)), column
     return attribute, column
-
-
-def format_label(value: float) -> str | None:
-    """Return a number as a label, None if it is missing."""
-    return None if value != value else str(int(value)) if value.is_integer() else repr(value)

@@ -305,7 +305,7 @@ class _Parser:
             parsed = self.parser(part)
         unseen: dict[str, np.ndarray] = {}
         if self.unseen:
-            from filterkit.formats.columns import without_unseen
+            from filterkit.data.tables import without_unseen
 
             batch, unseen = without_unseen(parsed.batch)
             parsed = parsed._replace(batch=batch)

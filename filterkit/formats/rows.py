@@ -10,9 +10,9 @@ import numpy as np
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
 from filterkit.arff.notes import ROUNDED
-from filterkit.arff.numbers import TOO_LARGE
 from filterkit.arff.row_format import quote
 from filterkit.data.losses import Inexact
+from filterkit.data.numbers import TOO_LARGE
 from filterkit.data.schema import Schema
 from filterkit.errors import RowError, quoted
 from filterkit.files.lines import Block

@@ -189,9 +189,9 @@ def test_arrow_dates_become_date_attributes(tmp_path, kind, values, form):
 @pytest.mark.parametrize(
     ("kind", "values", "message"),
     [
-        (pa.timestamp("us"), [1001], "column 'd' has parts of a millisecond, which ARFF's dates cannot hold; round it"),
-        (pa.timestamp("ns"), [1], "column 'd' has parts of a millisecond, which ARFF's dates cannot hold; round it"),
-        (pa.timestamp("s"), [2**62], "column 'd' has dates that milliseconds cannot count"),
+        (pa.timestamp("us"), [1001], "column 'd': it has parts of a millisecond, which dates cannot hold; round it"),
+        (pa.timestamp("ns"), [1], "column 'd': it has parts of a millisecond, which dates cannot hold; round it"),
+        (pa.timestamp("s"), [2**62], "column 'd': it has dates that milliseconds cannot count"),
         (pa.timestamp("ms"), [-62135769600001], "beyond the years 1 to 292278993"),
         (pa.duration("s"), [1], "has the type duration"),
         (pa.decimal128(20, 0), [2**60 + 1], "'d': 1152921504606846977 has more"),
@@ -234,7 +234,7 @@ def test_kinds_that_are_asked_for_come_before_what_is_found():
     ):
         with pytest.raises(FilterkitError, match=message):
             filterkit.from_arrow(table, kinds=kinds)
-    with pytest.raises(FilterkitError, match="column 'zip' has 'x', which is not a number"):
+    with pytest.raises(FilterkitError, match="column 'zip': 'x' is not a number"):
         filterkit.from_arrow(pa.table({"zip": ["1", "x"]}), kinds={"zip": "numeric"})
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import TRUTH_SPELLINGS, TRUTH_VALUES, cut_to_milliseconds, is_number, is_text
-from filterkit.data.dates import DateFormat
+from filterkit.data.dates import EARLIEST, LATEST, DateFormat
 from filterkit.data.labels import join
 from filterkit.data.losses import Inexact
 from filterkit.data.schema import Attribute, Schema
@@ -219,7 +219,7 @@ def texts(array: Any) -> Any:
             array.dictionary_decode() if not isinstance(array, pa.ChunkedArray) else array.cast(kind.value_type)
         )
     if pa.types.is_floating(kind):
-        from filterkit.arff.numbers import format_number
+        from filterkit.data.numbers import format_number
 
         return arrow.strings([None if value is None else format_number(value) for value in array.to_pylist()])
     return array.cast(pa.string())
@@ -241,12 +241,22 @@ def _other(column: Any, attribute: Attribute) -> Any:
         return column
     if pa.types.is_dictionary(column.type) or is_text(column.type):
         return _parse_dates(column, attribute)
+    zone = getattr(column.type, "tz", None)
     try:
-        return column.cast(pa.timestamp("ms", tz=getattr(column.type, "tz", None))).cast(pa.timestamp("ms"))
+        moments = column.cast(pa.timestamp("ms", tz=zone)).cast(pa.timestamp("ms"))
     except pa.ArrowInvalid:
-        raise RowError(
-            "it has parts of a millisecond, which dates cannot hold; round it", attribute=attribute.name
-        ) from None
+        what = (
+            "dates that milliseconds cannot count"
+            if column.type == pa.timestamp("s", zone)
+            else "parts of a millisecond"
+        )
+        raise RowError(f"it has {what}, which dates cannot hold; round it", attribute=attribute.name) from None
+    for chunk in moments.chunks:
+        values = np.where(arrow.nulls(chunk), 0, arrow.plain_values(chunk.view(pa.int64())))
+        if len(values) and not EARLIEST <= values.min() <= values.max() <= LATEST:
+            what = "dates beyond the years 1 to 292278993, which ARFF cannot hold"
+            raise RowError(f"it has {what}", attribute=attribute.name)
+    return moments
 
 
 def _parse_dates(column: Any, attribute: Attribute) -> Any:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from filterkit.arff.fast_writer import round_significant
 from filterkit.arff.number_texts import row_texts, spaced_texts
-from filterkit.arff.numbers import format_number, parse_number
+from filterkit.data.numbers import format_number, parse_number
 
 INF = math.inf
 EXTREMES = [0.0, -0.0, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1, 1 / 3, 2.0**53, 2.0**53 + 2]
