@@ -71,7 +71,7 @@ class Gram(Record):
         for batch in batches():
             grid = np.maximum(grid, Gram.grid_of(batch, reader))
         digits, rows = np.zeros((_DIGITS, len(grid), len(grid)), np.int64), 0
-        for batch in _gathered(batches(), schema):
+        for batch in _join_short_batches(batches(), schema):
             rows += _add(digits, rows_that_count(batch, False, reader), grid)
             if rows > _MOST_ROWS:
                 raise StageError(reader, f"there are more than {_MOST_ROWS:,} rows; choose some in a stage before it")
@@ -173,8 +173,8 @@ def check_width(schema: Schema, reader: str) -> None:
         )
 
 
-def _gathered(batches: Iterable[Batch], schema: Schema) -> Iterator[Batch]:
-    """The same rows in batches that are not very short."""
+def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Batch]:
+    """Yield the same rows in batches that are not very short."""
     waiting: list[Batch] = []
     for batch in batches:
         waiting.append(batch.replace(y=None, passthrough=None))
@@ -206,17 +206,17 @@ def _add(digits: np.ndarray, rows: CountedRows, grid: np.ndarray) -> int:
 
 
 def _dense_digits(X: np.ndarray, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
-    """As `_cut`, of rows and a column of ones."""
+    """As `_cut_digits`, of rows and a column of ones."""
     scaled = np.empty((len(X), len(unit)))
     np.multiply(X, unit[:-1], out=scaled[:, :-1])
     scaled[:, -1] = unit[-1]
     if root is not None:
         scaled *= root[:, None]
-    return _cut(scaled)
+    return _cut_digits(scaled)
 
 
-def _cut(numbers: np.ndarray) -> list[np.ndarray]:
-    """The digits of numbers of at most 2**17 in size, which are used up: whole numbers of at most that size.
+def _cut_digits(numbers: np.ndarray) -> list[np.ndarray]:
+    """Return the digits of numbers of at most 2**17 in size, which are used up: whole numbers of at most that size.
 
     Those that follow the last digit that differs from 0 are left out.
     """
@@ -238,7 +238,7 @@ def _sparse_digits(X: Csr, unit: np.ndarray, root: np.ndarray | None) -> list[An
     scaled = data * unit[indices]
     if root is not None:
         scaled *= np.repeat(root, np.diff(indptr))
-    return [Csr(digit, indices, indptr, X.columns + 1).matrix() for digit in _cut(scaled)]
+    return [Csr(digit, indices, indptr, X.columns + 1).matrix() for digit in _cut_digits(scaled)]
 
 
 def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
