@@ -10,7 +10,7 @@ the same time are answered in one pass over the source of their rows:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -40,8 +40,8 @@ class Query(NamedTuple):
 Passes = Generator[list[Query], None, T]
 
 
-def run_passes(*several: Passes[Any]) -> list[Any]:
-    """Run generators of queries side by side, in shared passes, and return what each returns.
+def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
+    """Run iterators of queries side by side, in shared passes, and return what each generator among them returns.
 
     In each pass they go on in the order of the arguments, so one may use what those before it have just collected.
     """

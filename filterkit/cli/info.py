@@ -27,8 +27,8 @@ from filterkit.cli.options import (
 )
 from filterkit.cli.printing import JSON, print_found
 from filterkit.cli.text_table import Heading, aligned, cut
-from filterkit.counts.overview import Overview, described, merged
-from filterkit.data.batch import empty
+from filterkit.counts.overview import Overview, describe_attributes
+from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import quoted, visible
@@ -96,8 +96,10 @@ def _look(path: str, options: InfoOptions, known: Registry, formats: Formats) ->
     with engine_of(known, options.engine, options.jobs) as engine, open_input(path, plain, formats) as reader:
         class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
         try:
-            found = merged(shown.watch(reader.map(Overview, engine), reader))
-            return found or Overview(empty(reader.schema)), class_
+            merger = RecordMerger(Overview.of, reader.schema)
+            for overview in shown.watch(reader.map(merger.compute, engine), reader):
+                merger.add(overview)
+            return merger.merge(), class_
         finally:
             shown.close()
 
@@ -123,7 +125,7 @@ class _Found:
         self.form = form
         self.target: Attribute | None = None if class_index is None else self.schema.attributes[class_index]
         self.labels = [self.schema.attributes[place].name for place in labels]
-        self.attributes = list(described(overview))
+        self.attributes = list(describe_attributes(overview))
         self.of_target = None if class_index is None else self.attributes[class_index]
 
     @property
@@ -154,7 +156,7 @@ class _Found:
         """Groups of attributes with the same values, constant and empty ones left out."""
         dull = {*self.empty, *self.constant}
         features = self.schema.features
-        groups = [[features[column].name for column in group] for group in self.overview.equal_columns()]
+        groups = [[features[column].name for column in group] for group in self.overview.find_equal_columns()]
         return [group for group in groups if group[0] not in dull]
 
     @property
@@ -173,8 +175,9 @@ class _Found:
     @property
     def weights(self) -> dict[str, float] | None:
         """The instance weights; None if all are 1."""
-        low, high, total = self.overview.weights.tolist()
-        return {"least": low, "largest": high, "sum": total} if (low, high) != (1, 1) and self.overview.rows else None
+        low, high = self.overview.least_weight, self.overview.largest_weight
+        is_weighted = (low, high) != (1, 1) and self.overview.rows
+        return {"least": low, "largest": high, "sum": self.overview.weight} if is_weighted else None
 
     def as_json(self) -> dict[str, Any]:
         """All of it, for `json.dump`."""

@@ -33,19 +33,19 @@ def cells_of(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.nd
     y, weights, classes = rows.y, rows.parts, rows.classes
     column, value, row = finite_entries(rows, columns, reader)
     absent = np.isnan(value)
-    missing = _missing(rows, column[absent], row[absent], len(columns))
+    missing = _weigh_missing(rows, column[absent], row[absent], len(columns))
     if absent.any():
         keep = ~absent
         column, value, row = column[keep], value[keep], row[keep]
-    code, distinct = _codes(value)
+    code, distinct = _number_values(value)
     number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
     key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + y.astype(number)[row]
-    cell_column, cell_value, parts = _cells(key, None if weights is None else weights[row], classes, distinct)
+    cell_column, cell_value, parts = _count_keys(key, None if weights is None else weights[row], classes, distinct)
     return row_starts(cell_column, len(columns)), cell_value, parts, missing
 
 
-def _missing(rows: CountedRows, column: np.ndarray, row: np.ndarray, columns: int) -> Parts:
-    """The weights of missing values: the column and the row of each are given."""
+def _weigh_missing(rows: CountedRows, column: np.ndarray, row: np.ndarray, columns: int) -> Parts:
+    """Add up the weights of missing values, `gap_parts` of `ContingencyTable`, from the column and the row of each."""
     if rows.classes > FEW:
         parts = np.ones((len(row), 1)) if rows.parts is None else rows.parts[row]
         return SparseParts.added(column, rows.y[row], parts, columns, rows.classes)
@@ -100,8 +100,8 @@ def _dense_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.nd
     return (column, value, row) if keep.all() else (column[keep], value[keep], row[keep])
 
 
-def _codes(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """int (n,): the place of each value among the distinct values; and these, ascending, perhaps with others."""
+def _number_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the index of each value among the distinct ones, int (n,); and these, ascending, perhaps with others."""
     if len(value) and value.min() >= 0 and value.max() < 4096:
         whole = value.astype(np.int32)
         if (whole == value).all():
@@ -110,10 +110,10 @@ def _codes(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return code, distinct
 
 
-def _cells(
+def _count_keys(
     key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Parts]:
-    """The column, value and parts of each cell.
+    """Return the column, value and parts of each cell.
 
     `key` is int (entries,), ``(column * len(distinct) + code) * classes + class`` for each entry; code is the place of
     its value in `distinct`.

@@ -100,8 +100,8 @@ def width_of(parts: Parts) -> int:
     return int(parts.parts.shape[1] if isinstance(parts, SparseParts) else parts.shape[2])
 
 
-def some(parts: Parts, low: int, high: int) -> Parts:
-    """The weights at the places from `low` up to, but not including, `high`; nothing is copied."""
+def take_range(parts: Parts, low: int, high: int) -> Parts:
+    """Return the weights at the places from `low` up to, but not including, `high`; nothing is copied."""
     if not isinstance(parts, SparseParts):
         return parts[low:high]
     span = slice(int(parts.starts[low]), int(parts.starts[high]))

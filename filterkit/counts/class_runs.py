@@ -42,8 +42,8 @@ class Runs(NamedTuple):
     tp: np.ndarray
     ordered: np.ndarray
 
-    def some(self, chosen: np.ndarray) -> Runs:
-        """Those of some pairs of column and class, whose numbers are given."""
+    def select(self, chosen: np.ndarray) -> Runs:
+        """Return the runs of some pairs of column and class; `chosen` are the numbers of the pairs."""
         lengths = np.diff(self.first, append=len(self.low))[chosen]
         runs = ranges(self.first[chosen], lengths)
         first = np.cumsum(lengths) - lengths
@@ -122,8 +122,8 @@ def class_runs(
     )
 
 
-def _blocks(runs: Runs) -> Iterator[slice]:
-    """Ranges of pairs of column and class that have about as many tests as are scored at once."""
+def _split_pairs(runs: Runs) -> Iterator[slice]:
+    """Yield ranges of pairs of column and class that have about as many tests as are scored at once."""
     upto = np.concatenate([[0], np.cumsum(runs.high - runs.low)])[np.append(runs.first, len(runs.low))]
     begin = 0
     while begin < len(runs.first):
@@ -145,9 +145,9 @@ def best_of_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Sc
     """
     best = np.empty(len(runs.first))
     if ends:
-        runs = _ends(runs)
-    for span in _blocks(runs):
-        part = runs.some(np.arange(span.start, span.stop))
+        runs = _shorten_runs(runs)
+    for span in _split_pairs(runs):
+        part = runs.select(np.arange(span.start, span.stop))
         lengths = part.high - part.low
         tp = np.minimum(np.repeat(part.tp, lengths), pos)
         fp = np.minimum(rows[ranges(part.low, lengths)] - tp, neg)
@@ -157,8 +157,8 @@ def best_of_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Sc
     return best
 
 
-def _ends(runs: Runs) -> Runs:
-    """The first two and the last two tests of each ordered run, and all of the others."""
+def _shorten_runs(runs: Runs) -> Runs:
+    """Return the first two and the last two tests of each ordered run, and all tests of other runs."""
     long = runs.ordered & (runs.high - runs.low > 4)
     copies = np.where(long, 2, 1)
     run = np.repeat(np.arange(len(long)), copies)

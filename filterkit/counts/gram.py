@@ -11,10 +11,11 @@ of its column, and of each product at most 2**-50 of the largest is left out: as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
+from filterkit.counts.record import SAME, SUM, Field, Record
 from filterkit.counts.weights import CountedRows, check_sum, rows_that_count
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.blas import one_blas_thread
@@ -33,8 +34,8 @@ _FEW_ROWS = 512  # batches of fewer are put together, because each costs a walk 
 _SPARSE = 8  # sparse rows of which more than this fraction is stored are multiplied faster as dense ones
 
 
-class Gram(NamedTuple):
-    """The sums, over the rows, of the products of all pairs of columns of X; and those of the columns themselves.
+class Gram(Record):
+    """Holds the sums, over the rows, of the products of all pairs of columns of X; and those of the columns themselves.
 
     The result is the same, to the last bit, for any order and grouping of the rows. Rows count by weight: each value is
     multiplied by the root of the weight of its row.
@@ -46,13 +47,14 @@ class Gram(NamedTuple):
     rows : the number of rows.
     """
 
+    fields: ClassVar[dict[str, Field]] = {"grid": SAME, "digits": SUM, "rows": SUM}
     grid: np.ndarray
     digits: np.ndarray
     rows: int
 
     @staticmethod
     def of_all(batches: Callable[[], Iterable[Batch]], schema: Schema, reader: str) -> Gram:
-        """Of all rows, which are read twice: to find the grid, and to add up.
+        """Compute the sums of all rows, which are read twice: to find the grid, and to add up.
 
         Parameters
         ----------
@@ -69,17 +71,17 @@ class Gram(NamedTuple):
         for batch in batches():
             grid = np.maximum(grid, Gram.grid_of(batch, reader))
         digits, rows = np.zeros((_DIGITS, len(grid), len(grid)), np.int64), 0
-        for batch in _gathered(batches(), schema):
+        for batch in _join_short_batches(batches(), schema):
             rows += _add(digits, rows_that_count(batch, False, reader), grid)
             if rows > _MOST_ROWS:
                 raise StageError(reader, f"there are more than {_MOST_ROWS:,} rows; choose some in a stage before it")
-        gram = Gram(grid, digits, rows)
+        gram = Gram(grid=grid, digits=digits, rows=rows)
         check_sum(reader, gram.total, rows)
         return gram
 
     @staticmethod
     def grid_of(batch: Batch, reader: str) -> np.ndarray:
-        """The grid of a batch; that of several is `np.maximum` of theirs. It raises what `of_all` raises."""
+        """Return the grid of a batch; that of several is `np.maximum` of theirs. It raises what `of_all` raises."""
         rows = rows_that_count(batch, False, reader)
         counts = np.zeros(len(batch), bool)
         counts[rows.numbers - batch.start] = True
@@ -98,17 +100,10 @@ class Gram(NamedTuple):
 
     @staticmethod
     def of(batch: Batch, grid: np.ndarray, reader: str) -> Gram:
-        """Of one batch, on the grid of all."""
+        """Compute the sums of one batch, on the grid of all."""
         digits = np.zeros((_DIGITS, len(grid), len(grid)), np.int64)
-        return Gram(grid, digits, _add(digits, rows_that_count(batch, False, reader), grid))
-
-    @staticmethod
-    def merge(several: Sequence[Gram]) -> Gram:
-        """Of the rows of all `several`, at least one, which have the same grid."""
-        digits = several[0].digits.copy()
-        for gram in several[1:]:
-            digits += gram.digits
-        return Gram(several[0].grid, digits, sum(gram.rows for gram in several))
+        rows = _add(digits, rows_that_count(batch, False, reader), grid)
+        return Gram(grid=grid, digits=digits, rows=rows)
 
     def matrix(self, scale: int = 0) -> np.ndarray:
         """float64 (columns, columns): the sums of the products, as of values times ``2**scale``; perhaps infinite."""
@@ -178,8 +173,8 @@ def check_width(schema: Schema, reader: str) -> None:
         )
 
 
-def _gathered(batches: Iterable[Batch], schema: Schema) -> Iterator[Batch]:
-    """The same rows in batches that are not very short."""
+def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Batch]:
+    """Yield the same rows in batches that are not very short."""
     waiting: list[Batch] = []
     for batch in batches:
         waiting.append(batch.replace(y=None, passthrough=None))
@@ -211,17 +206,17 @@ def _add(digits: np.ndarray, rows: CountedRows, grid: np.ndarray) -> int:
 
 
 def _dense_digits(X: np.ndarray, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
-    """As `_cut`, of rows and a column of ones."""
+    """As `_cut_digits`, of rows and a column of ones."""
     scaled = np.empty((len(X), len(unit)))
     np.multiply(X, unit[:-1], out=scaled[:, :-1])
     scaled[:, -1] = unit[-1]
     if root is not None:
         scaled *= root[:, None]
-    return _cut(scaled)
+    return _cut_digits(scaled)
 
 
-def _cut(numbers: np.ndarray) -> list[np.ndarray]:
-    """The digits of numbers of at most 2**17 in size, which are used up: whole numbers of at most that size.
+def _cut_digits(numbers: np.ndarray) -> list[np.ndarray]:
+    """Return the digits of numbers of at most 2**17 in size, which are used up: whole numbers of at most that size.
 
     Those that follow the last digit that differs from 0 are left out.
     """
@@ -243,7 +238,7 @@ def _sparse_digits(X: Csr, unit: np.ndarray, root: np.ndarray | None) -> list[An
     scaled = data * unit[indices]
     if root is not None:
         scaled *= np.repeat(root, np.diff(indptr))
-    return [Csr(digit, indices, indptr, X.columns + 1).matrix() for digit in _cut(scaled)]
+    return [Csr(digit, indices, indptr, X.columns + 1).matrix() for digit in _cut_digits(scaled)]
 
 
 def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:

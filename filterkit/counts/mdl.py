@@ -49,7 +49,7 @@ def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
         hit = np.flatnonzero(entropy <= least[span] + 1e-15)
         best = hit[np.searchsorted(hit, first)]
         possible = lengths if by_values else np.maximum(rows - 1, 1.0)
-        worth = _worth(whole, left[best], right[best], rows, possible)
+        worth = _is_worth_cutting(whole, left[best], right[best], rows, possible)
         cut = at[best][worth]
         ends.append(cut)
         starts, stops = (
@@ -87,10 +87,10 @@ def _entropy_sum(counts: np.ndarray) -> np.ndarray:
     return bits
 
 
-def _worth(
+def _is_worth_cutting(
     whole: np.ndarray, left: np.ndarray, right: np.ndarray, rows: np.ndarray, possible: np.ndarray
 ) -> np.ndarray:
-    """bool (n,): whether the gain of each cut is larger than its cost (section 3); `possible` is the number of cuts."""
+    """Return whether the gain of each cut exceeds its cost (section 3): bool (n,); `possible` is the number of cuts."""
     entropies, kinds = [], []
     for counts in (whole, left, right):
         entropies.append(_entropy_sum(counts) / sum_over_classes(counts))

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add, itemgetter
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from filterkit.counts.weights import add_parts
+from filterkit.data.batch import Batch, empty
+
+if TYPE_CHECKING:
+    from filterkit.data.schema import Schema
+
+_MERGED_AT_ONCE = 8  # records of batches; each may take some hundred bytes a column
 
 
 class Field(NamedTuple):
@@ -61,3 +67,33 @@ class Record:
     def replace(self, **changes: Any) -> Self:
         """Copy the record with some attributes changed."""
         return type(self)(**{name: getattr(self, name) for name in self.fields} | changes)
+
+
+R = TypeVar("R", bound=Record)
+
+
+class RecordMerger(Generic[R]):
+    """Merges records of batches as they come, in the order of the batches.
+
+    Parameters
+    ----------
+    compute : computes the record of a batch.
+    schema : of the batches.
+    """
+
+    def __init__(self, compute: Callable[[Batch], R], schema: Schema) -> None:
+        self.compute = compute
+        self._schema = schema
+        self._waiting: list[R] = []
+
+    def add(self, record: R) -> None:
+        """Add the record of the next batch."""
+        self._waiting.append(record)
+        if len(self._waiting) > _MERGED_AT_ONCE:
+            self.merge()
+
+    def merge(self) -> R:
+        """Return the record of all rows so far; of no rows if there was no batch."""
+        several = self._waiting or [self.compute(empty(self._schema))]
+        self._waiting = [several[0].merge(several)]
+        return self._waiting[0]

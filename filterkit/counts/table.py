@@ -87,8 +87,8 @@ class ContingencyTable(Statistic):
             cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
             bounds = sorted({0, *cuts.tolist(), len(first)})
             spans = [[table.column_range(low, high) for table in several] for low, high in pairwise(bounds)]
-            return side_by_side(list(LocalEngine(jobs).map(_merged, spans)))
-        return _merged(several)
+            return side_by_side(list(LocalEngine(jobs).map(_merge_cells, spans)))
+        return _merge_cells(several)
 
     @property
     def nbytes(self) -> int:
@@ -203,8 +203,8 @@ class ContingencyTable(Statistic):
             columns=self.columns[low:high],
             indptr=self.indptr[low : high + 1] - self.indptr[low],
             values=self.values[cells],
-            cell_parts=class_parts.some(self.cell_parts, cells.start, cells.stop),
-            gap_parts=class_parts.some(self.gap_parts, low, high),
+            cell_parts=class_parts.take_range(self.cell_parts, cells.start, cells.stop),
+            gap_parts=class_parts.take_range(self.gap_parts, low, high),
         )
 
     def only(self, places: np.ndarray) -> ContingencyTable:
@@ -299,8 +299,8 @@ def sum_over_classes(weights: np.ndarray) -> np.ndarray:
     return np.asarray(sum(weights.T, np.zeros(len(weights))))
 
 
-def _merged(tables: Sequence[ContingencyTable]) -> ContingencyTable:
-    """One table of the rows of several tables."""
+def _merge_cells(tables: Sequence[ContingencyTable]) -> ContingencyTable:
+    """Merge tables of the same columns into that of all rows."""
     first = tables[0]
     return from_cells(
         first.schema,
@@ -314,7 +314,7 @@ def _merged(tables: Sequence[ContingencyTable]) -> ContingencyTable:
 
 
 def side_by_side(parts: Sequence[ContingencyTable]) -> ContingencyTable:
-    """One table of the columns of all parts, in order."""
+    """Join tables of the same rows into that of the columns of all, in order."""
     starts = np.cumsum([0, *(len(part.values) for part in parts)])
     indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
     return ContingencyTable(

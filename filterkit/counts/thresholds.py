@@ -81,17 +81,17 @@ class Thresholds:
     @cached_property
     def selected(self) -> np.ndarray:
         """float64 (tests, classes): the weight of the rows of each class that each test selects."""
-        return self._selected_of(self._cells)
+        return self._select_rows(self._cells)
 
     @cached_property
     def rows(self) -> np.ndarray:
         """float64 (tests,): the weight of the rows of any class that each test selects."""
         if self.many_classes:
-            rows: np.ndarray = self._selected_of(self._cells.without_classes())[:, 0]
+            rows: np.ndarray = self._select_rows(self._cells.without_classes())[:, 0]
             return rows
         return sum_over_classes(self.selected)
 
-    def _selected_of(self, cells: ContingencyTable) -> np.ndarray:
+    def _select_rows(self, cells: ContingencyTable) -> np.ndarray:
         """As `selected`, of cells that perhaps count other classes."""
         selected = cells.at_least()
         nominal = cells.nominal[cells.column_of_cell]
@@ -116,7 +116,7 @@ class Thresholds:
         of_class = np.zeros((len(self.table), 1, 1))
         cells = self._cells
         of_task = cells.replace(cell_parts=alone, gap_parts=of_class, total_parts=cells.total_parts[[task]])
-        return self._selected_of(of_task)[:, 0]
+        return self._select_rows(of_task)[:, 0]
 
     @cached_property
     def _starts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -148,7 +148,7 @@ class Thresholds:
             tp = rows if task is None else self._selected_class(task)
             pos = total if task is None else float(self.table.totals[task])
             fp = np.minimum(rows - tp, total - pos)  # weights not whole may round
-            self._against[key] = _distinct(tp, fp, pos, total - pos)
+            self._against[key] = _merge_equal_counts(tp, fp, pos, total - pos)
         return self._against[key]
 
     def score(self, metric: Metric, task: int | None, alpha: float | None = None) -> tuple[np.ndarray, float]:
@@ -173,13 +173,15 @@ class Thresholds:
         tp, fp, pair, pos, neg = self.against(task)
         if pos <= 0 or (neg <= 0 and task is not None):
             return np.zeros(len(pair)), 0.0
-        scores, constant = self._scored(metric, tp, fp, pos, neg, lambda at: self.column[np.flatnonzero(pair == at)])
+        scores, constant = self._score_counts(
+            metric, tp, fp, pos, neg, lambda at: self.column[np.flatnonzero(pair == at)]
+        )
         if alpha is not None:
-            scores = _weighted(scores, tp, fp, pos, neg, alpha)
-            constant = float(_weighted(np.array([constant]), np.zeros(1), np.zeros(1), pos, neg, alpha)[0])
+            scores = _weigh_scores(scores, tp, fp, pos, neg, alpha)
+            constant = float(_weigh_scores(np.array([constant]), np.zeros(1), np.zeros(1), pos, neg, alpha)[0])
         return scores[pair], constant
 
-    def _scored(
+    def _score_counts(
         self,
         metric: Metric,
         tp: np.ndarray,
@@ -219,12 +221,12 @@ class Thresholds:
         def score(
             tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, column: np.ndarray
         ) -> tuple[np.ndarray, float]:
-            counts = _distinct(tp, fp, pos, neg)
+            counts = _merge_equal_counts(tp, fp, pos, neg)
             tp, fp, pair = counts.tp, counts.fp, counts.pair
-            scores, none = self._scored(metric, tp, fp, pos, neg, lambda at: column[np.flatnonzero(pair == at)])
+            scores, none = self._score_counts(metric, tp, fp, pos, neg, lambda at: column[np.flatnonzero(pair == at)])
             if alpha is not None:
-                scores = _weighted(scores, tp, fp, pos, neg, alpha)
-                none = float(_weighted(np.array([none]), np.zeros(1), np.zeros(1), pos, neg, alpha)[0])
+                scores = _weigh_scores(scores, tp, fp, pos, neg, alpha)
+                none = float(_weigh_scores(np.array([none]), np.zeros(1), np.zeros(1), pos, neg, alpha)[0])
             return scores[pair], none
 
         found = np.zeros((len(totals), len(self.table)))
@@ -246,7 +248,7 @@ class Thresholds:
             found[codes[group == number]] = self.best(scores[row], none)
             own = order[bounds[number] : bounds[number + 1]]
             if len(own):
-                best = best_of_runs(runs.some(own), self.rows, pos, neg, score, ends)
+                best = best_of_runs(runs.select(own), self.rows, pos, neg, score, ends)
                 found[runs.code[own], runs.column[own]] = best
         return np.ascontiguousarray(found[codes].T)
 
@@ -340,13 +342,15 @@ def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
     return min(2 * statistic.nbytes + scores, statistic.working_bytes)
 
 
-def _weighted(scores: np.ndarray, tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, alpha: float) -> np.ndarray:
-    """Scores times `alpha` for features that go with the positive class, and times 1 - alpha for others."""
+def _weigh_scores(
+    scores: np.ndarray, tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, alpha: float
+) -> np.ndarray:
+    """Multiply scores by `alpha` for features that go with the positive class, and times 1 - alpha for others."""
     return np.asarray(scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha))
 
 
-def _distinct(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
-    """`Counts` with each distinct pair of `tp` and `fp` once. Most tests of rare words have equal counts."""
+def _merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
+    """Return `Counts` with each distinct pair of `tp` and `fp` once. Most tests of rare words have equal counts."""
     width = np.floor(neg) + 1  # greater than any whole fp
     room = (np.floor(pos) + 1) * width
     if not len(tp) or room >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from filterkit.chains.queries import Passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.ragged import Ragged
-from filterkit.exploration.extents import READER
+from filterkit.exploration.extents import MeasuringStage
 from filterkit.exploration.short import short
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
@@ -44,24 +45,24 @@ class Curves(NamedTuple):
     words: str
     what: str
 
-    def of(self, column: int) -> list[dict[str, Any]]:
-        """The curves of one column, one for each task, as the page wants them."""
+    def describe(self, column: int) -> list[dict[str, Any]]:
+        """Return the curves of one column, one for each task, as the page wants them."""
         span = slice(*self.values.indptr[column : column + 2].tolist())
         return [
             {
                 "task": number,
                 "value": self.values.values[span],
-                "p": short(self.images[: span.stop - span.start, place]),
+                "p": short(self.images[: span.stop - span.start, outgoing]),
                 "rows": self.rows.values[span],
                 "what": self.what,
                 "stage": self.words,
             }
-            for number, place in enumerate(np.flatnonzero(self.columns == column).tolist()[:_MOST_CURVES])
+            for number, outgoing in enumerate(np.flatnonzero(self.columns == column).tolist()[:_MOST_CURVES])
         ]
 
 
-def with_curve(stages: Sequence[Stage], known: Registry) -> ColumnStage | None:
-    """The first stage with a `ColumnStage.curve_name`, of a chain or else of those that are known.
+def find_curve_stage(stages: Sequence[Stage], known: Registry) -> ColumnStage | None:
+    """Return the first stage with a `ColumnStage.curve_name`, of a chain or else of those that are known; or None.
 
     Stages that learn from folds are left out, because each row has a curve of its own.
     """
@@ -74,7 +75,7 @@ def with_curve(stages: Sequence[Stage], known: Registry) -> ColumnStage | None:
     return None
 
 
-def curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
+def draw_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
     """Fit a stage with a curve on some columns, and draw the curves.
 
     Parameters
@@ -89,47 +90,40 @@ def curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> 
     StageError : the stage cannot be fitted.
     """
     chosen = rows.through(OnlyColumns(rows.schema, columns))
-    thinned, fitted = yield from fit_in_passes([_Thinned(), stage], chosen, memory)
+    thinned, fitted = yield from fit_in_passes([_ThinValues(needs_class=True), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
-    images, columns = _images(fitted, values), fitted.columns
+    images, columns = _compute_images(fitted, values), fitted.columns
     drawn = ~np.isnan(images).all(axis=0) | (values.lengths[columns] == 0)
     return Curves(values, weights, columns[drawn], images[:, drawn], " ".join(stage.words()), stage.curve_name)
 
 
-def _images(fitted: FittedColumns, values: Ragged) -> np.ndarray:
-    """`Curves.images`."""
+def _compute_images(fitted: FittedColumns, values: Ragged) -> np.ndarray:
+    """Return `Curves.images`."""
     longest = max(values.lengths.max(initial=0), 1)
+    within = np.arange(len(values.values)) - np.repeat(values.indptr[:-1], values.lengths)
     grid = np.full((len(values), longest), np.nan)
-    grid[np.repeat(np.arange(len(values)), values.lengths), _counted(values)] = values.values
+    grid[np.repeat(np.arange(len(values)), values.lengths), within] = values.values
     column = np.repeat(np.arange(len(fitted.columns)), longest)
     images = fitted.stage.curve(grid[fitted.columns].ravel(), column, fitted.state)
     return images.reshape(-1, longest).T
 
 
-def _counted(ragged: Ragged) -> np.ndarray:
-    """int64 (values,): the place of each value within its row."""
-    return np.arange(len(ragged.values)) - np.repeat(ragged.indptr[:-1], ragged.lengths)
-
-
-class _Thinned(ColumnStage):
+class _ThinValues(MeasuringStage):
     """Learns `Curves.values` and `Curves.rows`: all values, or those at ranks of rows that are equally far apart."""
-
-    name = READER
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
-        starts, values, rows = [0], [np.zeros(0)], [np.zeros(0)]
-        for begin, end in zip(cells.indptr[:-1].tolist(), cells.indptr[1:].tolist()):
-            own, upto = cells.values[begin:end], np.cumsum(cells.rows[begin:end])
-            keep = np.arange(len(own))
-            if len(own) > _MOST_VALUES:
+        lengths, values, rows = [], [np.zeros(0)], [np.zeros(0)]
+        for begin, end in pairwise(cells.indptr.tolist()):
+            upto = np.cumsum(cells.rows[begin:end])
+            chosen = np.arange(len(upto))
+            if len(upto) > _MOST_VALUES:
                 ranks = np.linspace(0, upto[-1], _MOST_VALUES)
-                keep = np.unique(np.append(np.searchsorted(upto, ranks), len(own) - 1).clip(0, len(own) - 1))
-            values.append(own[keep])
-            rows.append(np.diff(upto[keep], prepend=0.0))
-            starts.append(starts[-1] + len(keep))
-        indptr = np.array(starts)
-        return {"values": Ragged(indptr, np.concatenate(values)), "rows": Ragged(indptr, np.concatenate(rows))}
-
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return values.copy()
+                chosen = np.unique(np.append(np.searchsorted(upto, ranks), len(upto) - 1).clip(0, len(upto) - 1))
+            values.append(cells.values[begin:end][chosen])
+            rows.append(np.diff(upto[chosen], prepend=0.0))
+            lengths.append(len(chosen))
+        return {
+            name: Ragged.from_lengths(np.array(lengths, np.int64), np.concatenate(arrays))
+            for name, arrays in (("values", values), ("rows", rows))
+        }

@@ -11,11 +11,11 @@ from filterkit.chains.fitting import FittedStep
 from filterkit.chains.queries import Passes, run_passes
 from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
-from filterkit.exploration.correlation import correlations
-from filterkit.exploration.curves import curves, with_curve
+from filterkit.exploration.correlation import correlate_columns
+from filterkit.exploration.curves import draw_curves, find_curve_stage
 from filterkit.exploration.extents import Extents
 from filterkit.exploration.features import Features
-from filterkit.exploration.histograms import Histograms, histograms
+from filterkit.exploration.histograms import count_bins
 from filterkit.exploration.short import short
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
@@ -30,19 +30,19 @@ class Chain(NamedTuple):
     Attributes
     ----------
     stages : the stages; perhaps none.
-    passed : the same, fitted, with what comes out of them.
+    steps : the same, fitted, with what comes out of them.
     before, after : the extents of the features, and of the columns that come out of the last stage; None without
         stages.
     """
 
     stages: Sequence[Stage]
-    passed: Sequence[FittedStep]
+    steps: Sequence[FittedStep]
     before: Extents
     after: Extents | None
 
 
-def details(features: Features, chain: Chain, known: Registry, memory: int, overview: Overview) -> dict[str, Any]:
-    """``details`` and ``correlation`` of the page, of the best features, in one pass over the rows.
+def describe_best(features: Features, chain: Chain, known: Registry, memory: int, overview: Overview) -> dict[str, Any]:
+    """Return ``details`` and ``correlation`` of the page, of the best features, in one pass over the rows.
 
     Parameters
     ----------
@@ -59,24 +59,27 @@ def details(features: Features, chain: Chain, known: Registry, memory: int, over
     if not len(features.best):
         return {"details": [], "correlation": {"features": [], "r": []}}
     columns = np.sort(features.best)
-    origin = _origins(features.schema, chain.passed)
-    outgoing = _chosen(origin, columns)
-    stage = with_curve(chain.stages, known) if features.has_curves else None
-    before, drawn, after, correlation = run_passes(
-        histograms(features.rows, columns, chain.before),
-        _nothing() if stage is None else curves(features.rows, columns, stage, memory),
-        _nothing()
-        if chain.after is None or not len(outgoing)
-        else histograms(chain.passed[-1].rows, outgoing, chain.after),
-        _correlated(features, overview),
+    origin = _find_origins(features.schema, chain.steps)
+    outgoing = _choose_outgoing(origin, columns)
+    stage = find_curve_stage(chain.stages, known) if features.has_curves else None
+    before, curves, after, correlation = run_passes(
+        count_bins(features.rows, columns, chain.before),
+        iter(()) if stage is None else draw_curves(features.rows, columns, stage, memory),
+        count_bins(chain.steps[-1].rows, outgoing, chain.after) if chain.after and len(outgoing) else iter(()),
+        _correlate_best(features, overview),
     )
     return {
         "details": [
             {
-                "feature": int(features.place(column)),
-                "before": before.of(at),
-                "curves": [] if drawn is None else drawn.of(at),
-                "after": [] if after is None else _columns(after, np.flatnonzero(origin[outgoing] == column)),
+                "feature": int(features.page_numbers(column)),
+                "before": before.describe(at),
+                "curves": [] if curves is None else curves.describe(at),
+                "after": []
+                if after is None
+                else [
+                    {"name": after.schema.features[number].name, "histogram": after.describe(number)}
+                    for number in np.flatnonzero(origin[outgoing] == column).tolist()
+                ],
             }
             for column, at in zip(features.best, np.searchsorted(columns, features.best).tolist())
         ],
@@ -84,49 +87,34 @@ def details(features: Features, chain: Chain, known: Registry, memory: int, over
     }
 
 
-def _nothing() -> Passes[None]:
-    """Finds nothing out."""
-    return
-    yield
-
-
-def _columns(made: Histograms, numbers: np.ndarray) -> list[dict[str, Any]]:
-    """Some columns, as the page wants them."""
-    names = [attribute.name for attribute in made.schema.features]
-    return [{"name": names[number], "histogram": made.of(number)} for number in numbers.tolist()]
-
-
-def _chosen(origin: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """int64, ascending: the first columns that come out of each of some features."""
-    found = np.flatnonzero(np.isin(origin, columns))
-    order = np.argsort(origin[found], kind="stable")
-    own = origin[found][order]
+def _choose_outgoing(origin: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Choose the first columns that come out of each of some features: int64, ascending."""
+    order = np.argsort(origin, kind="stable")
+    own = origin[order]
     rank = np.arange(len(own)) - np.searchsorted(own, own)
-    return np.sort(found[order][rank < _MOST_COLUMNS])
+    return np.sort(order[np.isin(own, columns) & (rank < _MOST_COLUMNS)])
 
 
-def _origins(schema: Schema, passed: Sequence[FittedStep]) -> np.ndarray:
-    """int64 (columns that come out,): the feature that each comes from, -1 if nothing says so."""
-    origin, before = np.arange(schema.width), schema
-    for fitted, _ in passed:
-        after = fitted.schema
+def _find_origins(schema: Schema, steps: Sequence[FittedStep]) -> np.ndarray:
+    """Find the feature that each column that comes out is made of: int64 (columns,), -1 if nothing tells it."""
+    origin = np.arange(schema.width)
+    for fitted, _ in steps:
         if fitted.columns is not None:
             origin = origin[fitted.columns]
         else:
-            place = {attribute.name: number for number, attribute in enumerate(before.features)}
-            known = np.array([place.get(attribute.name, -1) for attribute in after.features], np.int64)
-            origin = np.append(origin, -1)[known]  # the last stands for -1
-        before = after
+            number = {attribute.name: number for number, attribute in enumerate(schema.features)}
+            incoming = np.array([number.get(attribute.name, -1) for attribute in fitted.schema.features], np.int64)
+            origin = np.append(origin, -1)[incoming]  # the last stands for -1
+        schema = fitted.schema
     return origin
 
 
-def _correlated(features: Features, overview: Overview) -> Passes[dict[str, Any]]:
-    """``correlation`` of the page: of the best features that are numbers or have two labels."""
-    schema = features.schema
-    usable = [i for i in features.best.tolist() if schema.label_counts[i] in (0, 2)][:_MOST_CORRELATED]
-    columns = np.array(sorted(usable), np.int64)
-    if len(columns) < 2:
+def _correlate_best(features: Features, overview: Overview) -> Passes[dict[str, Any]]:
+    """Return ``correlation`` of the page: of the best features that are numbers or have two labels."""
+    usable = features.best[np.isin(features.schema.label_counts[features.best], (0, 2))][:_MOST_CORRELATED]
+    if len(usable) < 2:
         return {"features": [], "r": []}
-    found = yield from correlations(features.rows, columns, overview)
+    columns = np.sort(usable)
+    r = yield from correlate_columns(features.rows, columns, overview)
     at = np.searchsorted(columns, usable)
-    return {"features": features.place(np.array(usable)), "r": short(found[np.ix_(at, at)])}
+    return {"features": features.page_numbers(usable), "r": short(r[np.ix_(at, at)])}

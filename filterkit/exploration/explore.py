@@ -10,26 +10,36 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 from filterkit.chains.fitting import fit_each
-from filterkit.chains.queries import Passes, Query, run_passes
+from filterkit.chains.queries import Query, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
-from filterkit.data.schema import Schema
+from filterkit.counts.overview import Overview
+from filterkit.counts.record import RecordMerger
 from filterkit.errors import UsageError
-from filterkit.exploration import overview
-from filterkit.exploration.account import Account
-from filterkit.exploration.details import Chain, details
-from filterkit.exploration.extents import extents
-from filterkit.exploration.features import Features, agreement, described, isolines, metrics_for, notes_of, tasks_of
-from filterkit.exploration.isolines import has_plane, rates
-from filterkit.exploration.ranking import BINS, rank
+from filterkit.exploration.account import CellCounts
+from filterkit.exploration.details import Chain, describe_best
+from filterkit.exploration.extents import measure_extents
+from filterkit.exploration.features import (
+    Features,
+    compare_metrics,
+    compute_isolines,
+    describe_features,
+    describe_tasks,
+    list_metrics,
+    write_notes,
+)
+from filterkit.exploration.isolines import has_plane, roc_rates
+from filterkit.exploration.overview import describe_table, estimate_tests, find_warnings
+from filterkit.exploration.ranking import BINS, rank_features
 from filterkit.plugin.registry import Registry, find_metric
 from filterkit.stages.base import Stage
 from filterkit.stages.columns import ColumnStage
 
-_MANY_THRESHOLDS = 200_000  # of all features; slow metrics take seconds for so many
+_MANY_TESTS = 200_000  # of all features; slow metrics take seconds for so many
 
 
 class Request(NamedTuple):
@@ -52,7 +62,7 @@ class Request(NamedTuple):
 
 
 def explore(rows: Rows, request: Request) -> dict[str, Any]:
-    """What the page shows of some rows; see the first comment of ``explore.js``.
+    """Return what the page shows of some rows; see the first comment of ``explore.js``.
 
     Parameters
     ----------
@@ -66,102 +76,71 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     StageError : a stage or a metric fails on these rows.
     """
     stages, known, memory = request.stages, request.known, request.memory
-    clock = _Clock(len(stages))
-    named = _named(request.metrics)
-    passed = fit_each(stages, rows, memory, clock)
+    repeated = next((name for name in request.metrics if request.metrics.count(name) > 1), None)
+    if repeated is not None:
+        raise UsageError(f"--by {repeated} is given twice")
+    chosen = [find_metric(name) for name in request.metrics]
+    ends = {0: time.perf_counter()}
+    steps = fit_each(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()}))
     head = next((number for number, stage in enumerate(stages) if isinstance(stage, ColumnStage)), len(stages))
-    explored = passed[head - 1].rows if head else rows
-    account, looking = Account(rows, passed), overview.Looking(explored)
-    choice = _Choice(named, explored.schema, known, looking)
-    has_features = bool(explored.schema.width and choice.every)
+    explored = steps[head - 1].rows if head else rows
+    overviews = RecordMerger(Overview.of, explored.schema)
+    metrics = chosen or list_metrics(explored.schema, known)
+
+    def choose_metrics() -> list[Metric]:
+        """Leave out slow metrics where they would take too long, unless they are asked for."""
+        quick = [metric for metric in metrics if not metric.slow]
+        return quick if quick and not chosen and estimate_tests(overviews.merge()) > _MANY_TESTS else metrics
+
+    each_rows = [rows, *(step.rows for step in steps)]
+    counts = [RecordMerger(CellCounts.of, each.schema) for each in each_rows]
+    queries = [Query(each, merger.compute, merger.add) for each, merger in zip(each_rows, counts)]
+    queries.append(Query(explored, overviews.compute, overviews.add))
+    is_supervised = any(metric.needs_class for metric in metrics)
+    has_features = bool(explored.schema.width and metrics)
     _, ranking, before, after = run_passes(
-        _run_once([*account.queries(), looking.query()]),
-        rank(explored, choice.metrics, choice.supervised, memory) if has_features else _run_once([]),
-        extents(explored, memory) if has_features else _run_once([]),
-        extents(passed[-1].rows, memory) if has_features and passed[head:] else _run_once([]),
+        iter([queries]),
+        rank_features(explored, choose_metrics, is_supervised, memory) if has_features else iter(()),
+        measure_extents(explored, memory) if has_features else iter(()),
+        measure_extents(steps[-1].rows, memory) if has_features and steps[head:] else iter(()),
     )
-    seen = looking.seen
+    overview = overviews.merge()
+    seconds = {begin: end - start for (begin, start), end in zip(ends.items(), [*ends.values()][1:])}
     about_rows = {
         "head": head,
-        "overview": overview.described(seen),
-        "warnings": overview.warnings(seen, explored.schema, ranking),
-        "stages": account.described(stages, clock.seconds),
+        "overview": describe_table(overview),
+        "warnings": find_warnings(overview, explored.schema, ranking),
+        "stages": [
+            {"words": words, "columns": each.schema.width}
+            | vars(merger.merge())
+            | {"seconds": seconds.get(number)}  # None if the stage was fitted together with the one before it
+            for number, words, each, merger in zip(
+                count(-1), ["", *(" ".join(stage.words()) for stage in stages)], each_rows, counts
+            )
+        ],
     }
     if ranking is None:
         return about_rows | _NO_FEATURES
     features = Features(explored, ranking, request.best)
-    tasks, metrics = tasks_of(features), ranking.metrics
-    chain = Chain(stages[head:], passed[head:], before, after)
+    tasks = describe_tasks(features)
+    chain = Chain(stages[head:], steps[head:], before, after)
+    left_out = sorted({metric.name for metric in metrics} - {metric.name for metric in ranking.metrics})
     return (
         about_rows
         | {
-            "notes": notes_of(features, choice.left_out()),
+            "notes": write_notes(features, left_out),
             "tasks": tasks,
             "metrics": [
                 {"name": metric.name, "summary": metric.summary(), "plane": has_plane(metric, len(tasks))}
-                for metric in metrics
+                for metric in ranking.metrics
             ],
-            "features": described(features),
-            "isolines": isolines(metrics, tasks),
-            "rates": rates(),
-            "agreement": agreement(ranking),
+            "features": describe_features(features),
+            "isolines": compute_isolines(ranking.metrics, tasks),
+            "rates": roc_rates(),
+            "agreement": compare_metrics(ranking),
         }
-        | details(features, chain, known, memory, seen.overview)
+        | describe_best(features, chain, known, memory, overview)
     )
-
-
-def _run_once(queries: list[Query]) -> Passes[None]:
-    """Finds out in one pass what others keep."""
-    yield queries
-
-
-def _named(names: Sequence[str]) -> list[Metric]:
-    """The metrics of these names.
-
-    Raises
-    ------
-    UsageError : a metric is unknown, or named twice.
-    """
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"--by {twice} is given twice")
-    return [find_metric(name) for name in names]
-
-
-class _Choice:
-    """Chooses the metrics: those that are named, or all that suit the rows and do not take too long.
-
-    Parameters
-    ----------
-    named : the metrics that are named.
-    schema : of the features.
-    known : the plugins.
-    looking : looks at the features. What it has seen decides which metrics take too long.
-
-    Attributes
-    ----------
-    every : the metrics that may be chosen.
-    supervised : whether one of them needs a class.
-    """
-
-    def __init__(self, named: list[Metric], schema: Schema, known: Registry, looking: overview.Looking) -> None:
-        self.every = named or metrics_for(schema, known)
-        self.supervised = any(metric.needs_class for metric in self.every)
-        self._all = bool(named)
-        self._looking = looking
-
-    def metrics(self) -> list[Metric]:
-        """Those that are chosen; to be called after the pass that looks at the features."""
-        quick = [metric for metric in self.every if not metric.slow]
-        return quick if quick and self._is_much() else self.every
-
-    def left_out(self) -> list[str]:
-        """The names of the metrics that take too long."""
-        chosen = self.metrics()
-        return sorted(metric.name for metric in self.every if metric not in chosen)
-
-    def _is_much(self) -> bool:
-        return not self._all and overview.thresholds(self._looking.seen) > _MANY_THRESHOLDS
 
 
 _NO_FEATURES: dict[str, Any] = {
@@ -177,27 +156,8 @@ _NO_FEATURES: dict[str, Any] = {
         "strips": {"bins": BINS, "counts": ""},
     },
     "isolines": {},
-    "rates": rates(),
+    "rates": roc_rates(),
     "agreement": {"metrics": [], "spearman": []},
     "correlation": {"features": [], "r": []},
     "details": [],
 }
-
-
-class _Clock:
-    """Says how long fitting each stage took; call it as `fit_each` calls ``tell``.
-
-    Attributes
-    ----------
-    seconds : of each stage; None if it was fitted together with the one before it.
-    """
-
-    def __init__(self, stages: int) -> None:
-        self.seconds: list[float | None] = [None] * stages
-        self._done = 0
-        self._last = time.perf_counter()
-
-    def __call__(self, done: int, rows: Rows) -> None:
-        now = time.perf_counter()
-        self.seconds[self._done] = now - self._last
-        self._done, self._last = done, now

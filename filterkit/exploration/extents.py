@@ -41,13 +41,9 @@ class Extents(NamedTuple):
     zero: np.ndarray
     totals: np.ndarray
 
-    def some(self, columns: np.ndarray) -> Extents:
-        """Those of some columns."""
-        return Extents(self.low[columns], self.high[columns], self.whole[columns], self.zero[columns], self.totals)
 
-
-def extents(rows: Rows, memory: int) -> Passes[Extents]:
-    """Find out how far the values of each column reach.
+def measure_extents(rows: Rows, memory: int) -> Passes[Extents]:
+    """Find how far the values of each column reach.
 
     Parameters
     ----------
@@ -58,19 +54,19 @@ def extents(rows: Rows, memory: int) -> Passes[Extents]:
     ------
     StageError : a weight cannot be counted.
     """
-    stage = _Reaching(is_supervised(rows.schema))
+    stage = _MeasureExtents(is_supervised(rows.schema))
     (fitted,) = yield from fit_in_passes([stage], rows, memory)
     return Extents(**fitted.state, totals=stage.totals)
 
 
 def is_supervised(schema: Schema) -> bool:
-    """Whether histograms of such rows count classes."""
+    """Return whether histograms of such rows count classes: whether there is a nominal class."""
     target = schema.class_attribute
     return target is not None and target.kind == "nominal"
 
 
-class _Measured(Statistic):
-    """The statistic from which `Extents` come: `low`, `high` and `whole` as there.
+class ColumnExtents(Statistic):
+    """Measures columns for `Extents`: `low`, `high` and `whole` as there.
 
     Attributes
     ----------
@@ -126,25 +122,27 @@ class _Measured(Statistic):
         return np.asarray(add_parts([self.total_parts.sum(axis=0)[None], -self.stored_parts]).sum(axis=1))
 
 
-class _Reaching(ColumnStage):
-    """Learns `Extents`."""
+class MeasuringStage(ColumnStage):
+    """Learns something about each column, and leaves the rows as they are.
+
+    Parameters
+    ----------
+    needs_class : whether it learns from the rows with a nominal class, by class, or from all rows.
+
+    Attributes
+    ----------
+    totals : float64 (classes,), see `ColumnStage.finish`; empty until it is fitted.
+    """
 
     name = READER
-    learns_from = _Measured
+    needs_class = True
 
-    def __init__(self, supervised: bool) -> None:
-        self._supervised = supervised
-        self.totals = np.zeros(0)  # until it is fitted
+    def __init__(self, needs_class: bool) -> None:
+        self.needs_class = needs_class
+        self.totals = np.zeros(0)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Reaching, (self._supervised,)
-
-    @property
-    def needs_class(self) -> bool:
-        return self._supervised
-
-    def fit_columns(self, table: _Measured) -> State:
-        return {name: getattr(table, name) for name in ("low", "high", "whole", "zero")}
+        return type(self), (self.needs_class,)
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return values.copy()
@@ -152,3 +150,10 @@ class _Reaching(ColumnStage):
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
         self.totals = totals
         return super().finish(schema, state, totals)
+
+
+class _MeasureExtents(MeasuringStage):
+    learns_from = ColumnExtents
+
+    def fit_columns(self, table: ColumnExtents) -> State:
+        return {name: getattr(table, name) for name in ("low", "high", "whole", "zero")}

@@ -11,7 +11,7 @@ from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
 from filterkit.data.ragged import begins_run
 from filterkit.data.schema import Schema
-from filterkit.exploration.isolines import has_plane, plane
+from filterkit.exploration.isolines import has_plane, score_plane
 from filterkit.exploration.ranking import BINS, Ranking
 from filterkit.exploration.short import short
 from filterkit.plugin.registry import Registry
@@ -21,8 +21,8 @@ _PLANES = 6  # tasks that have isolines
 _MOST_CURVES = 50  # of a feature; each takes as much work as a table of two classes
 
 
-def metrics_for(schema: Schema, known: Registry) -> list[Metric]:
-    """The metrics to show where none is asked for: those that the class allows, without random ones.
+def list_metrics(schema: Schema, known: Registry) -> list[Metric]:
+    """Return the metrics to show where none is asked for: those that the class allows, without random ones.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class Features:
         self.rows = rows
         self.schema = rows.schema
         self.ranking = ranking
-        order = ranking.order()
-        self.kept = np.sort(order[:_MOST_FEATURES])  # those that the page has
+        order = np.lexsort((-ranking.scores[:, 0], ~ranking.varied))  # the best first; what does not vary comes last
+        self.shown = np.sort(order[:_MOST_FEATURES])  # those that the page has
         self.best = order[: min(best, int(np.count_nonzero(ranking.varied)))]
         self.supervised = any(metric.needs_class for metric in ranking.metrics)
 
@@ -63,9 +63,9 @@ class Features:
         """Whether curves of the best features are drawn: one for each class."""
         return 0 < len(self.tasks) <= _MOST_CURVES
 
-    def place(self, columns: np.ndarray) -> np.ndarray:
-        """The numbers of some columns among those that the page has."""
-        return np.searchsorted(self.kept, columns)
+    def page_numbers(self, columns: np.ndarray) -> np.ndarray:
+        """Return the numbers of some columns among those that the page has."""
+        return np.searchsorted(self.shown, columns)
 
     @property
     def tasks(self) -> list[int]:
@@ -73,41 +73,37 @@ class Features:
         return self.schema.positive_classes(self.ranking.totals) if self.supervised else []
 
 
-def described(features: Features) -> dict[str, Any]:
-    """``features`` of the page."""
-    ranking, kept, schema = features.ranking, features.kept, features.schema
-    attributes = [schema.features[i] for i in kept.tolist()]
-    varied = ranking.varied[kept]
-    points, point = _points(features)
-    nominal = schema.nominal[kept]
-    low, high = (np.where(nominal, np.nan, short(each[kept])) for each in (ranking.low, ranking.high))
-    scores = np.where(varied[:, None], ranking.scores[kept], np.nan)
+def describe_features(features: Features) -> dict[str, Any]:
+    """Return ``features`` of the page."""
+    ranking, shown, schema = features.ranking, features.shown, features.schema
+    attributes = [schema.features[i] for i in shown.tolist()]
+    varied = ranking.varied[shown]
+    points, point = _choose_points(features)
+    nominal = schema.nominal[shown]
+    low, high = (np.where(nominal, np.nan, short(each[shown])) for each in (ranking.low, ranking.high))
+    scores = np.where(varied[:, None], ranking.scores[shown], np.nan)
     return {
         "total": len(ranking),
         "name": [a.name for a in attributes],
         "kind": [a.kind for a in attributes],
-        "nonzero": short(ranking.nonzero[kept]),
-        "missing": short(ranking.missing[kept]),
+        "nonzero": short(ranking.nonzero[shown]),
+        "missing": short(ranking.missing[shown]),
         "low": low,
         "high": high,
         "scores": {metric.name: short(scores[:, i]) for i, metric in enumerate(ranking.metrics)},
         "points": points,
         "point": {metric.name: point[:, i] for i, metric in enumerate(ranking.metrics)},
-        "strips": {"bins": BINS, "counts": base64.b64encode(ranking.strips[kept].tobytes()).decode()},
+        "strips": {"bins": BINS, "counts": base64.b64encode(ranking.strips[shown].tobytes()).decode()},
     }
 
 
-def _points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
-    """The distinct best tests of each feature; and int64 (features, metrics), which of its own
-    is best by each metric."""
-    ranking, kept = features.ranking, features.kept
+def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
+    """Return the distinct best tests of each feature; and int64 (features, metrics), which of them is best by each."""
+    ranking, shown = features.ranking, features.shown
     count = len(ranking.metrics)
-    columns = np.repeat(np.flatnonzero(ranking.varied[kept]), count)
-    every = kept[columns[::count]]
-    tests = {
-        name: np.stack([getattr(each, name)[every] for each in ranking.tests], axis=1).ravel()
-        for name in ("task", "threshold", "tp", "fp")
-    }
+    columns = np.repeat(np.flatnonzero(ranking.varied[shown]), count)
+    every = shown[columns[::count]]
+    tests = {name: getattr(ranking, name)[every].ravel() for name in ("task", "threshold", "tp", "fp")}
     order = np.lexsort((tests["threshold"], tests["task"], columns))
     key = [columns[order], tests["task"][order], tests["threshold"][order]]
     first = np.logical_or.reduce([begins_run(each) for each in key]) if len(order) else np.zeros(0, bool)
@@ -115,13 +111,13 @@ def _points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
     number[order] = np.cumsum(first) - 1
     chosen = order[first]
     own = columns[chosen]
-    start = np.searchsorted(own, np.arange(len(kept) + 1))
-    point = np.full((len(kept), count), -1)
+    start = np.searchsorted(own, np.arange(len(shown) + 1))
+    point = np.full((len(shown), count), -1)
     point[columns[::count]] = (number - start[columns]).reshape(-1, count)
     threshold = tests["threshold"][chosen]
-    nominal = features.schema.nominal[kept][own]
+    nominal = features.schema.nominal[shown][own]
     labels = {
-        str(i): features.schema.features[kept[own[i]]].values[int(threshold[i])]
+        str(i): features.schema.features[shown[own[i]]].values[int(threshold[i])]
         for i in np.flatnonzero(nominal).tolist()
     }
     tasks = np.array(features.tasks or [0])
@@ -135,8 +131,8 @@ def _points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
     }, point
 
 
-def tasks_of(features: Features) -> list[dict[str, Any]]:
-    """``tasks`` of the page."""
+def describe_tasks(features: Features) -> list[dict[str, Any]]:
+    """Return ``tasks`` of the page."""
     target, totals = features.schema.class_attribute, features.ranking.totals
     if target is None:
         return []
@@ -147,23 +143,23 @@ def tasks_of(features: Features) -> list[dict[str, Any]]:
     ]
 
 
-def isolines(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, list[np.ndarray]]:
-    """``isolines`` of the page, of the first tasks."""
+def compute_isolines(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, list[np.ndarray]]:
+    """Return ``isolines`` of the page, of the first tasks."""
     shown = [task for task in tasks[:_PLANES] if task["pos"] > 0 and task["neg"] > 0]
     return {
-        metric.name: [short(plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
+        metric.name: [short(score_plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
         for metric in metrics
         if has_plane(metric, len(tasks))
     }
 
 
-def agreement(ranking: Ranking) -> dict[str, Any]:
-    """``agreement`` of the page: Spearman's correlation of the scores of each pair of metrics."""
+def compare_metrics(ranking: Ranking) -> dict[str, Any]:
+    """Return ``agreement`` of the page: Spearman's correlation of the scores of each pair of metrics."""
     scores = ranking.scores[ranking.varied]
     names = [metric.name for metric in ranking.metrics]
     if len(scores) < 2:
         return {"metrics": names, "spearman": np.full((len(names), len(names)), np.nan)}
-    ranks = np.stack([_ranks(each) for each in scores.T], axis=1)
+    ranks = np.stack([_rank_scores(each) for each in scores.T], axis=1)
     ranks -= ranks.mean(axis=0)
     length = np.sqrt((ranks**2).sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -171,21 +167,21 @@ def agreement(ranking: Ranking) -> dict[str, Any]:
     return {"metrics": names, "spearman": short(found)}
 
 
-def _ranks(scores: np.ndarray) -> np.ndarray:
-    """float64 (n,): the rank of each score; equal ones have the mean of their ranks."""
+def _rank_scores(scores: np.ndarray) -> np.ndarray:
+    """Rank scores: float64 (n,); equal ones have the mean of their ranks."""
     # Importing scipy.stats for it would take longer than all else that is done for a page of some thousand features.
     _, number, counts = np.unique(scores, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[number])
 
 
-def notes_of(features: Features, slow: list[str]) -> list[str]:
-    """``notes`` of the page: what is left out, the `slow` metrics among it."""
+def write_notes(features: Features, slow: list[str]) -> list[str]:
+    """Return ``notes`` of the page: what is left out, the `slow` metrics among it."""
     found = []
     if slow:
         flags = " ".join(f"--by {name}" for name in slow)
         found.append(f"There are many thresholds, so metrics that take long are left out; to see them: {flags}.")
-    if len(features.ranking) > len(features.kept):
-        count, total, metric = len(features.kept), len(features.ranking), features.ranking.metrics[0].name
+    if len(features.ranking) > len(features.shown):
+        count, total, metric = len(features.shown), len(features.ranking), features.ranking.metrics[0].name
         found.append(f"The page has the {count:,} features that are best by {metric}, of {total:,}.")
     if len(features.tasks) > _PLANES:
         found.append(f"Isolines are drawn for the first {_PLANES} classes.")

@@ -9,9 +9,9 @@ import numpy as np
 
 from filterkit.chains.queries import Passes, Query
 from filterkit.chains.rows import Rows
-from filterkit.counts.cells import entries, infinite_value
+from filterkit.counts.cells import finite_entries
+from filterkit.counts.record import SUM_OF_PARTS, Record, RecordMerger
 from filterkit.counts.weights import add_parts, rows_that_count, sum_parts
-from filterkit.data.attributes import Attribute
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
@@ -45,8 +45,8 @@ class Histograms(NamedTuple):
     zero: np.ndarray
     missing: np.ndarray
 
-    def of(self, column: int) -> dict[str, Any]:
-        """One column, as the page wants it."""
+    def describe(self, column: int) -> dict[str, Any]:
+        """Return one column, as the page wants it."""
         found = {"classes": self.classes, "missing": self.missing[column]}
         attribute = self.schema.features[column]
         if attribute.kind == "nominal":
@@ -64,7 +64,7 @@ class Histograms(NamedTuple):
         }
 
 
-def histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Histograms]:
+def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Histograms]:
     """Count the values of some columns by class, where there is a nominal one, in one pass.
 
     Parameters
@@ -78,19 +78,30 @@ def histograms(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
     StageError : a value is infinite.
     """
     chosen = rows.through(OnlyColumns(rows.schema, columns))
-    schema, reach = chosen.schema, extents.some(columns)
-    order, most = _order_of_classes(schema, extents.totals)
+    schema, totals = chosen.schema, extents.totals
+    order, most = _order_classes(schema, totals)
     group = np.empty(len(order), np.int64)
     group[order] = np.minimum(np.arange(len(order)), most - 1)
-    bins = _Bins(schema, reach, group)
-    counted = _Counted(bins)
-    yield [Query(chosen, bins, counted.add)]
-    classes = _classes(schema.class_attribute, order, most) if is_supervised(schema) else [""]
-    return Histograms(schema, classes, bins.edges, *counted.by_bin())
+    bins = _Bins(schema, Extents._make([*(each[columns] for each in extents[:-1]), totals]), group)
+    merger = RecordMerger(bins.count, schema)
+    yield [Query(chosen, merger.compute, merger.add)]
+    counts = merger.merge()
+    zeros = add_parts([counts.totals[None], -counts.filled.sum(axis=2)])
+    apart = bins.apart[:, None]
+    filled = counts.filled[:, :, :_BINS]
+    filled[np.arange(len(columns)), :, bins.zero] += np.where(apart[..., None], 0.0, zeros)
+    return Histograms(
+        schema,
+        _name_classes(schema, order, most),
+        bins.edges,
+        filled.sum(axis=-1),
+        np.where(apart, zeros.sum(axis=-1), np.nan),
+        counts.filled[:, :, _BINS].sum(axis=-1),
+    )
 
 
-def _order_of_classes(schema: Schema, totals: np.ndarray) -> tuple[np.ndarray, int]:
-    """The codes of the classes, those with most rows first, or the positive one; and how many to count at most."""
+def _order_classes(schema: Schema, totals: np.ndarray) -> tuple[np.ndarray, int]:
+    """Order the codes of the classes, those with most rows or the positive one first; and how many to count at most."""
     order = np.argsort(-totals, kind="stable")
     if not is_supervised(schema) or schema.positive is None:
         return order, _MOST_CLASSES
@@ -98,17 +109,19 @@ def _order_of_classes(schema: Schema, totals: np.ndarray) -> tuple[np.ndarray, i
     return np.concatenate([[first], order[order != first]]), 2
 
 
-def _classes(target: Attribute | None, order: np.ndarray, most: int) -> list[str]:
-    """The names of the classes counted: those with most rows by themselves, or only the positive one."""
-    assert target is not None
-    found = [target.values[code] for code in order[:most].tolist()]
+def _name_classes(schema: Schema, order: np.ndarray, most: int) -> list[str]:
+    """Return `Histograms.classes`; parameters as `_order_classes` returns them."""
+    target = schema.class_attribute
+    if target is None or target.kind != "nominal":
+        return [""]
+    names = [target.values[code] for code in order[:most].tolist()]
     if len(order) > most:
-        found[-1] = f"{len(order) - most + 1:,} {_OTHERS}"
-    return found
+        names[-1] = f"{len(order) - most + 1:,} {_OTHERS}"
+    return names
 
 
-class _Part(NamedTuple):
-    """What is counted in some rows: float64, the weights of rows in parts whose sums are exact.
+class BinCounts(Record):
+    """Counts rows: float64, their weights in parts whose sums are exact.
 
     Attributes
     ----------
@@ -116,6 +129,7 @@ class _Part(NamedTuple):
     totals : (groups, parts), of all rows.
     """
 
+    fields = dict.fromkeys(("filled", "totals"), SUM_OF_PARTS)
     filled: np.ndarray
     totals: np.ndarray
 
@@ -144,10 +158,10 @@ class _Bins:
         self._groups = int(group.max(initial=0)) + 1
         self.apart = ~self._nominal & (extents.zero > 0)
         self.apart &= schema.zero | (extents.zero > _SPECIAL * extents.totals.sum())
-        self.edges = _edges(extents, self._nominal, self.apart)
+        self.edges = _choose_edges(extents, self._nominal, self.apart)
         known = ~np.isnan(self.edges)
         count = np.count_nonzero(known, axis=1)
-        self._ragged = Ragged(np.concatenate([[0], np.cumsum(count)]), self.edges[known])
+        self._ragged = Ragged.from_lengths(count, self.edges[known])
         self._last = np.maximum(count - 2, 0)
         self._low = np.nan_to_num(self.edges[:, 0]) / 2
         half = self.edges[every, self._last + 1] / 2 - self._low  # the width itself may be infinite
@@ -155,70 +169,39 @@ class _Bins:
         with np.errstate(over="ignore"):
             scale = np.divide(self._last + 1, half, out=np.zeros(len(half)), where=half > 0)
         self._scale = np.minimum(scale, np.finfo(np.float64).max)
-        self.zero = self._at(every, np.zeros(schema.width))
+        self.zero = self._find_bins(every, np.zeros(schema.width))
 
-    def __call__(self, batch: Batch) -> _Part:
+    def count(self, batch: Batch) -> BinCounts:
+        """Count the values of one batch."""
         rows = rows_that_count(batch, self._supervised, READER)
-        column, value, row = entries(rows.batch, np.arange(len(self._nominal)))
-        infinite = np.flatnonzero(np.isinf(value))
-        if len(infinite):
-            raise infinite_value(rows, int(column[infinite[0]]), int(row[infinite[0]]), READER)
+        column, value, row = finite_entries(rows, np.arange(len(self._nominal)), READER)
         at = np.full(len(value), _BINS)
         present = np.flatnonzero(~np.isnan(value))
-        at[present] = self._at(column[present], value[present])
+        at[present] = self._find_bins(column[present], value[present])
         group = self._group[rows.y]
         flat = (column.astype(np.int64) * self._groups + group[row]) * (_BINS + 1) + at
         shape = (len(self._nominal), self._groups, _BINS + 1)
-        filled = sum_parts(flat, None if rows.parts is None else rows.parts[row], prod(shape))
-        return _Part(filled.reshape(*shape, -1), sum_parts(group, rows.parts, self._groups))
+        filled = rows.sum_by(flat, row, prod(shape)).reshape(*shape, -1)
+        return BinCounts(filled=filled, totals=sum_parts(group, rows.parts, self._groups))
 
-    def nothing(self) -> _Part:
-        """What is counted in no rows."""
-        return _Part(np.zeros((len(self._nominal), self._groups, _BINS + 1, 1)), np.zeros((self._groups, 1)))
-
-    def _at(self, column: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """int64 (n,): the bin of each value that is not missing."""
+    def _find_bins(self, column: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """Find the bin of each value that is not missing: int64 (n,)."""
         nominal, last = self._nominal[column], self._last[column]
         with np.errstate(over="ignore"):
             share = self._first[column] + (value / 2 - self._low[column]) * self._scale[column]
         share[nominal] = value[nominal]
-        found = np.clip(share, 0, np.where(nominal, _BINS - 1, last)).astype(np.int64)
+        bins = np.clip(share, 0, np.where(nominal, _BINS - 1, last)).astype(np.int64)
         # Rounding may have put a value beside its bin, or far from it if the values of the column hardly differ.
-        flat, edges = column.astype(np.int64) * (_BINS + 1) + found, self.edges.ravel()
-        beside = np.flatnonzero((value < edges[flat]) | ((value >= edges[flat + 1]) & (found < last)))
-        found[beside] = np.clip(self._sought(column[beside], value[beside]), 0, last[beside])
-        return np.asarray(found)
-
-    def _sought(self, column: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """int64 (n,): the last edge that is not greater than each value of a column that is not nominal."""
+        flat, edges = column.astype(np.int64) * (_BINS + 1) + bins, self.edges.ravel()
+        wrong = np.flatnonzero((value < edges[flat]) | ((value >= edges[flat + 1]) & (bins < last)))
+        column, value = column[wrong], value[wrong]
         after = self._ragged.search(column, np.nextafter(value, np.inf))  # what is greater is no less than the next
-        return np.asarray(after - self._ragged.indptr[column] - 1)
+        bins[wrong] = np.clip(after - self._ragged.indptr[column] - 1, 0, last[wrong])
+        return np.asarray(bins)
 
 
-class _Counted:
-    """Adds up what `bins` count in batches."""
-
-    def __init__(self, bins: _Bins) -> None:
-        self._bins = bins
-        self._sum = bins.nothing()
-
-    def add(self, part: _Part) -> None:
-        """Add what was counted in a batch."""
-        self._sum = _Part(*(add_parts([*both]) for both in zip(self._sum, part)))
-
-    def by_bin(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`counts`, `zero` and `missing` of `Histograms`."""
-        bins, (filled, totals) = self._bins, self._sum
-        zeros = add_parts([totals[None], -filled.sum(axis=2)])
-        counts = filled[:, :, :_BINS]
-        among = np.flatnonzero(~bins.apart)
-        counts[among, :, bins.zero[among]] += zeros[among]
-        zero = np.where(bins.apart[:, None], zeros.sum(axis=-1), np.nan)
-        return counts.sum(axis=-1), zero, filled[:, :, _BINS].sum(axis=-1)
-
-
-def _edges(extents: Extents, nominal: np.ndarray, apart: np.ndarray) -> np.ndarray:
-    """`Histograms.edges`: around whole numbers that are not far apart, else of equal widths."""
+def _choose_edges(extents: Extents, nominal: np.ndarray, apart: np.ndarray) -> np.ndarray:
+    """Choose `Histograms.edges`: around whole numbers that are not far apart, else of equal widths."""
     found = np.full((len(nominal), _BINS + 1), np.nan)
     among = ~apart & (extents.zero > 0)
     low = np.where(among, np.minimum(extents.low, 0.0), extents.low)

@@ -9,8 +9,8 @@ from filterkit.counts.metric import Metric
 _STEPS = 39  # of normal deviates, from -3.2 to 3.2
 
 
-def rates() -> np.ndarray:
-    """float64 (41,): the rates of both axes, ascending from 0 to 1.
+def roc_rates() -> np.ndarray:
+    """Return the rates of both axes, ascending from 0 to 1: float64 (41,).
 
     Between the ends, their normal deviates are equally far apart. So they are close to each other near 0 and 1, where
     the scores of rare features change most.
@@ -20,8 +20,8 @@ def rates() -> np.ndarray:
     return np.concatenate([[0.0], ndtr(np.linspace(-3.2, 3.2, _STEPS)), [1.0]])
 
 
-def plane(metric: Metric, pos: float, neg: float) -> np.ndarray:
-    """The score of a feature at each place of the ROC plane.
+def score_plane(metric: Metric, pos: float, neg: float) -> np.ndarray:
+    """Score a feature at each point of the ROC plane.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def plane(metric: Metric, pos: float, neg: float) -> np.ndarray:
     -------
     float64 (rates, rates), a row for each true-positive rate of `rates`, in it each false-positive rate.
     """
-    fpr, tpr = np.meshgrid(rates(), rates())
+    fpr, tpr = np.meshgrid(roc_rates(), roc_rates())
     found = metric.called(metric.score, tpr.ravel() * pos, fpr.ravel() * neg, pos, neg)
     return np.asarray(found, np.float64).reshape(fpr.shape)
 
 
 def has_plane(metric: Metric, classes: int) -> bool:
-    """Whether the place of a feature in the plane decides its score, with so many `classes` against the rest."""
+    """Return whether the point of a feature in the plane decides its score, with so many `classes` against the rest."""
     in_plane = metric.by_column is None and metric.by_table is None and metric.needs_class
     return in_plane and (classes == 1 or metric.classes is None)

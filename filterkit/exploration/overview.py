@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import compress
+from typing import Any
 
 import numpy as np
 
-from filterkit.chains.queries import Query
-from filterkit.chains.rows import Rows
-from filterkit.counts.overview import Merging, Overview
-from filterkit.data.batch import Batch, empty
+from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
 from filterkit.errors import make_class
 from filterkit.exploration.ranking import Ranking
@@ -22,74 +20,16 @@ _RARE = 10  # rows of a class
 _SHORT = 40  # characters of a text that may be an identifier
 
 
-class Seen(NamedTuple):
-    """A table, or a batch of it, seen once.
-
-    Attributes
-    ----------
-    overview : of the attributes without the class.
-    classes : float64 (classes,), the rows of each class; empty without a nominal class.
-    unlabelled : the number of rows whose class, or a label of which, is missing.
-    """
-
-    overview: Overview
-    classes: np.ndarray
-    unlabelled: int
+def estimate_tests(overview: Overview) -> int:
+    """Estimate how many tests of a feature differ in their counts, for all features and classes together."""
+    distinct = int(overview.distinct_counts.sum())
+    classes = len(overview.class_rows)
+    return min(distinct, (overview.rows // 2) ** 2) * (1 if classes < 3 else classes)
 
 
-class Looking:
-    """Looks at some rows.
-
-    Parameters
-    ----------
-    rows : the rows.
-    """
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-        self._merging = Merging()
-        target = rows.schema.class_attribute
-        self._classes = np.zeros(len(target.values) if target is not None and target.kind == "nominal" else 0)
-        self._unlabelled = 0
-
-    def query(self) -> Query:
-        """What it wants to know in one pass."""
-        return Query(self._rows, _look_at, self._add)
-
-    def _add(self, look: Seen) -> None:
-        self._merging.add(look.overview)
-        self._classes += look.classes
-        self._unlabelled += look.unlabelled
-
-    @cached_property
-    def seen(self) -> Seen:
-        """What was seen, from the end of the pass on."""
-        overview = self._merging.merged() or Overview(empty(self._rows.schema))
-        return Seen(overview, self._classes, self._unlabelled)
-
-
-def _look_at(batch: Batch) -> Seen:
-    target, y = batch.schema.class_attribute, batch.y
-    counts = np.zeros(0)
-    if target is not None and target.kind == "nominal" and y is not None:
-        counts = np.bincount(y[y >= 0], minlength=len(target.values)).astype(np.float64)
-    return Seen(Overview(batch), counts, int(np.count_nonzero(~batch.class_known)))
-
-
-def thresholds(seen: Seen) -> int:
-    """About how many tests of a feature differ in their counts, for all features and classes together."""
-    distinct = int(seen.overview.distinct_counts.sum())
-    classes = max(len(seen.classes), 1)
-    return min(distinct, (seen.overview.rows // 2) ** 2) * (1 if classes < 3 else classes)
-
-
-def described(seen: Seen) -> dict[str, Any]:
-    """The overview, as the page wants it."""
-    overview, schema = seen.overview, seen.overview.schema
-    target = schema.class_attribute
-    kinds: dict[str, int] = {}
-    for attribute in schema.attributes:
-        kinds[attribute.kind] = kinds.get(attribute.kind, 0) + 1
+def describe_table(overview: Overview) -> dict[str, Any]:
+    """Return ``overview`` of the page."""
+    schema, target = overview.schema, overview.schema.class_attribute
     numeric = ~schema.nominal
     cells = overview.rows * int(np.count_nonzero(numeric))
     class_ = None
@@ -98,115 +38,102 @@ def described(seen: Seen) -> dict[str, Any]:
             "name": target.name,
             "kind": target.kind,
             "labels": list(target.values),
-            "rows": seen.classes,
-            "missing": seen.unlabelled,
+            "rows": overview.class_rows.astype(np.float64),
+            "missing": overview.unlabelled,
         }
     return {
         "rows": overview.rows,
-        "weight": float(overview.weights[2]),
+        "weight": float(overview.weight),
         "sparse": schema.sparse,
-        "kinds": kinds,
-        "missing": int(overview.missing.sum() + overview.absent.sum()) + seen.unlabelled,
+        "kinds": Counter(attribute.kind for attribute in schema.attributes),
+        "missing": int(overview.missing.sum() + overview.absent.sum()) + overview.unlabelled,
         "zeros": float(overview.zeros[numeric].sum() / cells) if cells else None,
         "class": class_,
     }
 
 
-def warnings(seen: Seen, features: Schema, ranking: Ranking | None) -> list[dict[str, Any]]:
-    """What deserves attention, as the page wants it.
+def find_warnings(overview: Overview, features: Schema, ranking: Ranking | None) -> list[dict[str, Any]]:
+    """Return ``warnings`` of the page.
 
     Parameters
     ----------
-    seen : the table.
+    overview : of the table.
     features : the schema of the rows that `ranking` is of.
     ranking : the features; None if there are none.
     """
-    found = [*_of_classes(seen), *_of_columns(seen)]
-    if ranking is not None and seen.overview.rows >= _FEW_ROWS:
-        found += _of_features(features, ranking, seen)
-    return found
+    warnings = [*_warn_of_classes(overview)]
+    if overview.rows:
+        warnings += _warn_of_columns(overview)
+    if ranking is not None and overview.rows >= _FEW_ROWS:
+        warnings += _warn_of_features(features, ranking, overview)
+    return [
+        {"kind": kind, "text": text, "attributes": (names or [])[:_NAMES], "count": len(names or [])}
+        for kind, text, names in warnings
+        if names != []
+    ]
 
 
-def _of_classes(seen: Seen) -> Iterator[dict[str, Any]]:
-    target = seen.overview.schema.class_attribute
-    rows = seen.classes
-    if not seen.overview.rows:
-        yield _warning("empty", "There are no rows.", [])
-    if target is None and seen.overview.schema.labels:
-        names = [attribute.name for attribute in seen.overview.schema.label_attributes]
-        yield _warning("class", "There are labels. To score features, name one of them with --class:", names)
+# The kind and text of each warning, and the attributes or labels that it lists: None if it lists none. A warning of an
+# empty list is left out.
+_Warnings = Iterator[tuple[str, str, list[str] | None]]
+
+
+def _warn_of_classes(overview: Overview) -> _Warnings:
+    target, rows = overview.schema.class_attribute, overview.class_rows
+    if not overview.rows:
+        yield "empty", "There are no rows.", None
+    if target is None and overview.schema.labels:
+        names = [attribute.name for attribute in overview.schema.label_attributes]
+        yield "class", "There are labels. To score features, name one of them with --class:", names
         return
     if target is None:
         how = f"begin the chain with: {make_class('NAME')}"
         text = "There is no class, so only metrics that need none are shown. Name a nominal one with --class, or "
-        yield _warning("class", f"{text}{how}", [])
+        yield "class", f"{text}{how}", None
         return
     if target.kind != "nominal":
         text = (
             "The class is a number, so only metrics that need none are shown. To see the others, leave --class out, and"
         )
-        yield _warning("class", f"{text} begin the chain with: {make_class(target.name)}", [])
-    unused = [target.values[code] for code in np.flatnonzero(rows == 0).tolist()]
-    if unused and seen.overview.rows:
-        yield _warning("unused", "No row is of these classes:", unused)
-    rare = [target.values[code] for code in np.flatnonzero((rows > 0) & (rows < _RARE)).tolist()]
-    if rare and len(rare) < len(rows):
-        yield _warning("skew", f"These classes have fewer than {_RARE} rows:", rare)
-    if seen.unlabelled:
-        yield _warning("unlabelled", f"The class is missing in {seen.unlabelled:,} rows, which do not count.", [])
+        yield "class", f"{text} begin the chain with: {make_class(target.name)}", None
+    if overview.rows:
+        yield "unused", "No row is of these classes:", [*compress(target.values, rows == 0)]
+    rare = [*compress(target.values, (rows > 0) & (rows < _RARE))]
+    if len(rare) < len(rows):
+        yield "skew", f"These classes have fewer than {_RARE} rows:", rare
+    if overview.unlabelled:
+        yield "unlabelled", f"The class is missing in {overview.unlabelled:,} rows, which do not count.", None
 
 
-def _of_columns(seen: Seen) -> Iterator[dict[str, Any]]:
-    overview = seen.overview
-    names = [a.name for a in overview.schema.features]
-    empty_ = np.flatnonzero(overview.missing == overview.rows)
-    constant = np.flatnonzero((overview.distinct_counts == 1) & (overview.missing == 0))
-    if not overview.rows:
-        return
-    if len(empty_):
-        yield _warning("empty", "These attributes have no values:", [names[i] for i in empty_.tolist()])
-    if len(constant):
-        yield _warning(
-            "constant", "These attributes have the same value in all rows:", [names[i] for i in constant.tolist()]
-        )
-    dull = {*empty_.tolist(), *constant.tolist()}
-    groups = [" = ".join(names[i] for i in group) for group in overview.equal_columns() if group[0] not in dull]
-    if groups:
-        yield _warning("equal", "These attributes have the same value in each row:", groups)
+def _warn_of_columns(overview: Overview) -> _Warnings:
+    names = [attribute.name for attribute in overview.schema.features]
+    empty = overview.missing == overview.rows
+    constant = (overview.distinct_counts == 1) & (overview.missing == 0)
+    yield "empty", "These attributes have no values:", [*compress(names, empty)]
+    yield "constant", "These attributes have the same value in all rows:", [*compress(names, constant)]
+    groups = [group for group in overview.find_equal_columns() if not (empty | constant)[group[0]]]
+    texts = [" = ".join(names[column] for column in group) for group in groups]
+    yield "equal", "These attributes have the same value in each row:", texts
     texts = [
         attribute.name
-        for (attribute, span, count) in zip(overview.schema.passthrough, overview.spans, overview.distinct_texts)
-        if attribute.kind == "string" and _FEW_ROWS <= overview.rows <= count and span[1] <= _SHORT
+        for (attribute, longest, count) in zip(overview.schema.passthrough, overview.longest, overview.distinct_texts)
+        if attribute.kind == "string" and _FEW_ROWS <= overview.rows <= count and longest <= _SHORT
     ]
-    if texts:
-        yield _warning("id", "These texts differ in all rows, and may be identifiers:", texts)
-    if overview.weights[0] != overview.weights[1]:
-        low, high = overview.weights[:2].tolist()
-        yield _warning("weights", f"Rows have weights from {low:g} to {high:g}; all counts here are weights.", [])
+    yield "id", "These texts differ in all rows, and may be identifiers:", texts
+    low, high = overview.least_weight, overview.largest_weight
+    if low != high:
+        yield "weights", f"Rows have weights from {low:g} to {high:g}; all counts here are weights.", None
 
 
-def _of_features(features: Schema, ranking: Ranking, seen: Seen) -> Iterator[dict[str, Any]]:
-    names = [a.name for a in features.features]
-    rows = seen.overview.rows
-    same = (ranking.distinct >= rows) & (ranking.whole | features.nominal)
-    if same.any():
-        yield _warning(
-            "id",
-            "These attributes have another value in each row, and may be identifiers:",
-            [names[i] for i in np.flatnonzero(same).tolist()],
-        )
-    first, classes = ranking.tests[0], int(np.count_nonzero(seen.classes))
-    tells = ranking.pure & (ranking.distinct <= 2 * classes)
+def _warn_of_features(features: Schema, ranking: Ranking, overview: Overview) -> _Warnings:
+    names = [attribute.name for attribute in features.features]
+    differs = (ranking.distinct >= overview.rows) & (ranking.whole | features.nominal)
+    text = "These attributes have another value in each row, and may be identifiers:"
+    yield "id", text, [*compress(names, differs)]
+    tp, fp, pos, neg = (each[:, 0] for each in (ranking.tp, ranking.fp, ranking.pos, ranking.neg))
+    classes = np.count_nonzero(overview.class_rows)
+    separates = ranking.pure & (ranking.distinct <= 2 * classes)
     if classes == 2:
-        tells |= ((first.tp == first.pos) & (first.fp == 0)) | ((first.tp == 0) & (first.fp == first.neg))
-    leaks = tells & ranking.varied & ~same & (classes > 1)
-    if leaks.any():
-        yield _warning(
-            "leak",
-            "Each of these attributes alone tells the class of every row. They may know what is to be predicted:",
-            [names[i] for i in np.flatnonzero(leaks).tolist()],
-        )
-
-
-def _warning(kind: str, text: str, attributes: list[str]) -> dict[str, Any]:
-    return {"kind": kind, "text": text, "attributes": attributes[:_NAMES], "count": len(attributes)}
+        separates |= ((tp == pos) & (fp == 0)) | ((tp == 0) & (fp == neg))
+    text = "Each of these attributes alone tells the class of every row. They may know what is to be predicted:"
+    yield "leak", text, [*compress(names, separates & ranking.varied & ~differs & (classes > 1))]

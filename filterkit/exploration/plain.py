@@ -13,8 +13,8 @@ from filterkit.errors import visible
 _ROWS = 100  # of the table
 
 
-def plain(data: Mapping[str, Any]) -> str:
-    """HTML of what `explore` found.
+def render_plain(data: Mapping[str, Any]) -> str:
+    """Return HTML of what `explore` gathered.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,58 +17,61 @@ from filterkit.counts.class_parts import SparseParts
 from filterkit.counts.metric import Metric
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds, score_columns
-from filterkit.data.schema import Schema
+from filterkit.exploration.extents import MeasuringStage
 from filterkit.plugin.registry import find_metric
-from filterkit.stages.columns import ColumnStage, FittedColumns, State
+from filterkit.stages.columns import State
 
 BINS = 12  # of the small picture of a feature
 _MANY_TASKS = 20  # with more, the tests that are best by the first metric stand for those by the others
 
 
+@dataclass(eq=False)
 class Ranking:
     """All features, scored.
 
     Attributes
     ----------
     metrics : the metrics, the first decides.
+    totals : float64 (classes,), the weight of the rows of each class, or of all rows if no metric needs a class.
     scores : float64 (features, metrics).
     varied : bool (features,), whether a feature has more than one value.
-    tests : `BestTests` of each metric.
-    strips : uint8 (features, 2, `BINS`), see `_strips`.
+    strips : uint8 (features, 2, `BINS`), see `_draw_strips`.
     low, high : float64 (features,), the least and the largest value.
     nonzero, missing : float64 (features,), weights of rows.
     distinct : int64 (features,), the number of distinct values.
     whole : bool (features,), whether all values are whole numbers.
     pure : bool (features,), whether all rows with the same value are of one class.
-    totals : float64 (classes,), the weight of the rows of each class, or of all rows if no metric needs a class.
+    task, threshold, tp, fp, pos, neg, score : (features, metrics), the best test by each metric, see `BestTests`.
     """
 
-    def __init__(self, metrics: list[Metric], state: State, totals: np.ndarray) -> None:
-        self.metrics = metrics
-        self.totals = totals
-        self.scores: np.ndarray = state["scores"]
-        self.varied: np.ndarray = state["varied"]
-        self.tests = [
-            BestTests(*(state[name][:, number] for name in BestTests._fields)) for number in range(len(metrics))
-        ]
-        self.strips: np.ndarray = state["strips"]
-        self.low: np.ndarray = state["low"]
-        self.high: np.ndarray = state["high"]
-        self.nonzero: np.ndarray = state["nonzero"]
-        self.missing: np.ndarray = state["missing"]
-        self.distinct: np.ndarray = state["distinct"]
-        self.whole: np.ndarray = state["whole"]
-        self.pure: np.ndarray = state["pure"]
+    metrics: list[Metric]
+    totals: np.ndarray
+    scores: np.ndarray
+    varied: np.ndarray
+    strips: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    nonzero: np.ndarray
+    missing: np.ndarray
+    distinct: np.ndarray
+    whole: np.ndarray
+    pure: np.ndarray
+    task: np.ndarray
+    threshold: np.ndarray
+    tp: np.ndarray
+    fp: np.ndarray
+    pos: np.ndarray
+    neg: np.ndarray
+    score: np.ndarray
 
     def __len__(self) -> int:
+        """The number of features."""
         return len(self.varied)
 
-    def order(self, number: int = 0) -> np.ndarray:
-        """int64 (features,): the features by a metric, the best first; those that do not vary come last."""
-        return np.lexsort((-self.scores[:, number], ~self.varied))
 
-
-def rank(rows: Rows, metrics: Callable[[], Sequence[Metric]], supervised: bool, memory: int) -> Passes[Ranking]:
+def rank_features(
+    rows: Rows, metrics: Callable[[], Sequence[Metric]], supervised: bool, memory: int
+) -> Passes[Ranking]:
     """Score the features of some rows by several metrics.
 
     Parameters
@@ -81,61 +85,47 @@ def rank(rows: Rows, metrics: Callable[[], Sequence[Metric]], supervised: bool, 
     ------
     StageError : a value is infinite, or a metric needs a class and there is none.
     """
-    stage = _Ranked(metrics, supervised)
+    stage = _RankColumns(metrics, supervised)
     (fitted,) = yield from fit_in_passes([stage], rows, memory)
-    return Ranking(stage.metrics, fitted.state, stage.totals)
+    return Ranking(stage.metrics, stage.totals, **fitted.state)
 
 
-class _Ranked(ColumnStage):
-    """Learns what `Ranking` holds; parameters as for `rank`."""
-
-    name = "explore"
+class _RankColumns(MeasuringStage):
+    """Learns what `Ranking` holds; parameters as for `rank_features`."""
 
     def __init__(self, metrics: Callable[[], Sequence[Metric]], supervised: bool) -> None:
-        self._chosen = metrics
-        self._supervised = supervised
-        self.totals = np.zeros(0)  # until it is fitted
+        super().__init__(supervised)
+        self._choose_metrics = metrics
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _named, ([metric.name for metric in self.metrics], self._supervised)
+        return _restore_stage, ([metric.name for metric in self.metrics], self.needs_class)
 
     @cached_property
     def metrics(self) -> list[Metric]:
         """The metrics, from the end of the first pass on."""
-        return list(self._chosen())
-
-    @property
-    def needs_class(self) -> bool:
-        return self._supervised
+        return list(self._choose_metrics())
 
     def fit_columns(self, table: ContingencyTable) -> State:
         thresholds = Thresholds(table)
-        tests, scores = self._looked_up(thresholds)
+        tests, scores = self._score(thresholds)
         low, high = table.extremes()
         cells = table.with_zeros()
         return {
             "scores": np.stack(scores, axis=1),
             "varied": thresholds.varied,
-            "strips": _strips(cells, low, high, tests[0].task),
+            "strips": _draw_strips(cells, low, high, tests[0].task),
             "low": low,
             "high": high,
             "nonzero": table.nonzero_rows,
             "missing": table.missing_rows,
             "distinct": np.diff(cells.indptr),
-            "whole": _of_all_cells(cells, cells.values == np.rint(cells.values)),
-            "pure": _of_all_cells(cells, _classes_of_cells(cells) < 2),
+            "whole": _holds_of_all_cells(cells, cells.values == np.rint(cells.values)),
+            "pure": _holds_of_all_cells(cells, _count_classes(cells) < 2),
             **{name: np.stack([getattr(each, name) for each in tests], axis=1) for name in BestTests._fields},
         }
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return values.copy()
-
-    def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-        self.totals = totals
-        return super().finish(schema, state, totals)
-
-    def _looked_up(self, thresholds: Thresholds) -> tuple[list[BestTests], list[np.ndarray]]:
-        """The best tests, and float64 (columns,) scores, of each metric."""
+    def _score(self, thresholds: Thresholds) -> tuple[list[BestTests], list[np.ndarray]]:
+        """Return the best tests, and float64 (columns,) scores, by each metric."""
         tasks = thresholds.table.tasks() if self.needs_class else []
         tests: list[BestTests] = []
         scores = []
@@ -150,30 +140,30 @@ class _Ranked(ColumnStage):
 
 
 def _scores_tests(metric: Metric, tasks: int, table: ContingencyTable) -> bool:
-    """Whether the score of a column is that of its best test, with so many classes against the rest."""
+    """Return whether the score of a column is that of its best test, with so many classes against the rest."""
     one_test = metric.by_column is None and metric.by_table is None
     one_test = one_test and (metric.by_labels is None or not table.nominal.any())
     return one_test and (tasks < 2 or metric.classes is None)
 
 
-def _named(names: list[str], supervised: bool) -> _Ranked:
-    return _Ranked(lambda: [find_metric(name) for name in names], supervised)
+def _restore_stage(names: list[str], supervised: bool) -> _RankColumns:
+    return _RankColumns(lambda: [find_metric(name) for name in names], supervised)
 
 
-def _of_all_cells(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:
-    """bool (columns,): whether a flag holds of all cells of a column."""
+def _holds_of_all_cells(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:
+    """Return whether a flag holds of all cells of a column: bool (columns,)."""
     return np.asarray(np.bincount(cells.column_of_cell[~flags], minlength=len(cells)) == 0)
 
 
-def _classes_of_cells(cells: ContingencyTable) -> np.ndarray:
-    """int64 (cells,): how many classes have rows with the value of each cell."""
+def _count_classes(cells: ContingencyTable) -> np.ndarray:
+    """Count the classes that have rows with the value of each cell: int64 (cells,)."""
     if isinstance(cells.cell_parts, SparseParts):
         return np.diff(cells.cell_parts.starts)
     return np.asarray(np.count_nonzero(cells.counts, axis=1))
 
 
-def weights_of(cells: ContingencyTable, code: np.ndarray) -> np.ndarray:
-    """float64 (cells,): the weight of the rows of one class with the value of each cell; `code` is int (cells,)."""
+def _weigh_class(cells: ContingencyTable, code: np.ndarray) -> np.ndarray:
+    """Return the weight of the rows of one class in each cell: float64 (cells,); `code` is int (cells,)."""
     if not isinstance(cells.cell_parts, SparseParts):
         return np.asarray(cells.counts[np.arange(len(code)), code])
     parts = cells.cell_parts
@@ -181,34 +171,22 @@ def weights_of(cells: ContingencyTable, code: np.ndarray) -> np.ndarray:
     return np.bincount(parts.place[own], parts.weights[own], len(code))
 
 
-def _strips(cells: ContingencyTable, low: np.ndarray, high: np.ndarray, task: np.ndarray) -> np.ndarray:
-    """uint8 (columns, 2, `BINS`): the shares, from 0 to 255, of the rows of a class of each column, and of the rest.
+def _draw_strips(cells: ContingencyTable, low: np.ndarray, high: np.ndarray, task: np.ndarray) -> np.ndarray:
+    """Return the shares, from 0 to 255, of the rows of a class of each column, and of the rest: (columns, 2, `BINS`).
 
     They go by value: from `low` to `high` in parts of equal width, or by label. Without classes the second is 0.
     """
     column = cells.column_of_cell
-    at = _places(cells, low, high)
-    if len(cells.totals) == 1:
-        both = [cells.rows, np.zeros(len(column))]
-    else:
-        own = weights_of(cells, task[column])
-        both = [own, np.maximum(cells.rows - own, 0.0)]
-    found = np.zeros((len(cells), 2, BINS), np.uint8)
-    for number, weights in enumerate(both):
-        counts = np.bincount(column * BINS + at, weights, len(cells) * BINS).reshape(-1, BINS)
+    half = (high / 2 - low / 2)[column]  # the width itself may be infinite
+    share = np.divide(cells.values / 2 - low[column] / 2, half, out=np.zeros(len(column)), where=half > 0)
+    labels = np.maximum(cells.schema.label_counts[cells.columns], BINS)[column]
+    share = np.where(cells.nominal[column], cells.values / labels, share)
+    at = column * BINS + np.clip((share * BINS).astype(np.int64), 0, BINS - 1)
+    own = cells.rows if len(cells.totals) == 1 else _weigh_class(cells, task[column])
+    strips = np.zeros((len(cells), 2, BINS), np.uint8)
+    for number, weights in enumerate((own, np.maximum(cells.rows - own, 0.0))):
+        counts = np.bincount(at, weights, len(cells) * BINS).reshape(-1, BINS)
         total = counts.sum(axis=1, keepdims=True)
         shares = np.divide(counts, total, out=np.zeros(counts.shape), where=total > 0)
-        found[:, number] = np.ceil(shares * 255)  # a single row shows
-    return found
-
-
-def _places(cells: ContingencyTable, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """int64 (cells,): the bin of each cell."""
-    column, labels = cells.column_of_cell, cells.schema.label_counts[cells.columns]
-    half = high / 2 - low / 2  # the width itself may be infinite
-    share = np.divide(
-        cells.values / 2 - low[column] / 2, half[column], out=np.zeros(len(column)), where=half[column] > 0
-    )
-    nominal = cells.nominal[column]
-    share[nominal] = cells.values[nominal] / np.maximum(labels[column[nominal]], BINS)
-    return np.asarray(np.clip((share * BINS).astype(np.int64), 0, BINS - 1))
+        strips[:, number] = np.ceil(shares * 255)  # a single row shows
+    return strips

@@ -8,7 +8,8 @@ from agreement import sample
 
 import filterkit
 from filterkit.arff.reader import Reader
-from filterkit.counts.overview import Overview, described, merged
+from filterkit.counts.overview import Overview, describe_attributes
+from filterkit.counts.record import RecordMerger
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Attribute, Schema
 from filterkit.engines.local import LocalEngine
@@ -23,14 +24,16 @@ def frame_of(name):
 
 def overview_of(name, block_size=None, jobs=1):
     with Reader(f"arff_samples/{name}.arff", "none", block_size=block_size) as reader:
-        found = list(reader.map(Overview, LocalEngine(jobs)))
-        return merged(found) if found else None
+        merger = RecordMerger(Overview.of, reader.schema)
+        for overview in reader.map(merger.compute, LocalEngine(jobs)):
+            merger.add(overview)
+        return merger.merge()
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_numbers_agree_with_pandas(name):
     schema, frame = frame_of(name)
-    found = {each["name"]: each for each in described(merged([Overview(sample(name, class_="none"))]))}
+    found = {each["name"]: each for each in describe_attributes(Overview.of(sample(name, class_="none")))}
     for attribute, column in zip(schema.features, frame):
         values, each = frame[column], found[attribute.name]
         assert each["missing"] == values.isna().sum()
@@ -50,8 +53,8 @@ def test_numbers_agree_with_pandas(name):
 def test_blocks_and_jobs_make_no_difference(name):
     whole = overview_of(name)
     for block_size, jobs in ((2_000, 1), (3_001, 2)):
-        assert list(described(overview_of(name, block_size, jobs))) == list(described(whole))
-        assert overview_of(name, block_size, jobs).equal_columns() == whole.equal_columns()
+        assert list(describe_attributes(overview_of(name, block_size, jobs))) == list(describe_attributes(whole))
+        assert overview_of(name, block_size, jobs).find_equal_columns() == whole.find_equal_columns()
 
 
 def test_distinct_values_are_at_most_as_many_as_values_and_exact_for_labels():
@@ -61,15 +64,15 @@ def test_distinct_values_are_at_most_as_many_as_values_and_exact_for_labels():
     schema = Schema("r", [Attribute("number"), Attribute("label", "nominal", labels), Attribute("text", "string")])
     texts = pa.table({"text": [f"s{n}" for n in range(2_000)]})
     batch = Batch(schema, np.stack([values, np.arange(2_000.0)], axis=1), passthrough=texts)
-    overview = Overview(batch)
+    overview = Overview.of(batch)
     assert overview.distinct.counts[0] > 2_000 and overview.texts.counts[0] > 2_000
-    assert [each["distinct"] for each in described(overview)] == [2_000] * 3
+    assert [each["distinct"] for each in describe_attributes(overview)] == [2_000] * 3
     holey = batch.replace(X=np.where(np.arange(2_000)[:, None] < 1_990, batch.X, np.nan))
-    assert [each["distinct"] for each in described(Overview(holey))][:2] == [1_990] * 2
+    assert [each["distinct"] for each in describe_attributes(Overview.of(holey))][:2] == [1_990] * 2
 
 
-def test_texts_dates_and_bags_are_described():
-    found = {each["name"]: each for each in described(overview_of("mixed"))}
+def test_texts_dates_and_bags_are_describe_attributes():
+    found = {each["name"]: each for each in describe_attributes(overview_of("mixed"))}
     table = filterkit.read("arff_samples/mixed.arff").passthrough
     notes = [text for text in table.column("note").to_pylist() if text is not None]
     assert found["note"] == {
@@ -84,9 +87,9 @@ def test_texts_dates_and_bags_are_described():
 
 def test_weights_are_told_and_do_not_count():
     schema = Schema("r", [Attribute("a", weight=2.0)])
-    overview = Overview(Batch(schema, np.array([[1.0], [3.0]]), weights=np.array([0.5, 4.0])))
-    assert overview.weights.tolist() == [0.5, 4, 4.5]
-    (found,) = described(overview)
+    overview = Overview.of(Batch(schema, np.array([[1.0], [3.0]]), weights=np.array([0.5, 4.0])))
+    assert (overview.least_weight, overview.largest_weight, overview.weight) == (0.5, 4, 4.5)
+    (found,) = describe_attributes(overview)
     assert (found["mean"], found["weight"]) == (2, 2)
 
 
@@ -94,7 +97,7 @@ def test_weights_are_told_and_do_not_count():
 def test_infinite_values_are_told_apart(sparse):
     X = np.array([[1.0, np.inf], [np.inf, np.nan], [3.0, -np.inf], [0.0, 0.0]])
     batch = Batch(Schema("r", [Attribute("a"), Attribute("b")]), X).in_form(sparse)
-    a, b = described(Overview(batch))
+    a, b = describe_attributes(Overview.of(batch))
     assert (a["infinite"], a["missing"], a["zeros"], a["least"], a["largest"], a["distinct"]) == (1, 0, 1, 0, 3, 3)
     assert (b["infinite"], b["missing"], b["zeros"], b["least"]) == (2, 1, 1, 0)
 
@@ -106,4 +109,6 @@ def test_equal_columns_are_found_also_in_several_batches():
     attributes = [*(Attribute(f"a{i}") for i in range(4)), Attribute("n", "nominal", ("x", "y"))]
     X[:, 4] = X[:, 0]
     batches = [Batch(Schema("r", attributes), X[i : i + 30]) for i in (0, 30, 60)]
-    assert merged(map(Overview, batches)).equal_columns() == [[0, 3]]  # the nominal one has labels instead
+    assert Overview.merge([*map(Overview.of, batches)]).find_equal_columns() == [
+        [0, 3]
+    ]  # the nominal one has labels instead

@@ -6,14 +6,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit.counts.sketches import KEPT, Distinct, fingerprints, hashes_of, of_batch, text_hashes
+from filterkit.counts.cells import entries
+from filterkit.counts.sketches import (
+    MOST_HASHES,
+    DistinctSketch,
+    fingerprint_columns,
+    hash_numbers,
+    hash_texts,
+    merge_fingerprints,
+)
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Attribute, Schema
 
 
 def counted(columns):
     column = np.repeat(np.arange(len(columns)), [len(values) for values in columns])
-    return Distinct.of(column, hashes_of(np.concatenate([np.zeros(0), *columns])), len(columns))
+    return DistinctSketch.of(column, hash_numbers(np.concatenate([np.zeros(0), *columns])), len(columns))
 
 
 @given(st.lists(st.lists(st.sampled_from([1.0, -1.0, 2.5, 1e300, 5e-324, 7.0]), max_size=30), min_size=1, max_size=4))
@@ -22,45 +30,48 @@ def test_few_distinct_values_are_counted_exactly(columns):
     assert counted(columns).counts.tolist() == [len(set(values)) for values in columns]
 
 
-@pytest.mark.parametrize("count", [KEPT - 1, KEPT, 5_000, 200_000])
+@pytest.mark.parametrize("count", [MOST_HASHES - 1, MOST_HASHES, 5_000, 200_000])
 def test_many_distinct_values_are_estimated(count):
     values = np.random.default_rng(count).permutation(np.repeat(np.arange(count) * 0.37 + 1, 2))
     found = int(counted([values, values[:1]]).counts[0])
-    assert found == count if count < KEPT else abs(found - count) < 0.15 * count
+    assert found == count if count < MOST_HASHES else abs(found - count) < 0.15 * count
 
 
 def test_a_sketch_does_not_depend_on_the_order_of_rows_or_batches():
     values = np.random.default_rng(0).normal(size=4_000)
     whole = counted([values, values[:10]])
     parts = [counted([part, values[:10]]) for part in np.array_split(values[::-1], 7)]
-    for merged in (Distinct.merge(parts), Distinct.merge([Distinct.merge(parts[4:]), Distinct.merge(parts[:4])])):
+    for merged in (
+        DistinctSketch.merge(parts),
+        DistinctSketch.merge([DistinctSketch.merge(parts[4:]), DistinctSketch.merge(parts[:4])]),
+    ):
         assert merged.hashes.tolist() == whole.hashes.tolist()
         assert merged.starts.tolist() == whole.starts.tolist()
 
 
 def test_zeros_of_both_signs_and_all_missing_values_have_one_hash():
-    assert len(set(hashes_of(np.array([0.0, -0.0])).tolist())) == 1
-    assert len(set(hashes_of(np.array([np.nan, -np.nan])).tolist())) == 1
+    assert len(set(hash_numbers(np.array([0.0, -0.0])).tolist())) == 1
+    assert len(set(hash_numbers(np.array([np.nan, -np.nan])).tolist())) == 1
 
 
 @given(st.lists(st.text(max_size=8), max_size=40), st.integers(0, 5))
 @settings(deadline=None)
 def test_equal_texts_have_equal_hashes_and_others_do_not(texts, skip):
-    hashes = text_hashes(pa.array(texts, pa.string()).slice(skip)).tolist()
+    hashes = hash_texts(pa.array(texts, pa.string()).slice(skip)).tolist()
     assert len(hashes) == len(texts[skip:])
     assert len(set(hashes)) == len(set(texts[skip:]))
-    assert hashes == text_hashes(pa.array(texts[skip:], pa.string())).tolist()
+    assert hashes == hash_texts(pa.array(texts[skip:], pa.string())).tolist()
 
 
 def test_texts_that_begin_alike_have_other_hashes():
     texts = ["", "a", "aa", "a\0", "\0a", "b" * 10_000, "b" * 10_001]
-    assert len(set(text_hashes(pa.array(texts)).tolist())) == len(texts)
+    assert len(set(hash_texts(pa.array(texts)).tolist())) == len(texts)
 
 
 def prints(X, sparse=False):
     schema = Schema("r", [Attribute(f"a{i}") for i in range(X.shape[1])], sparse=sparse)
     batch = Batch(Schema("r", schema.attributes), X).in_form(sparse)
-    return fingerprints(batch)
+    return fingerprint_columns(*entries(batch, np.arange(X.shape[1])), X.shape[1])
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -76,6 +87,7 @@ def test_equal_columns_have_equal_prints(sparse):
 
 def test_batches_with_the_same_rows_count_each_by_itself():
     one, two = np.array([[1.0, 2.0]]), np.array([[2.0, 1.0]])
-    sums = [of_batch(prints(one), 0) + of_batch(prints(two), 1), of_batch(prints(one), 0) + of_batch(prints(one), 1)]
-    assert sums[0][0].tolist() != sums[0][1].tolist()  # the same values, in another order
-    assert sums[1][0].tolist() != sums[1][1].tolist()
+    for batches in ([one, two], [one, one], [one, one, two, two]):
+        first, second = merge_fingerprints([prints(batch) for batch in batches]).tolist()
+        assert first != second  # also of the same values in another order
+    assert len(set(map(tuple, merge_fingerprints([prints(one[:, [0, 0]]), prints(two[:, [1, 1]])]).tolist()))) == 1

@@ -12,7 +12,7 @@ import filterkit
 from filterkit import Attribute, Batch, Schema
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
-from filterkit.exploration.isolines import rates
+from filterkit.exploration.isolines import roc_rates
 
 
 def timeless(found):
@@ -251,7 +251,7 @@ def test_isolines_are_scores_of_features_at_these_rates():
     assert [each["plane"] for each in found["metrics"]] == [True, True, False]
     (grid,) = found["isolines"]["f1"]
     pos, neg = found["tasks"][0]["pos"], found["tasks"][0]["neg"]
-    axis = rates()
+    axis = roc_rates()
     tpr, fpr = axis[24], axis[8]
     expected = 2 * tpr * pos / (pos + tpr * pos + fpr * neg)
     assert np.reshape(grid, (len(axis), len(axis)))[24, 8] == pytest.approx(expected, rel=1e-3)
