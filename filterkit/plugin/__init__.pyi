@@ -11,8 +11,6 @@ from filterkit.arff.numbers import format_number as format_number
 from filterkit.arff.numbers import is_too_large as is_too_large
 from filterkit.arff.numbers import parse_number as parse_number
 from filterkit.chains.reorder import take_rows as take_rows
-from filterkit.chains.scratch import Scratch as Scratch
-from filterkit.chains.scratch import Stored as Stored
 from filterkit.counts.exact_sums import ExactSums as ExactSums
 from filterkit.counts.gram import Gram as Gram
 from filterkit.counts.gram import with_signs as with_signs
@@ -83,6 +81,8 @@ from filterkit.errors import suggestion as suggestion
 from filterkit.evaluation.measures import measures as measures
 from filterkit.files.lines import Block as Block
 from filterkit.files.rejects import Rejected as Rejected
+from filterkit.files.scratch import Scratch as Scratch
+from filterkit.files.scratch import Stored as Stored
 from filterkit.files.source import Source as Source
 from filterkit.formats.base import FileFormat as FileFormat
 from filterkit.formats.base import Opening as Opening
