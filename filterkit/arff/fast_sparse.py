@@ -11,6 +11,7 @@ import pyarrow as pa
 from filterkit.arff import csv
 from filterkit.arff.exact import OMITTED, check_bag, take_omitted
 from filterkit.arff.layout import Layout
+from filterkit.arff.numbers import parse_number
 from filterkit.arff.plain import MARK, NotPlain, Plain, no_empty_lines, take_weights
 from filterkit.data import arrow
 from filterkit.data.batch import Batch, passthrough_table
@@ -128,7 +129,14 @@ def _read_pairs(text: bytes, found: _Characters, layout: Layout, marks: int) -> 
         if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
             raise NotPlain
     words = ["?", *(f'"{mark}' for mark in range(marks)), *layout.words]
-    table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
+    try:
+        table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
+    except pa.ArrowInvalid:
+        if (layout.other < 0).all():
+            raise
+        texts = csv.column(csv.read(lines, {"index": pa.int32(), "value": pa.string()}, " ", []), 1)
+        words += [word for word in arrow.dictionary(texts).dictionary.to_pylist() if parse_number(word) is None]
+        table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
     index, value = csv.column(table, 0), csv.column(table, 1)
     positions = arrow.plain_values(index)
     if index.null_count or len(positions) != indptr[-1]:
