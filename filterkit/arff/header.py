@@ -24,7 +24,7 @@ _PLAIN = (
     rb"((?:%[ \t]*+[\w.-]++=[-+.\w]++[ \t]*+)*)(?:\r\n|\n|\r)"
 )
 _PLAIN_LINE = re.compile(_PLAIN.decode(), re.A)
-_PLAIN_LINES = re.compile(rb"(?:" + _PLAIN + rb")++")
+_PLAIN_LINES = re.compile(rb"(?:" + _PLAIN + rb")+")  # after ++, Python 3.11.2 ends inside a line that does not match
 # A line with its comment. A quoted name or value may continue on the next line after a backslash.
 _LINE = re.compile(
     rb"""(?:[^\r\n%'"]++|'[^'\\\r\n]*+(?:\\[\x00-\xff][^'\\\r\n]*+)*+'?|"[^"\\\r\n]*+(?:\\[\x00-\xff][^"\\\r\n]*+)*+"?)*+"""

@@ -16,7 +16,7 @@ SECONDS = 10.0  # of CPU for all texts of a call, and as many again for each mil
 
 _COUNT = re.compile(r"\{(\d*),?(\d*)\}")
 # Expressions whose parts match neither a line feed nor what is around the text.
-_IN_LINE = re.compile(r"(?:[^\\^${(\[\x00-\x1f]|\((?![?*])|\(\?:|\[(?![\^\[:])|\\[dw.*+?()|\[\]-])*+")
+_IN_LINE = re.compile(r"(?:[^\\^${(\[\x00-\x1f]|\((?![?*])|\(\?:|\[(?![\^\[:])|\\[dw.*+?()|\[\]-])*")
 
 T = TypeVar("T")
 
