@@ -78,10 +78,10 @@ class Remove(Stage):
                 raise StageError(self.name, f"there is no attribute {quoted(name)}{suggestion(name, names)}")
             yield "--attribute", name, {names.index(name)}
         if self.match:
-            matches = Pattern(self.name, "--match", self.match).matches(names)
-            if not any(matches):
+            positions = set(np.flatnonzero(Pattern(self.name, "--match", self.match).matches(names)).tolist())
+            if not positions:
                 raise StageError(self.name, f"--match: no attribute has a name that matches {quoted(self.match)}")
-            yield "--match", self.match, {i for i, matching in enumerate(matches) if matching}
+            yield "--match", self.match, positions
         if self.range:
             yield "--range", self.range, attribute_numbers(self.name, "--range", self.range, len(names))
         if self.type:

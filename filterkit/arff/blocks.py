@@ -167,9 +167,9 @@ class BlockParser:
         if len(text) >= SMALLEST_HALF or (_fast_is_loaded() and len(text) >= _SMALLEST_FAST):
             from filterkit.arff import fast
 
-            batch = fast.parse_block(text, self.layout)
-            if batch is not None:
-                return Parsed(batch, {})
+            found = fast.parse_block(text, self.layout)
+            if found is not None:
+                return Parsed(*found)
             if (filled := self._filled(text, line)) is not None:
                 return filled
             if len(text) > SMALLEST_HALF:
@@ -191,9 +191,9 @@ class BlockParser:
         from filterkit.arff import fast
 
         filled = text.replace(b",,", b",?,").replace(b",,", b",?,")
-        batch = fast.parse_block(filled, self.layout)
+        found = fast.parse_block(filled, self.layout)
         note = Note(EMPTY, line + count_lines(text[:first]), len(filled) - len(text))
-        return None if batch is None else Parsed(batch, {}, notes=(note,))
+        return None if found is None else Parsed(*found, notes=(note,))
 
     def _parse_exactly(self, text: bytes, line: int) -> Parsed:
         notes: list[Note] = []

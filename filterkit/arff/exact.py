@@ -260,16 +260,11 @@ def batch_of(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarr
     omitted : maps a column of `Batch.passthrough` to the int64 numbers of the rows that omit it, which the reader fills
         in.
     """
-    omitted: dict[int, np.ndarray] = {}
     columns: list[list[Any]] = []
     for position in np.flatnonzero(layout.other >= 0).tolist():
         default = 0 if position in layout.dates else OMITTED
-        column = [row.values.get(position, default) for row in rows]
-        absent = [i for i, value in enumerate(column) if value is OMITTED]
-        if absent:
-            omitted[len(columns)] = np.array(absent)
-            column = [None if value is OMITTED else value for value in column]
-        columns.append(column)
+        columns.append([row.values.get(position, default) for row in rows])
+    omitted = take_omitted(columns)
     y = None
     if layout.class_index is not None:
         values = np.array([row.values.get(layout.class_index, 0.0) for row in rows], dtype=np.float64)
@@ -280,6 +275,17 @@ def batch_of(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarr
     X: Any = _csr_of(rows, layout) if layout.sparse else _dense_of(rows, layout)
     passthrough = passthrough_table(layout.schema, columns)
     return Batch(layout.schema, X, y, None if (weights == 1).all() else weights, passthrough), omitted
+
+
+def take_omitted(columns: list[list[Any]]) -> dict[int, np.ndarray]:
+    """Replace `OMITTED` in columns by None; return the int64 numbers of the rows where it stood, by column."""
+    omitted: dict[int, np.ndarray] = {}
+    for number, column in enumerate(columns):
+        absent = [row for row, value in enumerate(column) if value is OMITTED]
+        if absent:
+            omitted[number] = np.array(absent)
+            columns[number] = [None if value is OMITTED else value for value in column]
+    return omitted
 
 
 def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:

@@ -9,6 +9,7 @@ Both paths read the same values; the tests compare them.
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
 from filterkit.arff import fast_dense, fast_sparse
@@ -18,10 +19,10 @@ from filterkit.data.batch import Batch
 from filterkit.errors import ArffError
 
 
-def parse_block(text: bytes, layout: Layout) -> Batch | None:
-    """The rows of `text` as a batch; None if the exact path has to read the block."""
-    parse = fast_sparse.parse if layout.sparse else fast_dense.parse
+def parse_block(text: bytes, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]] | None:
+    """Parse the rows of `text`; returns what `exact.batch_of` does, or None if the exact path has to read the block."""
     try:
-        return parse(make_plain(text), layout)
+        plain = make_plain(text)
+        return fast_sparse.parse(plain, layout) if layout.sparse else (fast_dense.parse(plain, layout), {})
     except (NotPlain, pa.ArrowInvalid, UnicodeDecodeError, ArffError):
         return None

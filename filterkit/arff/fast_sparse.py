@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.arff import csv
-from filterkit.arff.exact import check_bag
+from filterkit.arff.exact import OMITTED, check_bag, take_omitted
 from filterkit.arff.layout import Layout
+from filterkit.arff.numbers import parse_number
 from filterkit.arff.plain import MARK, NotPlain, Plain, no_empty_lines, take_weights
 from filterkit.data import arrow
 from filterkit.data.batch import Batch, passthrough_table
@@ -56,8 +57,8 @@ class _Pairs(NamedTuple):
     words: np.ndarray | None
 
 
-def parse(plain: Plain, layout: Layout) -> Batch:
-    """The batch of sparse rows. What it raises is caught by `filterkit.arff.fast`."""
+def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
+    """Parse sparse rows; returns what `exact.batch_of` does. `filterkit.arff.fast` catches what it raises."""
     text, weights = plain.text, None
     if layout.unlabelled:
         raise NotPlain
@@ -69,11 +70,11 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         found = _count_characters(text)
     pairs = _read_pairs(text, found, layout, len(plain.marked))
     passthrough: list[list[Any]] = [
-        [0 if i in layout.dates else ...] * (len(pairs.indptr) - 1) for i in np.flatnonzero(layout.other >= 0).tolist()
+        [0 if i in layout.dates else OMITTED] * (len(pairs.indptr) - 1)
+        for i in np.flatnonzero(layout.other >= 0).tolist()
     ]
     values = _with_words(pairs, plain.marked, layout, passthrough)
-    if any(... in column for column in passthrough):
-        raise NotPlain  # a string is omitted; the exact path notes in which row
+    omitted = take_omitted(passthrough)
     y = None
     if layout.class_index is not None:
         y = np.zeros(len(pairs.indptr) - 1)
@@ -85,13 +86,14 @@ def parse(plain: Plain, layout: Layout) -> Batch:
     if len(dropped):
         indptr = indptr - np.searchsorted(dropped, indptr)
         columns, values = np.delete(columns, dropped), np.delete(values, dropped)
-    return Batch(
+    batch = Batch(
         layout.schema,
         Csr(values, columns, indptr.astype(np.int32), layout.schema.width),
         y,
         None if weights is None or (weights == 1).all() else weights,
         passthrough_table(layout.schema, passthrough),
     )
+    return batch, omitted
 
 
 def _tidy_braces(text: bytes) -> bytes:
@@ -127,7 +129,14 @@ def _read_pairs(text: bytes, found: _Characters, layout: Layout, marks: int) -> 
         if mark in lines and (lines.startswith(b"0" + mark) or b"\n0" + mark in lines):
             raise NotPlain
     words = ["?", *(f'"{mark}' for mark in range(marks)), *layout.words]
-    table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
+    try:
+        table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
+    except pa.ArrowInvalid:
+        if (layout.other < 0).all():
+            raise
+        texts = csv.column(csv.read(lines, {"index": pa.int32(), "value": pa.string()}, " ", []), 1)
+        words += [word for word in arrow.dictionary(texts).dictionary.to_pylist() if parse_number(word) is None]
+        table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
     index, value = csv.column(table, 0), csv.column(table, 1)
     positions = arrow.plain_values(index)
     if index.null_count or len(positions) != indptr[-1]:

@@ -20,11 +20,11 @@ from filterkit.files.lines import count_lines as count_line_ends
 
 _SCORE = re.compile(r"[ \t]*+([\w.-]++)=([-+.\w]++)[ \t]*+", re.A)  # after %, as `filterkit.arff.writer` writes it
 _PLAIN = (
-    rb"@attribute[ \t]++([!#$&(-+\--\[\]-z|~]++)[ \t]++(?:numeric|real|integer)[ \t]*+"
+    rb"(?i:@attribute)[ \t]++([!#$&(-+\--\[\]-z|~]++)[ \t]++(?i:numeric|real|integer)[ \t]*+"
     rb"((?:%[ \t]*+[\w.-]++=[-+.\w]++[ \t]*+)*)(?:\r\n|\n|\r)"
 )
-_PLAIN_LINE = re.compile(_PLAIN.decode(), re.I | re.A)
-_PLAIN_LINES = re.compile(rb"(?:" + _PLAIN + rb")+", re.I)
+_PLAIN_LINE = re.compile(_PLAIN.decode(), re.A)
+_PLAIN_LINES = re.compile(rb"(?:" + _PLAIN + rb")+")  # after ++, Python 3.11.2 ends inside a line that does not match
 # A line with its comment. A quoted name or value may continue on the next line after a backslash.
 _LINE = re.compile(
     rb"""(?:[^\r\n%'"]++|'[^'\\\r\n]*+(?:\\[\x00-\xff][^'\\\r\n]*+)*+'?|"[^"\\\r\n]*+(?:\\[\x00-\xff][^"\\\r\n]*+)*+"?)*+"""

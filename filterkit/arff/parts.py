@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from filterkit.arff.beginning import find_row, read_header
 from filterkit.arff.blocks import BlockParser, Parsed, joined
 from filterkit.arff.notes import Note
@@ -188,6 +190,8 @@ class Read(NamedTuple):
 class PartReader:
     """Parses a part, and applies a function to its rows; can be pickled.
 
+    A part comes with the first text of each column where it is known, for the rows that omit it.
+
     Attributes
     ----------
     parser : of blocks.
@@ -201,31 +205,32 @@ class PartReader:
     function: Callable[[Batch], Any]
     notes: bool = False
 
-    def __call__(self, part: Block | Stretch | Further | Again | Unwanted) -> Read:
+    def __call__(self, item: tuple[Block | Stretch | Further | Again | Unwanted, dict[int, str]]) -> Read:
+        part, known = item
         if isinstance(part, Unwanted):
             return self._of_unwanted(*part)
-        parsed, start, extent = self._parsed(part)
+        parsed, start, extent = self.parse(part)
         nbytes = _nbytes(part)
         parsed = parsed._replace(batch=parsed.batch.replace(start=start))
-        rows, first = len(parsed.batch), _first_values(parsed.batch)
-        if parsed.omitted:
+        rows, first = len(parsed.batch), first_texts(parsed.batch)
+        if not parsed.omitted.keys() <= known.keys():
             return Read(rows, None, parsed, extent, nbytes, first)
-        result = self.function(parsed.batch)
-        return Read(rows, result, parsed._replace(batch=None), extent, nbytes, first)
+        result = self.function(fill(parsed, known))
+        return Read(rows, result, parsed._replace(batch=None, omitted={}), extent, nbytes, first)
 
     def _of_unwanted(self, part: Any, rows: int) -> Read:
         """What there is to note about a part whose result nobody wants."""
         if self.notes:
-            parsed, _, extent = self._parsed(part)
-            first = _first_values(parsed.batch)
+            parsed, _, extent = self.parse(part)
+            first = first_texts(parsed.batch)
             return Read(rows, None, parsed._replace(batch=None, omitted={}), extent, _nbytes(part), first)
         nothing: Any = None  # no batch
         if not isinstance(part, Stretch):
             return Read(rows, None, Parsed(nothing, {}), None, _nbytes(part), {})
         return Read(rows, None, Parsed(nothing, {}, name=part.name), Extent(0, part.end, part), 0, {})
 
-    def _parsed(self, part: Block | Stretch | Further | Again) -> tuple[Any, int, Extent | None]:
-        """The rows of a part, the number of the first if it is known, and the extent of a stretch."""
+    def parse(self, part: Block | Stretch | Further | Again) -> tuple[Any, int, Extent | None]:
+        """Parse a part; returns its rows, the number of the first if it is known, and the extent of a stretch."""
         start, extent = 0, None
         if isinstance(part, Again):
             part, start = part
@@ -286,8 +291,8 @@ def _nbytes(part: Any) -> int:
     return part.nbytes if isinstance(part, Further) else 0
 
 
-def _first_values(batch: Batch) -> dict[int, str]:
-    """The first value of each column of strings or bags that has one, by its number."""
+def first_texts(batch: Batch) -> dict[int, str]:
+    """Return the first value of each column of strings or bags that has one, by its number."""
     found: dict[int, Any] = {}
     for column, attribute in enumerate(batch.schema.passthrough):
         if attribute.kind != "date":
@@ -296,3 +301,19 @@ def _first_values(batch: Batch) -> dict[int, str]:
             if len(values):
                 found[column] = values[0].as_py()
     return found
+
+
+def fill(parsed: Parsed, first: dict[int, str]) -> Batch:
+    """Return the rows of a part, with the `first` text of a column where they omit it."""
+    batch, table = parsed.batch, parsed.batch.passthrough
+    for column, rows in parsed.omitted.items():
+        import pyarrow.compute as pc
+
+        from filterkit.data import arrow
+
+        assert table is not None
+        mask = np.zeros(len(batch), bool)
+        mask[rows] = True
+        filled = pc.if_else(arrow.flags(mask), arrow.strings([first[column]])[0], table.column(column))
+        table = table.set_column(column, table.schema.names[column], filled)
+    return batch.replace(passthrough=table)

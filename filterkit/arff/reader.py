@@ -9,13 +9,12 @@ from dataclasses import replace
 from itertools import accumulate, chain
 from typing import Any, TypeVar
 
-import numpy as np
-
 from filterkit.arff.beginning import find_row, read_header
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
 from filterkit.arff.notes import KEELS, UNSEEN, Note, Notes
-from filterkit.arff.parts import Again, Further, FurtherFiles, PartReader, Read
+from filterkit.arff.parts import Again, Further, FurtherFiles, PartReader, Read, fill, first_texts
+from filterkit.arff.read_ahead import read_ahead
 from filterkit.arff.row_counts import FileRows, RowCounts
 from filterkit.data.attributes import ManyOrFew, place_of
 from filterkit.data.batch import Batch, empty, itself
@@ -344,7 +343,8 @@ class Reader:
         Batches that are `done` give None. They are parsed only if there may be something to note about their rows.
 
         The results for what has arrived of a live input are yielded before more input is waited for. A string that a
-        sparse row omits becomes the first string of the file, as in Weka. Batches wait until that string is known.
+        sparse row omits becomes the first string of the file, as in Weka. Where it is not known yet, the text up to it
+        waits in a temporary file.
 
         Raises
         ------
@@ -352,22 +352,28 @@ class Reader:
             filterkit says another number of rows.
         """
         again, self._counts = self._counts if self.count is not None else [], []
+        waiting: deque[tuple[int, Read]] = deque()  # reads that lack a first text, and at most a few after them
+        start = 0
+        notes = not again and self._notes_rows()
+        read_part = PartReader(self._parser, replace(self._further, elsewhere=engine.reads_files), function, notes)
+
+        def lacks() -> bool:
+            return bool(waiting) and not waiting[0][1].parsed.omitted.keys() <= self._first.keys()
+
         parts: Iterator[Any] = self._parts(engine)
         if again:
             parts = map(Again, parts, accumulate(again, initial=0))
-        waiting: deque[tuple[int, Read]] = deque()
-        start = 0
-        notes = not again and self._notes_rows()
+        parts = read_ahead(parts, lacks, lambda part: self._add_first(first_texts(read_part.parse(part)[0].batch)))
         self._row_counts = RowCounts()
         self._row_counts.add([self._first_rows])
         items = marked(parts, done) if notes else without_text(marked(parts, done))
-        further = replace(self._further, elsewhere=engine.reads_files)
-        with closing(mapped(engine, PartReader(self._parser, further, function, notes), items)) as found:
+        items = (part if part is PAUSE else (part, self._first) for part in items)
+        with closing(mapped(engine, read_part, items)) as found:
             for read in self._placed(found, bool(again)):
                 self._note(read, bool(again))
                 waiting.append((start, read))
                 start += read.rows
-                while waiting and all(column in self._first for column in waiting[0][1].parsed.omitted):
+                while waiting and not lacks():
                     yield self._finished(*waiting.popleft(), function, engine)
         for _, read in waiting:
             column = next(column for column in read.parsed.omitted if column not in self._first)
@@ -426,35 +432,20 @@ class Reader:
             each.error.line = None if each.error.line is None else each.error.line + before
             self._rejects.add(each._replace(line=each.line + before), self._encoding)
         self._notes.add(name, [note._replace(line=note.line + before) for note in parsed.notes])
-        for column, value in read.first.items():
-            self._first.setdefault(column, value)
+        self._add_first(read.first)
+
+    def _add_first(self, texts: dict[int, str]) -> None:
+        self._first = texts | self._first
 
     def _finished(self, start: int, read: Read, function: Callable[[Batch], T], engine: Engine) -> T:
         """The result for a part; where rows omit the string of a column, they get the first of the file before."""
         if not read.parsed.omitted:
             result: T = read.result
             return result
-        batch = read.parsed.batch
-        for column, rows in read.parsed.omitted.items():
-            batch = self._fill(batch, column, rows)
         try:
-            (result,) = engine.map(function, [batch])
+            (result,) = engine.map(function, [fill(read.parsed, self._first)])
         except StageError as error:
             if error.row is not None:
                 error.row += start
             raise
         return result
-
-    def _fill(self, batch: Batch, column: int, rows: np.ndarray) -> Batch:
-        """The batch with the first value of the column in `rows`."""
-        import pyarrow.compute as pc
-
-        from filterkit.data import arrow
-
-        assert batch.passthrough is not None
-        mask = np.zeros(len(batch), bool)
-        mask[rows] = True
-        first = arrow.strings([self._first[column]])[0]
-        filled = pc.if_else(arrow.flags(mask), first, batch.passthrough.column(column))
-        name = self.schema.passthrough[column].name
-        return batch.replace(passthrough=batch.passthrough.set_column(column, name, filled))

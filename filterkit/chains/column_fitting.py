@@ -23,7 +23,6 @@ import numpy as np
 from filterkit.chains.budget import statistic_share
 from filterkit.chains.queries import Passes, Query, run_passes
 from filterkit.chains.rows import Rows
-from filterkit.chains.scratch import Scratch
 from filterkit.chains.states import States
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, side_by_side
@@ -32,6 +31,7 @@ from filterkit.data.batch import Batch, empty
 from filterkit.data.contract import blaming
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import mapped
+from filterkit.files.scratch import Scratch
 from filterkit.stages.base import check_class, check_fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, State, learned
 

@@ -20,7 +20,6 @@ from filterkit.chains.budget import fold_share
 from filterkit.chains.column_fitting import Counting, Learning, cut_columns, take_strips
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
-from filterkit.chains.scratch import Scratch
 from filterkit.chains.spool import Spool, SpooledBatch, load_rows
 from filterkit.chains.states import States
 from filterkit.counts import class_parts
@@ -31,6 +30,7 @@ from filterkit.data.contract import check_state
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
+from filterkit.files.scratch import Scratch
 from filterkit.stages.base import Fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, learned
 from filterkit.stages.selective import OnlyColumns

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.chains.scratch import Scratch, Stored
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
+from filterkit.files.scratch import Scratch, Stored
 
 
 class Spool:

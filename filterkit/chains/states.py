@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from filterkit.allocators import give_back_freed_memory
-from filterkit.chains.scratch import Scratch, Stored
 from filterkit.data.ragged import Ragged
+from filterkit.files.scratch import Scratch, Stored
 from filterkit.stages.columns import State
 
 

@@ -8,8 +8,6 @@ from filterkit.arff.fast_writer import round_significant as round_significant
 from filterkit.arff.number_texts import row_texts as row_texts
 from filterkit.arff.number_texts import spaced_texts as spaced_texts
 from filterkit.chains.reorder import take_rows as take_rows
-from filterkit.chains.scratch import Scratch as Scratch
-from filterkit.chains.scratch import Stored as Stored
 from filterkit.counts.exact_sums import ExactSums as ExactSums
 from filterkit.counts.gram import Gram as Gram
 from filterkit.counts.gram import with_signs as with_signs
@@ -102,6 +100,8 @@ from filterkit.errors import suggestion as suggestion
 from filterkit.evaluation.measures import measures as measures
 from filterkit.files.lines import Block as Block
 from filterkit.files.rejects import Rejected as Rejected
+from filterkit.files.scratch import Scratch as Scratch
+from filterkit.files.scratch import Stored as Stored
 from filterkit.files.source import Source as Source
 from filterkit.formats.base import FileFormat as FileFormat
 from filterkit.formats.base import Opening as Opening

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filterkit import Batch, FilterkitError, testing
-from filterkit.chains.scratch import Scratch
 from filterkit.chains.spool import Spool, SpooledBatch, load_rows
+from filterkit.files.scratch import Scratch
 from filterkit.plugin import Csr
 
 MEMORY, DISK = 1 << 30, 0

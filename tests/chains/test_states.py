@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.chains.scratch import Scratch
 from filterkit.chains.states import States
+from filterkit.files.scratch import Scratch
 from filterkit.plugin import Ragged
 
 

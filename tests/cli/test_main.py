@@ -193,6 +193,17 @@ def test_same_bytes_for_any_block_size_jobs_and_memory(sample):
     assert "@data" in outputs.pop()
 
 
+def test_same_bytes_where_the_first_string_of_sparse_rows_comes_last(tmp_path):
+    path = tmp_path / "late.arff"
+    rows = "".join(f"{{0 {number}}}\n" for number in range(1, 500))
+    path.write_text(f"@relation r\n@attribute a numeric\n@attribute s string\n@data\n{rows}{{1 x}}\n")
+    outputs = {
+        run(*options.split(), path, "l2").stdout for options in ("", "--jobs 1 --block-size 1", "--block-size 1kB")
+    }
+    (output,) = outputs
+    assert output.count("1 x}") == 500
+
+
 # Help and lists
 
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import filterkit
@@ -53,6 +53,16 @@ patterns = st.lists(st.tuples(piece, st.sampled_from(["", "", "*", "+?", "{0,2}"
 
 
 @settings(max_examples=300, derandomize=True)
+@given(patterns, st.lists(st.text("ab1é -ß_東", max_size=4), max_size=4))
+@example("[a]?b*|(a.)", ["", "ab", "a1", "a", "a", "", "b", ""])
+@example(r"[^a]*", ["b", "b", ""])
+@example(r"(?i:A)\s*", ["a", "A", "a "])
+def test_texts_that_are_matched_at_once_match_as_each_alone(text, subjects):
+    expected = [re.fullmatch(text, subject) is not None for subject in subjects]
+    assert Pattern("s", "--f", text).matches(subjects) == expected
+
+
+@settings(max_examples=300, derandomize=True)
 @given(patterns, st.text("ab1é -ß_\n東", max_size=8))
 def test_it_means_what_it_means_in_python(text, subject):
     ours, theirs = Pattern("s", "--f", text), re.compile(text)
@@ -76,6 +86,12 @@ def test_one_that_cannot_be_bounded_is_refused(text, reason):
     with pytest.raises(UsageError, match=re.escape(reason)) as caught:
         Pattern("s", "--f", text)
     assert "\n" not in str(caught.value)
+
+
+def test_texts_that_are_matched_at_once_take_no_longer_together(monkeypatch):
+    monkeypatch.setattr("filterkit.stages.patterns.SECONDS", 0.05)
+    with pytest.raises(StageError, match=r"takes longer than 0\.05 s, at 'aaaa"):
+        Pattern("s", "--f", SLOW.removesuffix("$")).matches([TEXT, "a"])
 
 
 @pytest.mark.parametrize("chain", ["remove --match", "keep --match", "rename --replace x --find", "words --pattern"])
