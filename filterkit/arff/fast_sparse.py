@@ -11,11 +11,11 @@ import pyarrow as pa
 from filterkit.arff import csv
 from filterkit.arff.exact import OMITTED, check_bag, take_omitted
 from filterkit.arff.layout import Layout
-from filterkit.arff.numbers import parse_number
 from filterkit.arff.plain import MARK, NotPlain, Plain, no_empty_lines, take_weights
 from filterkit.data import arrow
 from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.csr import Csr
+from filterkit.data.numbers import parse_number
 
 _MARK = MARK.decode()
 _WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")

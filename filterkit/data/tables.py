@@ -237,21 +237,16 @@ def _other(column: Any, attribute: Attribute) -> Any:
     """A column of `Batch.passthrough`."""
     if attribute.kind != "date":
         return _attribute_texts(column, attribute)
-    if column.type == pa.timestamp("ms"):
-        return column
     if pa.types.is_dictionary(column.type) or is_text(column.type):
         return _parse_dates(column, attribute)
     zone = getattr(column.type, "tz", None)
     try:
         moments = column.cast(pa.timestamp("ms", tz=zone)).cast(pa.timestamp("ms"))
     except pa.ArrowInvalid:
-        what = (
-            "dates that milliseconds cannot count"
-            if column.type == pa.timestamp("s", zone)
-            else "parts of a millisecond"
-        )
+        is_far = column.type == pa.timestamp("s", zone)
+        what = "dates that milliseconds cannot count" if is_far else "parts of a millisecond"
         raise RowError(f"it has {what}, which dates cannot hold; round it", attribute=attribute.name) from None
-    for chunk in moments.chunks:
+    for chunk in getattr(moments, "chunks", [moments]):
         values = np.where(arrow.nulls(chunk), 0, arrow.plain_values(chunk.view(pa.int64())))
         if len(values) and not EARLIEST <= values.min() <= values.max() <= LATEST:
             what = "dates beyond the years 1 to 292278993, which ARFF cannot hold"
