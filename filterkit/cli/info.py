@@ -177,7 +177,7 @@ class _Found:
         """The instance weights; None if all are 1."""
         low, high = self.overview.least_weight, self.overview.largest_weight
         is_weighted = (low, high) != (1, 1) and self.overview.rows
-        return {"least": low, "largest": high, "sum": self.overview.weight} if is_weighted else None
+        return {"least": low, "largest": high, "sum": float(self.overview.weight)} if is_weighted else None
 
     def as_json(self) -> dict[str, Any]:
         """All of it, for `json.dump`."""

@@ -3,8 +3,10 @@ change."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -40,7 +42,7 @@ class Overview(Record):
     moments : extremes, means, deviations, missing values and labels of the columns of X.
     distinct : the sketch of the columns of X, zeros left out.
     prints : uint64 (k, 2), equal for equal columns of X; see `filterkit.counts.sketches.fingerprint_columns`.
-    least_weight, largest_weight, weight : of the instance weights, and their sum, which is rounded.
+    least_weight, largest_weight, weight : of the instance weights, and their sum, which is exact.
     absent : int64 (passthrough columns,), the number of missing values of each.
     texts : the sketch of the passthrough columns.
     shortest, longest : float64 (passthrough columns,), the least and the largest number of characters, of dates moment
@@ -58,7 +60,7 @@ class Overview(Record):
         "prints": Field(merge_fingerprints),
         "least_weight": LEAST,
         "largest_weight": LARGEST,
-        "weight": Field(np.sum),
+        "weight": SUM,
         "absent": SUM,
         "texts": MERGED,
         "shortest": LEAST,
@@ -74,7 +76,7 @@ class Overview(Record):
     prints: np.ndarray
     least_weight: float
     largest_weight: float
-    weight: float
+    weight: Fraction | float
     absent: np.ndarray
     texts: DistinctSketch
     shortest: np.ndarray
@@ -105,7 +107,7 @@ class Overview(Record):
             prints=fingerprint_columns(column, value, row, len(columns)),
             least_weight=weights.min(initial=np.inf),
             largest_weight=weights.max(initial=-np.inf),
-            weight=weights.sum(),
+            weight=_sum_exactly(weights),
             absent=np.array([len(batch) - len(hashes) for _, hashes in texts], np.int64),
             texts=DistinctSketch.of(
                 text_column, np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in texts)]), len(texts)
@@ -155,6 +157,17 @@ class Overview(Record):
             attribute = self.schema.features[column]
             groups[prints, attribute.kind, attribute.values].append(column)
         return sorted(group for group in groups.values() if len(group) > 1)
+
+
+def _sum_exactly(values: np.ndarray) -> Fraction | float:
+    """Add up float64 values: rounded first, then what the rounding has left out, until nothing is."""
+    if not np.isfinite(values).all():
+        return float(values.sum())
+    total, rest = Fraction(0), values.tolist()
+    while part := math.fsum(rest):
+        total += Fraction(part)
+        rest.append(-part)
+    return total
 
 
 def _replace_infinite(batch: Batch) -> Batch:

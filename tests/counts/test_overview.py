@@ -1,5 +1,7 @@
 """Overview: the numbers of numpy and pandas, for any size of blocks and number of jobs."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -91,6 +93,14 @@ def test_weights_are_told_and_do_not_count():
     assert (overview.least_weight, overview.largest_weight, overview.weight) == (0.5, 4, 4.5)
     (found,) = describe_attributes(overview)
     assert (found["mean"], found["weight"]) == (2, 2)
+
+
+def test_the_sum_of_weights_does_not_depend_on_the_batches():
+    weights = np.random.default_rng(0).random(1000) * 10.0 ** np.arange(-300, 300, 0.6)
+    batch = Batch(Schema("r", [Attribute("a")]), np.zeros((1000, 1)), weights=weights)
+    several = [Overview.of(batch.rows(i, i + 7)) for i in range(0, 1000, 7)]
+    assert float(Overview.merge(several).weight) == math.fsum(weights) == float(Overview.of(batch).weight)
+    assert Overview.of(batch.replace(weights=np.full(1000, np.inf))).weight == np.inf
 
 
 @pytest.mark.parametrize("sparse", [False, True])
