@@ -186,11 +186,21 @@ class Read(NamedTuple):
     first: dict[int, str]
 
 
+class Item(NamedTuple):
+    """What a worker gets: a part, and the first text of each column where it is known, for rows that omit it."""
+
+    part: Block | Stretch | Further | Again | Unwanted
+    first: dict[int, str]
+
+    @property
+    def place(self) -> str:
+        """The name and bytes of the part, for messages; "" if it has none."""
+        return getattr(self.part, "place", "")
+
+
 @dataclass(frozen=True)
 class PartReader:
     """Parses a part, and applies a function to its rows; can be pickled.
-
-    A part comes with the first text of each column where it is known, for the rows that omit it.
 
     Attributes
     ----------
@@ -205,7 +215,7 @@ class PartReader:
     function: Callable[[Batch], Any]
     notes: bool = False
 
-    def __call__(self, item: tuple[Block | Stretch | Further | Again | Unwanted, dict[int, str]]) -> Read:
+    def __call__(self, item: Item) -> Read:
         part, known = item
         if isinstance(part, Unwanted):
             return self._of_unwanted(*part)

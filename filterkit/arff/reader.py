@@ -13,7 +13,7 @@ from filterkit.arff.beginning import find_row, read_header
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
 from filterkit.arff.notes import KEELS, UNSEEN, Note, Notes
-from filterkit.arff.parts import Again, Further, FurtherFiles, PartReader, Read, fill, first_texts
+from filterkit.arff.parts import Again, Further, FurtherFiles, Item, PartReader, Read, fill, first_texts
 from filterkit.arff.read_ahead import read_ahead
 from filterkit.arff.row_counts import FileRows, RowCounts
 from filterkit.data.attributes import ManyOrFew, place_of
@@ -367,7 +367,7 @@ class Reader:
         self._row_counts = RowCounts()
         self._row_counts.add([self._first_rows])
         items = marked(parts, done) if notes else without_text(marked(parts, done))
-        items = (part if part is PAUSE else (part, self._first) for part in items)
+        items = (part if part is PAUSE else Item(part, self._first) for part in items)
         with closing(mapped(engine, read_part, items)) as found:
             for read in self._placed(found, bool(again)):
                 self._note(read, bool(again))

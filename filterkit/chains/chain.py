@@ -273,6 +273,8 @@ class FittedChain:
 def describe_learned(fitted: Fitted, before: Schema) -> str:
     """Describe in a few words what a fitted stage has learned: its best scores, or else its state, with sizes.
 
+    Without a state this is ``nothing``, or ``what cannot be saved``.
+
     Parameters
     ----------
     fitted : the stage.
@@ -307,7 +309,10 @@ def _format_best_scores(schema: Schema, before: Schema) -> str:
 
 
 def _summarize_value(value: Any) -> str:
-    """Format a number, a text, or a short array or list as it is; of any other value its shape, or its length."""
+    """Format a number, a text cut to 40 characters, or a short array of floats or list of texts.
+
+    Of any other value this is the shape or length in parentheses; "" if it has neither.
+    """
     if isinstance(value, (bool, int, float, str)):
         return f"{value:.6g}" if isinstance(value, float) else str(value)[:40]
     shape = getattr(value, "shape", None)

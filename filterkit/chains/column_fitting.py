@@ -157,7 +157,7 @@ class Counting(NamedTuple):
 
     @classmethod
     def for_stage(cls, stage: ColumnStage) -> Counting:
-        """Return what a stage learns from."""
+        """Make the counting that fitting a stage needs."""
         return cls(stage.learns_from, stage.needs_class, stage.name)
 
     def serves(self, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
@@ -251,7 +251,7 @@ class Strip:
 
     def map_columns(self, function: Callable[[tuple[Any, int, int]], T]) -> Iterator[T]:
         """Call ``function((statistic, begin, end))`` for each range of columns that is small enough for the stage."""
-        (cuts,) = mapped(self._engine, partial(_cut_for, self._stage, self._budget), [self._merged])
+        (cuts,) = mapped(self._engine, partial(_split_columns, self._stage, self._budget), [self._merged])
         for begin, end in cuts:
             yield from mapped(self._engine, function, [(self._merged, begin, end)])
 
@@ -312,8 +312,8 @@ def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, i
 
 def _push(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
     """Push a table of all columns through a fitted stage, one range of columns after the other."""
-    cuts = _cut_for(fitted.stage, budget, table)
-    return side_by_side([fitted.push(table.column_range(begin, end)) for begin, end in cuts])
+    cuts = _split_columns(fitted.stage, budget, table)
+    return side_by_side([fitted.transform_table(table.column_range(begin, end)) for begin, end in cuts])
 
 
 def cut_columns(statistic: T, begin: int, end: int) -> T:
@@ -324,8 +324,11 @@ def cut_columns(statistic: T, begin: int, end: int) -> T:
     return statistic.column_range(begin, end).without_other_columns()
 
 
-def _cut_for(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:
-    """Return ranges of columns that a stage can work on within the budget, of about the same number of bytes each."""
+def _split_columns(stage: ColumnStage, budget: int, statistic: Statistic) -> list[tuple[int, int]]:
+    """Split the columns of a statistic into ranges that a stage can work on within the budget, of about equal bytes.
+
+    Ranges are (begin, end) within the statistic. One column may exceed the budget. Without columns there is (0, 0).
+    """
     count = max(1, -(-stage.working_bytes(statistic) * _WORKING // max(budget, 1)))
     wanted = np.arange(1, min(count, len(statistic))) / min(count, max(len(statistic), 1))
     if isinstance(statistic, ContingencyTable):

@@ -143,7 +143,7 @@ class BatchSource:
         self._closing.callback(thing.close)
 
     def close(self) -> None:
-        """Give back memory and disk."""
+        """Release stored batches and delete temporary files; batches that are in memory stay. Do not map afterwards."""
         if not self.in_memory:
             self._release()
         self._closing.close()

@@ -116,7 +116,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], **given: Any)
     _check(path, kind, options, known)
 
     from filterkit.exploration.explore import Request, explore
-    from filterkit.exploration.plain import render_plain
+    from filterkit.exploration.plain import render_without_scripts
     from filterkit.pages.page import page
 
     numbered = needs_numbers(stages)
@@ -145,7 +145,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], **given: Any)
         **found,
     }
     with open_output(options.output) as out:
-        out.write(page("explore", f"{relation or path} – filterkit", data, render_plain(data)))
+        out.write(page("explore", f"{relation or path} – filterkit", data, render_without_scripts(data)))
 
 
 def _check(path: str, kind: AnyFormat, options: ExploreOptions, known: Registry) -> None:

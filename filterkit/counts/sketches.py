@@ -1,6 +1,7 @@
 """Sketches: how many distinct values each column has, and which columns are equal, in a few kilobytes for each column.
 
-Both are made of 64-bit hashes. The numbers are the same for any order of the rows and any grouping into batches.
+Both are made of 64-bit hashes. A `DistinctSketch` is the same for any order of the rows and any grouping into batches.
+Fingerprints are not: only which of them are equal tells something.
 """
 
 from __future__ import annotations
@@ -97,10 +98,10 @@ def fingerprint_columns(column: np.ndarray, value: np.ndarray, row: np.ndarray, 
 
 
 def merge_fingerprints(several: Sequence[np.ndarray]) -> np.ndarray:
-    """Merge the fingerprints of batches, at least one: uint64 (k, 2).
+    """Merge the fingerprints of consecutive batches, uint64 (k, 2) each, at least one.
 
-    They stay equal for columns with the same values in all rows. For others they are with a chance of 2**-128, because
-    those of earlier batches are mixed before those of the next are added.
+    Columns with the same values in all rows have equal fingerprints; others have with a chance of 2**-128, because
+    those of earlier batches are mixed before those of the next are added. They depend on how rows are batched.
     """
     return reduce(lambda before, own: _mix(before) + own, several)
 

@@ -72,7 +72,7 @@ class Summary(Statistic):
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """See `Statistic.of`; `supervised` must be false."""
+        """Compute the summary of one batch; see `Statistic.of`. `supervised` must be False."""
         return cls._of_rows(rows_that_count(batch, supervised, reader), columns, reader)
 
     @classmethod
@@ -257,7 +257,7 @@ class Moments(Summary):
         It is 0 only if all values are equal, or if it is too small for float64. With an int (k,) `scale` of its own for
         each column, squares of extreme values stay within float64.
         """
-        return _scale(self._deviations, 2 * (BITS * self._exponent + scale))
+        return _scale(self._scaled_deviations, 2 * (BITS * self._exponent + scale))
 
     def deviation(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the standard deviation, as of values times ``2**scale``: float64 (k,). Its divisor is n − 1.
@@ -267,7 +267,7 @@ class Moments(Summary):
         """
         low, high = self.extremes()
         divisor = np.where(low < high, np.where(self.present > 1, self.present - 1, np.nan), 1.0)
-        return _scale(np.sqrt(self._deviations / divisor), BITS * self._exponent + scale)
+        return _scale(np.sqrt(self._scaled_deviations / divisor), BITS * self._exponent + scale)
 
     @property
     def _exponent(self) -> np.ndarray:
@@ -289,8 +289,11 @@ class Moments(Summary):
         return np.asarray(self._sum / (self._weight << UNIT_BITS - _WEIGHT_BITS), np.float64)
 
     @cached_property
-    def _deviations(self) -> np.ndarray:
-        """float64 (k,): the sums of the squared deviations."""
+    def _scaled_deviations(self) -> np.ndarray:
+        """Compute the sums of squared deviations from the mean, of values divided by ``2**(26 * _exponent)``.
+
+        float64 (k,); 0 for a column that is constant, or missing in all rows.
+        """
         total = (self.squares.whole() * self._weight << UNIT_BITS - _WEIGHT_BITS) - self._sum**2
         total /= self._weight << 2 * UNIT_BITS - _WEIGHT_BITS
         low, high = self.extremes()

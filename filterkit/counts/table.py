@@ -274,10 +274,10 @@ class ContingencyTable(Statistic):
         running = self._running()
         return added(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
 
-    def at_least(self) -> np.ndarray:
+    def reverse_cumulative(self) -> np.ndarray:
         """float64 (cells, classes): the weight of the rows in cells of the column from the cell's value on.
 
-        It is exact, and thus the same whether or not there is a cell for a zero below.
+        Missing values never count, and zeros only if `with_zeros` has made cells of them. The sums are exact.
         """
         running = self._running()
         return added(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])

@@ -93,7 +93,7 @@ class Thresholds:
 
     def _select_rows(self, cells: ContingencyTable) -> np.ndarray:
         """As `selected`, of cells that perhaps count other classes."""
-        selected = cells.at_least()
+        selected = cells.reverse_cumulative()
         nominal = cells.nominal[cells.column_of_cell]
         if nominal.any():
             selected = np.where(nominal[:, None], cells.counts, selected)
@@ -188,9 +188,12 @@ class Thresholds:
         fp: np.ndarray,
         pos: float,
         neg: float,
-        column: Callable[[int], np.ndarray],
+        find_columns: Callable[[int], np.ndarray],
     ) -> tuple[np.ndarray, float]:
-        """The score of each pair of counts, and of a feature that is in no row; `column` says where a pair comes from.
+        """Score each pair of counts, and a feature that no row has: float64 (n,) and a float.
+
+        ``find_columns(i)`` returns the indices, among the covered columns, of those with pair i; none for i = n. Only a
+        message about a score that is not finite needs it.
 
         Raises
         ------
@@ -201,7 +204,7 @@ class Thresholds:
             metric.called(metric.score, tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric
         )
         for at in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
-            columns = column(at)[:1]
+            columns = find_columns(at)[:1]
             name = "".join(quoted(self.table.schema.features[self.table.columns[c]].name) + ": " for c in columns)
             counts = f"tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}"
             raise broken(metric.name, f"{name}the score is {scores[at]:g} for {counts}; {_FINITE}", metric)

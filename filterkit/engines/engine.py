@@ -88,14 +88,17 @@ class Engine:
 
     @classmethod
     def of(cls, thing: Any) -> Self | None:
-        """Make an engine on an object of a user of Python, such as the client of a cluster, which it does not close.
+        """Make an engine that uses an object of the caller, such as a `distributed.Client`, and does not close it.
 
-        None if this engine does not work on such objects. Decide that without an import, which may take long.
+        Return None if this engine does not support the object. Decide that without an import, which may take long.
         """
         return None
 
-    def prepare(self, function: Callable[..., None], *given: Any) -> None:
-        """Make each further process call ``function(*given)`` before its first item; threads need no preparation."""
+    def prepare(self, function: Callable[..., None], *args: Any) -> None:
+        """Make each worker process call ``function(*args)`` before its first item; threads need no preparation.
+
+        It is called before the first `map`: an engine need not reach workers that already run.
+        """
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Yield ``function(item)`` for each item, in order.

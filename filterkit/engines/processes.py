@@ -33,9 +33,9 @@ class ProcessEngine(Engine):
         self._preparations: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._pool: Pool | None = None
 
-    def prepare(self, function: Callable[..., None], *given: Any) -> None:
-        """See `Engine.prepare`."""
-        self._preparations.append((function, given))
+    def prepare(self, function: Callable[..., None], *args: Any) -> None:
+        """Make each process call ``function(*args)`` when it starts; processes that already run do not."""
+        self._preparations.append((function, args))
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `Engine.map`."""

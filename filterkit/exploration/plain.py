@@ -13,8 +13,8 @@ from filterkit.errors import visible
 _ROWS = 100  # of the table
 
 
-def render_plain(data: Mapping[str, Any]) -> str:
-    """Return HTML of what `explore` gathered.
+def render_without_scripts(data: Mapping[str, Any]) -> str:
+    """Render what `explore` shows where scripts do not run, as a fragment of HTML.
 
     Parameters
     ----------

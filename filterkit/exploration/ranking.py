@@ -163,7 +163,7 @@ def _count_classes(cells: ContingencyTable) -> np.ndarray:
 
 
 def _weigh_class(cells: ContingencyTable, code: np.ndarray) -> np.ndarray:
-    """Return the weight of the rows of one class in each cell: float64 (cells,); `code` is int (cells,)."""
+    """Return for each cell the weight of the rows of class ``code[cell]``: float64 (cells,); `code` is int (cells,)."""
     if not isinstance(cells.cell_parts, SparseParts):
         return np.asarray(cells.counts[np.arange(len(code)), code])
     parts = cells.cell_parts

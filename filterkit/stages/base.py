@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def missing_method(thing: object, method: str) -> NotImplementedError:
-    """Make the error to raise if a class of a plugin lacks a method that it must have.
+def missing_method(instance: object, method: str) -> NotImplementedError:
+    """Return, without raising it, the error that the class of `instance` lacks a method that it must have.
 
     Its message suggests a method of the class that has a similar name.
     """
     from difflib import get_close_matches
 
-    close = get_close_matches(method, [name for name in dir(thing) if name != method], n=1, cutoff=0.8)
+    close = get_close_matches(method, [name for name in dir(instance) if name != method], n=1, cutoff=0.8)
     hint = f"; is {quoted(close[0])} misspelt?" if close else ""
-    return NotImplementedError(f"{type(thing).__name__} has no {method}{hint}")
+    return NotImplementedError(f"{type(instance).__name__} has no {method}{hint}")
 
 
 class Batches:

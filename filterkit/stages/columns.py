@@ -114,7 +114,11 @@ class ColumnStage(SelectiveStage):
         raise missing_method(self, "apply")
 
     def output(self, schema: Schema) -> Schema:
-        """Return the outgoing schema apart from its columns; override it to change `zero`."""
+        """Return a schema whose `zero` says whether 0 is still the value that sparse rows omit; no more of it counts.
+
+        The default is the incoming schema. A stage whose `apply` maps 0 to another number returns
+        ``schema.replace(zero=False)``.
+        """
         return schema
 
     def most_columns(self, width: int | None) -> int | None:
@@ -187,12 +191,19 @@ class ColumnStage(SelectiveStage):
     def compares_folds(self) -> bool:
         """Return whether to call `choose_columns`, for which the tables of all folds must be in memory.
 
-        The default is True for a stage that writes `choose_columns`, which is always right.
+        The default is True for a stage that writes `choose_columns`. Return False where it would return {}.
         """
         return type(self).choose_columns is not ColumnStage.choose_columns
 
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-        """Make the fitted stage; the parameters are those of `output_columns`."""
+        """Make the fitted stage.
+
+        Parameters
+        ----------
+        schema : of the incoming batches.
+        state : what `fit_columns` returned, of all columns.
+        totals : float64 (classes,), the weight of the training rows of each class; (1,) without classes.
+        """
         columns = self.output_columns(schema, state, totals)
         if columns is not None:
             check_columns(self, columns, schema.width)
@@ -411,10 +422,14 @@ class FittedColumns(Fitted):
         matrix = Csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.columns))
         return batch.replace(schema=self.schema, X=matrix.without_zeros())
 
-    def push(self, table: ContingencyTable) -> ContingencyTable:
+    def transform_table(self, table: ContingencyTable) -> ContingencyTable:
         """Turn the table of rows into that of the transformed rows, for the columns that `table` covers.
 
         The result is exactly the table that counting the transformed rows gives.
+
+        Raises
+        ------
+        StageError : a transformed value is not a finite number.
         """
         # Each cell of an incoming column becomes a cell of each of its outgoing columns. Missing values become cells
         # first, and so do zeros unless they stay zero.

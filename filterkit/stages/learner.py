@@ -63,7 +63,7 @@ class Learner(Stage):
         return 0
 
     def inner_seed(self) -> int:
-        """Return the seed for drawing the folds."""
+        """Return the seed that assigns training rows to the folds of `inner_folds`; override it for a ``--seed``."""
         return 0
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:

@@ -85,7 +85,7 @@ class Scaling(ScalingOptions, ColumnStage):
         return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal, self.multiply)
 
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-        """See `ColumnStage.finish`; warn if no column is scaled, or all become 0."""
+        """Make the fitted stage, see `ColumnStage.finish`; warn if no numeric column is there, or all scores are 0."""
         numeric = ~schema.nominal
         count = int(np.count_nonzero(numeric))
         if self.score_only or not schema.width:

@@ -18,7 +18,10 @@ _collected: ContextVar[list[str] | None] = ContextVar("_collected", default=None
 
 
 def warn_nothing_learned(stage: str, text: str) -> None:
-    """Warn that the stage named `stage` has learned nothing; `text` says why, and what the stage does instead."""
+    """Warn that the stage named `stage` has learned nothing; `text` says why, and what the stage does instead.
+
+    Inside `collect_warnings`, the message joins its list instead.
+    """
     message = visible(f"{stage}: {text}")
     collected = _collected.get()
     if collected is None:

@@ -87,7 +87,7 @@ def test_sparse_weights_are_those_of_arrays(batch):
 def test_sparse_weights_are_pushed_as_arrays_are(name, chain):
     batch = sample(name)
     fitted = Chain.parse(chain).fit(batch).stages[0]
-    assert_same_tables(*both(lambda: fitted.push(table_of(batch))))
+    assert_same_tables(*both(lambda: fitted.transform_table(table_of(batch))))
 
 
 def test_a_table_of_many_classes_takes_memory_for_the_weights_that_are_not_zero():

@@ -237,7 +237,7 @@ def test_cumulative_counts_from_either_end_of_each_column(batch):
         expected = [np.cumsum(table.counts[a:b], axis=0) for a, b in pairwise(table.indptr)]
         np.testing.assert_array_equal(table.cumulative(), np.concatenate(expected))
         expected = [np.cumsum(table.counts[a:b][::-1], axis=0)[::-1] for a, b in pairwise(table.indptr)]
-        np.testing.assert_array_equal(table.at_least(), np.concatenate(expected))
+        np.testing.assert_array_equal(table.reverse_cumulative(), np.concatenate(expected))
 
 
 @pytest.mark.parametrize(
@@ -276,11 +276,11 @@ COLUMN_STAGES = [
 def assert_pushed(batch, chain):
     """The table pushed through a stage is the table of the rows that come out, also for a strip of columns."""
     (fitted,) = chain.fit(batch).stages
-    assert_same(fitted.push(table_of(batch)), table_of(fitted.transform(batch)))
+    assert_same(fitted.transform_table(table_of(batch)), table_of(fitted.transform(batch)))
     width = len(batch.schema.features)
     strip = np.arange(width // 3, (2 * width + 2) // 3)
     outputs = np.flatnonzero((fitted.columns >= width // 3) & (fitted.columns < (2 * width + 2) // 3))
-    assert_same(fitted.push(table_of(batch, strip)), table_of(fitted.transform(batch), outputs))
+    assert_same(fitted.transform_table(table_of(batch, strip)), table_of(fitted.transform(batch), outputs))
 
 
 @pytest.mark.parametrize("text", COLUMN_STAGES)
@@ -334,7 +334,7 @@ def test_a_table_is_pushed_through_all_stages_of_a_chain():
     fitted = filterkit.chain("shape --neighbors 3 bns shape --no-zero bns").fit(batch)
     table = table_of(batch)
     for stage in fitted.stages:
-        table, batch = stage.push(table), stage.transform(batch)
+        table, batch = stage.transform_table(table), stage.transform(batch)
         assert_same(table, table_of(batch))
 
 

@@ -85,14 +85,14 @@ def test_the_table_of_the_output_is_the_table_that_is_pushed_through(stage):
     made = fitted(stage)
     table = ContingencyTable.of(BATCH, np.arange(2), False, "test")
     of_output = ContingencyTable.of(made.transform(BATCH), np.arange(made.schema.width), False, "test")
-    assert cells(made.push(table)) == cells(of_output)
+    assert cells(made.transform_table(table)) == cells(of_output)
 
 
 def test_cells_that_become_equal_are_added_up():
     table = ContingencyTable.of(BATCH, np.arange(2), False, "test")
     assert cells(table) == [({1.0: 1.0, 2.0: 2.0}, 0.0), ({0.0: 1.0, 2.0: 1.0}, 1.0)]
-    assert cells(fitted(Floor()).push(table))[0] == ({0.0: 1.0, 1.0: 2.0}, 0.0)
-    assert cells(fitted(Twice()).push(table)) == [({0.0: 1.0, 1.0: 2.0}, 0.0)] * 2
+    assert cells(fitted(Floor()).transform_table(table))[0] == ({0.0: 1.0, 1.0: 2.0}, 0.0)
+    assert cells(fitted(Twice()).transform_table(table)) == [({0.0: 1.0, 1.0: 2.0}, 0.0)] * 2
 
 
 def test_a_fitted_stage_is_restored_from_its_state():

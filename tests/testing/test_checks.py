@@ -1111,9 +1111,9 @@ def unlabelled(batch):
     """All attributes that are no numbers as strings."""
     table = filterkit.to_arrow(batch.replace(weights=None))
     arrays = [c if pa.types.is_floating(c.type) else c.cast(pa.string()) for c in table.columns]
-    return filterkit.from_arrow(pa.table(arrays, names=table.column_names), class_="none").replace(
-        weights=batch.weights
-    )
+    kinds = {name: "string" for name, array in zip(table.column_names, arrays) if not pa.types.is_floating(array.type)}
+    strings = filterkit.from_arrow(pa.table(arrays, names=table.column_names), class_="none", kinds=kinds)
+    return strings.replace(weights=batch.weights)
 
 
 def test_declared_losses_are_allowed():
