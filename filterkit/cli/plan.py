@@ -164,7 +164,7 @@ def align(reader: Input, wanted: Schema, unseen: bool) -> Alignment:
     `unseen` says whether values that the chain does not know are missing; a warning tells which.
     """
     try:
-        alignment = Alignment(reader.schema, wanted, unseen)
+        alignment = Alignment(reader.schema, wanted, unseen, reader.name)
     except FilterkitError as error:
         raise FilterkitError(f"{reader.name}: {error}") from None
     for name, values in (alignment.unseen or {}).items():

@@ -9,6 +9,7 @@ import numpy as np
 
 from filterkit.data.attributes import names_of
 from filterkit.data.batch import Batch
+from filterkit.data.column_types import code_labels
 from filterkit.data.csr import Csr
 from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
@@ -45,6 +46,7 @@ class Alignment:
     given : the schema of the batches to be converted.
     wanted : the schema that the chain was fitted on.
     unseen : whether values that the wanted attribute does not declare are missing; otherwise, they are an error.
+    source : what messages about texts of batches call the input; "" for none.
 
     Attributes
     ----------
@@ -56,7 +58,8 @@ class Alignment:
         not; names the first few.
     """
 
-    def __init__(self, given: Schema, wanted: Schema, unseen: bool = False) -> None:
+    def __init__(self, given: Schema, wanted: Schema, unseen: bool = False, source: str = "") -> None:
+        self._source_name = source
         self.given = given
         self.wanted = wanted
         self.unseen: dict[str, list[str]] | None = {} if unseen else None
@@ -182,7 +185,7 @@ class Alignment:
         """
         from filterkit.data import arrow
 
-        code = {label: float(number) for number, label in enumerate(wanted.values)}
+        code = code_labels(wanted)
         texts: Any = batch.passthrough
         column = texts.column(wanted.name)
         parts, unknown = [np.empty(0)], dict[str, None]()
@@ -193,11 +196,11 @@ class Alignment:
             image = np.array([*(code.get(word, np.nan) for word in words), np.nan])
             parts.append(image[np.where(arrow.nulls(encoded.indices), len(words), arrow.plain_values(encoded.indices))])
         if unknown and self.unseen is None:
-            _refuse_values(wanted.name, list(unknown))
+            _refuse_values(wanted.name, list(unknown), f"{self._source_name}: " if self._source_name else "")
         if unknown and wanted.name not in self._warned:
             self._warned.add(wanted.name)
             text = f"attribute {quoted(wanted.name)} is missing where it is {named(list(unknown))}"
-            warn_of_losses("transform", [text])
+            warn_of_losses(self._source_name or "transform", [text])
         return np.concatenate(parts)
 
     def _decode(self, batch: Batch, name: str) -> Any:
@@ -240,7 +243,7 @@ def _codes(given: Attribute, wanted: Attribute) -> np.ndarray | None:
     """float64: the code in `wanted` of each value of `given`, and NaN for missing; None if the codes are the same."""
     if given.kind != "nominal" or wanted.kind != "nominal" or given.values == wanted.values[: len(given.values)]:
         return None
-    code = {value: float(i) for i, value in enumerate(wanted.values)}
+    code = code_labels(wanted)
     return np.array([*(code.get(value, np.nan) for value in given.values), np.nan])
 
 
@@ -262,7 +265,7 @@ def _check_kind(given: Attribute, wanted: Attribute, unseen: dict[str, list[str]
         raise FilterkitError(f"attribute {quoted(given.name)} is {given.kind}; the one fitted on is {wanted.kind}")
     if given.attributes != wanted.attributes:
         raise FilterkitError(f"attribute {quoted(given.name)} contains other attributes than the one fitted on")
-    known = set(wanted.values)
+    known = code_labels(wanted).keys()
     unknown = [value for value in given.values if value not in known]
     if unseen is not None:
         unseen |= {given.name: unknown} if unknown else {}
@@ -270,19 +273,23 @@ def _check_kind(given: Attribute, wanted: Attribute, unseen: dict[str, list[str]
     _refuse_values(given.name, unknown)
 
 
-def _refuse_values(name: str, unknown: list[str]) -> None:
+def _refuse_values(name: str, unknown: list[str], source: str = "") -> None:
     """Raise a `FilterkitError` that names values of an attribute that are not among the wanted, if there are any."""
     _refuse(
         unknown,
         f"value of attribute {quoted(name)} is not among those fitted on",
         f"values of attribute {quoted(name)} are not among those fitted on",
         READ_AS_MISSING,
+        source,
     )
 
 
-def _refuse(found: Iterable[Any], one: str, several: str, hint: str = "") -> None:
-    """Raise a `FilterkitError` that names the first few of `found` and ends in `hint`, unless there are none."""
+def _refuse(found: Iterable[Any], one: str, several: str, hint: str = "", source: str = "") -> None:
+    """Raise a `FilterkitError` that names the first few of `found` and ends in `hint`, unless there are none.
+
+    It begins with `source`, the name of an input and a colon.
+    """
     found = list(found)
     if found:
         names = ", ".join(map(quoted, found[:5])) + (", …" if len(found) > 5 else "")
-        raise FilterkitError(f"{len(found)} {one if len(found) == 1 else several}: {names}{hint}")
+        raise FilterkitError(f"{source}{len(found)} {one if len(found) == 1 else several}: {names}{hint}")

@@ -95,6 +95,14 @@ def label_attribute(name: str, words: Iterable[str], order: str = "appearance") 
     return Attribute(name, "nominal", tuple(sorted(words) if order == "sorted" else words))
 
 
+def code_labels(attribute: Attribute) -> dict[str, float]:
+    """Return the code of each label of a nominal attribute; of false and true for each spelling."""
+    code = {label: float(number) for number, label in enumerate(attribute.values)}
+    if attribute.values == TRUTH_VALUES:
+        code |= {word: code[word.lower()] for spelling in TRUTH_SPELLINGS for word in spelling}
+    return code
+
+
 def are_truth_values(words: Sequence[str]) -> bool:
     """Return whether all texts, which are some, are spellings of true and false, in one manner."""
     return bool(words) and any(spelling.issuperset(words) for spelling in TRUTH_SPELLINGS)

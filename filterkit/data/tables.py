@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
-from filterkit.data.column_types import TRUTH_SPELLINGS, TRUTH_VALUES, cut_to_milliseconds, is_number, is_text
+from filterkit.data.column_types import code_labels, cut_to_milliseconds, is_number, is_text
 from filterkit.data.dates import EARLIEST, LATEST, DateFormat
 from filterkit.data.labels import join
 from filterkit.data.losses import Inexact
@@ -161,9 +161,7 @@ def _codes(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
     """The indices of labels, NaN for missing; `unseen` as for `from_table`."""
     if not pa.types.is_dictionary(array.type):
         array = arrow.dictionary(_attribute_texts(array, attribute))
-    code = {label: float(number) for number, label in enumerate(attribute.values)}
-    if attribute.values == TRUTH_VALUES:
-        code |= {word: code[word.lower()] for spelling in TRUTH_SPELLINGS for word in spelling}
+    code = code_labels(attribute)
     words = _attribute_texts(array.dictionary, attribute).to_pylist()
     image = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
     places = array.indices

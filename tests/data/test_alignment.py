@@ -94,6 +94,15 @@ def test_texts_stand_for_the_same_labels_and_labels_for_texts(text, tmp_path):
     assert np.isnan(lenient.in_form(False).X[0, 1])
 
 
+@pytest.mark.parametrize("kind", ["string", "{True,False}", "{TRUE,FALSE}"])
+def test_truth_values_are_the_same_in_every_spelling(kind, tmp_path):
+    words = ("TRUE", "FALSE") if "TRUE" in kind else ("True", "False")
+    head = "@relation r\n@attribute f %s\n@data\n"
+    training = read(tmp_path, f"{head % '{false,true}'}true\nfalse\n?\n", class_="none")
+    other = read(tmp_path, f"{head % kind}{words[0]}\n{words[1]}\n?\n", class_="none")
+    assert testing.same(Alignment(other.schema, training.schema).apply(other), training)
+
+
 def test_the_class_may_be_missing_or_absent(tmp_path):
     training = read(tmp_path, TRAINING)
     lines = [line.split(",", 1)[-1] if line[0] in "nym" else line for line in OTHER.splitlines()]
