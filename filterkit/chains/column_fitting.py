@@ -112,7 +112,7 @@ class Learning:
 def take_strips(
     counting: Counting, stage: ColumnStage, rows: Rows, memory: int, learning: Learning
 ) -> Passes[Strip | None]:
-    """Take a statistic of all columns, in as many strips as the budget makes necessary, and learn from each.
+    """Yield the queries of each pass: take a statistic, in as many strips as the budget needs, and learn from each.
 
     Parameters
     ----------

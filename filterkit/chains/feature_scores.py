@@ -13,12 +13,12 @@ from filterkit.chains.column_fitting import fit_column_stages
 from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import best_tests
 from filterkit.counts.table import ContingencyTable
-from filterkit.counts.thresholds import Thresholds, score_columns
+from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns
 from filterkit.data.batch import Batch
 from filterkit.data.given import Table
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import UsageError
+from filterkit.errors import UsageError, quoted
 from filterkit.plugin.registry import find_metric
 from filterkit.stages.base import check_class
 from filterkit.stages.columns import ColumnStage, State
@@ -75,7 +75,9 @@ def scores(
     ----------
     rows : as for `Chain.fit`.
     metrics : the name of a metric, or the names of several, each once.
-    alpha, combine, seed : options of the metrics' stages: ``filterkit stages bns`` explains them.
+    alpha : weighs features of the positive class, and 1 - alpha others; None weighs none.
+    combine : how the scores of several classes become one, ``max``, ``mean`` or ``weighted``. None: as the metric says.
+    seed : of metrics that draw rows by chance.
     jobs, memory : as for `Chain.fit`.
 
     Returns
@@ -90,7 +92,7 @@ def scores(
 
     Raises
     ------
-    UsageError : there is no metric, one is named twice, or one is unknown; or `alpha` is not from 0 to 1.
+    UsageError : there is no metric, one is named twice, or one is unknown; or `alpha` or `combine` has another value.
     StageError : there is no nominal class and a metric needs one.
     FilterkitError : `rows` is something else.
     """
@@ -102,6 +104,8 @@ def scores(
         raise UsageError(f"scores: {twice} is named twice")
     if alpha is not None and not 0 <= alpha <= 1:
         raise UsageError(f"scores: --alpha must be from 0 to 1, not {alpha}")
+    if combine not in (None, *COMBINATIONS):
+        raise UsageError(f"scores: --combine must be one of {', '.join(COMBINATIONS)}, not {quoted(str(combine))}")
     stage = _ColumnScorer(names, {"alpha": alpha, "combine": combine}, seed)
     with open_training_rows(rows, LocalEngine(jobs), jobs, memory) as training:
         check_class(stage, training.schema, in_chain=False)

@@ -163,7 +163,10 @@ class _Fitting:
 
 
 def _changes_targets(stage: Stage, before: Schema, after: Schema) -> bool:
-    """Return whether a stage changes the names of the class or the labels, or learns their values from rows."""
+    """Return whether a stage makes other attributes the class or labels, or learns their kind or values from rows.
+
+    False for a stage that learns nothing and only changes kinds or values.
+    """
     old, new = ([schema.attributes[i] for i in schema.targets] for schema in (before, after))
     if [a.name for a in old] != [a.name for a in new]:
         return True

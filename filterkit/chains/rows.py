@@ -127,11 +127,11 @@ class BatchSource:
             n_bytes += packed.nbytes
             if self.rereads and n_bytes > self.memory * self.engine.jobs:
                 self._reads_again = True
-                self._release()
+                self._drop_stored()
             yield result
 
-    def _release(self) -> None:
-        """Let the engine forget the batches that it keeps."""
+    def _drop_stored(self) -> None:
+        """Release the batches that engine workers store, and forget all stored batches."""
         for each in self._stored or ():
             if not isinstance(each.batch, (SpooledBatch, Batch)):
                 self.engine.release(each.batch)
@@ -145,7 +145,7 @@ class BatchSource:
     def close(self) -> None:
         """Release stored batches and delete temporary files; batches that are in memory stay. Do not map afterwards."""
         if not self.in_memory:
-            self._release()
+            self._drop_stored()
         self._closing.close()
 
 

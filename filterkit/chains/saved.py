@@ -112,7 +112,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
     """
     known = plugins or registry()
     try:
-        with zipfile.ZipFile(_make_seekable(path)) as archive:
+        with zipfile.ZipFile(_open_pipe(path)) as archive:
             header = _read_header(archive)
             stages = [_parse_stage(note, known) for note in header["stages"]]
             incoming = schema = schema_from_json(header["incoming"])
@@ -130,8 +130,11 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
     return fitted
 
 
-def _make_seekable(path: Any) -> Any:
-    """Return a file as it is, and a pipe as a file in memory, which is cut short if it is no zip archive."""
+def _open_pipe(path: Any) -> Any:
+    """Return the path of a file, or a file object, as it is; read a pipe into a `BytesIO`.
+
+    Of a pipe that does not begin like a zip archive, only the first bytes are read, so that zipfile refuses it.
+    """
     if hasattr(path, "read") or pipe_of(path) is None:
         return path
     with open(path, "rb") as pipe:

@@ -109,7 +109,10 @@ class SpooledBatch:
 
 
 def load_rows(spooled: Sequence[SpooledBatch], schema: Schema, first: int, stop: int) -> Batch:
-    """Load the rows from number `first` up to, but not including, `stop`, from batches that follow each other."""
+    """Load the rows from number `first` up to, but not including, `stop`, and join them into one batch.
+
+    Rows are numbered over the whole source, as by `SpooledBatch.start`; the batches follow each other.
+    """
     begin = bisect_right(spooled, first, key=lambda each: each.start) - 1
     end = bisect_left(spooled, stop, key=lambda each: each.start)
     parts = [

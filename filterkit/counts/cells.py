@@ -48,7 +48,7 @@ def _weigh_missing(rows: CountedRows, column: np.ndarray, row: np.ndarray, colum
     """Add up the weights of missing values, `gap_parts` of `ContingencyTable`, from the column and the row of each."""
     if rows.classes > FEW:
         parts = np.ones((len(row), 1)) if rows.parts is None else rows.parts[row]
-        return SparseParts.added(column, rows.y[row], parts, columns, rows.classes)
+        return SparseParts.from_entries(column, rows.y[row], parts, columns, rows.classes)
     shape = (columns, rows.classes, 1 if rows.parts is None else rows.parts.shape[1])
     if not len(row):
         return np.zeros(shape)
@@ -91,7 +91,7 @@ def _sparse_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _dense_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `_sparse_entries`, for a dense batch; zeros are left out."""
+    """Return the column, value and row of each entry of a dense batch that is not zero, as `entries` does."""
     X = batch.X if len(columns) == batch.X.shape[1] else batch.X[:, columns]
     value = X.T.ravel()
     column = np.repeat(np.arange(X.shape[1]), X.shape[0])

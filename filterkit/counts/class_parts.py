@@ -34,8 +34,11 @@ class SparseParts:
         self.classes = classes
 
     @staticmethod
-    def added(place: np.ndarray, code: np.ndarray, parts: np.ndarray, places: int, classes: int) -> SparseParts:
-        """Entries in any order, int (entries,) and float64 (entries, parts); those of one place and class add up."""
+    def from_entries(place: np.ndarray, code: np.ndarray, parts: np.ndarray, places: int, classes: int) -> SparseParts:
+        """Make weights from entries in any order, int (entries,) and float64 (entries, parts).
+
+        Those of one place and class add up.
+        """
         key = place.astype(np.int64) * classes + code
         if (key[1:] <= key[:-1]).any():
             order = np.argsort(key, kind="stable")  # fast, because most entries come in sorted runs
@@ -73,7 +76,7 @@ class SparseParts:
     @property
     def weights(self) -> np.ndarray:
         """float64 (entries,)."""
-        return added(self.parts)
+        return collapse_parts(self.parts)
 
     def filled(self) -> np.ndarray:
         """The same weights as an array."""
@@ -85,13 +88,13 @@ class SparseParts:
 Parts = np.ndarray | SparseParts
 
 
-def added(parts: np.ndarray) -> np.ndarray:
-    """The sums of parts."""
+def collapse_parts(parts: np.ndarray) -> np.ndarray:
+    """Add up the parts of each weight, which are the last axis."""
     return parts[..., 0] if parts.shape[-1] == 1 else np.asarray(parts.sum(axis=-1))
 
 
 def filled(parts: Parts, width: int) -> np.ndarray:
-    """The weights as an array in `width` parts, of which there are at least as many."""
+    """Return weights as an array in `width` parts, which is at least as many as they have."""
     return in_parts(parts.filled() if isinstance(parts, SparseParts) else parts, width)
 
 
@@ -119,7 +122,7 @@ def take(parts: Parts, places: np.ndarray) -> Parts:
 
 
 def concatenate(several: Sequence[Parts]) -> Parts:
-    """The weights of all places, in order."""
+    """Concatenate weights along the places: an array if all are arrays, else a `SparseParts`."""
     width = max(map(width_of, several))
     sparse = [each for each in several if isinstance(each, SparseParts)]
     if not sparse:
@@ -140,13 +143,13 @@ def add_runs(parts: Parts, first: np.ndarray) -> Parts:
         return np.add.reduceat(parts, first, axis=0)
     sizes = np.diff(parts.starts[np.append(first, len(parts))])
     run = np.repeat(np.arange(len(first)), sizes)
-    return SparseParts.added(run, parts.code, parts.parts, len(first), parts.classes)
+    return SparseParts.from_entries(run, parts.code, parts.parts, len(first), parts.classes)
 
 
 def sum_by(parts: Parts, group: np.ndarray, groups: int) -> Parts:
     """The sums of the weights at the places of each group; `group` is int64 (places,)."""
     if isinstance(parts, SparseParts):
-        return SparseParts.added(group[parts.place], parts.code, parts.parts, groups, parts.classes)
+        return SparseParts.from_entries(group[parts.place], parts.code, parts.parts, groups, parts.classes)
     sums = np.empty((groups, *parts.shape[1:]))
     for code, part in np.ndindex(*parts.shape[1:]):
         sums[:, code, part] = np.bincount(group, parts[:, code, part], groups)
@@ -179,7 +182,7 @@ def regrouped(parts: Parts, group: np.ndarray, groups: int) -> Parts:
         kept = np.flatnonzero(number >= 0)
         place, number, weights = parts.place[kept], number[kept], parts.parts.take(kept, axis=0)
         if groups > FEW:
-            return SparseParts.added(place, number, weights, len(parts), groups)
+            return SparseParts.from_entries(place, number, weights, len(parts), groups)
         sums = sum_parts(place * groups + number, weights, len(parts) * groups)
         return sums.reshape(len(parts), groups, weights.shape[1])
     array = np.zeros((len(parts), groups, parts.shape[2]))
@@ -202,7 +205,7 @@ def sum_all(several: list[Parts]) -> Parts:
     one = concatenate(several)
     assert isinstance(one, SparseParts)
     places = len(several[0])
-    return SparseParts.added(one.place % max(places, 1), one.code, one.parts, places, one.classes)
+    return SparseParts.from_entries(one.place % max(places, 1), one.code, one.parts, places, one.classes)
 
 
 def any_weight(parts: Parts) -> np.ndarray:

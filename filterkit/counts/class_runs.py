@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.counts.class_parts import SparseParts, added
+from filterkit.counts.class_parts import SparseParts, collapse_parts
 from filterkit.data.ragged import begins_run, ranges
 
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
@@ -78,7 +78,7 @@ def class_cells(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
     running = np.cumsum(weights, axis=0)
     first = np.flatnonzero(begins)
     before = np.repeat(running[first] - weights[first], np.diff(first, append=len(key)), axis=0)
-    return ClassCells(cell[order], code[order], added(weights), begins, added(running - before))
+    return ClassCells(cell[order], code[order], collapse_parts(weights), begins, collapse_parts(running - before))
 
 
 def class_runs(

@@ -128,7 +128,7 @@ class Metric:
         return self.needs_class and self.by_table is None
 
     def help(self) -> str:
-        """The docstring of `score`, or of `by_table` if there is one."""
+        """Return the docstring of `score`, or of `by_table` if there is one; "" without."""
         return inspect.getdoc(self.by_table or self.score) or ""
 
     def summary(self) -> str:

@@ -210,7 +210,11 @@ def describe_attributes(overview: Overview) -> Iterator[dict[str, Any]]:
 
 
 def _describe_features(overview: Overview) -> Iterator[dict[str, Any]]:
-    """Yield what is known of each column of X."""
+    """Yield a dictionary for each column of X, without its name and kind.
+
+    It has ``missing`` and ``distinct``. A nominal column has ``labels``, the number of rows of each; a numeric one
+    ``zeros``, ``infinite`` if there are such values, ``least``, ``largest``, ``mean`` and ``deviation``.
+    """
     moments, labels = overview.moments, overview.moments.labels
     present = moments.present
     deviation = np.where(present > 1, moments.deviation(), np.nan)

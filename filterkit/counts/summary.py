@@ -196,7 +196,7 @@ class Moments(Summary):
     @classmethod
     def _of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
         moments = super()._of_rows(rows, columns, reader)
-        exponent, weight_exponent, weights = moments._choose_grid(), 0, None
+        exponent, weight_exponent, weights = moments._choose_exponents(), 0, None
         if rows.parts is not None:
             weights = rows.parts.sum(axis=1)
             weight_exponent = int(grid(weights.max(initial=1.0)))
@@ -221,7 +221,7 @@ class Moments(Summary):
         """See `Summary.of_table`."""
         moments = super().of_table(table)
         digits = np.zeros((2, MOST_DIGITS, len(table)))
-        column, exponent = table.column_of_cell, moments._choose_grid()
+        column, exponent = table.column_of_cell, moments._choose_exponents()
         _add(digits, table.values * unit(exponent)[column], None, column, sum_over_classes(table.counts))
         return moments._set_sums(digits, exponent, 0)
 
@@ -230,8 +230,8 @@ class Moments(Summary):
         """See `Statistic.working_bytes`; in the end, sums are Python ints."""
         return self.nbytes + _INT_BYTES * len(self)
 
-    def _choose_grid(self) -> np.ndarray:
-        """Return the exponent of the grid for the values of each column, int64 (k,)."""
+    def _choose_exponents(self) -> np.ndarray:
+        """Return for each column an exponent e: no absolute value exceeds ``2**(26 * (e + 1))``; int64 (k,)."""
         return grid(np.where(np.isinf(self.low), 0.0, np.maximum(np.abs(self.low), np.abs(self.high))))
 
     def _set_sums(self, digits: np.ndarray, exponent: np.ndarray, weight_exponent: int) -> Self:

@@ -15,7 +15,7 @@ import numpy as np
 
 from filterkit.counts import class_parts
 from filterkit.counts.cells import cells_of
-from filterkit.counts.class_parts import Parts, SparseParts, added
+from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import add_parts, rows_that_count
@@ -118,17 +118,17 @@ class ContingencyTable(Statistic):
     @cached_property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of all rows of each class."""
-        return added(self.total_parts)
+        return collapse_parts(self.total_parts)
 
     @cached_property
     def missing(self) -> np.ndarray:
         """float64 (k, classes): the weight of the rows whose value is missing."""
-        return added(self.missing_parts)
+        return collapse_parts(self.missing_parts)
 
     @cached_property
     def counts(self) -> np.ndarray:
         """float64 (cells, classes): the weight of the rows with the cell's value."""
-        return added(self.exact_parts)
+        return collapse_parts(self.exact_parts)
 
     @property
     def counts_with_missing(self) -> np.ndarray:
@@ -144,13 +144,13 @@ class ContingencyTable(Statistic):
     def rows(self) -> np.ndarray:
         """float64 (cells,): the weight of the rows of any class with the cell's value."""
         if isinstance(self.cell_parts, SparseParts):
-            return added(class_parts.over_classes(self.cell_parts))[:, 0]
+            return collapse_parts(class_parts.over_classes(self.cell_parts))[:, 0]
         return sum_over_classes(self.counts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
         """float64 (k, classes): the weight of the rows whose value is zero."""
-        return added(self._zero_parts)
+        return collapse_parts(self._zero_parts)
 
     @cached_property
     def _zero_parts(self) -> np.ndarray:
@@ -162,7 +162,7 @@ class ContingencyTable(Statistic):
     def zero_rows(self) -> np.ndarray:
         """float64 (k,): the weight of the rows of any class whose value is zero."""
         if isinstance(self.cell_parts, SparseParts):
-            return added(self._zero_rows)
+            return collapse_parts(self._zero_rows)
         return sum_over_classes(self.zeros)
 
     @cached_property
@@ -175,7 +175,7 @@ class ContingencyTable(Statistic):
     def missing_rows(self) -> np.ndarray:
         """float64 (k,): the weight of the rows of any class whose value is missing."""
         if isinstance(self.gap_parts, SparseParts):
-            return added(class_parts.over_classes(self.gap_parts))[:, 0]
+            return collapse_parts(class_parts.over_classes(self.gap_parts))[:, 0]
         return sum_over_classes(self.missing)
 
     @property
@@ -272,7 +272,7 @@ class ContingencyTable(Statistic):
     def cumulative(self) -> np.ndarray:
         """float64 (cells, classes): the weight of the rows in cells of the column up to the cell's value."""
         running = self._running()
-        return added(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
+        return collapse_parts(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
 
     def reverse_cumulative(self) -> np.ndarray:
         """float64 (cells, classes): the weight of the rows in cells of the column from the cell's value on.
@@ -280,7 +280,7 @@ class ContingencyTable(Statistic):
         Missing values never count, and zeros only if `with_zeros` has made cells of them. The sums are exact.
         """
         running = self._running()
-        return added(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])
+        return collapse_parts(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])
 
     def _running(self) -> np.ndarray:
         """float64 (cells + 1, classes, parts): the sum of the parts of all cells before each cell, and of all cells."""

@@ -92,7 +92,10 @@ class Thresholds:
         return sum_over_classes(self.selected)
 
     def _select_rows(self, cells: ContingencyTable) -> np.ndarray:
-        """As `selected`, of cells that perhaps count other classes."""
+        """Return the weight of the rows that each test selects, of cells that perhaps count other classes.
+
+        float64 (tests, classes of `cells`).
+        """
         selected = cells.reverse_cumulative()
         nominal = cells.nominal[cells.column_of_cell]
         if nominal.any():
@@ -152,17 +155,17 @@ class Thresholds:
         return self._against[key]
 
     def score(self, metric: Metric, task: int | None, alpha: float | None = None) -> tuple[np.ndarray, float]:
-        """The scores of all tests for one class against the rest.
+        """Score all tests for one class against the rest.
 
         Parameters
         ----------
         metric : what to score by.
-        task : as for `against`.
-        alpha : as for `score_columns`.
+        task : the code of the class; None for a metric that needs no class, for which all rows are positive.
+        alpha : as for `score_columns`; None leaves scores as they are.
 
         Returns
         -------
-        scores : float64 (tests,). All are 0 if there are no positive rows, or no negative ones.
+        scores : float64 (tests,). All are 0 if there are no positive rows or, for a class, no negative ones.
         constant : the score of a feature that is in no row.
 
         Raises
@@ -348,7 +351,7 @@ def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
 def _weigh_scores(
     scores: np.ndarray, tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, alpha: float
 ) -> np.ndarray:
-    """Multiply scores by `alpha` for features that go with the positive class, and times 1 - alpha for others."""
+    """Multiply scores by `alpha` if the true positive rate is at least the false positive rate, else by 1 - alpha."""
     return np.asarray(scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha))
 
 

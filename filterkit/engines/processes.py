@@ -50,7 +50,7 @@ class ProcessEngine(Engine):
         return self._start().keep(function)
 
     def release(self, kept: Any) -> None:
-        """See `Engine.release`."""
+        """Delete the file of a result that `keep` stored."""
         kept.remove()
 
     def close(self) -> None:

@@ -53,13 +53,15 @@ def describe_table(overview: Overview) -> dict[str, Any]:
 
 
 def find_warnings(overview: Overview, features: Schema, ranking: Ranking | None) -> list[dict[str, Any]]:
-    """Return ``warnings`` of the page.
+    """Find what deserves attention: ``warnings`` of the page.
+
+    Each is a dictionary: ``kind``, ``text``, ``attributes`` (the first names) and ``count`` (of all names).
 
     Parameters
     ----------
     overview : of the table.
     features : the schema of the rows that `ranking` is of.
-    ranking : the features; None if there are none.
+    ranking : the scored features; None to say nothing of features. Nothing is said of them if rows are few, either.
     """
     warnings = [*_warn_of_classes(overview)]
     if overview.rows:

@@ -119,8 +119,8 @@ class _RankColumns(MeasuringStage):
             "nonzero": table.nonzero_rows,
             "missing": table.missing_rows,
             "distinct": np.diff(cells.indptr),
-            "whole": _holds_of_all_cells(cells, cells.values == np.rint(cells.values)),
-            "pure": _holds_of_all_cells(cells, _count_classes(cells) < 2),
+            "whole": _all_cells_of_column(cells, cells.values == np.rint(cells.values)),
+            "pure": _all_cells_of_column(cells, _count_classes(cells) < 2),
             **{name: np.stack([getattr(each, name) for each in tests], axis=1) for name in BestTests._fields},
         }
 
@@ -150,8 +150,8 @@ def _restore_stage(names: list[str], supervised: bool) -> _RankColumns:
     return _RankColumns(lambda: [find_metric(name) for name in names], supervised)
 
 
-def _holds_of_all_cells(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:
-    """Return whether a flag holds of all cells of a column: bool (columns,)."""
+def _all_cells_of_column(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:
+    """Return for each column whether `flags`, bool (cells,), is True in all its cells; True without cells."""
     return np.asarray(np.bincount(cells.column_of_cell[~flags], minlength=len(cells)) == 0)
 
 

@@ -184,7 +184,7 @@ class FittedLearner(Fitted):
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]
-        """The incoming schema with predictions and scores added. Evaluations do not need it: built on demand."""
+        """The incoming schema with predictions and scores added; `zero` is False. It is built when first used."""
         schema = self._incoming.with_more(self._added)
         return schema.replace(zero=False)  # a score of zero does not mean absent
 

@@ -239,7 +239,10 @@ def flag_of(field: dataclasses.Field[Any]) -> str:
 
 
 def check_value(kind: type[Configured], field: dataclasses.Field[Any], value: Any) -> None:
-    """Raise a `UsageError` if an option does not accept a value; name the option, the values allowed and this one."""
+    """Raise a `UsageError` if a value of the option's type is not among its choices, or not within its bounds.
+
+    Numbers must be finite unless they are the default. None is refused only for a positional option.
+    """
     name, shown = kind.name, kind.shown(field)
     choices, minimum, maximum = (field.metadata[key] for key in ("choices", "minimum", "maximum"))
     if field.metadata["bare"] and value is None:
@@ -262,7 +265,11 @@ def _format_limit(number: float) -> str:
 
 
 def describe_options(kind: type[Configured]) -> list[dict[str, Any]]:
-    """Describe the options of a stage or format, for JSON: a dictionary for each, with its flag, type and bounds."""
+    """Describe the options of a stage or format, for JSON.
+
+    Each is a dictionary: ``option`` (the flag, or the name of a positional one), ``type`` as in JSON Schema,
+    ``repeatable``, ``default``, ``choices`` (None: any), ``minimum`` and ``maximum`` (None: no bound), and ``help``.
+    """
     types = types_of(kind)
     return [
         {

@@ -76,14 +76,14 @@ class DaskEngine(Engine):
 
     @property
     def jobs(self) -> int:  # type: ignore[override]
-        """The number of items to work on at once."""
+        """The number of threads of the cluster; before workers are started, the number asked for."""
         return self._wanted if self._cluster is None and self._client is None else self._connect().threads()
 
-    def prepare(self, function: Callable[..., None], *given: Any) -> None:
-        """See `Engine.prepare`."""
-        self._preparations.append((function, given))
+    def prepare(self, function: Callable[..., None], *args: Any) -> None:
+        """See `Engine.prepare`; workers that already run call the function, too."""
+        self._preparations.append((function, args))
         if self._cluster is not None:
-            self._cluster.prepare(function, given)
+            self._cluster.prepare(function, args)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """See `Engine.map`."""
@@ -147,7 +147,7 @@ class DaskEngine(Engine):
         return _Task(done, cluster.submit(take_small, done, priority=priority), item)
 
     def _wait_for(self, task: _Task) -> Any:
-        """Return the result of a task, or raise its exception."""
+        """Wait for a task and return its result, with a `Kept` for each large part; raise what the function raised."""
         cluster = self._connect()
         with _convert_dask_errors(task.item):
             result, sizes = cluster.result(task.small)

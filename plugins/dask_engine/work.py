@@ -134,7 +134,7 @@ def _describe_failure(error: Exception) -> Failure:
 
 
 def take_small(done: Done) -> tuple[Any, list[int]]:
-    """Return the result without its large parts, and their sizes in bytes."""
+    """Return the result with a `Slot` for each large part, or a `Failure`; and the sizes of these parts in bytes."""
     return done.result, [measure(part) for part in done.large]
 
 

@@ -117,6 +117,13 @@ def test_invalid_lists_of_metrics_are_refused(names, message):
         filterkit.scores(sample("iris"), names)
 
 
+def test_options_have_values_that_metrics_know():
+    with pytest.raises(UsageError, match=r"scores: --combine must be one of max, mean, weighted, not 'maximum'"):
+        filterkit.scores(sample("iris"), "bns", combine="maximum")
+    with pytest.raises(UsageError, match=r"scores: --alpha must be from 0 to 1, not 2"):
+        filterkit.scores(sample("iris"), "bns", alpha=2)
+
+
 def test_the_text_is_aligned_and_long_names_are_shortened():
     import pyarrow as pa
 
