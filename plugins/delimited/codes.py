@@ -9,27 +9,36 @@ import numpy as np
 if TYPE_CHECKING:
     from .form import Delimited
 
-_POINT, _ZERO, _NINE = np.uint8(ord(".")), np.uint8(ord("0")), np.uint8(ord("9"))
+_POINT, _ZERO, _NINE, _PLUS = (np.uint8(ord(character)) for character in ".09+")
+_WINDOW = 1 << 16  # bytes
 
 
 def find_code_columns(form: Delimited, text: bytes) -> list[int]:
     """Return the positions of the columns with a cell that begins with a zero before a digit, or with a plus sign.
 
-    This passes over the bytes of all rows, so it compares whole arrays and stops early where there is no such cell.
+    This passes over the bytes of all rows, so it compares whole arrays, of a size that the processor's cache holds.
     """
-    characters = np.frombuffer(b"\n" + text + b"\n\n", np.uint8)
-    here, after = characters[1:-2], characters[2:-1]
-    is_code = here == _ZERO
-    is_code &= (characters[:-3] - _POINT) > _NINE - _POINT  # a digit or a point before makes it part of a number
-    if b"+" in text:
-        is_code |= here == ord("+")
-    is_code &= (after - _ZERO) <= _NINE - _ZERO
-    places = np.flatnonzero(is_code) + 1
+    characters = np.frombuffer(text, np.uint8)
+    has_plus = b"+" in text
+    begins_with_code = text[:1] in (b"0", b"+") and text[1:2].isdigit()
+    found = [np.zeros(int(begins_with_code), np.int64)]
+    for first in range(0, max(len(text) - 2, 0), _WINDOW):
+        window = characters[first : first + _WINDOW + 2]
+        before, here, after = window[:-2], window[1:-1], window[2:]
+        is_code = here == _ZERO
+        is_code &= (before - _POINT) > _NINE - _POINT  # a digit or a point before makes it part of a number
+        if has_plus:
+            is_code |= here == _PLUS
+        is_code &= (after - _ZERO) <= _NINE - _ZERO
+        if is_code.any():
+            found.append(np.flatnonzero(is_code) + first + 1)
+    places = np.concatenate(found)
     if not len(places):
         return []
-    before = characters[places - 1]
-    is_signed = (before == ord("-")) | (before == ord("+"))
-    before[is_signed] = characters[places[is_signed] - 2]
+    before = np.where(places, characters[places - 1], ord("\n"))
+    is_signed = (before == ord("-")) | (before == _PLUS)
+    signed = places[is_signed]
+    before[is_signed] = np.where(signed > 1, characters[signed - 2], ord("\n"))
     begins_cell = np.zeros(256, bool)
     begins_cell[list(f"{form.separator}{form.quoting}\r\n ".encode())] = True
     places = places[begins_cell[before]]
@@ -47,7 +56,7 @@ def _find_columns(form: Delimited, characters: np.ndarray, places: np.ndarray) -
             separates &= is_outside
             ends &= is_outside
     separators = np.flatnonzero(separates)
-    lines = np.flatnonzero(ends)
+    lines = np.concatenate([[-1], np.flatnonzero(ends)])
     starts = lines[np.searchsorted(lines, places) - 1]
     columns: list[int] = np.unique(np.searchsorted(separators, places) - np.searchsorted(separators, starts)).tolist()
     return columns
