@@ -56,14 +56,15 @@ class Change(NamedTuple):
 
 # What each change is announced by, parts of warnings, and where it is known: the formats, and why.
 _NUMBERS = "does not tell labels that are numbers from numbers"
+_TEXTS = "does not tell texts that are numbers from numbers"
 _UNUSED = "holds only labels that rows have"
 _ANNOUNCED = {
     "weights of rows": ("the weights of rows are not written",),
     "weights of attributes": ("cannot hold the weights of attributes",),
     "labels that no row has": (_UNUSED,),
     "labels became numbers": (_NUMBERS, _UNUSED),  # those that rows have may be numbers
-    "codes became numbers": (_NUMBERS, _UNUSED),
-    "string became numeric": ("does not tell texts that are numbers from numbers",),
+    "codes became numbers": (_NUMBERS, _TEXTS, _UNUSED),
+    "string became numeric": (_TEXTS,),
     "labels": ("holds numbers instead of the labels of the class",),
 }
 _FOUND_AGAIN = "kinds are found out again from the texts (docs/formats.md)"
