@@ -241,8 +241,8 @@ class ColumnarTable(Table):
         self._file, self._groups, self._form, self._path = file, groups, form, opening.path
         self._unseen = opening.unseen
         names = groups.schema.names
-        twice = next((name for number, name in enumerate(names) if name in set(names[:number])), None)
-        if twice is not None:
+        if len(set(names)) < len(names):
+            twice = next(name for number, name in enumerate(names) if name in names[:number])
             raise FilterkitError(f"two columns are named {quoted(twice)}")
         skipped = {name for pattern in form.skip for name in matching_names(form, "skip", pattern, names)}
         left_out = skipped | _unnamed_index(groups.schema)
@@ -308,8 +308,10 @@ class ColumnarTable(Table):
             found[name] = attribute
         sure = set(labelled)
         if looked_at:
-            found |= self._infer(looked_at)
-            labelled += [name for name in looked_at if found[name].kind == "nominal"]
+            inferred, is_whole = self._infer(looked_at)
+            found |= inferred
+            if not is_whole:
+                labelled += [name for name in looked_at if found[name].kind == "nominal"]
         labels = self._read_labels(labelled, sure)
         for name, words in labels.items():
             if name in categorical and not _is_dictionary(schema.field(name).type):
@@ -330,18 +332,22 @@ class ColumnarTable(Table):
             warnings.warn(lost, stacklevel=2)
         return attribute
 
-    def _infer(self, names: list[str]) -> dict[str, Attribute]:
-        """Return the attributes of columns of texts or whole numbers by what their first rows have."""
+    def _infer(self, names: list[str]) -> tuple[dict[str, Attribute], bool]:
+        """Return the attributes of columns of texts or whole numbers by what their first rows have.
+
+        Also return whether these are all rows, so that all labels are known.
+        """
         import pyarrow as pa
 
         from filterkit.plugin import Inexact, exact_numbers, texts
 
-        nbytes, batches = 0, []
+        nbytes, batches, is_whole = 0, [], True
         for batch in self._groups.batches(names, self._rows):
+            if nbytes >= self._form.look_bytes:
+                is_whole = False
+                break
             batches.append(batch)
             nbytes += batch.nbytes
-            if nbytes >= self._form.look_bytes:
-                break
         table = pa.Table.from_batches(batches, pa.schema([self._groups.schema.field(name) for name in names]))
         codes, columns = {}, []
         for name, column in zip(names, table.columns):
@@ -359,7 +365,7 @@ class ColumnarTable(Table):
             columns.append(column)
         self._form.warn_of_codes(self._path, codes)
         found = self._form.infer_attributes(pa.table(columns, names=names), names, {})
-        return {attribute.name: attribute for attribute in found}
+        return {attribute.name: attribute for attribute in found}, is_whole
 
     def _no_text(self, name: str) -> FilterkitError:
         left_out = self._form.left_out(name)

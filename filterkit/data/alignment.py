@@ -11,6 +11,7 @@ from filterkit.data.attributes import names_of
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import code_labels
 from filterkit.data.csr import Csr
+from filterkit.data.labels import join
 from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.unseen import READ_AS_MISSING
@@ -65,9 +66,13 @@ class Alignment:
         self.unseen: dict[str, list[str]] | None = {} if unseen else None
         if given.class_index is not None:
             self._check_class()
+        wanted_targets = {wanted.attributes[i].name for i in wanted.targets}
+        self._flat: Schema | None = None  # the given one without labels, if some of these are no targets here
+        if given.labels and not {a.name for a in given.label_attributes} <= wanted_targets:
+            self._flat = given.replace(labels=())
         self._passthrough = list(names_of(wanted.passthrough))
         self._encoded: dict[int, Attribute] = {}  # nominal columns of X whose labels come as texts
-        self._decoded: dict[str, tuple[int, Attribute]] = {}  # strings that come as labels: their column in y, or X
+        self._decoded: dict[str, tuple[int, Attribute]] = {}  # strings that come as labels, and their column in X
         self._warned: set[str] = set()
         if given.attributes == wanted.attributes and given.targets == wanted.targets:
             self._source = np.arange(wanted.width)
@@ -78,7 +83,7 @@ class Alignment:
 
     def _match(self) -> None:
         """Find the attributes by their names."""
-        given, wanted = self.given, self.wanted
+        given, wanted = self._flat or self.given, self.wanted
         theirs = {a.name: a for a in given.attributes}
         targets = [wanted.attributes[i] for i in wanted.targets]
         learned = {target.name for target in targets}
@@ -94,7 +99,7 @@ class Alignment:
             _check_kind(attribute, ours[name], self.unseen)
         place = {a.name: column for column, a in enumerate(given.features)}
         texts = {a.name for a in given.passthrough if a.kind == "string"}
-        self._source = np.array([place.get(a.name, -1) for a in wanted.features], np.int64)
+        self._source = np.array([-1 if a.name in texts else place[a.name] for a in wanted.features], np.int64)
         self._encoded = {column: a for column, a in enumerate(wanted.features) if a.name in texts}
         self._decoded = {
             a.name: (place[a.name], theirs[a.name]) for a in wanted.passthrough if theirs[a.name].kind == "nominal"
@@ -124,6 +129,8 @@ class Alignment:
 
     def apply(self, batch: Batch) -> Batch:
         """The same rows in the wanted schema, sparse or dense as it says."""
+        if self._flat is not None:
+            batch = join(batch, self._flat)
         X = self._sparse(batch) if batch.sparse else self._dense(batch)
         passthrough = batch.passthrough
         if self._decoded:
@@ -166,15 +173,17 @@ class Alignment:
         return _recode(values, target.codes)
 
     def _dense(self, batch: Batch) -> np.ndarray:
-        X = np.ascontiguousarray(batch.X[:, np.maximum(self._source, 0)]) if batch.X.shape[1] else self._empty(batch)
+        if self._encoded:
+            X = np.empty((len(batch), len(self._source)))
+            present = self._source >= 0
+            X[:, present] = batch.X[:, self._source[present]]
+        else:
+            X = np.ascontiguousarray(batch.X[:, self._source])
         for column, codes in self._recoded.items():
             X[:, column] = _recode(X[:, column], codes)
         for column, attribute in self._encoded.items():
             X[:, column] = self._encode(batch, attribute)
         return X
-
-    def _empty(self, batch: Batch) -> np.ndarray:
-        return np.empty((len(batch), len(self._source)))
 
     def _encode(self, batch: Batch, wanted: Attribute) -> np.ndarray:
         """Return the codes of texts as labels of the wanted attribute, NaN for missing.

@@ -153,20 +153,22 @@ def infer_columns(
     losses += [f"the times of {named(names)} are now in UTC, not {zone}" for zone, names in zones.items()]
     _check_kinds(kinds or {}, table.column_names)
     kinds = {name: "string" for name in strings if is_text(table.schema.field(name).type)} | dict(kinds or {})
-    inexact = [n for n, column in zip(table.column_names, table.columns) if n not in kinds and is_inexact(column)]
+    found, inexact = {}, []
+    for name, column in zip(table.column_names, table.columns):
+        if name not in kinds and is_inexact(column):
+            inexact.append(name)
+            column = column.cast(pa.string())
+        found[name] = _infer(name, column, kinds.get(name), most)
     if inexact:
         losses.append(f"the numbers of {named(inexact)} become texts, as float64 would round one; astype(float) does")
-    found = {}
-    for name, column in zip(table.column_names, table.columns):
-        column = column.cast(pa.string()) if name in inexact else column
-        found[name] = _infer(name, column, kinds.get(name), most)
     return found, rows, losses
 
 
 def _check_kinds(kinds: Mapping[str, str], names: list[str]) -> None:
     """Raise a `FilterkitError` if a kind that is asked for is none, or of no column."""
+    known = set(names)
     for name, kind in kinds.items():
-        if name not in names:
+        if name not in known:
             raise FilterkitError(f"there is no column {quoted(name)}{suggestion(name, names)}")
         if kind not in ("numeric", "nominal", "string"):
             raise FilterkitError(f"column {quoted(name)} cannot be {quoted(kind)}; say numeric, nominal or string")
@@ -190,8 +192,9 @@ def is_inexact(column: Any) -> bool:
 
 def find_strings(known: Schema | None, names: Collection[str]) -> list[str]:
     """Return the columns that a noted schema says are strings, or bags; none without one."""
+    present = set(names)
     noted = known.attributes if known is not None else ()
-    return [a.name for a in noted if a.kind in ("string", "relational") and a.name in set(names)]
+    return [a.name for a in noted if a.kind in ("string", "relational") and a.name in present]
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -103,6 +103,15 @@ def test_truth_values_are_the_same_in_every_spelling(kind, tmp_path):
     assert testing.same(Alignment(other.schema, training.schema).apply(other), training)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_labels_are_columns_where_the_chain_was_fitted_without_labels(sparse, tmp_path):
+    text = "@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute z {0,1}\n@data\n1,5,0\n0,7,1\n"
+    labelled = read(tmp_path, text).in_form(sparse)
+    for class_ in ("none", "z"):
+        training = read(tmp_path, text, class_=class_)
+        assert testing.same(Alignment(labelled.schema, training.schema).apply(labelled), training)
+
+
 def test_the_class_may_be_missing_or_absent(tmp_path):
     training = read(tmp_path, TRAINING)
     lines = [line.split(",", 1)[-1] if line[0] in "nym" else line for line in OTHER.splitlines()]
