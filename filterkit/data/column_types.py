@@ -115,7 +115,7 @@ def are_quantities(words: Sequence[str], point: str = ".") -> bool:
     the character before decimals.
     """
     is_sure = any(word.endswith("Infinity") or any(map(str.isdigit, word)) for word in words)
-    return is_sure and all(is_number(word, point) and not explain_code(word, point) for word in words)
+    return is_sure and all(is_number(word, point) and not explain_code(word) for word in words)
 
 
 def is_number(word: str, point: str = ".") -> bool:
@@ -129,13 +129,13 @@ def is_number(word: str, point: str = ".") -> bool:
     return True
 
 
-def explain_code(word: str, point: str = ".") -> str:
-    """Return why a number is a code rather than a quantity, in the words of a message; "" if it is a quantity."""
+def explain_code(word: str) -> str:
+    """Return why a number, with a point or comma, is a code and no quantity, as a message says; "" if it is one."""
     if _CODE.fullmatch(word):
         return "begins with a plus sign" if word[0] == "+" else "begins with a zero"
     if _INTEGER.fullmatch(word) and not is_exact(int(word)):
         return "has more digits than float64 holds"
-    if math.isinf(float(word.replace(point, "."))) and any(map(str.isdigit, word)):
+    if math.isinf(float(word.replace(",", "."))) and any(map(str.isdigit, word)):
         return "is larger than any float64"
     return ""
 

@@ -35,7 +35,7 @@ def find_code(form: Delimited, words: Sequence[str]) -> str:
     """The first of distinct texts, all of which are numbers, that is no quantity; else empty."""
     if not all(is_number(word, form.point) for word in words):
         return ""
-    return next((word for word in words if explain_code(word, form.point)), "")
+    return next((word for word in words if explain_code(word)), "")
 
 
 def about_word(form: Delimited, word: str) -> str:

@@ -380,7 +380,7 @@ class RowParser(TextParser):
             for word in column.unify_dictionaries().chunk(0).dictionary.to_pylist():
                 if self._is_too_large(word) and not self._may_round(int(name)):
                     raise RowError(f"{quoted(word)} {TOO_LARGE}")
-                if int(name) in self.quantities and (word == "NaN" or explain_code(word, self.form.point)):
+                if int(name) in self.quantities and (word == "NaN" or explain_code(word)):
                     raise RowError(f"{quoted(word)} is a text")
 
     def _may_round(self, position: int) -> bool:
@@ -433,7 +433,7 @@ class RowParser(TextParser):
             wrong = "is not among its labels"
         elif attribute.kind == "date" and self.dates[place].parse(cut_to_milliseconds(word)) is None:
             wrong = f"is not a date like {attribute.format}"
-        elif attribute.kind == "numeric" and (reason := explain_code(word, self.form.point)):
+        elif attribute.kind == "numeric" and (reason := explain_code(word)):
             return "" if self.form.may_round(attribute.name) else self._advise_on_code(attribute, word, reason)
         if not wrong:
             return ""

@@ -134,6 +134,15 @@ def test_one_warning_names_all_columns_of_codes_and_the_option_for_numbers(tmp_p
     assert numbers.X.tolist() == [[501, 4915, 2**53, 1, np.inf], [10001, 4916, 1, 2, 1]]
 
 
+def test_numbers_with_decimal_commas_can_be_codes(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a;b;c\n1,5e400;01;1,5\n2,5;02;2\n")
+    form = "csv:delimiter=semicolon,decimal=comma"
+    with pytest.warns(filterkit.ConversionWarning, match="'a', as '1,5e400' is larger than any float64; 'b', as '01'"):
+        assert [a.kind for a in filterkit.read(path, format=form).schema.attributes] == ["string", "string", "numeric"]
+    assert filterkit.read(path, format=f"{form},numeric=a,numeric=b").X.tolist() == [[np.inf, 1, 1.5], [2.5, 2, 2]]
+
+
 LATE = "".join(f"{number},1\n" for number in range(300))
 
 
