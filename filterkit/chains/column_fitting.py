@@ -25,8 +25,8 @@ from filterkit.chains.queries import Passes, Query, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.chains.states import States
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.table import ContingencyTable, side_by_side
-from filterkit.counts.weights import check_sum, sum_of_weights
+from filterkit.counts.table import ContingencyTable, join_columns
+from filterkit.counts.weights import check_sum, sum_weights
 from filterkit.data.batch import Batch, empty
 from filterkit.data.contract import blaming
 from filterkit.data.schema import Schema
@@ -293,10 +293,10 @@ def _take(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tupl
 
 
 def _count_rows(batch: Batch, supervised: bool) -> np.ndarray:
-    """Return what `sum_of_weights` does, and how many rows have no class, and another weight than 1."""
+    """Return what `sum_weights` does, and how many rows have no class, and another weight than 1."""
     n_unlabelled = np.count_nonzero(~batch.class_known) if supervised else 0
     n_weighted = 0 if batch.weights is None else np.count_nonzero(batch.weights != 1)
-    return np.array([*sum_of_weights(batch, supervised), n_unlabelled, n_weighted])
+    return np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
 
 
 def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Statistic:
@@ -313,7 +313,7 @@ def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, i
 def _push(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
     """Push a table of all columns through a fitted stage, one range of columns after the other."""
     cuts = _split_columns(fitted.stage, budget, table)
-    return side_by_side([fitted.transform_table(table.column_range(begin, end)) for begin, end in cuts])
+    return join_columns([fitted.transform_table(table.column_range(begin, end)) for begin, end in cuts])
 
 
 def cut_columns(statistic: T, begin: int, end: int) -> T:

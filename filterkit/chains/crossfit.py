@@ -181,7 +181,7 @@ class _PairTable(ContingencyTable):
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """See `Statistic.of`."""
         table = super().of(batch, columns, supervised, reader)
-        table.cell_parts = class_parts.in_less_memory(table.cell_parts)
+        table.cell_parts = class_parts.compress(table.cell_parts)
         return table
 
 
@@ -198,14 +198,14 @@ def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -
     """Select the rows of the `chosen` folds, bool (folds + 1,), in a table that counts pairs of class and fold."""
     classes = len(table.total_parts) // len(chosen)
     group = np.where(chosen, np.arange(classes)[:, None], -1).ravel()
-    parts = class_parts.regrouped(table.cell_parts, group, classes)
+    parts = class_parts.group_classes(table.cell_parts, group, classes)
     indptr, values = table.indptr, table.values
-    present = class_parts.any_weight(parts)
+    present = class_parts.have_weight(parts)
     if not present.all():
         places = np.flatnonzero(present)
         indptr, values, parts = np.searchsorted(places, indptr), values[places], class_parts.take(parts, places)
-    gap_parts = class_parts.regrouped(table.gap_parts, group, classes)
-    total_parts = class_parts.regrouped(table.total_parts[None], group, classes)
+    gap_parts = class_parts.group_classes(table.gap_parts, group, classes)
+    total_parts = class_parts.group_classes(table.total_parts[None], group, classes)
     assert isinstance(total_parts, np.ndarray)
     return table.replace(
         schema=schema,

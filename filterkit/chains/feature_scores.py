@@ -11,7 +11,7 @@ from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.chains.chain import open_training_rows
 from filterkit.chains.column_fitting import fit_column_stages
 from filterkit.chains.rows import Rows
-from filterkit.counts.best_tests import best_tests
+from filterkit.counts.best_tests import find_best_tests
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns
 from filterkit.data.batch import Batch
@@ -52,7 +52,7 @@ class _ColumnScorer(ColumnStage):
         for metric in self._metrics:
             options = self._options if metric.compares_classes else {}
             state[metric.name] = score_columns(thresholds, metric, **options, seed=self._seed)
-        best = best_tests(thresholds, self._main, self._options.get("alpha"))
+        best = find_best_tests(thresholds, self._main, self._options.get("alpha"))
         return state | {f"best.{name}": values for name, values in best._asdict().items()}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:

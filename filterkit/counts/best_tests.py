@@ -16,10 +16,11 @@ class BestTests(NamedTuple):
 
     Attributes
     ----------
-    task : int64 (columns,), the code of the class; 0 if the metric needs none.
+    task : int64 (columns,), the code of the class; 0 if the metric needs none, and for a column without a test.
     threshold : float64 (columns,), the threshold, or the index of the nominal value; NaN for a column without a test.
     tp, fp : float64 (columns,), the weights of the rows of the class, and of the rest, that the test selects.
-    pos, neg : float64 (columns,), the weights of all rows of the class, and of the rest.
+    pos, neg : float64 (columns,), the weights of all rows of the class, and of the rest. All four are 0 for a column
+        without a test.
     score : float64 (columns,), the score of the test; -inf for a column without a test.
     """
 
@@ -32,8 +33,10 @@ class BestTests(NamedTuple):
     score: np.ndarray
 
 
-def best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None = None) -> BestTests:
-    """The first test of each column that has its best score by a metric.
+def find_best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None = None) -> BestTests:
+    """Find the test with the best score of each column, by a metric that compares each class with the rest.
+
+    Of equally good tests, the first of the first class counts.
 
     Parameters
     ----------

@@ -13,8 +13,8 @@ from filterkit.errors import StageError, quoted
 _FEW_KEYS = 6  # for each entry
 
 
-def cells_of(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, np.ndarray, Parts, Parts]:
-    """The cells of the contingency table of some rows.
+def count_cells(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, np.ndarray, Parts, Parts]:
+    """Count rows by column, value and class: the cells of their contingency table.
 
     Parameters
     ----------
@@ -45,7 +45,10 @@ def cells_of(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.nd
 
 
 def _weigh_missing(rows: CountedRows, column: np.ndarray, row: np.ndarray, columns: int) -> Parts:
-    """Add up the weights of missing values, `gap_parts` of `ContingencyTable`, from the column and the row of each."""
+    """Add up the weights of missing values by column and class: `gap_parts` of `ContingencyTable`.
+
+    `column` and `row` are int (n,), those of each missing value. `columns` is the number of columns.
+    """
     if rows.classes > FEW:
         parts = np.ones((len(row), 1)) if rows.parts is None else rows.parts[row]
         return SparseParts.from_entries(column, rows.y[row], parts, columns, rows.classes)
@@ -57,41 +60,35 @@ def _weigh_missing(rows: CountedRows, column: np.ndarray, row: np.ndarray, colum
 
 
 def finite_entries(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the `entries` of some rows; raise a `StageError` in the name of the stage `reader` if one is infinite."""
-    column, value, row = entries(rows.batch, columns)
+    """Find entries as `find_entries` does; raise a `StageError` in the name of `reader` if a value is infinite."""
+    column, value, row = find_entries(rows.batch, columns)
     for at in np.flatnonzero(np.isinf(value))[:1]:
-        raise infinite_value(rows, int(columns[column[at]]), int(row[at]), reader)
+        raise make_infinite_error(rows, int(columns[column[at]]), int(row[at]), reader)
     return column, value, row
 
 
-def infinite_value(rows: CountedRows, column: int, row: int, reader: str) -> StageError:
-    """The error for an infinite value in a column and a row of `rows`, which the stage named `reader` counts."""
+def make_infinite_error(rows: CountedRows, column: int, row: int, reader: str) -> StageError:
+    """Make the error for an infinite value in a column and a row of `rows`, in the name of the stage `reader`."""
     name = rows.batch.schema.features[column].name
     return StageError(
         reader, f"attribute {quoted(name)} has an infinite value, which cannot be counted", int(rows.numbers[row])
     )
 
 
-def entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The column (its place in `columns`), value and row of each entry in some columns of a batch that is not zero."""
-    return (_sparse_entries if batch.sparse else _dense_entries)(batch, columns)
+def find_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the values in some columns of a batch that are not zero, missing ones (NaN) included.
 
-
-def _sparse_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The column (its place in `columns`), value and row of each entry in some columns of a sparse batch."""
-    X = batch.csr
-    column, value, row = X.indices, X.data, X.row_of_entry
-    if len(columns) == X.columns:
-        return column, value, row
-    place = np.full(X.columns, -1)
-    place[columns] = np.arange(len(columns))
-    column = place[column]
-    keep = column >= 0
-    return column[keep], value[keep], row[keep]
-
-
-def _dense_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the column, value and row of each entry of a dense batch that is not zero, as `entries` does."""
+    Returns the column (an index into `columns`), value and row of each: by row if the batch is sparse, else by column.
+    """
+    if batch.sparse:
+        column, value, row = batch.csr.indices, batch.csr.data, batch.csr.row_of_entry
+        if len(columns) == batch.csr.columns:
+            return column, value, row
+        index = np.full(batch.csr.columns, -1)
+        index[columns] = np.arange(len(columns))
+        column = index[column]
+        keep = column >= 0
+        return column[keep], value[keep], row[keep]
     X = batch.X if len(columns) == batch.X.shape[1] else batch.X[:, columns]
     value = X.T.ravel()
     column = np.repeat(np.arange(X.shape[1]), X.shape[0])
@@ -101,7 +98,7 @@ def _dense_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _number_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of each value among the distinct ones, int (n,); and these, ascending, perhaps with others."""
+    """Return an index for each value, int (n,), and the ascending values that it points to, some perhaps unused."""
     if len(value) and value.min() >= 0 and value.max() < 4096:
         whole = value.astype(np.int32)
         if (whole == value).all():
@@ -113,10 +110,10 @@ def _number_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _count_keys(
     key: np.ndarray, weights: np.ndarray | None, classes: int, distinct: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Parts]:
-    """Return the column, value and parts of each cell.
+    """Count the entries of each cell, and return its column, value and parts, by column and then by value.
 
-    `key` is int (entries,), ``(column * len(distinct) + code) * classes + class`` for each entry; code is the place of
-    its value in `distinct`.
+    `key` is int (entries,), ``(column * len(distinct) + code) * classes + class`` for each entry; code is the index of
+    its value in `distinct`. `weights` are float64 (entries, parts), or None if all are 1.
     """
     if weights is None and key.max(initial=0) < _FEW_KEYS * len(key):  # counting them is faster than sorting them
         count = np.bincount(key)

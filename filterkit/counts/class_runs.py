@@ -43,7 +43,7 @@ class Runs(NamedTuple):
     ordered: np.ndarray
 
     def select(self, chosen: np.ndarray) -> Runs:
-        """Return the runs of some pairs of column and class; `chosen` are the numbers of the pairs."""
+        """Return the runs of some pairs of column and class; `chosen` are the indices of the pairs, in any order."""
         lengths = np.diff(self.first, append=len(self.low))[chosen]
         runs = ranges(self.first[chosen], lengths)
         first = np.cumsum(lengths) - lengths
@@ -58,7 +58,8 @@ class ClassCells(NamedTuple):
     cell, code : int64 (entries,), the cell and the class of each.
     weight : float64 (entries,), of the rows in the cell.
     begins : bool (entries,), whether it is the first of its column and class.
-    upto : float64 (entries,), the weight of the rows of the class in this cell and those of larger values.
+    upto : float64 (entries,), the weight of the rows of the class in this cell and in the cells of larger values of the
+        column.
     """
 
     cell: np.ndarray
@@ -68,9 +69,9 @@ class ClassCells(NamedTuple):
     upto: np.ndarray
 
 
-def class_cells(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
-    """See `ClassCells`."""
-    cell, code, weights = parts.place[::-1], parts.code[::-1].astype(np.int64), parts.parts[::-1]
+def list_class_cells(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
+    """List the cells of each class, `ClassCells`, from the weights of all cells and the column of each."""
+    cell, code, weights = parts.position[::-1], parts.code[::-1].astype(np.int64), parts.parts[::-1]
     key = column_of_cell[cell] * parts.classes + code
     order = np.argsort(key, kind="stable")
     key, weights = key[order], weights[order]
@@ -81,17 +82,17 @@ def class_cells(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCells:
     return ClassCells(cell[order], code[order], collapse_parts(weights), begins, collapse_parts(running - before))
 
 
-def class_runs(
+def find_runs(
     cells: ClassCells, indptr: np.ndarray, column_of_cell: np.ndarray, is_test: np.ndarray, nominal: np.ndarray
 ) -> Runs:
-    """The runs of all classes.
+    """Find the runs of each class in each column where it has cells and that has a test.
 
     Parameters
     ----------
     cells : of each class.
-    indptr, column_of_cell : of the table.
+    indptr, column_of_cell : of the table that the cells come from.
     is_test : bool (cells,), which cells have a test.
-    nominal : bool (k,), the columns whose tests select one value; those of others select all from a value on.
+    nominal : bool (k,), the columns whose tests select one value; those of others select all values from one on.
     """
     before = np.concatenate([[0], np.cumsum(is_test)])  # tests before each cell
     column = column_of_cell[cells.cell]
@@ -123,7 +124,7 @@ def class_runs(
 
 
 def _split_pairs(runs: Runs) -> Iterator[slice]:
-    """Yield ranges of pairs of column and class that have about as many tests as are scored at once."""
+    """Yield ranges of the pairs of column and class, each with about a million tests, to save memory."""
     upto = np.concatenate([[0], np.cumsum(runs.high - runs.low)])[np.append(runs.first, len(runs.low))]
     begin = 0
     while begin < len(runs.first):
@@ -132,16 +133,16 @@ def _split_pairs(runs: Runs) -> Iterator[slice]:
         begin = end
 
 
-def best_of_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Score, ends: bool) -> np.ndarray:
-    """float64 (n,): the best score of each pair of column and class, over the tests of its runs.
+def score_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Score, ends: bool) -> np.ndarray:
+    """Return the best score of each pair of column and class, over the tests of its runs: float64 (n,).
 
     Parameters
     ----------
     runs : of classes that all have the weight `pos`.
     rows : float64 (tests,), the weight of the rows that each test selects.
     pos, neg : the weight of the class, and of the rest.
-    score : of tp, fp, pos, neg and the column of each.
-    ends : whether the best test of a run is the first or the last, or next to it.
+    score : the function that scores tests.
+    ends : whether to score only the first two and the last two tests of each ordered run, because the best is there.
     """
     best = np.empty(len(runs.first))
     if ends:
@@ -170,11 +171,11 @@ def _shorten_runs(runs: Runs) -> Runs:
     return Runs(runs.column, runs.code, before[runs.first], low, high, runs.tp[run], runs.ordered[run])
 
 
-def sums_from(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """float64 (cells,): the sum of the values of each cell of a column and of all cells after it.
+def sum_from_each_cell(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """Add up, for each cell of a column, its value and those of all cells after it in the column: float64 (cells,).
 
-    It depends on no other column. The values are split on binary grids, so that all sums are exact up to the 80th bit
-    of the sum of their sizes.
+    The sums depend on no other column. The values are split on binary grids, so that all sums are exact up to the 80th
+    bit of the sum of their sizes.
     """
     columns = len(indptr) - 1
     column = np.repeat(np.arange(columns), np.diff(indptr))

@@ -19,8 +19,10 @@ MOST_DIGITS = 11  # the product of a weight and of the squares of two float64 nu
 UNIT_BITS = BITS * (MOST_DIGITS - 1)
 
 
-def grid(largest: np.ndarray) -> np.ndarray:
-    """Return, for each column, the exponent e such that no number is larger than ``2**(26 * (e + 1))``: int64 (k,).
+def choose_exponent(largest: np.ndarray) -> np.ndarray:
+    """Choose for each column the least exponent e such that all numbers are below ``2**(26 * (e + 1))``: int64 (k,).
+
+    It is from -39, also for a column of zeros, to 39.
 
     Parameters
     ----------
@@ -30,19 +32,19 @@ def grid(largest: np.ndarray) -> np.ndarray:
     return np.where(largest > 0, np.clip(exponent, -39, 39), -39)
 
 
-def unit(exponent: np.ndarray) -> np.ndarray:
-    """Return ``2**(-26 * exponent)``, float64 (k,), which scales numbers so that none is larger than 2**26."""
+def compute_scale(exponent: np.ndarray) -> np.ndarray:
+    """Return ``2**(-26 * exponent)``, float64 (k,): numbers of this `choose_exponent` times it are below 2**26."""
     return np.ldexp(1.0, (-BITS * exponent).astype(np.int32))
 
 
 class ExactSums:
-    """The sums of the values of several columns, or of their squares, times the weights of the rows.
+    """Holds the sums of the values of several columns, or of their squares, times the weights of the rows.
 
     Parameters
     ----------
     power : 1 if values are added up, 2 if squares are.
-    values : int64 (k,), the exponent of the `grid` for the values of each column.
-    weights : the exponent of the grid for weights, at least 0.
+    values : int64 (k,), the exponent e of each column: no value is larger than ``2**(26 * (e + 1))``.
+    weights : the exponent for weights, at least 0.
     digits : float64 (digits, k), whole numbers. Digit d counts units of
         ``2**(26 * (power * (values + 1) + weights - d))``.
 
@@ -61,7 +63,10 @@ class ExactSums:
 
     @staticmethod
     def merge(several: Sequence[ExactSums]) -> ExactSums:
-        """Add up the sums of the same columns over the rows of all `several`, at least one."""
+        """Add up sums of the same columns and power, at least one, over the rows of all; exponents may differ.
+
+        No more than eleven digits stay; what lies below them is lost.
+        """
         power, values = several[0].power, np.maximum.reduce([sums.values for sums in several])
         weights = max(sums.weights for sums in several)
         shifts = [power * (values - sums.values) + weights - sums.weights for sums in several]
@@ -78,7 +83,7 @@ class ExactSums:
         return ExactSums(power, values, weights, merged)
 
     def __getitem__(self, columns: slice) -> ExactSums:
-        """Return the sums of a range of columns."""
+        """Return the sums of a range of columns, as a copy."""
         return ExactSums(self.power, self.values[columns], self.weights, self.digits[:, columns])
 
     @property
@@ -87,7 +92,10 @@ class ExactSums:
         return self.digits.nbytes
 
     def whole(self) -> np.ndarray:
-        """Return the sums, of values divided by ``2**(26 * values)``, as Python ints in units of ``2**-UNIT_BITS``."""
+        """Return the sums as object (k,), Python ints in units of ``2**-UNIT_BITS``.
+
+        They are sums of values divided by ``2**(26 * values)`` (of their squares if `power` is 2), times weights.
+        """
         whole = np.zeros(len(self.values), object)
         for digit in self.digits.astype(np.int64):
             whole = (whole << BITS) + digit
@@ -101,12 +109,12 @@ def add_digits(
     column: np.ndarray | None = None,
     times: np.ndarray | None = None,
 ) -> None:
-    """Add the digits of numbers to those of the sums of their columns.
+    """Add the digits of numbers to the digits of the sums of their columns; what lies below the last digit is dropped.
 
     Parameters
     ----------
     numbers : float64 (n, k); or (n,), of which each is in its own `column`. Digit d of a number counts units of
-        ``2**(-26 * (d - 1))``. The numbers are used up.
+        ``2**(-26 * (d - 1))``. The array is overwritten.
     digits : float64 (digits, k), changed in place.
     first : the first digit that may differ from 0.
     column : int (n,); None if the numbers have two axes.

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from filterkit.counts.record import SAME, SUM, Field, Record
-from filterkit.counts.weights import CountedRows, check_sum, rows_that_count
+from filterkit.counts.weights import CountedRows, check_sum, select_counted_rows
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.blas import one_blas_thread
 from filterkit.data.csr import Csr
@@ -72,7 +72,7 @@ class Gram(Record):
             grid = np.maximum(grid, Gram.grid_of(batch, reader))
         digits, rows = np.zeros((_DIGITS, len(grid), len(grid)), np.int64), 0
         for batch in _join_short_batches(batches(), schema):
-            rows += _add(digits, rows_that_count(batch, False, reader), grid)
+            rows += _add_rows(digits, select_counted_rows(batch, False, reader), grid)
             if rows > _MOST_ROWS:
                 raise StageError(reader, f"there are more than {_MOST_ROWS:,} rows; choose some in a stage before it")
         gram = Gram(grid=grid, digits=digits, rows=rows)
@@ -81,8 +81,13 @@ class Gram(Record):
 
     @staticmethod
     def grid_of(batch: Batch, reader: str) -> np.ndarray:
-        """Return the grid of a batch; that of several is `np.maximum` of theirs. It raises what `of_all` raises."""
-        rows = rows_that_count(batch, False, reader)
+        """Return the grid of a batch, int64 (columns + 1,); that of several batches is `np.maximum` of theirs.
+
+        Raises
+        ------
+        StageError : a value is missing or infinite, or a weight cannot be counted.
+        """
+        rows = select_counted_rows(batch, False, reader)
         counts = np.zeros(len(batch), bool)
         counts[rows.numbers - batch.start] = True
         check_finite(reader, batch, counts)
@@ -100,29 +105,34 @@ class Gram(Record):
 
     @staticmethod
     def of(batch: Batch, grid: np.ndarray, reader: str) -> Gram:
-        """Compute the sums of one batch, on the grid of all."""
+        """Compute the sums of one batch of finite values. With one `grid` for all batches, sums can be merged.
+
+        Raises
+        ------
+        StageError : a weight cannot be counted.
+        """
         digits = np.zeros((_DIGITS, len(grid), len(grid)), np.int64)
-        rows = _add(digits, rows_that_count(batch, False, reader), grid)
+        rows = _add_rows(digits, select_counted_rows(batch, False, reader), grid)
         return Gram(grid=grid, digits=digits, rows=rows)
 
     def matrix(self, scale: int = 0) -> np.ndarray:
-        """float64 (columns, columns): the sums of the products, as of values times ``2**scale``; perhaps infinite."""
-        return self._numbers(slice(None, -1), slice(None, -1), scale)
+        """Return the sums of products, as of values times ``2**scale``: float64 (columns, columns), perhaps infinite."""
+        return self._to_floats(slice(None, -1), slice(None, -1), scale)
 
     @property
     def sums(self) -> np.ndarray:
         """float64 (columns,): the sums of the values."""
-        return np.asarray(self._numbers(slice(None, -1), slice(-1, None), 0)[:, 0])
+        return np.asarray(self._to_floats(slice(None, -1), slice(-1, None), 0)[:, 0])
 
     @property
     def total(self) -> float:
         """The sum of the weights of the rows."""
-        return float(self._numbers(slice(-1, None), slice(-1, None), 0)[0, 0])
+        return float(self._to_floats(slice(-1, None), slice(-1, None), 0)[0, 0])
 
     def axes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
-        """The axes along which the rows are longest: the leading singular values and vectors of the rows.
+        """Find the axes along which the rows are longest: up to `most` leading singular values and vectors of the rows.
 
-        There are fewer than `most` if the rows have a lower rank, or if a value is too small to be told from rounding:
+        There are fewer if the rows have a lower rank, or if a value is too small to be told from rounding:
         below some millionth of the largest, because the sums are of squares. Of each vector, the largest component is
         positive.
 
@@ -148,11 +158,11 @@ class Gram(Record):
 
     @property
     def _exponent(self) -> np.ndarray:
-        """int64 (columns + 1,): that of the grid of values times roots of weights."""
+        """int64 (columns + 1,): no value times the root of its weight is larger than 2 to this power; last, no root."""
         return np.asarray(np.append(self.grid[:-1], 0) + self.grid[-1])
 
-    def _numbers(self, rows: slice, columns: slice, scale: int) -> np.ndarray:
-        """Some of the sums as float64, as of values times ``2**scale``."""
+    def _to_floats(self, rows: slice, columns: slice, scale: int) -> np.ndarray:
+        """Return some of the sums as float64, as of values times ``2**scale``; too large ones are infinite."""
         high, middle, low = self.digits[:, rows, columns]
         numbers = low * 2.0**-_BITS
         numbers += middle
@@ -164,7 +174,7 @@ class Gram(Record):
 
 
 def check_width(schema: Schema, reader: str) -> None:
-    """Raise a `StageError` in the name of `reader` if a relation has too many columns for a `Gram`."""
+    """Raise a `StageError` in the name of the stage `reader` if there are more than `MOST_COLUMNS` columns."""
     if schema.width > MOST_COLUMNS:
         raise StageError(
             reader,
@@ -174,7 +184,7 @@ def check_width(schema: Schema, reader: str) -> None:
 
 
 def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Batch]:
-    """Yield the same rows in batches that are not very short."""
+    """Yield the same rows in batches of at least 512, the last of the rest, without class and passthrough columns."""
     waiting: list[Batch] = []
     for batch in batches:
         waiting.append(batch.replace(y=None, passthrough=None))
@@ -185,8 +195,8 @@ def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Ba
         yield concatenate(waiting, schema)
 
 
-def _add(digits: np.ndarray, rows: CountedRows, grid: np.ndarray) -> int:
-    """Add the sums of some rows to those in `digits`; returns how many rows they are."""
+def _add_rows(digits: np.ndarray, rows: CountedRows, grid: np.ndarray) -> int:
+    """Add the sums of some rows to `digits`, in place, and return how many rows they are."""
     batch = rows.batch
     unit = np.ldexp(1.0, (_BITS - 1 - np.append(grid[:-1], 0)).astype(np.int32))
     root = None
@@ -206,7 +216,7 @@ def _add(digits: np.ndarray, rows: CountedRows, grid: np.ndarray) -> int:
 
 
 def _dense_digits(X: np.ndarray, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
-    """As `_cut_digits`, of rows and a column of ones."""
+    """Scale dense rows, and a column of ones after theirs, by `unit` and by the `root` of each row, and cut them."""
     scaled = np.empty((len(X), len(unit)))
     np.multiply(X, unit[:-1], out=scaled[:, :-1])
     scaled[:, -1] = unit[-1]
@@ -216,9 +226,9 @@ def _dense_digits(X: np.ndarray, unit: np.ndarray, root: np.ndarray | None) -> l
 
 
 def _cut_digits(numbers: np.ndarray) -> list[np.ndarray]:
-    """Return the digits of numbers of at most 2**17 in size, which are used up: whole numbers of at most that size.
+    """Cut numbers of at most 2**17 in size into up to three digits, whole numbers of at most that size.
 
-    Those that follow the last digit that differs from 0 are left out.
+    The array of the numbers is overwritten. Digits after the last one that differs from 0 are left out.
     """
     digits = []
     for _ in range(_DIGITS):
@@ -231,7 +241,7 @@ def _cut_digits(numbers: np.ndarray) -> list[np.ndarray]:
 
 
 def _sparse_digits(X: Csr, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
-    """As `_dense_digits`, of sparse rows."""
+    """Do as `_dense_digits` with sparse rows; the digits are sparse, too."""
     ends = X.indptr[1:]
     indptr = X.indptr + np.arange(len(X.indptr), dtype=np.int32)
     indices, data = np.insert(X.indices, ends, X.columns), np.insert(X.data, ends, 1.0)
@@ -242,7 +252,7 @@ def _sparse_digits(X: Csr, unit: np.ndarray, root: np.ndarray | None) -> list[An
 
 
 def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
-    """Add the products of the digits of all pairs of columns, as far as they count."""
+    """Add the products of the digits of all pairs of columns to `sums`, in place, down to the third digit."""
     for i, one in enumerate(digits):
         for j in range(i, min(len(digits), _DIGITS - i)):
             product = one.T @ digits[j]
@@ -260,7 +270,7 @@ def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
 
 
 def with_signs(vectors: np.ndarray) -> np.ndarray:
-    """float64 (n, k): vectors, one in each column, turned so that the largest component of each is positive.
+    """Turn vectors, float64 (n, k), one in each column, so that the largest component of each is positive.
 
     Of components that are about as large as the largest, the first is meant, so that rounding does not decide.
     """

@@ -13,7 +13,7 @@ from filterkit.data.ragged import row_starts
 def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
     """Cut every numeric column where the entropy of the classes is least, and then both parts in the same way.
 
-    Each round tries to cut all ranges that are still open, of all columns at once.
+    A cut is made if it gains more than it costs. Each round tries to cut all open ranges, of all columns at once.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
 
     Returns
     -------
-    int64 (cuts,), the cells after which there is a cut, in no order.
+    int64 (cuts,), the cells after which there is a cut, in no particular order.
     """
     upto = cells.cumulative()
     is_first = np.zeros(len(upto) + 1, bool)
@@ -62,9 +62,9 @@ def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
 
 
 def mdl_bins(table: ContingencyTable) -> ContingencyTable:
-    """The table with a cell for each bin between the cuts of `mdl_cuts`, by values; nominal columns keep their labels.
+    """Return the table with a cell for each bin between the cuts of `mdl_cuts`, by values; nominal columns keep labels.
 
-    The value of a cell is the least value in the bin, or the index of the label.
+    Zeros are in cells, too. The value of a cell is the least value in its bin, or the index of the label.
     """
     cells = table.with_zeros()
     begins = cells.nominal[cells.column_of_cell]
@@ -79,7 +79,7 @@ def mdl_bins(table: ContingencyTable) -> ContingencyTable:
 
 
 def _entropy_sum(counts: np.ndarray) -> np.ndarray:
-    """float64 (n,): the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum."""
+    """Return the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum: float64 (n,)."""
     total = sum_over_classes(counts)
     bits = total * np.log2(np.where(total > 0, total, 1.0))
     for count in counts.T:
@@ -90,7 +90,11 @@ def _entropy_sum(counts: np.ndarray) -> np.ndarray:
 def _is_worth_cutting(
     whole: np.ndarray, left: np.ndarray, right: np.ndarray, rows: np.ndarray, possible: np.ndarray
 ) -> np.ndarray:
-    """Return whether the gain of each cut exceeds its cost (section 3): bool (n,); `possible` is the number of cuts."""
+    """Return whether the gain of each cut exceeds its cost (section 3 of the paper): bool (n,).
+
+    `whole`, `left` and `right` are float64 (n, classes), the counts of each range and its parts; `rows` are those of
+    the range, and `possible` is the number of its possible cuts.
+    """
     entropies, kinds = [], []
     for counts in (whole, left, right):
         entropies.append(_entropy_sum(counts) / sum_over_classes(counts))

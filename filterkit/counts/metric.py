@@ -87,7 +87,7 @@ class Metric:
     slow: bool = False
 
     def __post_init__(self) -> None:
-        """Check what its functions take.
+        """Check that each function can be called with the arguments that it gets.
 
         Raises
         ------
@@ -105,14 +105,15 @@ class Metric:
             taken["score of class_sums"] = self.class_sums.score, "sums, rows, totals"
         for what, (function, names) in taken.items():
             if callable(function):
-                _check_taken(f"the metric {self.name}: {what}", function, names)
+                _check_arguments(f"the metric {self.name}: {what}", function, names)
 
     def called(self, function: Callable[..., Any], *given: Any) -> Any:
-        """What one of its functions returns.
+        """Call one of its functions with the arguments `given`, and return what it returns.
 
         Raises
         ------
-        PluginError : it fails; the message names the metric and its plugin.
+        PluginError : it fails; the message names the metric and its plugin. A `FilterkitError` or `MemoryError` of the
+            function is passed on.
         """
         try:
             return function(*given)
@@ -132,12 +133,15 @@ class Metric:
         return inspect.getdoc(self.by_table or self.score) or ""
 
     def summary(self) -> str:
-        """The first line of the help."""
+        """Return the first line of the help; the name without help."""
         return self.help().partition("\n")[0] or self.name
 
 
-def _check_taken(about: str, function: Callable[..., Any], names: str) -> None:
-    """Raise a `PluginError` if a function cannot be called with arguments of these names."""
+def _check_arguments(about: str, function: Callable[..., Any], names: str) -> None:
+    """Raise a `PluginError` if a function cannot be called with as many positional arguments as there are `names`.
+
+    `about` begins the message. A function in C that does not tell its signature passes.
+    """
     try:
         signature = inspect.signature(function)
     except ValueError:  # some functions in C do not say what they take

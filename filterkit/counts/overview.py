@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from filterkit.counts.cells import entries
+from filterkit.counts.cells import find_entries
 from filterkit.counts.record import LARGEST, LEAST, MERGED, SAME, SUM, Field, Record
 from filterkit.counts.sketches import (
     DistinctSketch,
@@ -84,11 +84,11 @@ class Overview(Record):
 
     @classmethod
     def of(cls, batch: Batch) -> Self:
-        """Compute the overview of one batch."""
+        """Compute the overview of one batch, with infinite values counted as such, and as missing in `moments`."""
         schema, target = batch.schema, batch.schema.class_attribute
         is_labelled = batch.class_known
         columns = np.arange(schema.width)
-        column, value, row = entries(batch, columns)
+        column, value, row = find_entries(batch, columns)
         known = np.isfinite(value)
         weights = np.ones(len(batch)) if batch.weights is None else batch.weights
         table = batch.passthrough
@@ -145,7 +145,10 @@ class Overview(Record):
         return np.asarray(np.minimum(self.texts.counts, self.rows - self.absent))
 
     def find_equal_columns(self) -> list[list[int]]:
-        """Group the columns of X that have the same values in all rows and the same labels; groups of at least two."""
+        """Group the columns of X that have the same values in all rows and the same labels.
+
+        Returns the ascending column numbers of each group of at least two; none without rows.
+        """
         if not self.rows:
             return []
         order = np.lexsort(self.prints.T)
@@ -160,7 +163,7 @@ class Overview(Record):
 
 
 def _sum_exactly(values: np.ndarray) -> Fraction | float:
-    """Add up float64 values: rounded first, then what the rounding has left out, until nothing is."""
+    """Add up float64 values exactly; the sum is a float, inf or NaN, if a value is not finite."""
     if not np.isfinite(values).all():
         return float(values.sum())
     total, rest = Fraction(0), values.tolist()
@@ -171,7 +174,7 @@ def _sum_exactly(values: np.ndarray) -> Fraction | float:
 
 
 def _replace_infinite(batch: Batch) -> Batch:
-    """Return a batch with missing for infinite values."""
+    """Return the batch with infinite values made missing; itself if there are none."""
     values = batch.csr.data if batch.sparse else batch.X
     infinite = np.isinf(values)
     if not infinite.any():
@@ -181,7 +184,10 @@ def _replace_infinite(batch: Batch) -> Batch:
 
 
 def _measure_texts(column: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return, of the values that are not missing, the lengths in characters or moments in milliseconds, and hashes."""
+    """Measure the values of an Arrow column that are not missing: float64 (n,) and their hashes, uint64 (n,).
+
+    A text is measured by its length in characters, a date by its milliseconds since 1970.
+    """
     sizes, hashes = [np.zeros(0)], [np.zeros(0, np.uint64)]
     for chunk in column.chunks:
         chunk = chunk.drop_null()
@@ -239,7 +245,11 @@ def _describe_features(overview: Overview) -> Iterator[dict[str, Any]]:
 
 
 def _describe_others(overview: Overview) -> Iterator[dict[str, Any]]:
-    """Yield what is known of each string, date and relational attribute."""
+    """Yield a dictionary for each string, date and relational attribute, without its name and kind.
+
+    It has ``missing``, ``distinct``, and ``shortest`` and ``longest`` (characters), or ``least`` and ``largest`` of
+    dates.
+    """
     from filterkit.data.dates import DateFormat
 
     columns = zip(

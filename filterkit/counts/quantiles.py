@@ -12,7 +12,7 @@ _METHODS = ("linear", "inverted_cdf")
 
 
 def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "linear") -> np.ndarray:
-    """The quantiles of each column, as `numpy.quantile` gives them; zeros count, and missing values do not.
+    """Compute quantiles of each column, as `numpy.quantile` gives them; zeros count, and missing values do not.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
 
 
 class SortedValues:
-    """The training values of each column in ascending order, each as often as it occurs.
+    """Finds training values of each column by their rank among all, in ascending order, or by their share.
 
     Zeros count, and missing values do not; a row of weight w counts w times.
 
@@ -59,30 +59,35 @@ class SortedValues:
         self._column = self._cells.column_of_cell
 
     def at(self, rank: np.ndarray) -> np.ndarray:
-        """float64 (columns,): the value at this place of each column, from 0; NaN in a column without values."""
+        """Return the value at a rank of each column, float64 (columns,), from 0: float64 (columns,).
+
+        It is NaN in a column without values. A rank below 0 gives the least value, one beyond the end the largest.
+        """
         found = np.full(len(rank), np.nan)
         filled = np.flatnonzero(self.count > 0)
-        place = np.clip(rank, 0, np.maximum(self.count - 1, 0))
-        offset = self._offsets()
-        cell = np.searchsorted(self._upto + offset[self._column], place[filled] + offset[filled], side="right")
+        rank = np.clip(rank, 0, np.maximum(self.count - 1, 0))
+        offset = np.cumsum(self.count) - self.count  # makes the numbers of values ascend over all columns
+        cell = np.searchsorted(self._upto + offset[self._column], rank[filled] + offset[filled], side="right")
         found[filled] = self._cells.values[
             np.clip(cell, self._cells.indptr[filled], self._cells.indptr[filled + 1] - 1)
         ]
         return found
 
-    def _offsets(self) -> np.ndarray:
-        """float64 (columns,): what makes the numbers of values ascend over all columns."""
-        return np.asarray(np.cumsum(self.count) - self.count)
-
     def between(self, share: float) -> np.ndarray:
-        """float64 (columns,): the quantile by the method ``linear`` of `quantiles`."""
+        """Return the quantile of each column by the method ``linear`` of `quantiles`; `share` is from 0 to 1.
+
+        float64 (columns,); NaN in a column without values.
+        """
         rank = np.maximum(self.count - 1, 0) * share
         below = np.floor(rank)
         low, high = self.at(below), self.at(below + 1)
         return np.asarray(low + (high - low) * np.where(rank > below, rank - below, 0.0))
 
     def reaching(self, share: float) -> np.ndarray:
-        """float64 (columns,): the quantile by the method ``inverted_cdf`` of `quantiles`."""
+        """Return the quantile of each column by the method ``inverted_cdf`` of `quantiles`; `share` is from 0 to 1.
+
+        float64 (columns,); NaN in a column without values.
+        """
         found = np.full(len(self.count), np.nan)
         filled = np.flatnonzero(self.count > 0)
         before = self._column[self._upto / self.count[self._column] < share]

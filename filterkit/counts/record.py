@@ -57,7 +57,10 @@ class Record:
 
     @classmethod
     def merge(cls, several: Sequence[Self], jobs: int = 1) -> Self:
-        """Merge at least one record of the same columns into that of all their rows, in at most `jobs` threads."""
+        """Merge records of the same columns, at least one, into the record of all their rows.
+
+        A single record is returned itself. Only a `ContingencyTable` uses `jobs`, the most threads to work in.
+        """
         if len(several) == 1:
             return several[0]
         return cls(
@@ -65,7 +68,7 @@ class Record:
         )
 
     def replace(self, **changes: Any) -> Self:
-        """Copy the record with some attributes changed."""
+        """Return a new record with some attributes changed; the others are shared, not copied."""
         return type(self)(**{name: getattr(self, name) for name in self.fields} | changes)
 
 
@@ -73,7 +76,7 @@ R = TypeVar("R", bound=Record)
 
 
 class RecordMerger(Generic[R]):
-    """Merges records of batches as they come, in the order of the batches.
+    """Merges the records of batches, which are added in the order of the batches, into one; a few wait at any time.
 
     Parameters
     ----------
@@ -87,13 +90,13 @@ class RecordMerger(Generic[R]):
         self._waiting: list[R] = []
 
     def add(self, record: R) -> None:
-        """Add the record of the next batch."""
+        """Add the record of the next batch; when more than eight wait, they are merged."""
         self._waiting.append(record)
         if len(self._waiting) > _MERGED_AT_ONCE:
             self.merge()
 
     def merge(self) -> R:
-        """Return the record of all rows so far; of no rows if there was no batch."""
+        """Merge what waits, and return the record of all rows so far; without a batch, that of an empty one."""
         several = self._waiting or [self.compute(empty(self._schema))]
         self._waiting = [several[0].merge(several)]
         return self._waiting[0]

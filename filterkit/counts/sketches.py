@@ -20,7 +20,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 class DistinctSketch(NamedTuple):
-    """The least `MOST_HASHES` hashes of the distinct values of each column, from which their number follows.
+    """Holds the least 1,024 hashes of the distinct values of each column, from which their number follows.
 
     A column with fewer distinct values has exactly as many as hashes. If the largest of n hashes is the share s of the
     whole range, there are about (n - 1) / s values (Bar-Yossef et al. 2002).
@@ -36,7 +36,7 @@ class DistinctSketch(NamedTuple):
 
     @classmethod
     def of(cls, column: np.ndarray, hashes: np.ndarray, width: int) -> Self:
-        """Sketch hashes, uint64 (n,), in columns, int (n,) from 0 to `width` - 1, in any order."""
+        """Sketch `width` columns from hashes of values, uint64 (n,), and the column of each, int (n,), in any order."""
         order = np.lexsort((hashes, column))
         column, hashes = column[order], hashes[order]
         first = np.flatnonzero(begins_run(column) | begins_run(hashes))
@@ -54,7 +54,7 @@ class DistinctSketch(NamedTuple):
 
     @property
     def counts(self) -> np.ndarray:
-        """int64 (k,): the number of distinct values of each column, exact up to `MOST_HASHES` - 1."""
+        """int64 (k,): the number of distinct values of each column, exact up to 1,023, and estimated from 1,024 on."""
         counts = np.diff(self.starts)
         full = np.flatnonzero(counts >= MOST_HASHES)
         share = (self.hashes[self.starts[full + 1] - 1].astype(np.float64) + 1) / 2.0**64
@@ -85,9 +85,10 @@ def hash_texts(texts: Any) -> np.ndarray:
 
 
 def fingerprint_columns(column: np.ndarray, value: np.ndarray, row: np.ndarray, width: int) -> np.ndarray:
-    """Add up, for each of `width` columns, a hash of the row and value of each of its `entries`: uint64 (width, 2).
+    """Add up, for each of `width` columns, hashes of its entries and of the row of each: uint64 (width, 2).
 
-    The sums are modulo 2**64. Columns with the same values have the same sums, whether sparse or dense.
+    The arguments are what `find_entries` returns. The sums are modulo 2**64. Columns with the same values have the same
+    sums, whether sparse or dense.
     """
     at = row.astype(np.uint64)
     prints = np.zeros((width, 2), np.uint64)

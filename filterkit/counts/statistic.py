@@ -63,7 +63,7 @@ class Statistic(Record):
 
     @classmethod
     def of_table(cls, table: Any) -> Self:
-        """Compute the statistic from a `ContingencyTable` that counts all rows as one class."""
+        """Compute the statistic from a `ContingencyTable` that counts all rows as one class, each with weight 1."""
         raise NotImplementedError(f"{cls.__name__} has no of_table")
 
     @property
@@ -78,20 +78,26 @@ class Statistic(Record):
 
     @property
     def working_bytes(self) -> int:
-        """The bytes of the arrays that a stage is passed to work with, if that differs from `nbytes`."""
+        """The bytes of the arrays that a stage works with: `nbytes`, unless a subclass computes larger ones."""
         return self.nbytes
 
     def column_range(self, low: int, high: int) -> Self:
-        """Return the statistic of the covered columns from `low` up to, but not including, `high`."""
+        """Return the statistic of the covered columns from `low` up to, but not including, `high`, counted from 0.
+
+        Its arrays may be views.
+        """
         arrays = {name: getattr(self, name)[low:high] for name, field in self.fields.items() if field.by_column}
         return self.replace(columns=self.columns[low:high], **arrays)
 
     def first_columns(self, count: int) -> Self:
-        """Return the statistic of the first `count` columns covered, or of all, without the memory of the others."""
+        """Return the statistic of the first `count` columns covered; itself if it has no more."""
         return self if count >= len(self) else self.column_range(0, count)
 
     def without_other_columns(self) -> Self:
-        """Return the same with a schema that has no other columns than those covered."""
+        """Return the same statistic with a schema that has the covered columns alone, which must be consecutive.
+
+        `columns` then begins with 0, and `column_offset` grows by the number of columns before the first one covered.
+        """
         return self.replace(
             schema=self.schema.with_features(taken(self.schema.features, self.columns), self.columns),
             columns=np.arange(len(self)),

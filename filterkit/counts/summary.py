@@ -1,4 +1,4 @@
-"""Summary and Moments: what is known of each column without its distinct values.
+"""Summary and Moments: statistics of each column that do not need its distinct values.
 
 They take a small, fixed amount of memory for each column, where a contingency table takes some for each distinct value.
 All rows count as one class.
@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from filterkit.counts.cells import entries, finite_entries, infinite_value
+from filterkit.counts.cells import find_entries, finite_entries, make_infinite_error
 from filterkit.counts.exact_sums import (
     BITS,
     MOST_DIGITS,
     UNIT_BITS,
     ExactSums,
     add_digits,
-    grid,
+    choose_exponent,
+    compute_scale,
     two_product,
-    unit,
 )
 from filterkit.counts.record import LARGEST, LEAST, MERGED, SUM_FOR_ALL, SUM_OF_PARTS
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, sum_over_classes
-from filterkit.counts.weights import CountedRows, rows_that_count, sum_parts
+from filterkit.counts.weights import CountedRows, select_counted_rows, sum_parts
 from filterkit.data.ragged import Ragged
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Summary(Statistic):
     Attributes
     ----------
     schema, columns, column_offset : see `Statistic`.
-    low, high : float64 (k,), the least and the largest value, perhaps without zeros; infinite where there is none.
+    low, high : float64 (k,), the least and the largest value, perhaps without zeros; inf and -inf where there is none.
     total_parts, missing_parts, nonzero_parts : float64 (parts,), (k, parts) and (k, parts): the weight of all rows, of
         those whose value is missing, and of those whose value is neither missing nor zero, in parts whose sums are
         exact.
@@ -73,7 +73,7 @@ class Summary(Statistic):
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """Compute the summary of one batch; see `Statistic.of`. `supervised` must be False."""
-        return cls._of_rows(rows_that_count(batch, supervised, reader), columns, reader)
+        return cls._of_rows(select_counted_rows(batch, supervised, reader), columns, reader)
 
     @classmethod
     def _of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
@@ -91,7 +91,7 @@ class Summary(Statistic):
 
     @classmethod
     def of_table(cls, table: ContingencyTable) -> Self:
-        """Compute the same, to the last bit, from a table whose rows all have the weight 1."""
+        """Compute the summary, to the last bit, from a table that counts all rows as one class, each with weight 1."""
         filled = np.flatnonzero(np.diff(table.indptr))
         low, high = np.full(len(table), np.inf), np.full(len(table), -np.inf)
         low[filled], high[filled] = table.values[table.indptr[filled]], table.values[table.indptr[filled + 1] - 1]
@@ -148,7 +148,7 @@ class Summary(Statistic):
 
     @property
     def _zero_parts(self) -> np.ndarray:
-        """float64 (k, parts)."""
+        """float64 (k, parts): the weights of `zeros` in parts."""
         return np.asarray(self.total_parts - self.missing_parts - self.nonzero_parts)
 
     @property
@@ -158,7 +158,7 @@ class Summary(Statistic):
 
     @cached_property
     def labels(self) -> Ragged:
-        """The weight of the rows with each label of each column, in the order declared; none if it is numeric."""
+        """The weight of the rows with each label of each column, in the order declared; a numeric column has none."""
         starts = self._label_starts
         parts = self.label_parts.copy()
         nominal = np.flatnonzero(np.diff(starts))
@@ -177,7 +177,7 @@ class Summary(Statistic):
 
 
 class Moments(Summary):
-    """A summary with the mean of each column and the squared deviations from it.
+    """Adds to a `Summary` the sums from which the mean and the deviation of each column follow.
 
     They are sums over the rows of products that are exact (see `filterkit.counts.exact_sums`), so they do not depend on
     the order of the rows, and neither large values nor values close together cost digits. In nominal columns, a value
@@ -199,21 +199,21 @@ class Moments(Summary):
         exponent, weight_exponent, weights = moments._choose_exponents(), 0, None
         if rows.parts is not None:
             weights = rows.parts.sum(axis=1)
-            weight_exponent = int(grid(weights.max(initial=1.0)))
-            weights *= unit(np.array(weight_exponent))
+            weight_exponent = int(choose_exponent(weights.max(initial=1.0)))
+            weights *= compute_scale(np.array(weight_exponent))
         digits = np.zeros((2, MOST_DIGITS, len(columns)))
         if rows.batch.sparse:
-            column, value, row = entries(rows.batch, columns)
-            value = np.where(np.isnan(value), 0.0, value) * unit(exponent)[column]
-            _add(digits, value, None if weights is None else weights[row], column)
+            column, value, row = find_entries(rows.batch, columns)
+            value = np.where(np.isnan(value), 0.0, value) * compute_scale(exponent)[column]
+            _add_values_and_squares(digits, value, None if weights is None else weights[row], column)
         elif len(columns):
             height = max(1, _CHUNK // len(columns))
             whole = len(columns) == rows.batch.X.shape[1]
             for begin in range(0, len(rows.batch), height):
                 chunk = rows.batch.X[begin : begin + height]
-                chunk = (chunk if whole else chunk[:, columns]) * unit(exponent)
+                chunk = (chunk if whole else chunk[:, columns]) * compute_scale(exponent)
                 weight = None if weights is None else weights[begin : begin + height, None]
-                _add(digits, np.nan_to_num(chunk, copy=False), weight)
+                _add_values_and_squares(digits, np.nan_to_num(chunk, copy=False), weight)
         return moments._set_sums(digits, exponent, weight_exponent)
 
     @classmethod
@@ -222,30 +222,35 @@ class Moments(Summary):
         moments = super().of_table(table)
         digits = np.zeros((2, MOST_DIGITS, len(table)))
         column, exponent = table.column_of_cell, moments._choose_exponents()
-        _add(digits, table.values * unit(exponent)[column], None, column, sum_over_classes(table.counts))
+        _add_values_and_squares(
+            digits, table.values * compute_scale(exponent)[column], None, column, sum_over_classes(table.counts)
+        )
         return moments._set_sums(digits, exponent, 0)
 
     @property
     def working_bytes(self) -> int:
-        """See `Statistic.working_bytes`; in the end, sums are Python ints."""
+        """See `Statistic.working_bytes`; computing a mean makes Python ints of the sums."""
         return self.nbytes + _INT_BYTES * len(self)
 
     def _choose_exponents(self) -> np.ndarray:
-        """Return for each column an exponent e: no absolute value exceeds ``2**(26 * (e + 1))``; int64 (k,)."""
-        return grid(np.where(np.isinf(self.low), 0.0, np.maximum(np.abs(self.low), np.abs(self.high))))
+        return choose_exponent(np.where(np.isinf(self.low), 0.0, np.maximum(np.abs(self.low), np.abs(self.high))))
 
     def _set_sums(self, digits: np.ndarray, exponent: np.ndarray, weight_exponent: int) -> Self:
+        """Set `sums` and `squares` from their digits, float64 (2, digits, k), and return self."""
         self.sums, self.squares = (
             ExactSums(power, exponent, weight_exponent, each) for power, each in enumerate(digits, 1)
         )
         return self
 
     def mean(self, scale: np.ndarray | int = 0) -> np.ndarray:
-        """Return the mean of the known values, times ``2**scale``: float64 (k,); 0 if all are missing."""
+        """Return the mean of the values that are not missing, times ``2**scale``: float64 (k,); 0 if there are none."""
         return _scale(self._mean, BITS * self._exponent + scale)
 
     def mean_remainder(self, scale: np.ndarray | int = 0) -> np.ndarray:
-        """Return what rounding takes from `mean`: float64 (k,). A value minus `mean` minus this loses no digits."""
+        """Return the exact mean minus `mean`, which is rounded, times ``2**scale``: float64 (k,).
+
+        A value minus `mean` minus this loses no digits.
+        """
         mean = _to_int(np.ldexp(self._mean, 2 * UNIT_BITS))  # a whole number, too, because no sum is below one unit
         remainder = (self._sum << UNIT_BITS + _WEIGHT_BITS) - mean * self._weight
         remainder /= self._weight << 2 * UNIT_BITS
@@ -271,7 +276,7 @@ class Moments(Summary):
 
     @property
     def _exponent(self) -> np.ndarray:
-        """int64 (k,): that of the grid for the values; the numbers below are of values divided by ``2**(26 * it)``."""
+        """int64 (k,): see `ExactSums.values`; the numbers below are of values divided by ``2**(26 * _exponent)``."""
         return self.sums.values
 
     @cached_property
@@ -290,9 +295,9 @@ class Moments(Summary):
 
     @cached_property
     def _scaled_deviations(self) -> np.ndarray:
-        """Compute the sums of squared deviations from the mean, of values divided by ``2**(26 * _exponent)``.
+        """float64 (k,): the sums of squared deviations from the mean, of values divided by ``2**(26 * _exponent)``.
 
-        float64 (k,); 0 for a column that is constant, or missing in all rows.
+        0 for a column that is constant, or missing in all rows.
         """
         total = (self.squares.whole() * self._weight << UNIT_BITS - _WEIGHT_BITS) - self._sum**2
         total /= self._weight << 2 * UNIT_BITS - _WEIGHT_BITS
@@ -302,13 +307,18 @@ class Moments(Summary):
 
 
 def _scan_dense(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
-    """Return `low`, `high`, `missing_parts` and `nonzero_parts` of the rows of a dense batch."""
+    """Return `low`, `high`, `missing_parts` and `nonzero_parts` of the rows of a dense batch.
+
+    Raises
+    ------
+    StageError : a value is infinite; in the name of the stage `reader`.
+    """
     X = rows.batch.X if len(columns) == rows.batch.X.shape[1] else rows.batch.X[:, columns]
     low, high = np.fmin.reduce(X, axis=0, initial=np.inf), np.fmax.reduce(X, axis=0, initial=-np.inf)
     if len(X) and not (np.isfinite(low) & np.isfinite(high)).all():
         row, column = np.nonzero(np.isinf(X))
         if len(row):
-            raise infinite_value(rows, int(columns[column[0]]), int(row[0]), reader)
+            raise make_infinite_error(rows, int(columns[column[0]]), int(row[0]), reader)
     absent = np.isnan(X)
     missing, nonzero = (_sum_by_column(rows, flags) for flags in (absent, (X != 0) & ~absent))
     return low, high, missing, nonzero
@@ -322,7 +332,7 @@ def _sum_by_column(rows: CountedRows, flags: np.ndarray) -> np.ndarray:
 
 
 def _scan_sparse(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
-    """As `_scan_dense`, of the rows of a sparse batch."""
+    """Do as `_scan_dense` with the rows of a sparse batch; zeros do not count for `low` and `high`."""
     column, value, row = finite_entries(rows, columns, reader)
     absent = np.isnan(value)
     missing = rows.sum_by(column[absent], row[absent], len(columns))
@@ -332,9 +342,9 @@ def _scan_sparse(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[n
 
 
 def extremes_of_entries(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the largest of the values in each of `width` columns: float64 (width,) each.
+    """Find the least and the largest of the values in each of `width` columns: float64 (width,) each.
 
-    They are inf and -inf where there is none. `column` is int (n,), the column of each value.
+    They are inf and -inf where there is none. Values are not NaN. `column` is int (n,), the column of each value.
     """
     low, high = np.full(width, np.inf), np.full(width, -np.inf)
     np.minimum.at(low, column, value)
@@ -343,11 +353,11 @@ def extremes_of_entries(column: np.ndarray, value: np.ndarray, width: int) -> tu
 
 
 def _count_labels(rows: CountedRows, columns: np.ndarray) -> np.ndarray:
-    """Return `label_parts` of some rows."""
+    """Add up the weights of the rows with each label: `Summary.label_parts`."""
     sizes = rows.batch.schema.label_counts[columns]
     nominal = np.flatnonzero(sizes)
     starts = (np.cumsum(sizes) - sizes)[nominal]
-    column, value, row = entries(rows.batch, columns[nominal])
+    column, value, row = find_entries(rows.batch, columns[nominal])
     present = np.flatnonzero(~np.isnan(value))
     label = starts[column[present]] + value[present].astype(np.int64)
     return rows.sum_by(label, row[present], int(sizes.sum()))
@@ -359,19 +369,19 @@ def _scale(numbers: np.ndarray, exponent: np.ndarray) -> np.ndarray:
         return np.asarray(np.ldexp(numbers, exponent.astype(np.int32)))
 
 
-def _add(
+def _add_values_and_squares(
     digits: np.ndarray,
     x: np.ndarray,
     weights: np.ndarray | None,
     column: np.ndarray | None = None,
     times: np.ndarray | None = None,
 ) -> None:
-    """Add values and their squares, times weights, to the digits of their sums.
+    """Add values and their squares, times weights, to the digits of their sums, in place.
 
     Parameters
     ----------
-    digits : float64 (2, digits, k), those of the sums of values and of squares; changed in place.
-    x : float64, values of at most 2**26 in size, which are used up.
+    digits : float64 (2, digits, k), those of the sums of values and of squares.
+    x : float64, values of at most 2**26 in size; the array is overwritten.
     weights : of a shape that fits, at most 2**26; None if all are 1.
     column, times : as for `add_digits`.
     """

@@ -1,4 +1,4 @@
-"""ContingencyTable: the value × class counts of every column, which are all that column stages learn from.
+"""ContingencyTable: the value × class counts of every column, from which most column stages learn.
 
 The counts are exact and do not depend on the order or grouping of rows. Instance weights are split into parts on fixed
 binary grids (`filterkit.counts.weights.exact_parts`), whose sums are exact in float64; the parts are added last.
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from filterkit.counts import class_parts
-from filterkit.counts.cells import cells_of
+from filterkit.counts.cells import count_cells
 from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.weights import add_parts, rows_that_count
+from filterkit.counts.weights import add_parts, select_counted_rows
 from filterkit.data.ragged import begins_run, ranges, row_starts, sort_key
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
@@ -34,13 +34,13 @@ class ContingencyTable(Statistic):
     """The distinct training values of some columns of X, and the weight of the rows of each class for each value.
 
     Only rows with a known class and a positive weight are counted. A table that is not supervised counts all rows as
-    one class. Zeros have no cells: their weights are the class totals minus everything else.
+    one class. Zeros have no cells: their weights are the class totals minus everything else. See also `with_zeros`.
 
     Attributes
     ----------
     schema, columns, column_offset : see `Statistic`.
     indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
-    values : float64 (cells,), non-zero, finite and ascending within a column.
+    values : float64 (cells,), the value of each cell: non-zero, finite and ascending within a column.
     cell_parts, gap_parts : the weights of `counts` and of `missing` in parts whose sums are exact, perhaps sparse.
     total_parts : float64 (classes, parts), those of `totals`.
     """
@@ -72,12 +72,12 @@ class ContingencyTable(Statistic):
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """See `Statistic.of`."""
-        rows = rows_that_count(batch, supervised, reader)
-        return cls(batch.schema, columns, *cells_of(rows, columns, reader), rows.totals)
+        rows = select_counted_rows(batch, supervised, reader)
+        return cls(batch.schema, columns, *count_cells(rows, columns, reader), rows.totals)
 
     @classmethod
     def merge(cls, several: Sequence[ContingencyTable], jobs: int = 1) -> ContingencyTable:
-        """See `Statistic.merge`; each thread merges a part of the columns."""
+        """See `Statistic.merge`; if there are many cells, each of `jobs` threads merges a part of the columns."""
         first = several[0]
         if len(several) == 1:
             return first
@@ -87,7 +87,7 @@ class ContingencyTable(Statistic):
             cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
             bounds = sorted({0, *cuts.tolist(), len(first)})
             spans = [[table.column_range(low, high) for table in several] for low, high in pairwise(bounds)]
-            return side_by_side(list(LocalEngine(jobs).map(_merge_cells, spans)))
+            return join_columns(list(LocalEngine(jobs).map(_merge_cells, spans)))
         return _merge_cells(several)
 
     @property
@@ -97,7 +97,7 @@ class ContingencyTable(Statistic):
 
     @property
     def working_bytes(self) -> int:
-        """See `Statistic.working_bytes`: sparse weights become arrays."""
+        """See `Statistic.working_bytes`; sparse weights count as if they were arrays."""
         if not isinstance(self.cell_parts, SparseParts):
             return self.nbytes
         return self.values.nbytes + (len(self.values) + 2 * len(self)) * self.total_parts.nbytes
@@ -109,11 +109,11 @@ class ContingencyTable(Statistic):
 
     @property
     def missing_parts(self) -> np.ndarray:
-        """float64 (k, classes, parts): those of `missing`."""
+        """float64 (k, classes, parts): the weights of `missing` in parts whose sums are exact."""
         return self._as_array(self.gap_parts)
 
     def _as_array(self, parts: Parts) -> np.ndarray:
-        return class_parts.filled(parts, self.total_parts.shape[1])
+        return class_parts.to_array(parts, self.total_parts.shape[1])
 
     @cached_property
     def totals(self) -> np.ndarray:
@@ -132,9 +132,9 @@ class ContingencyTable(Statistic):
 
     @property
     def counts_with_missing(self) -> np.ndarray:
-        """float64 (cells, classes): `counts`, where each missing value of a column is shared out over the cells.
+        """float64 (cells, classes): `counts`, with missing values of a column shared out over its cells.
 
-        A cell gets the share that it has of the rows whose value is known.
+        A cell gets the share that it has of the rows in all cells of the column, whatever their class.
         """
         present = np.bincount(self.column_of_cell, self.rows, len(self))[self.column_of_cell]
         share = self.rows / np.where(present > 0, present, 1.0)
@@ -144,30 +144,33 @@ class ContingencyTable(Statistic):
     def rows(self) -> np.ndarray:
         """float64 (cells,): the weight of the rows of any class with the cell's value."""
         if isinstance(self.cell_parts, SparseParts):
-            return collapse_parts(class_parts.over_classes(self.cell_parts))[:, 0]
+            return collapse_parts(class_parts.merge_classes(self.cell_parts))[:, 0]
         return sum_over_classes(self.counts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
-        """float64 (k, classes): the weight of the rows whose value is zero."""
+        """float64 (k, classes): the weight of the rows whose value is zero, unless zeros have a cell."""
         return collapse_parts(self._zero_parts)
 
     @cached_property
     def _zero_parts(self) -> np.ndarray:
         """float64 (k, classes, parts): the weights of `zeros` in parts."""
-        sums = class_parts.sum_by(self.cell_parts, self.column_of_cell, len(self))
+        sums = class_parts.add_groups(self.cell_parts, self.column_of_cell, len(self))
         return np.asarray(self.total_parts - self.missing_parts - self._as_array(sums))
 
     @cached_property
     def zero_rows(self) -> np.ndarray:
-        """float64 (k,): the weight of the rows of any class whose value is zero."""
+        """float64 (k,): the weight of the rows of any class whose value is zero, unless zeros have a cell."""
         if isinstance(self.cell_parts, SparseParts):
             return collapse_parts(self._zero_rows)
         return sum_over_classes(self.zeros)
 
     @cached_property
     def nonzero_rows(self) -> np.ndarray:
-        """float64 (k,): the weight of the rows of any class whose value is neither zero nor missing."""
+        """float64 (k,): the weight of the rows of any class whose value is neither zero nor missing.
+
+        In a table that `with_zeros` returns, zeros count here.
+        """
         table = self.without_classes() if isinstance(self.cell_parts, SparseParts) else self
         return sum_over_classes(table.totals - table.zeros - table.missing)
 
@@ -175,7 +178,7 @@ class ContingencyTable(Statistic):
     def missing_rows(self) -> np.ndarray:
         """float64 (k,): the weight of the rows of any class whose value is missing."""
         if isinstance(self.gap_parts, SparseParts):
-            return collapse_parts(class_parts.over_classes(self.gap_parts))[:, 0]
+            return collapse_parts(class_parts.merge_classes(self.gap_parts))[:, 0]
         return sum_over_classes(self.missing)
 
     @property
@@ -186,7 +189,7 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def zero_occurs(self) -> np.ndarray:
-        """bool (k,): whether a row has the value zero, unless zeros have a cell as in `with_zeros`."""
+        """bool (k,): whether a row has the value zero; False if zeros have a cell, as in a table of `with_zeros`."""
         if isinstance(self.cell_parts, SparseParts):
             return np.asarray(self._zero_rows.any(axis=1))
         return np.asarray(self._zero_parts.any(axis=(1, 2)))
@@ -207,16 +210,16 @@ class ContingencyTable(Statistic):
             gap_parts=class_parts.take_range(self.gap_parts, low, high),
         )
 
-    def only(self, places: np.ndarray) -> ContingencyTable:
-        """The table of some of the covered columns; `places` are their numbers among these, int64 and ascending."""
-        lengths = np.diff(self.indptr)[places]
-        cells = ranges(self.indptr[places], lengths)
+    def only(self, numbers: np.ndarray) -> ContingencyTable:
+        """Return a copy with some of the covered columns; `numbers` count them from 0, int64 and ascending."""
+        lengths = np.diff(self.indptr)[numbers]
+        cells = ranges(self.indptr[numbers], lengths)
         return self.replace(
-            columns=self.columns[places],
+            columns=self.columns[numbers],
             indptr=np.concatenate([[0], np.cumsum(lengths)]),
             values=self.values[cells],
             cell_parts=class_parts.take(self.cell_parts, cells),
-            gap_parts=class_parts.take(self.gap_parts, places),
+            gap_parts=class_parts.take(self.gap_parts, numbers),
         )
 
     def first_columns(self, count: int) -> ContingencyTable:
@@ -224,23 +227,26 @@ class ContingencyTable(Statistic):
         return self if count >= len(self) else self.only(np.arange(count))
 
     def without_classes(self) -> ContingencyTable:
-        """The table of the same rows counted as one class."""
+        """Return the table of the same rows counted as one class."""
         return self.replace(
-            cell_parts=class_parts.over_classes(self.cell_parts),
-            gap_parts=class_parts.over_classes(self.gap_parts),
+            cell_parts=class_parts.merge_classes(self.cell_parts),
+            gap_parts=class_parts.merge_classes(self.gap_parts),
             total_parts=self.total_parts.sum(axis=0, keepdims=True),
         )
 
     def one_against_rest(self, task: int) -> ContingencyTable:
-        """The table of the same rows counted as two classes: all others, and the class with code `task`."""
+        """Return the table of the same rows counted as two classes: first all others, then the one with code `task`."""
         return self.replace(
-            cell_parts=class_parts.one_against_rest(self.cell_parts, task),
-            gap_parts=class_parts.one_against_rest(self.gap_parts, task),
-            total_parts=class_parts.one_against_rest(self.total_parts[None], task)[0],
+            cell_parts=class_parts.merge_other_classes(self.cell_parts, task),
+            gap_parts=class_parts.merge_other_classes(self.gap_parts, task),
+            total_parts=class_parts.merge_other_classes(self.total_parts[None], task)[0],
         )
 
     def with_zeros(self) -> ContingencyTable:
-        """This table with a cell for zero in each column where zero occurs."""
+        """Return a table with a cell for zero in each column where zero occurs; itself if it occurs in none.
+
+        Its `zeros` and `zero_rows` are 0, because what is in a cell counts as nonzero.
+        """
         have = self.zero_occurs
         if not have.any():
             return self
@@ -261,7 +267,10 @@ class ContingencyTable(Statistic):
         )
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The least and the largest value of each column, zeros included: float64 (k,) each; 0 if all are missing."""
+        """Return the least and the largest value of each column, zeros included: float64 (k,) each.
+
+        Both are 0 if all values are missing.
+        """
         first, last = self.indptr[:-1], self.indptr[1:] - 1
         filled = np.flatnonzero(last >= first)
         low, high = np.zeros(len(self)), np.zeros(len(self))
@@ -270,51 +279,54 @@ class ContingencyTable(Statistic):
         return np.where(zero, np.minimum(low, 0.0), low), np.where(zero, np.maximum(high, 0.0), high)
 
     def cumulative(self) -> np.ndarray:
-        """float64 (cells, classes): the weight of the rows in cells of the column up to the cell's value."""
-        running = self._running()
-        return collapse_parts(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
-
-    def reverse_cumulative(self) -> np.ndarray:
-        """float64 (cells, classes): the weight of the rows in cells of the column from the cell's value on.
+        """Return the weight of the rows of each cell and of those with smaller values: float64 (cells, classes).
 
         Missing values never count, and zeros only if `with_zeros` has made cells of them. The sums are exact.
         """
-        running = self._running()
+        running = self._add_cells()
+        return collapse_parts(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
+
+    def reverse_cumulative(self) -> np.ndarray:
+        """Return the weight of the rows of each cell and of those with larger values: float64 (cells, classes).
+
+        Missing values never count, and zeros only if `with_zeros` has made cells of them. The sums are exact.
+        """
+        running = self._add_cells()
         return collapse_parts(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])
 
-    def _running(self) -> np.ndarray:
-        """float64 (cells + 1, classes, parts): the sum of the parts of all cells before each cell, and of all cells."""
+    def _add_cells(self) -> np.ndarray:
+        """Add up the cells of all columns before each cell, and last all cells: float64 (cells + 1, classes, parts)."""
         parts = self.exact_parts
         running = np.zeros((len(parts) + 1, *parts.shape[1:]))
         np.cumsum(parts, axis=0, out=running[1:])
         return running
 
     def tasks(self) -> list[int]:
-        """The codes of the classes to tell from the rest: `Schema.positive_classes` of the rows counted."""
+        """Return the codes of the classes to tell from the rest, as `Schema.positive_classes` does of `totals`."""
         return self.schema.positive_classes(self.totals)
 
 
 def sum_over_classes(weights: np.ndarray) -> np.ndarray:
-    """float64 (n,): the sums of weights (n, classes), added class by class, which is ten times faster than by row."""
+    """Add up weights (n, classes) over the classes: float64 (n,). By class is ten times faster than by row."""
     return np.asarray(sum(weights.T, np.zeros(len(weights))))
 
 
 def _merge_cells(tables: Sequence[ContingencyTable]) -> ContingencyTable:
-    """Merge tables of the same columns into that of all rows."""
+    """Merge tables of the same columns, at least one, into that of all rows."""
     first = tables[0]
-    return from_cells(
+    return build_table(
         first.schema,
         first.columns,
         np.concatenate([table.column_of_cell for table in tables]),
         np.concatenate([table.values for table in tables]),
         class_parts.concatenate([table.cell_parts for table in tables]),
-        class_parts.sum_all([table.gap_parts for table in tables]),
+        class_parts.add_all([table.gap_parts for table in tables]),
         add_parts([table.total_parts for table in tables]),
     )
 
 
-def side_by_side(parts: Sequence[ContingencyTable]) -> ContingencyTable:
-    """Join tables of the same rows into that of the columns of all, in order."""
+def join_columns(parts: Sequence[ContingencyTable]) -> ContingencyTable:
+    """Join tables of the same rows, at least one, into that of the columns of all, in order."""
     starts = np.cumsum([0, *(len(part.values) for part in parts)])
     indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
     return ContingencyTable(
@@ -328,7 +340,7 @@ def side_by_side(parts: Sequence[ContingencyTable]) -> ContingencyTable:
     )
 
 
-def from_cells(
+def build_table(
     schema: Schema,
     columns: np.ndarray,
     column: np.ndarray,
@@ -337,7 +349,7 @@ def from_cells(
     gap_parts: Parts,
     total_parts: np.ndarray,
 ) -> ContingencyTable:
-    """A table from cells in any order; cells of the same column and value are added up, and cells of zero dropped.
+    """Build a table from cells in any order. Those of the same column and value are added up, those of zero dropped.
 
     `column` is int64 (cells,), the covered column of each cell, from 0. The other arguments are attributes of
     `ContingencyTable`.

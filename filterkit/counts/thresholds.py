@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.class_parts import SparseParts
-from filterkit.counts.class_runs import ClassCells, best_of_runs, class_cells, class_runs, sums_from
+from filterkit.counts.class_runs import ClassCells, find_runs, list_class_cells, score_runs, sum_from_each_cell
 from filterkit.counts.metric import Metric
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, sum_over_classes
@@ -28,7 +28,7 @@ _VALUES_AT_ONCE = 1 << 22  # of tests × classes, 32 MB
 
 
 class Counts(NamedTuple):
-    """The counts of all tests for one class against the rest.
+    """Holds the counts of all tests for one class against the rest.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Counts(NamedTuple):
 
 
 class Thresholds:
-    """The tests of all columns that a table covers.
+    """Finds the tests of all columns that a table covers, and scores them.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Thresholds:
 
     @property
     def many_classes(self) -> bool:
-        """Whether the weights of the classes are sparse."""
+        """Whether there are so many classes that the table holds their weights as `SparseParts`."""
         return isinstance(self.table.cell_parts, SparseParts)
 
     @cached_property
@@ -92,9 +92,9 @@ class Thresholds:
         return sum_over_classes(self.selected)
 
     def _select_rows(self, cells: ContingencyTable) -> np.ndarray:
-        """Return the weight of the rows that each test selects, of cells that perhaps count other classes.
+        """Return the weight of the rows of each class that each test selects: float64 (tests, classes of `cells`).
 
-        float64 (tests, classes of `cells`).
+        `cells` are `_cells`, perhaps with other classes.
         """
         selected = cells.reverse_cumulative()
         nominal = cells.nominal[cells.column_of_cell]
@@ -106,16 +106,16 @@ class Thresholds:
     @cached_property
     def _class_cells(self) -> ClassCells:
         parts = self._cells.cell_parts
-        return class_cells(SparseParts.of(parts), self._cells.column_of_cell)
+        return list_class_cells(SparseParts.from_parts(parts), self._cells.column_of_cell)
 
     def _selected_class(self, task: int) -> np.ndarray:
-        """float64 (tests,): the weight of the rows of one class that each test selects."""
+        """Return the weight of the rows of the class with code `task` that each test selects: float64 (tests,)."""
         if not self.many_classes:
             return self.selected[:, task]
-        parts = SparseParts.of(self._cells.cell_parts)
+        parts = SparseParts.from_parts(self._cells.cell_parts)
         own = np.flatnonzero(parts.code == task)
         alone = np.zeros((len(parts), 1, parts.parts.shape[1]))
-        alone[parts.place[own], 0] = parts.parts[own]
+        alone[parts.position[own], 0] = parts.parts[own]
         of_class = np.zeros((len(self.table), 1, 1))
         cells = self._cells
         of_task = cells.replace(cell_parts=alone, gap_parts=of_class, total_parts=cells.total_parts[[task]])
@@ -123,7 +123,7 @@ class Thresholds:
 
     @cached_property
     def _starts(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 (columns with a test,) each: these columns, and the first test of each."""
+        """int64 (columns that have a test,) each: these columns, and the first test of each."""
         begin = np.flatnonzero(begins_run(self.column))
         return self.column[begin], begin
 
@@ -135,7 +135,10 @@ class Thresholds:
         return varied
 
     def best(self, scores: np.ndarray, constant: float) -> np.ndarray:
-        """float64 (columns,): the best of `scores`, (tests,), of each covered column; `constant` if it has no test."""
+        """Return the best of `scores`, float64 (tests,), of each covered column: float64 (columns,).
+
+        A column without a test has `constant`.
+        """
         best = np.full(len(self.table), constant)
         columns, begin = self._starts
         if len(columns):
@@ -143,7 +146,10 @@ class Thresholds:
         return best
 
     def against(self, task: int | None) -> Counts:
-        """The counts of the class with code `task` against the rest; with None, all rows are positive."""
+        """Count each test for the class with code `task` against the rest; with None, all rows are positive.
+
+        The result is cached.
+        """
         key = -1 if task is None else task
         if key not in self._against:
             rows = self.rows
@@ -166,7 +172,7 @@ class Thresholds:
         Returns
         -------
         scores : float64 (tests,). All are 0 if there are no positive rows or, for a class, no negative ones.
-        constant : the score of a feature that is in no row.
+        constant : the score of a feature that is in no row, which is that of a column without a test.
 
         Raises
         ------
@@ -193,7 +199,7 @@ class Thresholds:
         neg: float,
         find_columns: Callable[[int], np.ndarray],
     ) -> tuple[np.ndarray, float]:
-        """Score each pair of counts, and a feature that no row has: float64 (n,) and a float.
+        """Return the score of each pair of counts, float64 (n,), and that of a feature that no row has.
 
         ``find_columns(i)`` returns the indices, among the covered columns, of those with pair i; none for i = n. Only a
         message about a score that is not finite needs it.
@@ -214,14 +220,14 @@ class Thresholds:
         return scores[:-1], float(scores[-1])
 
     def best_of_each_class(self, metric: Metric, tasks: list[int], alpha: float | None = None) -> np.ndarray:
-        """float64 (columns, tasks): the best score of each column for each of many classes against the rest.
+        """Return the best score of each column for each class of `tasks` against the rest: float64 (columns, tasks).
 
-        It is what `best` and `score` give class by class. Classes of the same weight are scored together, and the time
-        grows with the number of cells; see `filterkit.counts.class_runs`.
+        It is what `best` and `score` give class by class, faster where there are many. Classes of the same weight are
+        scored together, and the time grows with the number of cells; see `filterkit.counts.class_runs`.
         """
         totals, total = self.table.totals, float(self.table.totals.sum())
         cells = self._cells
-        runs = class_runs(self._class_cells, cells.indptr, cells.column_of_cell, self._is_test, cells.nominal)
+        runs = find_runs(self._class_cells, cells.indptr, cells.column_of_cell, self._is_test, cells.nominal)
         ends = metric.best_at_ends and alpha is None
 
         def score(
@@ -254,12 +260,14 @@ class Thresholds:
             found[codes[group == number]] = self.best(scores[row], none)
             own = order[bounds[number] : bounds[number + 1]]
             if len(own):
-                best = best_of_runs(runs.select(own), self.rows, pos, neg, score, ends)
+                best = score_runs(runs.select(own), self.rows, pos, neg, score, ends)
                 found[runs.code[own], runs.column[own]] = best
         return np.ascontiguousarray(found[codes].T)
 
     def of_classes(self, metric: Metric) -> np.ndarray:
-        """float64 (columns,): the best score of each column in the metric's own form for several classes.
+        """Return the best score of each column by the metric's own form for several classes: float64 (columns,).
+
+        The metric must have `Metric.classes`. Classes without rows are left out.
 
         Raises
         ------
@@ -283,7 +291,7 @@ class Thresholds:
         return np.concatenate([part._of_dense_classes(metric, present) for part in parts])
 
     def _of_dense_classes(self, metric: Metric, present: np.ndarray) -> np.ndarray:
-        """`of_classes` by `Metric.classes`; `present`, int64, has the codes of the classes that have weight."""
+        """Do as `of_classes`, by `Metric.classes`; `present`, int64, has the codes of the classes that have rows."""
         assert metric.classes is not None
         counts = np.append(self.selected[:, present], np.zeros((1, len(present))), axis=0)
         found = metric.called(metric.classes, counts, self.table.totals[present])
@@ -291,7 +299,7 @@ class Thresholds:
         return self.best(scores[:-1], float(scores[-1]))
 
     def _sums_over_classes(self, term: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-        """float64 (tests + 1,): the sum over the classes of `term` of what each test selects, and of no rows."""
+        """Add up over classes the `term` of the rows that each test selects, and last of none: float64 (tests + 1,)."""
         cells, own, totals = self._cells, self._class_cells, self.table.totals
         totals_of = totals[own.code]
         nominal = cells.nominal[cells.column_of_cell[own.cell]]
@@ -299,7 +307,7 @@ class Thresholds:
         before = np.where(own.begins | nominal, 0.0, np.append(0.0, upto)[:-1])
         change = term(upto, totals_of) - term(before, totals_of)
         changes = np.bincount(own.cell, change, len(cells.values))
-        sums = np.where(cells.nominal[cells.column_of_cell], changes, sums_from(changes, cells.indptr))
+        sums = np.where(cells.nominal[cells.column_of_cell], changes, sum_from_each_cell(changes, cells.indptr))
         present = totals[totals > 0]
         nothing = float(term(np.zeros(len(present)), present).sum())
         return np.append(sums[self._tests] + nothing, nothing)
@@ -309,7 +317,7 @@ _FINITE = "a metric must be finite for all counts; take care of 0 / 0"
 
 
 def _scores_of_columns(table: ContingencyTable, metric: Metric, field: str) -> np.ndarray:
-    """float64 (columns,): the scores by ``by_table`` or ``by_labels`` of a metric, which `field` names.
+    """Score the columns of a table by ``by_table`` or ``by_labels``, whichever `field` names: float64 (columns,).
 
     Raises
     ------
@@ -324,9 +332,10 @@ def _scores_of_columns(table: ContingencyTable, metric: Metric, field: str) -> n
 
 
 def _set_scores_of_nominal(scores: np.ndarray, table: ContingencyTable, metric: Metric, task: int | None) -> None:
-    """Replace the scores of nominal columns, float64 (columns,), if the metric has a form for all their labels.
+    """Replace the scores of nominal columns in `scores`, float64 (columns,), if the metric has a form for all labels.
 
-    `task` is the code of the class that is compared with the rest; None compares all classes.
+    `task` is the code of the class that is compared with the rest; None compares all classes. Nothing changes if only
+    one of the classes compared has rows.
     """
     nominal = np.flatnonzero(table.nominal)
     if metric.by_labels is not None and len(nominal):
@@ -337,7 +346,10 @@ def _set_scores_of_nominal(scores: np.ndarray, table: ContingencyTable, metric: 
 
 
 def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
-    """The bytes of the arrays that scoring by `metric` works with; see `ColumnStage.working_bytes`."""
+    """Estimate the bytes of the arrays that scoring by `metric` works with; see `ColumnStage.working_bytes`.
+
+    None stands for a metric that needs no more than one class against the rest at a time.
+    """
     if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
         return statistic.working_bytes
     if metric is not None and (metric.by_table or (metric.by_labels and statistic.nominal.any())):
@@ -376,7 +388,10 @@ def _merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) 
 def one_against_rest(
     thresholds: Thresholds, metric: Metric, alpha: float | None = None
 ) -> tuple[np.ndarray, list[int]]:
-    """float64 (columns, tasks): the best score of each column for each task; and the tasks, as codes of classes."""
+    """Score each class against the rest, if there is a positive class that one alone.
+
+    Returns the best score of each column for each class, float64 (columns, tasks), and the codes of these classes.
+    """
     tasks = thresholds.table.tasks()
     if thresholds.many_classes and len(tasks) > 1:
         scores = thresholds.best_of_each_class(metric, tasks, alpha)
@@ -392,7 +407,9 @@ def one_against_rest(
 def score_columns(
     thresholds: Thresholds, metric: Metric, *, alpha: float | None = None, combine: str | None = None, seed: int = 0
 ) -> np.ndarray:
-    """float64 (columns,): the score of each covered column.
+    """Score each covered column: float64 (columns,), for most metrics the score of its best test.
+
+    A column without a test scores as a feature that no row has.
 
     Parameters
     ----------
@@ -431,7 +448,7 @@ def score_columns(
 
 
 def combined(scores: np.ndarray, totals: np.ndarray, how: str) -> np.ndarray:
-    """float64 (n,): one score from those of several classes.
+    """Combine the scores of several classes into one: float64 (n,); 0 if there are no classes.
 
     Parameters
     ----------

@@ -22,7 +22,10 @@ _LEAST_MEAN = 2.0**-40  # rounding changes a weight by less than a ten-millionth
 
 
 def exact_parts(weights: np.ndarray) -> np.ndarray:
-    """Split `weights`, float64 (n,) and at least 0, into parts (n, 1) or (n, 3) that can be summed exactly."""
+    """Split `weights`, float64 (n,) and at least 0, into parts whose sums are exact: float64 (n, 3).
+
+    Each weight is rounded to a multiple of 2**-64. If all are multiples of 2**-10, there is one part: (n, 1).
+    """
     rest = weights.astype(np.float64)
     parts = []
     for grid in _GRIDS:
@@ -35,7 +38,7 @@ def exact_parts(weights: np.ndarray) -> np.ndarray:
 
 
 def check_weights(reader: str, batch: Batch) -> None:
-    """Raise a `StageError` that names the first row whose weight cannot be counted, if any; `reader` is the stage."""
+    """Raise a `StageError` in the name of the stage `reader` if a weight is negative, NaN, or above 2**43."""
     if batch.weights is None:
         return
     bad = np.flatnonzero(~((batch.weights >= 0) & (batch.weights <= _LARGEST)))
@@ -67,7 +70,7 @@ class CountedRows(NamedTuple):
 
     @property
     def totals(self) -> np.ndarray:
-        """float64 (classes, parts): the weight of the rows of each class in parts."""
+        """float64 (classes, parts): the weight of the rows of each class, in parts."""
         return sum_parts(self.y, self.parts, self.classes)
 
     def sum_by(self, group: np.ndarray, row: np.ndarray, groups: int) -> np.ndarray:
@@ -78,8 +81,10 @@ class CountedRows(NamedTuple):
         return sum_parts(group, None if self.parts is None else self.parts[row], groups)
 
 
-def rows_that_count(batch: Batch, supervised: bool, reader: str) -> CountedRows:
-    """The rows of `batch` that count.
+def select_counted_rows(batch: Batch, supervised: bool, reader: str) -> CountedRows:
+    """Choose the rows of `batch` that count, and split their weights into parts.
+
+    A row of weight 0, or of one that rounds to 0, does not count.
 
     Parameters
     ----------
@@ -89,7 +94,7 @@ def rows_that_count(batch: Batch, supervised: bool, reader: str) -> CountedRows:
 
     Raises
     ------
-    StageError : a weight is negative, infinite, or too large.
+    StageError : a weight is negative, NaN, infinite, or above 2**43.
     """
     if supervised:
         target = batch.schema.class_attribute
@@ -112,7 +117,7 @@ def rows_that_count(batch: Batch, supervised: bool, reader: str) -> CountedRows:
 
 
 def sum_parts(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.ndarray:
-    """float64 (length, parts): the sum of the weights of the entries with each number in `at`.
+    """Add up the weights of the entries with each number in `at`: float64 (length, parts).
 
     Parameters
     ----------
@@ -125,21 +130,24 @@ def sum_parts(at: np.ndarray, weights: np.ndarray | None, length: int) -> np.nda
     return np.stack(sums, axis=1).astype(np.float64, copy=False)  # bincount gives integers for no entries
 
 
-def in_parts(parts: np.ndarray, width: int) -> np.ndarray:
-    """`parts` (..., n) as parts (..., `width`), of which there are at least as many."""
+def pad_parts(parts: np.ndarray, width: int) -> np.ndarray:
+    """Append parts of 0 to `parts`, float64 (..., n), until there are `width`, which is at least n: (..., width)."""
     if parts.shape[-1] == width:
         return parts
     return np.pad(parts, [(0, 0)] * (parts.ndim - 1) + [(0, width - parts.shape[-1])])
 
 
 def add_parts(several: list[np.ndarray]) -> np.ndarray:
-    """The sum of arrays (..., parts) that may have different numbers of parts."""
+    """Add up arrays (..., parts), at least one, which may have different numbers of parts."""
     width = max(parts.shape[-1] for parts in several)
-    return np.asarray(sum(in_parts(parts, width) for parts in several[1:]) + in_parts(several[0], width))
+    return np.asarray(sum(pad_parts(parts, width) for parts in several[1:]) + pad_parts(several[0], width))
 
 
-def sum_of_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
-    """The approximate sum of the weights of the rows that count, and the number of rows whose weight is above 0."""
+def sum_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
+    """Return the approximate sum of the weights, and the number of weights that are not 0.
+
+    Only rows whose class is known count if `supervised`, else all.
+    """
     known = batch.class_known if supervised else np.ones(len(batch), bool)
     if batch.weights is None:
         rows = int(np.count_nonzero(known))
@@ -148,12 +156,12 @@ def sum_of_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
 
 
 def check_sum(reader: str, weights: float, rows: int) -> None:
-    """Raise a `StageError` if the sum of weights is too large to be counted exactly, or so small that rounding matters.
+    """Raise a `StageError` if the sum of weights is above 2**43, or their mean below 2**-40, so that rounding matters.
 
     Parameters
     ----------
     reader : the name of the stage, for the message.
-    weights, rows : as `sum_of_weights` returns them.
+    weights, rows : the sum of the weights, and the number of rows whose weight is not 0.
     """
     if weights > _LARGEST:
         raise StageError(

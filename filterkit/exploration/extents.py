@@ -9,11 +9,11 @@ import numpy as np
 from filterkit.chains.column_fitting import fit_in_passes
 from filterkit.chains.queries import Passes
 from filterkit.chains.rows import Rows
-from filterkit.counts.cells import entries
+from filterkit.counts.cells import find_entries
 from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_PARTS
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.summary import extremes_of_entries
-from filterkit.counts.weights import add_parts, rows_that_count
+from filterkit.counts.weights import add_parts, select_counted_rows
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.stages.columns import ColumnStage, FittedColumns, State
@@ -92,8 +92,8 @@ class ColumnExtents(Statistic):
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """See `Statistic.of`; an infinite value counts, and is beyond all extremes."""
-        rows = rows_that_count(batch, supervised, reader)
-        column, value, row = entries(rows.batch, columns)
+        rows = select_counted_rows(batch, supervised, reader)
+        column, value, row = find_entries(rows.batch, columns)
         stored_parts = rows.sum_by(column, row, len(columns))
         finite = np.isfinite(value)
         if not finite.all():

@@ -11,7 +11,7 @@ from filterkit.chains.queries import Passes, Query
 from filterkit.chains.rows import Rows
 from filterkit.counts.cells import finite_entries
 from filterkit.counts.record import SUM_OF_PARTS, Record, RecordMerger
-from filterkit.counts.weights import add_parts, rows_that_count, sum_parts
+from filterkit.counts.weights import add_parts, select_counted_rows, sum_parts
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
@@ -173,7 +173,7 @@ class _Bins:
 
     def count(self, batch: Batch) -> BinCounts:
         """Count the values of one batch."""
-        rows = rows_that_count(batch, self._supervised, READER)
+        rows = select_counted_rows(batch, self._supervised, READER)
         column, value, row = finite_entries(rows, np.arange(len(self._nominal)), READER)
         at = np.full(len(value), _BINS)
         present = np.flatnonzero(~np.isnan(value))

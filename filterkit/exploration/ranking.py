@@ -12,7 +12,7 @@ import numpy as np
 from filterkit.chains.column_fitting import fit_in_passes
 from filterkit.chains.queries import Passes
 from filterkit.chains.rows import Rows
-from filterkit.counts.best_tests import BestTests, best_tests
+from filterkit.counts.best_tests import BestTests, find_best_tests
 from filterkit.counts.class_parts import SparseParts
 from filterkit.counts.metric import Metric
 from filterkit.counts.table import ContingencyTable
@@ -131,7 +131,7 @@ class _RankColumns(MeasuringStage):
         scores = []
         for metric in self.metrics:
             own = not tests or (metric.by_column is None and len(tasks) <= _MANY_TASKS)
-            tests.append(best_tests(thresholds, metric) if own else tests[0])
+            tests.append(find_best_tests(thresholds, metric) if own else tests[0])
             if own and _scores_tests(metric, len(tasks), thresholds.table):
                 scores.append(np.where(thresholds.varied, tests[-1].score, 0.0))
             else:
@@ -167,8 +167,8 @@ def _weigh_class(cells: ContingencyTable, code: np.ndarray) -> np.ndarray:
     if not isinstance(cells.cell_parts, SparseParts):
         return np.asarray(cells.counts[np.arange(len(code)), code])
     parts = cells.cell_parts
-    own = parts.code == code[parts.place]
-    return np.bincount(parts.place[own], parts.weights[own], len(code))
+    own = parts.code == code[parts.position]
+    return np.bincount(parts.position[own], parts.weights[own], len(code))
 
 
 def _draw_strips(cells: ContingencyTable, low: np.ndarray, high: np.ndarray, task: np.ndarray) -> np.ndarray:

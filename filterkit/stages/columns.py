@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.counts import class_parts
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.table import ContingencyTable, from_cells
+from filterkit.counts.table import ContingencyTable, build_table
 from filterkit.data.attributes import Attribute, taken
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
@@ -449,8 +449,8 @@ class FittedColumns(Fitted):
             parts = class_parts.concatenate([parts, class_parts.take(full.gap_parts, source[gaps])])
         image = self._transform_values(values, outputs[output])
         absent = np.flatnonzero(np.isnan(image))
-        gap_parts = class_parts.sum_by(class_parts.take(parts, absent), output[absent], len(outputs))
+        gap_parts = class_parts.add_groups(class_parts.take(parts, absent), output[absent], len(outputs))
         if len(absent):
             present = np.flatnonzero(~np.isnan(image))
             output, image, parts = output[present], image[present], class_parts.take(parts, present)
-        return from_cells(self.schema, outputs, output, image, parts, gap_parts, full.total_parts)
+        return build_table(self.schema, outputs, output, image, parts, gap_parts, full.total_parts)

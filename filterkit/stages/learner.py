@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.counts.weights import check_sum, check_weights, sum_of_weights
+from filterkit.counts.weights import check_sum, check_weights, sum_weights
 from filterkit.data.batch import Batch
 from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
@@ -80,7 +80,7 @@ class Learner(Stage):
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         self._check_schema(schema)
         known = all_rows(self.name, map(self._take_usable, rows()), schema, rows.memory)
-        check_sum(self.name, *sum_of_weights(known, supervised=False))
+        check_sum(self.name, *sum_weights(known, supervised=False))
         tasks = self._choose_tasks(known)
         training = self._make_training(known, tasks)._replace(jobs=rows.jobs)
         if not self.inner_folds():

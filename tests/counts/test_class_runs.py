@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from filterkit import Chain, Metric
 from filterkit.counts import cells, class_runs
 from filterkit.counts.class_parts import SparseParts
-from filterkit.counts.class_runs import sums_from
+from filterkit.counts.class_runs import sum_from_each_cell
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds, one_against_rest, score_columns
 from filterkit.plugin import find_metric
@@ -205,6 +205,6 @@ def test_sums_from_each_cell_on():
     values = rng.normal(size=50) * 10.0 ** rng.integers(-8, 8, 50)
     indptr = np.array([0, 0, 7, 8, 50, 50])
     expected = [values[at:end].sum() for begin, end in pairwise(indptr) for at in range(begin, end)]
-    np.testing.assert_allclose(sums_from(values, indptr), expected, rtol=1e-12, atol=1e-9)
-    alone = sums_from(values[8:50], np.array([0, 42]))
-    np.testing.assert_array_equal(sums_from(values, indptr)[8:50], alone)
+    np.testing.assert_allclose(sum_from_each_cell(values, indptr), expected, rtol=1e-12, atol=1e-9)
+    alone = sum_from_each_cell(values[8:50], np.array([0, 42]))
+    np.testing.assert_array_equal(sum_from_each_cell(values, indptr)[8:50], alone)

@@ -14,9 +14,9 @@ from filterkit.counts.exact_sums import (
     UNIT_BITS,
     ExactSums,
     add_digits,
-    grid,
+    choose_exponent,
+    compute_scale,
     two_product,
-    unit,
 )
 
 NUMBERS = st.floats(-1e300, 1e300, allow_subnormal=True) | st.integers(-9, 9).map(float)
@@ -25,9 +25,9 @@ FACTORS = st.floats(-1e30, 1e30).filter(lambda x: x == 0 or abs(x) > 1e-30)
 
 def sums_of(values, digits=MOST_DIGITS):
     """The sums of one column of values."""
-    exponent = grid(np.array([max(map(abs, values), default=0.0)]))
+    exponent = choose_exponent(np.array([max(map(abs, values), default=0.0)]))
     made = np.zeros((digits, 1))
-    add_digits(np.array(values)[:, None] * unit(exponent), made, 1)
+    add_digits(np.array(values)[:, None] * compute_scale(exponent), made, 1)
     return ExactSums(1, exponent, 0, made)
 
 
@@ -39,7 +39,7 @@ def value(sums):
 
 def rounding(values, digits=MOST_DIGITS):
     """What the sum may miss: at most half of the last digit of each value."""
-    exponent = int(grid(np.array([max(map(abs, values), default=0.0)]))[0])
+    exponent = int(choose_exponent(np.array([max(map(abs, values), default=0.0)]))[0])
     return len(values) * Fraction(2) ** (BITS * (exponent + 2 - digits)) / 2
 
 
@@ -63,11 +63,11 @@ def test_sums_are_the_same_in_any_grouping_and_order(groups, random):
 @given(st.lists(st.tuples(NUMBERS, st.integers(0, 2), st.integers(1, 9)), max_size=12))
 def test_entries_that_occur_several_times_sum_as_rows(entries):
     largest = np.array([max((abs(v) for v, c, _ in entries if c == column), default=0.0) for column in range(3)])
-    exponent = grid(largest)
+    exponent = choose_exponent(largest)
     made = np.zeros((MOST_DIGITS, 3))
     values, columns, times = (np.array([entry[i] for entry in entries], float) for i in range(3))
     columns = columns.astype(int)
-    add_digits(values * unit(exponent)[columns], made, 1, columns, times)
+    add_digits(values * compute_scale(exponent)[columns], made, 1, columns, times)
     found = ExactSums(1, exponent, 0, made)
     for column in range(3):
         rows = sums_of([v for v, c, n in entries if c == column for _ in range(n)])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit.counts.cells import entries
+from filterkit.counts.cells import find_entries
 from filterkit.counts.sketches import (
     MOST_HASHES,
     DistinctSketch,
@@ -71,7 +71,7 @@ def test_texts_that_begin_alike_have_other_hashes():
 def prints(X, sparse=False):
     schema = Schema("r", [Attribute(f"a{i}") for i in range(X.shape[1])], sparse=sparse)
     batch = Batch(Schema("r", schema.attributes), X).in_form(sparse)
-    return fingerprint_columns(*entries(batch, np.arange(X.shape[1])), X.shape[1])
+    return fingerprint_columns(*find_entries(batch, np.arange(X.shape[1])), X.shape[1])
 
 
 @pytest.mark.parametrize("sparse", [False, True])
