@@ -27,7 +27,7 @@ from filterkit.data.unseen import (
     with_more_values,
     without_unknown,
 )
-from filterkit.engines.engine import PAUSE, Engine, mapped
+from filterkit.engines.engine import PAUSE, Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, StageError
 from filterkit.files.endings import COMPRESSIONS
@@ -368,7 +368,7 @@ class Reader:
         self._row_counts.add([self._first_rows])
         items = marked(parts, done) if notes else without_text(marked(parts, done))
         items = (part if part is PAUSE else Item(part, self._first) for part in items)
-        with closing(mapped(engine, read_part, items)) as found:
+        with closing(map_checked(engine, read_part, items)) as found:
             for read in self._placed(found, bool(again)):
                 self._note(read, bool(again))
                 waiting.append((start, read))

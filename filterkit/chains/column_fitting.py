@@ -30,10 +30,10 @@ from filterkit.counts.weights import check_sum, sum_weights
 from filterkit.data.batch import Batch, empty
 from filterkit.data.contract import blaming
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import mapped
+from filterkit.engines.engine import map_checked
 from filterkit.files.scratch import Scratch
 from filterkit.stages.base import check_class, check_fitted
-from filterkit.stages.columns import ColumnStage, FittedColumns, State, learned
+from filterkit.stages.columns import ColumnStage, FittedColumns, State, learn_state
 
 T = TypeVar("T")
 
@@ -226,7 +226,7 @@ class Strip:
         weights, n_rows = self._counts[:2].tolist()
         check_sum(self.counting.reader, weights, n_rows)
         if self._merged is None and not self._waiting:
-            self._waiting = list(mapped(self._engine, self._count, [empty(self._rows.schema)]))
+            self._waiting = list(map_checked(self._engine, self._count, [empty(self._rows.schema)]))
         if self._waiting:
             self._merge()
 
@@ -251,9 +251,9 @@ class Strip:
 
     def map_columns(self, function: Callable[[tuple[Any, int, int]], T]) -> Iterator[T]:
         """Call ``function((statistic, begin, end))`` for each range of columns that is small enough for the stage."""
-        (cuts,) = mapped(self._engine, partial(_split_columns, self._stage, self._budget), [self._merged])
+        (cuts,) = map_checked(self._engine, partial(_split_columns, self._stage, self._budget), [self._merged])
         for begin, end in cuts:
-            yield from mapped(self._engine, function, [(self._merged, begin, end)])
+            yield from map_checked(self._engine, function, [(self._merged, begin, end)])
 
     def push_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Strip | None:
         """Turn this strip into that of the rows that come out of a fitted stage.
@@ -264,7 +264,7 @@ class Strip:
         pushed = copy(self)
         if following is not None and self.counting.serves(following, *self._counts[2:]):
             push = self._engine.keep(partial(_push, fitted, self._budget))
-            (pushed._merged,) = mapped(self._engine, push, [self._merged])
+            (pushed._merged,) = map_checked(self._engine, push, [self._merged])
         self.release()
         if following is None or pushed._merged is self._merged:
             return None
@@ -307,7 +307,7 @@ def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Stati
 def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, int]) -> tuple[list[State], np.ndarray]:
     """Learn from a range of columns; see `Learning`."""
     view = counting.view_table(stage, cut_columns(*item))
-    return [learned(stage, view)], view.totals
+    return [learn_state(stage, view)], view.totals
 
 
 def _push(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:

@@ -32,7 +32,7 @@ from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 from filterkit.files.scratch import Scratch
 from filterkit.stages.base import Fitted
-from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, learned
+from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, learn_state
 from filterkit.stages.selective import OnlyColumns
 
 
@@ -106,7 +106,7 @@ def _learn_by_fold(
     table = cut_columns(*item)
     whole = _select_folds(table, _restore_class(table.schema, schema), np.ones(n_folds + 1, bool))
     schema, totals = _set_positive_class(whole), whole.totals
-    state = learned(stage, whole)
+    state = learn_state(stage, whole)
     del whole  # makes room for the folds
     if not stage.compares_folds() and not stage.cross_fits():
         return [state], totals
@@ -115,7 +115,7 @@ def _learn_by_fold(
     for number in range(n_folds):
         inside = np.arange(n_folds + 1) == number
         outside = _select_folds(table, schema, ~inside)
-        others.append(learned(stage, outside))
+        others.append(learn_state(stage, outside))
         if stage.compares_folds():
             folds.append(Fold(outside, others[-1], _select_folds(table, schema, inside)))
     changes = check_state(stage, stage.choose_columns(folds), len(table)) if folds else {}

@@ -22,7 +22,7 @@ from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import check_arranged
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import Engine, mapped
+from filterkit.engines.engine import Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, UsageError
 from filterkit.files.inputs import NOTHING_DONE, Done, map_wanted
@@ -91,14 +91,14 @@ class BatchSource:
             return self._map_and_store(function)
         if self._stored is not None and not self._reads_again:
             items = [(each, *cut) for each in self._stored for cut in _cut(each.n_rows, each.n_values, growth)]
-            results = mapped(self.engine, partial(_call_on_stored, self.schema, function), items)
+            results = map_checked(self.engine, partial(_call_on_stored, self.schema, function), items)
             return self.watch(results, [stop - first for _, first, stop in items])
         if growth <= 1 or self.live:  # rows of a live input come in short batches, and must not wait
             return self.read(function)
         pieces = (
             batch.rows(*cut) for batch in self.read(itself) for cut in _cut(len(batch), _count_values(batch), growth)
         )
-        return mapped(self.engine, function, pieces)
+        return map_checked(self.engine, function, pieces)
 
     def map_pieces(self, function: PiecesFunction[T], done: Done, growth: float = 1.0) -> Iterator[T]:
         """Call ``function(pieces)`` for every batch, in order; None for those that are `done`. It is the last pass.

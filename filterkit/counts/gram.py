@@ -116,7 +116,7 @@ class Gram(Record):
         return Gram(grid=grid, digits=digits, rows=rows)
 
     def matrix(self, scale: int = 0) -> np.ndarray:
-        """Return the sums of products, as of values times ``2**scale``: float64 (columns, columns), perhaps infinite."""
+        """Return the sums of products, as of values times ``2**scale``: float64 (columns, columns); may be infinite."""
         return self._to_floats(slice(None, -1), slice(None, -1), scale)
 
     @property

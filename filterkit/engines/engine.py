@@ -152,8 +152,8 @@ class Engine:
         self.close()
 
 
-def mapped(engine: Engine, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-    """Yield ``engine.map(function, items)``, and check that no result is missing.
+def map_checked(engine: Engine, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+    """Yield the results of ``engine.map(function, items)``, and check at the end that there is one for each item.
 
     Raises
     ------

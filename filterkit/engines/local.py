@@ -24,13 +24,13 @@ class LocalEngine(Engine):
     name = "local"
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """See `Engine.map`."""
+        """See `Engine.map`; one item, or one job, takes no thread."""
         if self.jobs <= 1:
             for item in items:
                 yield item if item is PAUSE else function(item)
             return
         failures: list[Exception] = []
-        stream = until_failure(items, failures)
+        stream = yield_until_failure(items, failures)
         ahead = list(islice(stream, 2))
         if len(ahead) < 2:  # one item needs no thread
             yield from (item if item is PAUSE else function(item) for item in ahead)
@@ -69,7 +69,7 @@ def map_ahead(
     failures: list[Exception] = []
     running: deque[Any] = deque()
     try:
-        for item in until_failure(items, failures):
+        for item in yield_until_failure(items, failures):
             if item is not PAUSE:
                 running.append(submit(item))
             while running and (item is PAUSE or len(running) >= most):
@@ -85,7 +85,7 @@ def map_ahead(
         raise failures[0]
 
 
-def until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]:
+def yield_until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]:
     """Yield items up to an exception that they raise, and append it to `failures`, to raise after their results."""
     try:
         yield from items

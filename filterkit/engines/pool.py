@@ -40,7 +40,7 @@ class Pool:
     Parameters
     ----------
     jobs : the number of processes.
-    preparations : functions, with their arguments, that each process calls first.
+    preparations : functions, with their arguments, that each process calls when it starts.
 
     Attributes
     ----------
@@ -64,26 +64,26 @@ class Pool:
             raise
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """See `filterkit.engines.engine.Engine.map`."""
+        """See `filterkit.engines.engine.Engine.map`; raise a `FilterkitError` if a process is killed."""
         call = self._write_call(function)
         with self._end_on_failure():
             yield from map_ahead(partial(self._submit, call), items, self._wait_for, 2 * self._jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """See `filterkit.engines.engine.Engine.map_as_done`."""
+        """See `filterkit.engines.engine.Engine.map_as_done`; raise a `FilterkitError` if a process is killed."""
         call = self._write_call(function)
         with self._end_on_failure():
             with hold_back_signals():
                 working = [self._submit(call, item) for item in items]
             for done in self._as_completed(working):
-                yield _take(done.result())
+                yield _load_and_remove(done.result())
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], ResultFile]:
         """See `filterkit.engines.engine.Engine.keep`."""
         return partial(_write_result, function, self._folder.path)
 
     def close(self) -> None:
-        """End the processes, even if they are at work."""
+        """End the processes, even if they are at work, and remove their files."""
         self.closed = True
         if self._unfinished or self._is_broken:  # a broken pool waits for a process that it was starting as it broke
             for process in list((self._pool._processes or {}).values()):
@@ -99,7 +99,7 @@ class Pool:
 
     @contextmanager
     def _end_on_failure(self) -> Iterator[None]:
-        """End all processes if one of them is killed, or a signal stops this one."""
+        """End all processes if one of them is killed, and raise a `FilterkitError`; or if a signal stops this one."""
         try:
             yield
         except BrokenProcessPool:
@@ -113,7 +113,7 @@ class Pool:
         """Write a function to a file, and return the call of it, for `_submit`."""
         path = self._make_path()
         _dump(function, path)
-        return partial(_call, path)
+        return partial(_call_on_file, path)
 
     def _make_path(self) -> str:
         return os.path.join(self._folder.path, str(next(self._file_numbers)))
@@ -135,11 +135,12 @@ class Pool:
             return future
 
     def _wait_for(self, future: Future[str]) -> Any:
+        """Wait for a result, load it from its file, and remove the file."""
         (done,) = self._as_completed([future])
-        return _take(done.result())
+        return _load_and_remove(done.result())
 
     def _as_completed(self, futures: Iterable[Future[R]]) -> Iterator[Future[R]]:
-        """Yield futures as they are done.
+        """Yield futures as they are done; raise `BrokenProcessPool` if that will never be.
 
         Python does not notice a signal that comes just before it begins to wait, so no wait is long. A future that was
         submitted as the pool broke is never done.
@@ -175,9 +176,9 @@ def _write_result(function: Callable[[T], R], folder: str, item: T) -> ResultFil
     return ResultFile(path, os.path.getsize(path))
 
 
-def _call(function: str, path: str) -> str:
+def _call_on_file(function: str, path: str) -> str:
     """Call the function in one file with the item in another, and replace the item by the result; return its path."""
-    _dump(_load_function(function)(_take(path)), path)
+    _dump(_load_function(function)(_load_and_remove(path)), path)
     return path
 
 
@@ -187,7 +188,7 @@ def _dump(thing: Any, path: str) -> None:
 
 
 class _ItemPickler(pickle.Pickler):
-    """Pickles an item; the other process gets results instead of their `ResultFile`."""
+    """Pickles an item; instead of a `ResultFile` in it, the other process gets the result that the file holds."""
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
@@ -204,7 +205,7 @@ def _load(path: str) -> Any:
 _load_function = lru_cache(maxsize=2)(_load)  # two, because a map may run within another
 
 
-def _take(path: str) -> Any:
+def _load_and_remove(path: str) -> Any:
     """Load a file, and remove it."""
     thing = _load(path)
     with temporary_errors():

@@ -54,12 +54,13 @@ class ProcessEngine(Engine):
         kept.remove()
 
     def close(self) -> None:
-        """See `Engine.close`."""
+        """See `Engine.close`; another map would start new processes."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None
 
     def _start(self) -> Pool:
+        """Return the processes, which are started unless they run."""
         if self._pool is None or self._pool.closed:
             from filterkit.engines.pool import Pool
 

@@ -14,7 +14,7 @@ _TERMINAL_SIGNALS = ("SIGINT", "SIGQUIT", "SIGHUP")
 
 @contextmanager
 def hold_back_signals() -> Iterator[None]:
-    """Hold back the signals that end the command until the processes that are being started are known.
+    """Hold back the signals that end the command until processes that are being started are known; then handle them.
 
     An exception in the middle could leave a process that nobody ends. The processes themselves block the signals of a
     terminal for good: the process that waits for them ends them.

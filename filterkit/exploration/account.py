@@ -11,7 +11,7 @@ from filterkit.data.batch import Batch
 
 
 class CellCounts(Record):
-    """Counts rows and their cells.
+    """Counts rows, and the cells of X in them.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class CellCounts(Record):
 
     @classmethod
     def of(cls, batch: Batch) -> Self:
-        """Count those of one batch."""
+        """Count the rows and cells of one batch."""
         values = batch.csr.data if batch.sparse else batch.X
         missing = int(np.count_nonzero(np.isnan(values)))
         return cls(rows=len(batch), nonzero=int(np.count_nonzero(values)) - missing, missing=missing)

@@ -23,6 +23,8 @@ _LEAST = 1e-12  # a variance, as a share of the squared width of the values, bel
 def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Passes[np.ndarray]:
     """Compute Pearson's correlation of each pair of some columns, over the rows that have both values, in one pass.
 
+    Rows count by weight. Infinite values count as missing.
+
     Parameters
     ----------
     rows : the rows.
@@ -31,7 +33,7 @@ def correlate_columns(rows: Rows, columns: np.ndarray, overview: Overview) -> Pa
 
     Returns
     -------
-    float64 (k, k), NaN where a column does not vary.
+    float64 (k, k), NaN where a column does not vary, or hardly, so that rounding would decide.
 
     Raises
     ------
@@ -67,7 +69,7 @@ class _Blocks:
     ----------
     low, high : float64 (k,), the least and the largest value of each column.
     complete : whether no value is missing.
-    weight : the largest of a row.
+    weight : the largest weight of a row.
     """
 
     def __init__(self, low: np.ndarray, high: np.ndarray, complete: bool, weight: float) -> None:
@@ -79,7 +81,7 @@ class _Blocks:
         self._grid = Gram.grid_of(Batch(self._schema, np.ones((1, len(names))), weights=np.array([weight])), READER)
 
     def multiply(self, batch: Batch) -> Gram:
-        """Return the products of one batch."""
+        """Return the `Gram` of one batch: of its values, scaled to lie from 0 to 1, and of their squares and flags."""
         X = batch.in_form(sparse=False).X
         present = np.isfinite(X)
         with np.errstate(invalid="ignore"):

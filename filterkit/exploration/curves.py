@@ -14,7 +14,7 @@ from filterkit.chains.rows import Rows
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.ragged import Ragged
 from filterkit.exploration.extents import MeasuringStage
-from filterkit.exploration.short import short
+from filterkit.exploration.short import round_short
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.columns import ColumnStage, FittedColumns, State
@@ -25,7 +25,7 @@ _MOST_CURVES = 6  # of a column
 
 
 class Curves(NamedTuple):
-    """What a stage makes of some values of each column.
+    """Holds what a stage makes of some values of each column.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Curves(NamedTuple):
         value up to each and above the one before.
     columns : int64 (n,), ascending: the incoming column of each outgoing one that has a curve; several classes give
         several.
-    images : float64 (most values of a column, n), by the number of the value.
+    images : float64 (most values of a column, n): what each value of the column becomes; NaN after its last value.
     words : the stage and its options.
     what : what an image is, such as p(v).
     """
@@ -46,13 +46,13 @@ class Curves(NamedTuple):
     what: str
 
     def describe(self, column: int) -> list[dict[str, Any]]:
-        """Return the curves of one column, one for each task, as the page wants them."""
+        """Return the curves of one incoming column for the page: one for each task, of the first six."""
         span = slice(*self.values.indptr[column : column + 2].tolist())
         return [
             {
                 "task": number,
                 "value": self.values.values[span],
-                "p": short(self.images[: span.stop - span.start, outgoing]),
+                "p": round_short(self.images[: span.stop - span.start, outgoing]),
                 "rows": self.rows.values[span],
                 "what": self.what,
                 "stage": self.words,
@@ -62,9 +62,9 @@ class Curves(NamedTuple):
 
 
 def find_curve_stage(stages: Sequence[Stage], known: Registry) -> ColumnStage | None:
-    """Return the first stage with a `ColumnStage.curve_name`, of a chain or else of those that are known; or None.
+    """Return the first of the `stages` with a `ColumnStage.curve_name` that does not learn from folds.
 
-    Stages that learn from folds are left out, because each row has a curve of its own.
+    With folds, each row has a curve of its own. Without such a stage, return a known one with default options, or None.
     """
     for stage in stages:
         if isinstance(stage, ColumnStage) and stage.curve_name and not stage.folds():
@@ -75,8 +75,8 @@ def find_curve_stage(stages: Sequence[Stage], known: Registry) -> ColumnStage | 
     return None
 
 
-def draw_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
-    """Fit a stage with a curve on some columns, and draw the curves.
+def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
+    """Fit a stage with a curve on some columns, and compute the curves of at most 200 values of each.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def draw_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int
 
 
 def _compute_images(fitted: FittedColumns, values: Ragged) -> np.ndarray:
-    """Return `Curves.images`."""
+    """Return `Curves.images` of all outgoing columns, NaN for those that have no curve."""
     longest = max(values.lengths.max(initial=0), 1)
     within = np.arange(len(values.values)) - np.repeat(values.indptr[:-1], values.lengths)
     grid = np.full((len(values), longest), np.nan)
@@ -109,7 +109,7 @@ def _compute_images(fitted: FittedColumns, values: Ragged) -> np.ndarray:
 
 
 class _ThinValues(MeasuringStage):
-    """Learns `Curves.values` and `Curves.rows`: all values, or those at ranks of rows that are equally far apart."""
+    """Learns `Curves.values` and `Curves.rows`: all values, or up to 200 at equally distant ranks of rows."""
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()

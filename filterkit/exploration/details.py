@@ -12,11 +12,11 @@ from filterkit.chains.queries import Passes, run_passes
 from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
 from filterkit.exploration.correlation import correlate_columns
-from filterkit.exploration.curves import draw_curves, find_curve_stage
+from filterkit.exploration.curves import compute_curves, find_curve_stage
 from filterkit.exploration.extents import Extents
 from filterkit.exploration.features import Features
 from filterkit.exploration.histograms import count_bins
-from filterkit.exploration.short import short
+from filterkit.exploration.short import round_short
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 
@@ -24,13 +24,13 @@ _MOST_COLUMNS = 6  # that come out of one feature
 _MOST_CORRELATED = 100
 
 
-class Chain(NamedTuple):
-    """The stages behind the features.
+class LaterStages(NamedTuple):
+    """Holds the stages that come after the features.
 
     Attributes
     ----------
     stages : the stages; perhaps none.
-    steps : the same, fitted, with what comes out of them.
+    steps : the same stages, fitted, with the rows that come out of each.
     before, after : the extents of the features, and of the columns that come out of the last stage; None without
         stages.
     """
@@ -41,13 +41,17 @@ class Chain(NamedTuple):
     after: Extents | None
 
 
-def describe_best(features: Features, chain: Chain, known: Registry, memory: int, overview: Overview) -> dict[str, Any]:
-    """Return ``details`` and ``correlation`` of the page, of the best features, in one pass over the rows.
+def describe_best(
+    features: Features, later: LaterStages, known: Registry, memory: int, overview: Overview
+) -> dict[str, Any]:
+    """Return ``details`` of the page, histograms and curves of the best features, and ``correlation``, of their pairs.
+
+    All that can share a pass over the rows does.
 
     Parameters
     ----------
     features : the features.
-    chain : the stages behind them.
+    later : the stages that come after them.
     known : the plugins, one of which may offer a stage with a curve.
     memory : bytes, as for `Chain.fit`.
     overview : of the rows of the features.
@@ -59,13 +63,13 @@ def describe_best(features: Features, chain: Chain, known: Registry, memory: int
     if not len(features.best):
         return {"details": [], "correlation": {"features": [], "r": []}}
     columns = np.sort(features.best)
-    origin = _find_origins(features.schema, chain.steps)
+    origin = _find_origins(features.schema, later.steps)
     outgoing = _choose_outgoing(origin, columns)
-    stage = find_curve_stage(chain.stages, known) if features.has_curves else None
+    stage = find_curve_stage(later.stages, known) if features.has_curves else None
     before, curves, after, correlation = run_passes(
-        count_bins(features.rows, columns, chain.before),
-        iter(()) if stage is None else draw_curves(features.rows, columns, stage, memory),
-        count_bins(chain.steps[-1].rows, outgoing, chain.after) if chain.after and len(outgoing) else iter(()),
+        count_bins(features.rows, columns, later.before),
+        iter(()) if stage is None else compute_curves(features.rows, columns, stage, memory),
+        count_bins(later.steps[-1].rows, outgoing, later.after) if later.after and len(outgoing) else iter(()),
         _correlate_best(features, overview),
     )
     return {
@@ -88,7 +92,7 @@ def describe_best(features: Features, chain: Chain, known: Registry, memory: int
 
 
 def _choose_outgoing(origin: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Choose the first columns that come out of each of some features: int64, ascending."""
+    """Choose the first six columns made of each of the features `columns`, by their `origin`: int64, ascending."""
     order = np.argsort(origin, kind="stable")
     own = origin[order]
     rank = np.arange(len(own)) - np.searchsorted(own, own)
@@ -96,7 +100,7 @@ def _choose_outgoing(origin: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 
 def _find_origins(schema: Schema, steps: Sequence[FittedStep]) -> np.ndarray:
-    """Find the feature that each column that comes out is made of: int64 (columns,), -1 if nothing tells it."""
+    """Find the feature that each column after the last step is made of: int64 (columns,), -1 if nothing tells it."""
     origin = np.arange(schema.width)
     for fitted, _ in steps:
         if fitted.columns is not None:
@@ -110,11 +114,14 @@ def _find_origins(schema: Schema, steps: Sequence[FittedStep]) -> np.ndarray:
 
 
 def _correlate_best(features: Features, overview: Overview) -> Passes[dict[str, Any]]:
-    """Return ``correlation`` of the page: of the best features that are numbers or have two labels."""
+    """Return ``correlation`` of the page: of up to 100 of the best features, numeric or with two labels.
+
+    It is empty with fewer than two such features.
+    """
     usable = features.best[np.isin(features.schema.label_counts[features.best], (0, 2))][:_MOST_CORRELATED]
     if len(usable) < 2:
         return {"features": [], "r": []}
     columns = np.sort(usable)
     r = yield from correlate_columns(features.rows, columns, overview)
     at = np.searchsorted(columns, usable)
-    return {"features": features.page_numbers(usable), "r": short(r[np.ix_(at, at)])}
+    return {"features": features.page_numbers(usable), "r": round_short(r[np.ix_(at, at)])}

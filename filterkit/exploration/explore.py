@@ -21,7 +21,7 @@ from filterkit.counts.overview import Overview
 from filterkit.counts.record import RecordMerger
 from filterkit.errors import UsageError
 from filterkit.exploration.account import CellCounts
-from filterkit.exploration.details import Chain, describe_best
+from filterkit.exploration.details import LaterStages, describe_best
 from filterkit.exploration.extents import measure_extents
 from filterkit.exploration.features import (
     Features,
@@ -123,7 +123,7 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
         return about_rows | _NO_FEATURES
     features = Features(explored, ranking, request.best)
     tasks = describe_tasks(features)
-    chain = Chain(stages[head:], steps[head:], before, after)
+    later = LaterStages(stages[head:], steps[head:], before, after)
     left_out = sorted({metric.name for metric in metrics} - {metric.name for metric in ranking.metrics})
     return (
         about_rows
@@ -139,7 +139,7 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
             "rates": roc_rates(),
             "agreement": compare_metrics(ranking),
         }
-        | describe_best(features, chain, known, memory, overview)
+        | describe_best(features, later, known, memory, overview)
     )
 
 

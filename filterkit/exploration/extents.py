@@ -1,4 +1,4 @@
-"""Extents: what decides into which bins a histogram of each column has."""
+"""Extents: how far the values of each column reach, which decides the bins of its histogram."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READER = "explore"  # whom messages name
 
 
 class Extents(NamedTuple):
-    """How far the values of each column reach.
+    """Says how far the values of each column reach.
 
     Only rows of a positive weight count; if there is a nominal class, only those whose class is known.
 
@@ -30,7 +30,7 @@ class Extents(NamedTuple):
     ----------
     low, high : float64 (columns,), the least and the largest value that is neither zero nor missing; inf and -inf if
         there is none.
-    whole : bool (columns,), whether all values are whole numbers.
+    whole : bool (columns,), whether all finite values are whole numbers.
     zero : float64 (columns,), the weight of the rows whose value is zero.
     totals : float64 (classes,), the weight of the rows of each class, or of all rows without a nominal class.
     """
@@ -54,13 +54,13 @@ def measure_extents(rows: Rows, memory: int) -> Passes[Extents]:
     ------
     StageError : a weight cannot be counted.
     """
-    stage = _MeasureExtents(is_supervised(rows.schema))
+    stage = _MeasureExtents(has_nominal_class(rows.schema))
     (fitted,) = yield from fit_in_passes([stage], rows, memory)
     return Extents(**fitted.state, totals=stage.totals)
 
 
-def is_supervised(schema: Schema) -> bool:
-    """Return whether histograms of such rows count classes: whether there is a nominal class."""
+def has_nominal_class(schema: Schema) -> bool:
+    """Return whether there is a nominal class, by which histograms then count."""
     target = schema.class_attribute
     return target is not None and target.kind == "nominal"
 
@@ -91,7 +91,7 @@ class ColumnExtents(Statistic):
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """See `Statistic.of`; an infinite value counts, and is beyond all extremes."""
+        """See `Statistic.of`; an infinite value is no error, and does not change `low`, `high` and `whole`."""
         rows = select_counted_rows(batch, supervised, reader)
         column, value, row = find_entries(rows.batch, columns)
         stored_parts = rows.sum_by(column, row, len(columns))
@@ -123,7 +123,7 @@ class ColumnExtents(Statistic):
 
 
 class MeasuringStage(ColumnStage):
-    """Learns something about each column, and leaves the rows as they are.
+    """Learns something about each column, and leaves the values as they are.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from filterkit.data.ragged import begins_run
 from filterkit.data.schema import Schema
 from filterkit.exploration.isolines import has_plane, score_plane
 from filterkit.exploration.ranking import BINS, Ranking
-from filterkit.exploration.short import short
+from filterkit.exploration.short import round_short
 from filterkit.plugin.registry import Registry
 
 _MOST_FEATURES = 30_000  # of the page
@@ -22,7 +22,9 @@ _MOST_CURVES = 50  # of a feature; each takes as much work as a table of two cla
 
 
 def list_metrics(schema: Schema, known: Registry) -> list[Metric]:
-    """Return the metrics to show where none is asked for: those that the class allows, without random ones.
+    """List the metrics to show where none is asked for: those that the class allows, without random ones.
+
+    Metrics that lead come first, then by name.
 
     Parameters
     ----------
@@ -40,13 +42,21 @@ def list_metrics(schema: Schema, known: Registry) -> list[Metric]:
 
 
 class Features:
-    """The features of some rows, ranked, and what is shown of the best of them.
+    """Holds the features of some rows, ranked, and which of them the page shows.
 
     Parameters
     ----------
     rows : the rows.
     ranking : of their features.
     best : how many of the best features are shown in detail.
+
+    Attributes
+    ----------
+    rows, ranking : as the parameters.
+    schema : of the rows.
+    shown : int64 (shown,), ascending: the features that the page has, at most 30,000 of the best.
+    best : int64 (best,), the features shown in detail, the best first; without those that do not vary.
+    supervised : whether one of the metrics needs a class.
     """
 
     def __init__(self, rows: Rows, ranking: Ranking, best: int) -> None:
@@ -54,43 +64,43 @@ class Features:
         self.schema = rows.schema
         self.ranking = ranking
         order = np.lexsort((-ranking.scores[:, 0], ~ranking.varied))  # the best first; what does not vary comes last
-        self.shown = np.sort(order[:_MOST_FEATURES])  # those that the page has
+        self.shown = np.sort(order[:_MOST_FEATURES])
         self.best = order[: min(best, int(np.count_nonzero(ranking.varied)))]
         self.supervised = any(metric.needs_class for metric in ranking.metrics)
 
     @property
     def has_curves(self) -> bool:
-        """Whether curves of the best features are drawn: one for each class."""
+        """Whether curves of the best features are drawn, one for each class: there are classes, and at most 50."""
         return 0 < len(self.tasks) <= _MOST_CURVES
 
     def page_numbers(self, columns: np.ndarray) -> np.ndarray:
-        """Return the numbers of some columns among those that the page has."""
+        """Return the indices of some columns among those that the page has, `shown`."""
         return np.searchsorted(self.shown, columns)
 
     @property
     def tasks(self) -> list[int]:
-        """The codes of the classes that are told from the rest, ascending."""
+        """The codes of the classes that are told from the rest, ascending; empty if no metric needs a class."""
         return self.schema.positive_classes(self.ranking.totals) if self.supervised else []
 
 
 def describe_features(features: Features) -> dict[str, Any]:
-    """Return ``features`` of the page."""
+    """Return ``features`` of the page: names, extremes, scores, best tests and small pictures of the features shown."""
     ranking, shown, schema = features.ranking, features.shown, features.schema
     attributes = [schema.features[i] for i in shown.tolist()]
     varied = ranking.varied[shown]
     points, point = _choose_points(features)
     nominal = schema.nominal[shown]
-    low, high = (np.where(nominal, np.nan, short(each[shown])) for each in (ranking.low, ranking.high))
+    low, high = (np.where(nominal, np.nan, round_short(each[shown])) for each in (ranking.low, ranking.high))
     scores = np.where(varied[:, None], ranking.scores[shown], np.nan)
     return {
         "total": len(ranking),
         "name": [a.name for a in attributes],
         "kind": [a.kind for a in attributes],
-        "nonzero": short(ranking.nonzero[shown]),
-        "missing": short(ranking.missing[shown]),
+        "nonzero": round_short(ranking.nonzero[shown]),
+        "missing": round_short(ranking.missing[shown]),
         "low": low,
         "high": high,
-        "scores": {metric.name: short(scores[:, i]) for i, metric in enumerate(ranking.metrics)},
+        "scores": {metric.name: round_short(scores[:, i]) for i, metric in enumerate(ranking.metrics)},
         "points": points,
         "point": {metric.name: point[:, i] for i, metric in enumerate(ranking.metrics)},
         "strips": {"bins": BINS, "counts": base64.b64encode(ranking.strips[shown].tobytes()).decode()},
@@ -98,7 +108,10 @@ def describe_features(features: Features) -> dict[str, Any]:
 
 
 def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
-    """Return the distinct best tests of each feature; and int64 (features, metrics), which of them is best by each."""
+    """Return ``points`` of the page, the distinct best tests of each feature shown, by feature, class and threshold.
+
+    Also return int64 (features, metrics): which of its tests is best by each metric; -1 if a feature does not vary.
+    """
     ranking, shown = features.ranking, features.shown
     count = len(ranking.metrics)
     columns = np.repeat(np.flatnonzero(ranking.varied[shown]), count)
@@ -125,14 +138,14 @@ def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
         "start": start,
         "task": np.searchsorted(tasks, tests["task"][chosen]),
         "threshold": np.where(nominal, np.nan, threshold),
-        "tp": short(tests["tp"][chosen]),
-        "fp": short(tests["fp"][chosen]),
+        "tp": round_short(tests["tp"][chosen]),
+        "fp": round_short(tests["fp"][chosen]),
         "label": labels,
     }, point
 
 
 def describe_tasks(features: Features) -> list[dict[str, Any]]:
-    """Return ``tasks`` of the page."""
+    """Return ``tasks`` of the page: label and weights of each class to tell from the rest; empty without a class."""
     target, totals = features.schema.class_attribute, features.ranking.totals
     if target is None:
         return []
@@ -144,17 +157,23 @@ def describe_tasks(features: Features) -> list[dict[str, Any]]:
 
 
 def compute_isolines(metrics: list[Metric], tasks: list[dict[str, Any]]) -> dict[str, list[np.ndarray]]:
-    """Return ``isolines`` of the page, of the first tasks."""
+    """Return ``isolines`` of the page: scores over the ROC plane by metric, for each of the first six tasks with rows.
+
+    Metrics whose score does not follow from a point of the plane are left out.
+    """
     shown = [task for task in tasks[:_PLANES] if task["pos"] > 0 and task["neg"] > 0]
     return {
-        metric.name: [short(score_plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
+        metric.name: [round_short(score_plane(metric, task["pos"], task["neg"]).ravel()) for task in shown]
         for metric in metrics
         if has_plane(metric, len(tasks))
     }
 
 
 def compare_metrics(ranking: Ranking) -> dict[str, Any]:
-    """Return ``agreement`` of the page: Spearman's correlation of the scores of each pair of metrics."""
+    """Return ``agreement`` of the page: Spearman's correlation of the scores of each pair of metrics.
+
+    Only features that vary count; with fewer than two, all are NaN.
+    """
     scores = ranking.scores[ranking.varied]
     names = [metric.name for metric in ranking.metrics]
     if len(scores) < 2:
@@ -164,7 +183,7 @@ def compare_metrics(ranking: Ranking) -> dict[str, Any]:
     length = np.sqrt((ranks**2).sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         found = ranks.T @ ranks / np.outer(length, length)
-    return {"metrics": names, "spearman": short(found)}
+    return {"metrics": names, "spearman": round_short(found)}
 
 
 def _rank_scores(scores: np.ndarray) -> np.ndarray:
@@ -175,7 +194,7 @@ def _rank_scores(scores: np.ndarray) -> np.ndarray:
 
 
 def write_notes(features: Features, slow: list[str]) -> list[str]:
-    """Return ``notes`` of the page: what is left out, the `slow` metrics among it."""
+    """Return ``notes`` of the page, a sentence for each thing left out; `slow` are the names of metrics left out."""
     found = []
     if slow:
         flags = " ".join(f"--by {name}" for name in slow)

@@ -15,7 +15,7 @@ from filterkit.counts.weights import add_parts, select_counted_rows, sum_parts
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
-from filterkit.exploration.extents import READER, Extents, is_supervised
+from filterkit.exploration.extents import READER, Extents, has_nominal_class
 from filterkit.stages.selective import OnlyColumns
 
 _BINS = 40
@@ -25,17 +25,17 @@ _OTHERS = "others"
 
 
 class Histograms(NamedTuple):
-    """Some columns, by class.
+    """Holds the histograms of some columns by class.
 
     Attributes
     ----------
     schema : of the columns.
     classes : the names of the classes counted, of which the last may be all others; ``[""]`` without a nominal class.
-    edges : float64 (columns, bins + 1), NaN behind the last edge of a column, and all NaN for a nominal one.
+    edges : float64 (columns, bins + 1), NaN after the last edge of a column, and all NaN for a nominal one.
     counts : float64 (columns, classes, bins), the weights of rows; of a nominal column by label, where the last bin
         holds all labels from there on.
-    zero : float64 (columns, classes), of the zeros that are counted apart; NaN if they are in `counts`.
-    missing : float64 (columns, classes).
+    zero : float64 (columns, classes), the weights of the zeros that are counted apart; NaN if they are in `counts`.
+    missing : float64 (columns, classes), the weights of rows whose value is missing.
     """
 
     schema: Schema
@@ -46,7 +46,10 @@ class Histograms(NamedTuple):
     missing: np.ndarray
 
     def describe(self, column: int) -> dict[str, Any]:
-        """Return one column, as the page wants it."""
+        """Return the histogram of one column for the page: edges or labels, counts, missing, zeros counted apart.
+
+        ``zero`` is None if zeros are not counted apart. More than 40 labels become 39 and one for all others.
+        """
         found = {"classes": self.classes, "missing": self.missing[column]}
         attribute = self.schema.features[column]
         if attribute.kind == "nominal":
@@ -71,7 +74,7 @@ def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
     ----------
     rows : the rows.
     columns : int64, ascending, at least one: which columns.
-    extents : those of all columns.
+    extents : those of all columns of `rows`.
 
     Raises
     ------
@@ -101,16 +104,19 @@ def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
 
 
 def _order_classes(schema: Schema, totals: np.ndarray) -> tuple[np.ndarray, int]:
-    """Order the codes of the classes, those with most rows or the positive one first; and how many to count at most."""
+    """Return the codes of all classes, those with most rows first, and the most groups of classes to count, 10.
+
+    With a positive class, it comes first, and the groups are 2.
+    """
     order = np.argsort(-totals, kind="stable")
-    if not is_supervised(schema) or schema.positive is None:
+    if not has_nominal_class(schema) or schema.positive is None:
         return order, _MOST_CLASSES
     (first,) = schema.positive_classes(totals)
     return np.concatenate([[first], order[order != first]]), 2
 
 
 def _name_classes(schema: Schema, order: np.ndarray, most: int) -> list[str]:
-    """Return `Histograms.classes`; parameters as `_order_classes` returns them."""
+    """Return `Histograms.classes`; `order` and `most` are what `_order_classes` returns."""
     target = schema.class_attribute
     if target is None or target.kind != "nominal":
         return [""]
@@ -121,7 +127,7 @@ def _name_classes(schema: Schema, order: np.ndarray, most: int) -> list[str]:
 
 
 class BinCounts(Record):
-    """Counts rows: float64, their weights in parts whose sums are exact.
+    """Counts rows by column, group of classes and bin: float64, weights in parts whose sums are exact.
 
     Attributes
     ----------
@@ -135,7 +141,7 @@ class BinCounts(Record):
 
 
 class _Bins:
-    """Counts the values that batches have by column, group of classes, and bin.
+    """Chooses the bins of each column, and counts the values of batches by column, group of classes and bin.
 
     Parameters
     ----------
@@ -153,7 +159,7 @@ class _Bins:
     def __init__(self, schema: Schema, extents: Extents, group: np.ndarray) -> None:
         every = np.arange(schema.width)
         self._nominal = schema.nominal
-        self._supervised = is_supervised(schema)
+        self._supervised = has_nominal_class(schema)
         self._group = group
         self._groups = int(group.max(initial=0)) + 1
         self.apart = ~self._nominal & (extents.zero > 0)
@@ -172,7 +178,7 @@ class _Bins:
         self.zero = self._find_bins(every, np.zeros(schema.width))
 
     def count(self, batch: Batch) -> BinCounts:
-        """Count the values of one batch."""
+        """Count the values of one batch; raise a `StageError` if one is infinite or a weight cannot be counted."""
         rows = select_counted_rows(batch, self._supervised, READER)
         column, value, row = finite_entries(rows, np.arange(len(self._nominal)), READER)
         at = np.full(len(value), _BINS)
@@ -201,7 +207,10 @@ class _Bins:
 
 
 def _choose_edges(extents: Extents, nominal: np.ndarray, apart: np.ndarray) -> np.ndarray:
-    """Choose `Histograms.edges`: around whole numbers that are not far apart, else of equal widths."""
+    """Choose `Histograms.edges`: bins around whole numbers if all are whole and less than 40 apart, else 40 equal ones.
+
+    Zeros that are not `apart` lie within the edges.
+    """
     found = np.full((len(nominal), _BINS + 1), np.nan)
     among = ~apart & (extents.zero > 0)
     low = np.where(among, np.minimum(extents.low, 0.0), extents.low)

@@ -30,7 +30,7 @@ def score_plane(metric: Metric, pos: float, neg: float) -> np.ndarray:
 
     Returns
     -------
-    float64 (rates, rates), a row for each true-positive rate of `rates`, in it each false-positive rate.
+    float64 (41, 41), a row for each true-positive rate of `roc_rates`, a column for each false-positive rate.
     """
     fpr, tpr = np.meshgrid(roc_rates(), roc_rates())
     found = metric.called(metric.score, tpr.ravel() * pos, fpr.ravel() * neg, pos, neg)
@@ -38,6 +38,6 @@ def score_plane(metric: Metric, pos: float, neg: float) -> np.ndarray:
 
 
 def has_plane(metric: Metric, classes: int) -> bool:
-    """Return whether the point of a feature in the plane decides its score, with so many `classes` against the rest."""
+    """Return whether the score of a feature follows from its point in the ROC plane, for so many `classes`."""
     in_plane = metric.by_column is None and metric.by_table is None and metric.needs_class
     return in_plane and (classes == 1 or metric.classes is None)

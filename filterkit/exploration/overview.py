@@ -28,7 +28,7 @@ def estimate_tests(overview: Overview) -> int:
 
 
 def describe_table(overview: Overview) -> dict[str, Any]:
-    """Return ``overview`` of the page."""
+    """Return ``overview`` of the page: counts of rows, attributes, missing values and zeros; the class, or None."""
     schema, target = overview.schema, overview.schema.class_attribute
     numeric = ~schema.nominal
     cells = overview.rows * int(np.count_nonzero(numeric))

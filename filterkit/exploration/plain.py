@@ -20,32 +20,34 @@ def render_without_scripts(data: Mapping[str, Any]) -> str:
     ----------
     data : what the page shows, see the first comment of ``explore.js``.
     """
-    return "\n".join([*_overview(data), *_notes(data), *_features(data), *_stages(data), ""])
+    return "\n".join(
+        [*_render_overview(data), *_render_notes(data), *_render_features(data), *_render_stages(data), ""]
+    )
 
 
-def _overview(data: Mapping[str, Any]) -> Iterator[str]:
+def _render_overview(data: Mapping[str, Any]) -> Iterator[str]:
     seen = data["overview"]
-    yield f"<h1>{_text(data['relation'] or data['file'])}</h1>"
+    yield f"<h1>{_escape(data['relation'] or data['file'])}</h1>"
     if data["chain"]:
-        yield f"<p>Chain: <code>{_text(data['chain'])}</code></p>"
+        yield f"<p>Chain: <code>{_escape(data['chain'])}</code></p>"
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in seen["kinds"].items())
     counts = f"{seen['rows']:,} rows; attributes: {kinds}; {seen['missing']:,} missing values."
-    yield f"<p>{_text(data['file'])}: {counts}</p>"
+    yield f"<p>{_escape(data['file'])}: {counts}</p>"
     if seen["class"] is not None and len(seen["class"]["labels"]):
         rows = zip(seen["class"]["labels"], seen["class"]["rows"])
-        yield from _table(
+        yield from _render_table(
             f"Class {seen['class']['name']}", ["value", "rows"], ([label, f"{n:,.0f}"] for label, n in rows)
         )
 
 
-def _notes(data: Mapping[str, Any]) -> Iterator[str]:
+def _render_notes(data: Mapping[str, Any]) -> Iterator[str]:
     items = [f"{each['text']} {', '.join(each['attributes'])}" for each in data["warnings"]]
     items += data["notes"]
     if items:
-        yield "<ul>" + "".join(f"<li>{_text(item)}</li>" for item in items) + "</ul>"
+        yield "<ul>" + "".join(f"<li>{_escape(item)}</li>" for item in items) + "</ul>"
 
 
-def _features(data: Mapping[str, Any]) -> Iterator[str]:
+def _render_features(data: Mapping[str, Any]) -> Iterator[str]:
     features, metrics = data["features"], [metric["name"] for metric in data["metrics"]]
     if not metrics:
         return
@@ -66,27 +68,29 @@ def _features(data: Mapping[str, Any]) -> Iterator[str]:
             label = tests["label"].get(str(point))
             row.append(f"≥ {float(tests['threshold'][point]):.6g}" if label is None else f"= {label}")
             row += [f"{float(tests[name][point]):.6g}" for name in ("tp", "fp")]
-        rows.append([*row, *(_number(features["scores"][name][at]) for name in metrics)])
-    yield from _table(f"The {len(shown)} best of {features['total']:,} features by {metrics[0]}", head, iter(rows))
+        rows.append([*row, *(_format_number(features["scores"][name][at]) for name in metrics)])
+    yield from _render_table(
+        f"The {len(shown)} best of {features['total']:,} features by {metrics[0]}", head, iter(rows)
+    )
 
 
-def _stages(data: Mapping[str, Any]) -> Iterator[str]:
+def _render_stages(data: Mapping[str, Any]) -> Iterator[str]:
     names = ["columns", "rows", "nonzero", "missing"]
     rows = ([each["words"] or "input", *(f"{each[name]:,}" for name in names)] for each in data["stages"])
-    yield from _table("What comes out of each stage", ["stage", *names], rows)
+    yield from _render_table("What comes out of each stage", ["stage", *names], rows)
 
 
-def _table(caption: str, head: list[str], rows: Iterator[list[str]]) -> Iterator[str]:
-    yield f"<table><caption>{_text(caption)}</caption>"
-    yield "<thead><tr>" + "".join(f'<th scope="col">{_text(cell)}</th>' for cell in head) + "</tr></thead><tbody>"
+def _render_table(caption: str, head: list[str], rows: Iterator[list[str]]) -> Iterator[str]:
+    yield f"<table><caption>{_escape(caption)}</caption>"
+    yield "<thead><tr>" + "".join(f'<th scope="col">{_escape(cell)}</th>' for cell in head) + "</tr></thead><tbody>"
     for row in rows:
-        yield "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>"
+        yield "<tr>" + "".join(f"<td>{_escape(cell)}</td>" for cell in row) + "</tr>"
     yield "</tbody></table>"
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return "" if np.isnan(value) else f"{float(value):.4g}"
 
 
-def _text(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(visible(text))

@@ -27,17 +27,17 @@ _MANY_TASKS = 20  # with more, the tests that are best by the first metric stand
 
 @dataclass(eq=False)
 class Ranking:
-    """All features, scored.
+    """Holds what is known of all features: scores, best tests and a few counts.
 
     Attributes
     ----------
-    metrics : the metrics, the first decides.
+    metrics : the metrics; features are ranked by the first.
     totals : float64 (classes,), the weight of the rows of each class, or of all rows if no metric needs a class.
     scores : float64 (features, metrics).
     varied : bool (features,), whether a feature has more than one value.
     strips : uint8 (features, 2, `BINS`), see `_draw_strips`.
     low, high : float64 (features,), the least and the largest value.
-    nonzero, missing : float64 (features,), weights of rows.
+    nonzero, missing : float64 (features,), the weights of the rows whose value is neither zero nor missing, or missing.
     distinct : int64 (features,), the number of distinct values.
     whole : bool (features,), whether all values are whole numbers.
     pure : bool (features,), whether all rows with the same value are of one class.
@@ -125,22 +125,25 @@ class _RankColumns(MeasuringStage):
         }
 
     def _score(self, thresholds: Thresholds) -> tuple[list[BestTests], list[np.ndarray]]:
-        """Return the best tests, and float64 (columns,) scores, by each metric."""
+        """Return the best tests, and float64 (columns,) scores, by each metric.
+
+        With many classes, and for metrics that do not look at data, the best tests are those by the first metric.
+        """
         tasks = thresholds.table.tasks() if self.needs_class else []
         tests: list[BestTests] = []
         scores = []
         for metric in self.metrics:
             own = not tests or (metric.by_column is None and len(tasks) <= _MANY_TASKS)
             tests.append(find_best_tests(thresholds, metric) if own else tests[0])
-            if own and _scores_tests(metric, len(tasks), thresholds.table):
+            if own and _is_best_test_score(metric, len(tasks), thresholds.table):
                 scores.append(np.where(thresholds.varied, tests[-1].score, 0.0))
             else:
                 scores.append(score_columns(thresholds, metric))
         return tests, scores
 
 
-def _scores_tests(metric: Metric, tasks: int, table: ContingencyTable) -> bool:
-    """Return whether the score of a column is that of its best test, with so many classes against the rest."""
+def _is_best_test_score(metric: Metric, tasks: int, table: ContingencyTable) -> bool:
+    """Return whether the score of a column is that of its best test, with so many `tasks`: classes against the rest."""
     one_test = metric.by_column is None and metric.by_table is None
     one_test = one_test and (metric.by_labels is None or not table.nominal.any())
     return one_test and (tasks < 2 or metric.classes is None)
@@ -172,9 +175,10 @@ def _weigh_class(cells: ContingencyTable, code: np.ndarray) -> np.ndarray:
 
 
 def _draw_strips(cells: ContingencyTable, low: np.ndarray, high: np.ndarray, task: np.ndarray) -> np.ndarray:
-    """Return the shares, from 0 to 255, of the rows of a class of each column, and of the rest: (columns, 2, `BINS`).
+    """Draw a small picture of each column: the shares of rows in 12 bins, of a class and of the rest: uint8 (k, 2, 12).
 
-    They go by value: from `low` to `high` in parts of equal width, or by label. Without classes the second is 0.
+    A share of 1 is 255, and it is rounded up. `task` is int64 (k,), the class of each column. The bins are of equal
+    width from `low` to `high`, or of labels. If all rows count as one class, the second share is 0.
     """
     column = cells.column_of_cell
     half = (high / 2 - low / 2)[column]  # the width itself may be infinite

@@ -7,8 +7,8 @@ import numpy as np
 _DIGITS = 4
 
 
-def short(numbers: np.ndarray) -> np.ndarray:
-    """float32 of the same shape: numbers rounded to four significant digits; NaN where they are not finite."""
+def round_short(numbers: np.ndarray) -> np.ndarray:
+    """Round numbers to four significant digits: float32 of the same shape, NaN where they are not finite."""
     values = np.asarray(numbers, np.float64)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         scale = 10.0 ** (np.floor(np.log10(np.abs(values))) - (_DIGITS - 1))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from filterkit.data.batch import Batch, itself
 from filterkit.data.schema import Schema
-from filterkit.engines.engine import PAUSE, Engine, mapped
+from filterkit.engines.engine import PAUSE, Engine, map_checked
 from filterkit.files.stretches import Stretch
 
 T = TypeVar("T")
@@ -114,8 +114,8 @@ def map_wanted(
 ) -> Generator[T, None, None]:
     """``function(item)`` for all items, in order, computed by the engine; None for those that are `done`."""
     if not done:
-        return mapped(engine, function, items)
-    return mapped(engine, partial(_of_wanted, function), without_unwanted(marked(items, done)))
+        return map_checked(engine, function, items)
+    return map_checked(engine, partial(_of_wanted, function), without_unwanted(marked(items, done)))
 
 
 def _of_wanted(function: Callable[[Any], Any], item: Any) -> Any:

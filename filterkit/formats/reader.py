@@ -18,7 +18,7 @@ from filterkit.data.contract import broken, misfit, without_stored_zeros
 from filterkit.data.labels import Labels, find_targets, split
 from filterkit.data.schema import Schema
 from filterkit.data.unseen import check_unseen
-from filterkit.engines.engine import PAUSE, Engine, mapped
+from filterkit.engines.engine import PAUSE, Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import (
     FilterkitError,
@@ -254,7 +254,7 @@ class TableReader:
         notes = (self._rejects is not None or self._opening.unseen) and not is_again
         reader = partial(_of_part, self._parser, last, function, notes)
         try:
-            with closing(mapped(engine, reader, parts if notes else without_text(parts))) as found:
+            with closing(map_checked(engine, reader, parts if notes else without_text(parts))) as found:
                 for each in found:
                     if each is not PAUSE:
                         rows, result, rejected, unseen, extent = each

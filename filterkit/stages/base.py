@@ -142,7 +142,7 @@ class Stage(Configured):
         return f"<{type(self).__name__}: {' '.join(self.words())}>"
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        """Learn from the training rows.
+        """Learn from the training rows, and return the fitted stage.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class Stage(Configured):
         return self.fit(Batches(lambda: iter(()), 0), schema)
 
     def words(self) -> list[str]:
-        """Return the stage as the words of a command line, with only the options that differ from their default."""
+        """Return the stage as words of a command line: its name, options that are not the default, the positional one."""
         words, bare = [self.name], []
         for field in fields_of(self):
             value = getattr(self, field.name)
@@ -196,7 +196,7 @@ class Stage(Configured):
         return words + bare
 
     def written_files(self) -> list[str]:
-        """Return the paths of the files that the stage writes: the options declared with ``output=True``, if given."""
+        """Return the paths of the files that the stage writes: its options declared with ``output=True`` but None."""
         paths = [getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["output"]]
         return [path for path in paths if path is not None]
 
@@ -234,7 +234,7 @@ class Fitted:
         raise missing_method(self, "get_state")
 
     def transform_training(self, batch: Batch) -> Batch:
-        """Transform a batch of training rows, numbered from `batch.start`; by default as `transform` does."""
+        """Transform a batch of training rows, numbered from `batch.start`, into a new one; by default by `transform`."""
         return self.transform(batch)
 
 
@@ -247,7 +247,7 @@ class RowStage(Stage):
     group = "Change rows"
 
     def output(self, schema: Schema) -> Schema:
-        """Return the schema of the outgoing batches for incoming batches of `schema`."""
+        """Return the schema of the outgoing batches for incoming batches of `schema`, which is the default."""
         return schema
 
     def most_columns(self, width: int | None) -> int | None:
@@ -291,7 +291,7 @@ class FittedRows(Fitted):
 
 
 def group_by_heading(stages: Iterable[type[Stage]]) -> dict[str, list[type[Stage]]]:
-    """Group stages by `Stage.group`: headings in alphabetical order, and the stages of each ordered by name."""
+    """Group stages by `Stage.group`; headings are in alphabetical order, and the stages of each are ordered by name."""
     groups: dict[str, list[type[Stage]]] = {}
     for stage in sorted(stages, key=lambda stage: (stage.group, stage.name)):
         groups.setdefault(stage.group, []).append(stage)
@@ -346,7 +346,7 @@ class TrainingStage(Stage):
     to_the_end: ClassVar[bool] = False
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        """Yield the training batches for the next stage.
+        """Yield the training batches for the next stage, of the schema of `rows`.
 
         Parameters
         ----------
@@ -362,7 +362,7 @@ class TrainingStage(Stage):
 
 
 class Unchanged(Fitted):
-    """A fitted stage that passes every row unchanged.
+    """A fitted stage that passes every row unchanged, but for `Batch.schema`, which it replaces by an equal one.
 
     Parameters
     ----------
@@ -418,7 +418,12 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
 
 
 def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) -> Batch:
-    """Transform a batch by fitted stages in order; `training` says that the batch has training rows."""
+    """Transform a batch by fitted stages in order; if `training`, by `Fitted.transform_training`.
+
+    Raises
+    ------
+    PluginError : a stage gives something else than a batch of its schema; or it fails, and then its name is added.
+    """
     for stage in stages:
         with blaming(stage.made_by):
             out = stage.transform_training(batch) if training else stage.transform(batch)
@@ -427,5 +432,5 @@ def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) ->
 
 
 def needs_numbers(stages: Iterable[Stage]) -> bool:
-    """Return whether one of the stages uses the numbers of the rows that it transforms."""
+    """Return whether one of the stages has `Stage.numbers_rows`; one thread then transforms all rows."""
     return any(stage.numbers_rows for stage in stages)

@@ -37,7 +37,7 @@ State = dict[str, Any]  # np.ndarray and Ragged by name, each with one entry for
 
 
 class Fold(NamedTuple):
-    """One fold of the training rows that is held out.
+    """Holds one fold of the training rows, and the rows of all others.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class ColumnStage(SelectiveStage):
         raise missing_method(self, "apply")
 
     def output(self, schema: Schema) -> Schema:
-        """Return a schema whose `zero` says whether 0 is still the value that sparse rows omit; no more of it counts.
+        """Return a schema whose `zero` says whether 0 is still the value that sparse rows omit; only that is used.
 
         The default is the incoming schema. A stage whose `apply` maps 0 to another number returns
         ``schema.replace(zero=False)``.
@@ -185,7 +185,7 @@ class ColumnStage(SelectiveStage):
         return True
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        """Compare the folds, and return the entries of the state that replace those of `fit_columns`."""
+        """Compare the folds, and return the entries of the state that replace those of `fit_columns`; {} for none."""
         return {}
 
     def compares_folds(self) -> bool:
@@ -222,6 +222,7 @@ class ColumnStage(SelectiveStage):
         return FittedColumns(self, schema, outgoing, state, columns)
 
     def _make_outgoing(self, schema: Schema, attributes: Sequence[Attribute], columns: np.ndarray) -> Schema:
+        """Return the incoming schema with other features; raise a `StageError` if two attributes have one name."""
         try:
             return schema.with_features(attributes, columns, **self._choose_form(schema))
         except FilterkitError as error:
@@ -258,8 +259,8 @@ class ColumnStage(SelectiveStage):
         return fitted
 
 
-def learned(stage: ColumnStage, table: Statistic) -> State:
-    """Let `stage` learn from a statistic, and check the state that it returns.
+def learn_state(stage: ColumnStage, table: Statistic) -> State:
+    """Let `stage` learn from a statistic, and return the state, checked.
 
     Raises
     ------
@@ -278,6 +279,10 @@ class FittedColumns(Fitted):
     incoming, outgoing : the schemas of the incoming and outgoing batches.
     state : what `ColumnStage.fit_columns` returned, of all columns.
     columns : int64 (outgoing columns,), ascending: the incoming column that each comes from.
+
+    Raises
+    ------
+    PluginError : `apply` gives something else than 0 for 0 where the outgoing schema says that zero is special.
     """
 
     columns: np.ndarray
@@ -315,7 +320,7 @@ class FittedColumns(Fitted):
             )
 
     def _transform_zeros(self) -> Iterator[np.ndarray]:
-        """Yield float64: the image of zero in each outgoing column, some columns at a time."""
+        """Yield what zero becomes in each outgoing column, float64 (n,), for n columns at a time."""
         for first in range(0, len(self.columns), _COLUMNS_AT_ONCE):
             columns = np.arange(first, min(first + _COLUMNS_AT_ONCE, len(self.columns)))
             yield self._transform_values(np.zeros(len(columns)), columns)
@@ -327,13 +332,14 @@ class FittedColumns(Fitted):
     def _transform_values(
         self, values: np.ndarray, columns: np.ndarray, find_row: Callable[[int], int] | None = None
     ) -> np.ndarray:
-        """Return the images of entries, as `ColumnStage.apply` does.
+        """Transform entries as `ColumnStage.apply` does, and check the result.
 
         `find_row` returns the row number of the entry at an index, for messages; None if the values are of no rows.
 
         Raises
         ------
-        StageError : the image of a number is too large for float64; names the attribute.
+        StageError : a number becomes infinite or NaN by overflow or division by 0; names the attribute.
+        PluginError : `apply` fails, or returns something else than float64 (n,).
         """
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):
@@ -368,7 +374,7 @@ class FittedColumns(Fitted):
         return check_numbers(image, values.shape, self.stage.name, "apply", type(self.stage))
 
     def check_codes(self) -> None:
-        """Check that a state from a file gives nominal columns only labels that they have.
+        """Check that a state from a file gives nominal columns only codes of labels that they have, or NaN.
 
         Try all labels that may come in, and a few numbers that are far apart.
 

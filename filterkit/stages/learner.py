@@ -117,7 +117,7 @@ class Learner(Stage):
         check_numeric(self.name, schema)
 
     def _choose_tasks(self, known: Batch) -> Tasks:
-        """Choose the tasks to learn from the training rows."""
+        """Choose the tasks to learn from the training rows; raise a `StageError` unless they are of several classes."""
         schema = known.schema
         target = schema.class_attribute
         if not len(known):
@@ -134,7 +134,12 @@ class Learner(Stage):
         return Training(known.X, tasks.truth(known), known.weights, tasks, known.schema)
 
     def _take_usable(self, batch: Batch) -> Batch:
-        """Take the rows with a known class or labels and a weight above 0, all of whose values must be finite."""
+        """Return the rows with a known class or labels and a weight above 0, without texts and dates.
+
+        Raises
+        ------
+        StageError : a value of these rows is missing or infinite, or a weight cannot be counted.
+        """
         check_weights(self.name, batch)
         counts = counted_rows(batch)
         check_finite(self.name, batch, counts)
@@ -192,12 +197,17 @@ class FittedLearner(Fitted):
         return {"names": list(self.tasks.names), "codes": self.tasks.codes, **self.model.get_state()}
 
     def outcome(self, batch: Batch) -> Outcome:
-        """Predict the rows whose class or labels are known, and return these predictions with the truth."""
+        """Predict the rows with a known class or labels and a weight above 0; return the predictions with the truth.
+
+        Raises
+        ------
+        StageError : a value of these rows is missing or infinite, or too large for a score.
+        """
         batch = self._learner._take_usable(batch)
         return self._make_outcome(batch, self.scores(batch))
 
     def read_outcome(self, batch: Batch) -> Outcome:
-        """Return the `outcome` of rows that this stage has transformed, from their scores.
+        """Return the `outcome` of rows that this stage has transformed, from the scores in their last columns.
 
         It has no rows if the class or labels of none are known.
         """
@@ -211,7 +221,12 @@ class FittedLearner(Fitted):
         return Outcome(self.tasks.truth(batch), chosen, scores, self.tasks.exclusive, batch.weights, is_probability)
 
     def scores(self, batch: Batch) -> np.ndarray:
-        """Compute float64 (rows, tasks), the scores of the model."""
+        """Compute the scores of the model: float64 (rows, tasks).
+
+        Raises
+        ------
+        StageError : a value is missing or infinite, or so large that a score is NaN.
+        """
         check_finite(self._learner.name, batch)
         shape = (len(batch), len(self.tasks.names))
         if not len(batch):
@@ -264,7 +279,7 @@ class FittedLearner(Fitted):
 
 
 def _append_columns(batch: Batch, columns: np.ndarray) -> Matrix | Csr:
-    """Return X of `batch` with further columns, float64 (rows, n), at its end."""
+    """Return X of `batch` with further columns, float64 (rows, n), at its end: a `Csr` if it is sparse."""
     if not batch.sparse:
         return np.hstack([batch.X, columns])
     X = batch.csr

@@ -77,7 +77,7 @@ class Scaling(ScalingOptions, ColumnStage):
     """
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
-        """Return float64 (columns of the table,), the finite score of each column."""
+        """Return the score of each column of the table, float64 (columns,), finite."""
         raise missing_method(self, "scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
@@ -85,7 +85,7 @@ class Scaling(ScalingOptions, ColumnStage):
         return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal, self.multiply)
 
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-        """Make the fitted stage, see `ColumnStage.finish`; warn if no numeric column is there, or all scores are 0."""
+        """Make the fitted stage, see `ColumnStage.finish`; warn if no column is numeric, or all their scores are 0."""
         numeric = ~schema.nominal
         count = int(np.count_nonzero(numeric))
         if self.score_only or not schema.width:
@@ -110,7 +110,7 @@ class Scaling(ScalingOptions, ColumnStage):
 
 
 def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-    """Scale values by a state from `scaling_state`; the parameters are those of `ColumnStage.apply`.
+    """Scale values by a state from `scaling_state`, into a new array; the parameters are those of `ColumnStage.apply`.
 
     The state may also have a `remainder`, float64 (columns,), to subtract after the offset.
     """
@@ -132,7 +132,9 @@ def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarra
 def scaling_state(
     score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bool, nominal: np.ndarray, multiply: bool = False
 ) -> State:
-    """Compute the state that `rescaled` needs.
+    """Compute the state that `rescaled` needs: `score`, `unit`, `offset`, `span` and `factor`, float64 (columns,) each.
+
+    A value v becomes (v · unit − offset) / span · factor.
 
     Parameters
     ----------
@@ -198,7 +200,7 @@ class ClassScaling(MetricScaling):
 
 
 def metric_stage(metric: Metric) -> type[MetricScaling]:
-    """Make the stage class that scales each column by `metric`."""
+    """Make the stage class that scales each column by `metric`; its name and help are those of the metric."""
     base: type[MetricScaling] = ClassScaling if metric.compares_classes else MetricScaling
     if metric.by_column is not None:
         base = RandomScaling

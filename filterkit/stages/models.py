@@ -40,7 +40,7 @@ class Tasks(NamedTuple):
     exclusive: Exclusive
 
     def truth(self, batch: Batch) -> np.ndarray:
-        """Return bool (rows, tasks), whether each row is of each class, or has each label."""
+        """Return bool (rows, tasks), whether each row is positive in each task; `batch.y` must be known in all rows."""
         assert batch.y is not None
         if batch.schema.labels:
             known = batch.schema.label_values
@@ -57,7 +57,10 @@ def make_label_tasks(schema: Schema, codes: Sequence[int]) -> Tasks:
 
 
 def choose_label_tasks(known: Batch) -> Tasks:
-    """Choose the tasks to learn from rows whose labels are known: a task a label, and those of a class a target."""
+    """Choose the tasks to learn from rows whose labels are known: one task for each label of multi-label data.
+
+    A target of multi-target data has the tasks that a class with its values would have.
+    """
     schema, y = known.schema, known.y
     assert y is not None
     values = schema.label_values
@@ -197,7 +200,10 @@ class LinearModel:
 
 
 def group_bounds(exclusive: Exclusive, tasks: int) -> list[int]:
-    """Return the first task of each group of tasks that exclude each other, and after them the number of tasks."""
+    """Return the index of the first task of each group of tasks that exclude each other; last, the number of tasks.
+
+    A task that excludes no other is a group of its own.
+    """
     if not isinstance(exclusive, np.ndarray):
         return [0, tasks] if exclusive else list(range(tasks + 1))
     return [0, *(np.flatnonzero(np.diff(exclusive)) + 1).tolist(), tasks]

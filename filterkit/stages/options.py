@@ -132,7 +132,7 @@ def _create(type_: type[Configured], options: dict[str, Any]) -> Configured:
 
 
 def fields_of(stage: Any) -> list[dataclasses.Field[Any]]:
-    """Return the declarations of the options of a stage or format, or of its class, in the order of help."""
+    """Return the declarations of the options of a stage or format, or of its class, those with ``last=True`` last."""
     return sorted(dataclasses.fields(stage), key=lambda field: field.metadata["last"])
 
 
@@ -142,7 +142,7 @@ def options_of(stage: Any) -> dict[str, Any]:
 
 
 def types_of(stage: type[Any]) -> dict[str, Any]:
-    """Return the types of the options of a class, by name.
+    """Return the types of the options of a class, by name; they are cached.
 
     A type is int, float, str, bool, `INT_OR_TEXT`, or tuple for a repeatable option.
 
@@ -160,7 +160,12 @@ def _find_types(stage: type[Any]) -> dict[str, Any]:
 
 
 def _parse_annotation(stage: type[Any], field: dataclasses.Field[Any], hint: Any) -> Any:
-    """Return the type of the values of an option; `hint` is its annotation."""
+    """Return the type of the values of an option, without None; `hint` is its annotation.
+
+    Raises
+    ------
+    TypeError : no option can hold this type, or the default is not of it.
+    """
     parts = hint.__args__ if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     others = [part for part in parts if part is not type(None)]
     type_ = INT_OR_TEXT if set(others) == {int, str} else typing.get_origin(others[0]) or others[0]
@@ -234,7 +239,7 @@ def _convert_to(type_: Any, value: Any) -> Any:
 
 
 def flag_of(field: dataclasses.Field[Any]) -> str:
-    """Return the flag of an option, without the underscore at the end of a name such as `class_`."""
+    """Return the flag of an option: `top_rows` is ``--top-rows``, and `class_` is ``--class``."""
     return "--" + field.name.removesuffix("_").replace("_", "-")
 
 

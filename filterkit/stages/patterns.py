@@ -73,13 +73,15 @@ class Pattern:
         return [match is not None for match in self._call_on_each(self._compiled.fullmatch, texts)]
 
     def _find_lines(self, text: str, timeout: float) -> set[str]:
-        """Return the lines of a text that the expression matches."""
+        """Return the lines of a text that the expression matches; raise a TimeoutError after `timeout` seconds."""
         import regex
 
         return {match[0] for match in regex.finditer(f"(?m)^(?:{self._text})$", text, timeout=timeout)}
 
     def found(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the matches in each text, in order: of an expression with a group, the text that the group matches.
+        """Return the matches in each text, in order: of an expression with a group, what the group matches.
+
+        Of an expression with several groups, each match is a tuple.
 
         Raises
         ------
@@ -102,6 +104,7 @@ class Pattern:
             raise StageError(self._stage, f"--replace {quoted(replacement)}: {error}") from None
 
     def _call_on_each(self, function: Callable[..., T], texts: Sequence[str]) -> list[T]:
+        """Return ``function(text, timeout=...)`` for each text; raise a `StageError` if that takes too long."""
         seconds = SECONDS * (1 + sum(map(len, texts)) / 1e6)
         end = time.process_time() + seconds  # for all texts together
         results = []

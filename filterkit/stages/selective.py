@@ -70,7 +70,7 @@ class SelectiveStage(ChoosingStage):
 
 
 class OnlyColumns(Fitted):
-    """Passes on only some columns of X, and the class or the labels.
+    """Passes on only some columns of X, and the class or the labels; texts and dates are dropped.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class FittedOnSome(Fitted):
         return self._join(batch, transform([self._fitted], self._choice.transform(batch), training=True))
 
     def _join(self, batch: Batch, out: Batch) -> Batch:
-        """Put the columns of `out` beside the unchanged columns of `batch`."""
+        """Return `batch` with the columns of `out` in the positions of the chosen columns."""
         width = len(self.columns)
         if not self.schema.sparse:
             X = np.empty((len(batch), width))
@@ -195,7 +195,7 @@ def rebuild(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
 
     Raises
     ------
-    FilterkitError : the state does not belong to this stage.
+    FilterkitError : the state does not belong to this stage, or to other columns than it chooses.
     """
     # Chains that 0.1.0 saved have no entry for the chosen columns; `from_state` of the stage itself handles these.
     if not isinstance(stage, SelectiveStage) or not stage.is_confined or _COLUMNS not in state:

@@ -114,11 +114,11 @@ class Cluster:
         return self._client.submit(function, *arguments, pure=False, priority=priority)
 
     def result(self, future: Any) -> Any:
-        """Wait for the result of a future.
+        """Wait for the result of a future, or raise what its task raised.
 
         Raises
         ------
-        FilterkitError : all workers are lost, and no new ones come.
+        FilterkitError : all workers are lost, and for 30 seconds no new one comes.
         """
         check = self._watch_workers()
         while True:  # also if it is done: its worker may be lost before the result has been fetched
@@ -127,7 +127,12 @@ class Cluster:
             check()
 
     def as_done(self, futures: Iterable[Any]) -> Iterator[Any]:
-        """Yield futures as they are done; errors are those of `result`."""
+        """Yield futures as they are done, whether they failed or not.
+
+        Raises
+        ------
+        FilterkitError : all workers are lost, and for 30 seconds no new one comes.
+        """
         from distributed import as_completed
 
         ready, check = as_completed(list(futures)), self._watch_workers()
@@ -140,7 +145,7 @@ class Cluster:
                 check()
 
     def _watch_workers(self) -> Callable[[], None]:
-        """Return a function to call while waiting, which raises once there has been no worker for too long."""
+        """Return a function to call while waiting; it raises a `FilterkitError` after 30 seconds without any worker."""
         last_check = last_seen = time.monotonic()
 
         def check() -> None:
@@ -187,7 +192,7 @@ class Cluster:
 
 
 class _Preparation(WorkerPlugin):
-    """Calls a function on each worker."""
+    """Calls a function on each worker when it starts, or at once if it runs."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.function, self.arguments = function, arguments
@@ -244,7 +249,7 @@ def _read_address(path: str) -> str:
 
 
 def _explain(error: BaseException) -> str:
-    """Return the message of the first cause of an error of Dask, on one line."""
+    """Return the message of the first cause of an error of Dask, on one line; its type if it has no message."""
     while error.__cause__ is not None:
         error = error.__cause__
     return " ".join(str(error).split()) or type(error).__name__

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from filterkit import FilterkitError, UsageError
 from filterkit.plugin import Engine, map_ahead
 
-from .work import Failure, Kept, OnWorker, compute_large, put_parts_in, take_large, take_parts_out, take_small, work
+from .work import Failure, Kept, OnWorker, compute_large, put_parts_in, run_task, take_large, take_parts_out, take_small
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -115,6 +115,13 @@ class DaskEngine(Engine):
             self._cluster = None
 
     def _connect(self) -> Cluster:
+        """Return the cluster; the first call starts it, or connects to it.
+
+        Raises
+        ------
+        UsageError : the package distributed is not installed.
+        FilterkitError : as for `Cluster`.
+        """
         if self._cluster is None:
             try:
                 from .cluster import Cluster
@@ -143,7 +150,7 @@ class DaskEngine(Engine):
         item, kept = take_parts_out(item, Kept)
         pickled = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
         futures, priority = [each.future for each in kept], _FIRST if kept else 0
-        done = cluster.submit(work, call, pickled, futures, len(pickled) < _HEAVY, priority=priority)
+        done = cluster.submit(run_task, call, pickled, futures, len(pickled) < _HEAVY, priority=priority)
         return _Task(done, cluster.submit(take_small, done, priority=priority), item)
 
     def _wait_for(self, task: _Task) -> Any:

@@ -69,13 +69,13 @@ def compute_large(function: Callable[[Any], Any], item: Any) -> Large:
 
 
 def measure(value: Any) -> int:
-    """Return the bytes of a value, as well as it knows."""
+    """Return the bytes of a value: its `nbytes`, or what Python says of the object itself."""
     n_bytes = getattr(value, "nbytes", None)
     return n_bytes if isinstance(n_bytes, int) else sys.getsizeof(value)
 
 
 def replace_parts(thing: Any, type_: type, replace: Callable[[Any], Any]) -> Any:
-    """Replace by ``replace(part)`` each part of a type that is in the tuples, lists and dicts of `thing`."""
+    """Return `thing` with ``replace(part)`` for each part of a type in its tuples, lists and dicts, at any depth."""
     if isinstance(thing, type_):
         return replace(thing)
     if isinstance(thing, (tuple, list)):
@@ -89,7 +89,7 @@ def replace_parts(thing: Any, type_: type, replace: Callable[[Any], Any]) -> Any
 
 
 def take_parts_out(thing: Any, type_: type) -> tuple[Any, list[Any]]:
-    """Replace each part of a type by a `Slot`; return the rest, and these parts."""
+    """Replace each part of a type by a `Slot`; return the thing with slots, and the parts by number of their slot."""
     parts: list[Any] = []
 
     def take_out(part: Any) -> Slot:
@@ -107,8 +107,8 @@ def put_parts_in(thing: Any, parts: list[Any]) -> Any:
 # On the workers
 
 
-def work(function: Callable[[Any], Any], item: bytes, parts: list[Any], keeps: bool) -> Done:
-    """Call a function with a pickled item, in whose slots `parts` go.
+def run_task(function: Callable[[Any], Any], item: bytes, parts: list[Any], keeps: bool) -> Done:
+    """Call a function with a pickled item, in whose slots `parts` go. An error becomes a `Failure` in the result.
 
     `keeps` says whether large parts of the result may stay here.
     """

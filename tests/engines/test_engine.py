@@ -3,7 +3,7 @@
 import pytest
 
 from filterkit import PluginError
-from filterkit.engines.engine import Engine, mapped
+from filterkit.engines.engine import Engine, map_checked
 from filterkit.plugin import PAUSE, LocalEngine
 
 
@@ -30,7 +30,7 @@ class Loses(Engine):
     ],
 )
 def test_results_that_are_missing_are_an_error(engine, said):
-    found = mapped(engine, str, range(5))
+    found = map_checked(engine, str, range(5))
     with pytest.raises(PluginError, match=said):
         list(found)
 
@@ -39,7 +39,7 @@ def test_results_that_are_missing_are_an_error(engine, said):
 @pytest.mark.parametrize("items", [[], [3], [1, 2, PAUSE, 3, PAUSE], range(50)])
 def test_an_engine_that_gives_all_results_is_left_alone(jobs, items):
     engine = LocalEngine(jobs)
-    assert list(mapped(engine, str, items)) == list(engine.map(str, items))
+    assert list(map_checked(engine, str, items)) == list(engine.map(str, items))
 
 
 def test_a_map_may_be_closed_early():
@@ -50,7 +50,7 @@ def test_a_map_may_be_closed_early():
             asked.append(item)
             yield item
 
-    found = mapped(LocalEngine(1), str, items())
+    found = map_checked(LocalEngine(1), str, items())
     assert next(found) == "0"
     found.close()
     assert len(asked) == 1
