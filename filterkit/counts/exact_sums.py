@@ -149,7 +149,7 @@ def two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _split(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Split each number into a sum of two of 26 bits."""
+    """Split each number into two of 26 bits, high and low, of which it is the sum."""
     wide = a * 134217729.0  # 2**27 + 1
     high = wide - (wide - a)
     return high, a - high

@@ -70,7 +70,7 @@ def hash_numbers(values: np.ndarray) -> np.ndarray:
 def hash_texts(texts: Any) -> np.ndarray:
     """Return a hash of each text of an Arrow array of strings without nulls: uint64 (n,).
 
-    It is the sum over the bytes of each byte times a random number of its position, mixed once more.
+    Equal texts have equal hashes: the sum of each byte times a number that follows from its position, mixed.
     """
     offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
     if not len(texts) or offsets[-1] == offsets[0]:

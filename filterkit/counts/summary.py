@@ -49,8 +49,8 @@ class Summary(Statistic):
     total_parts, missing_parts, nonzero_parts : float64 (parts,), (k, parts) and (k, parts): the weight of all rows, of
         those whose value is missing, and of those whose value is neither missing nor zero, in parts whose sums are
         exact.
-    label_parts : float64 (labels, parts), the weight of the rows with each label of each nominal column but its first,
-        which is zero.
+    label_parts : float64 (labels, parts), the weight of the rows with each label of each nominal column in parts; 0 for
+        the first label of a column, whose value is zero and which `nonzero_parts` and so on tell.
     """
 
     title = "extremes and counts"
@@ -72,7 +72,7 @@ class Summary(Statistic):
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """Compute the summary of one batch; see `Statistic.of`. `supervised` must be False."""
+        """Compute the summary of one batch; see `Statistic.of`. `supervised` must be False. Values must be finite."""
         return cls._of_rows(select_counted_rows(batch, supervised, reader), columns, reader)
 
     @classmethod

@@ -302,7 +302,10 @@ class ContingencyTable(Statistic):
         return running
 
     def tasks(self) -> list[int]:
-        """Return the codes of the classes to tell from the rest, as `Schema.positive_classes` does of `totals`."""
+        """Return the codes of the classes to tell from the rest, ascending: the positive class if there is one.
+
+        Else that is the rarer of two classes, or all that have rows of more; see `Schema.positive_classes`.
+        """
         return self.schema.positive_classes(self.totals)
 
 

@@ -348,7 +348,7 @@ def _set_scores_of_nominal(scores: np.ndarray, table: ContingencyTable, metric: 
 def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
     """Estimate the bytes of the arrays that scoring by `metric` works with; see `ColumnStage.working_bytes`.
 
-    None stands for a metric that needs no more than one class against the rest at a time.
+    None stands for a metric that scores one test after the other.
     """
     if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
         return statistic.working_bytes
@@ -368,7 +368,10 @@ def _weigh_scores(
 
 
 def _merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
-    """Return `Counts` with each distinct pair of `tp` and `fp` once. Most tests of rare words have equal counts."""
+    """Return `Counts` with each distinct pair of `tp` and `fp` once; all pairs if some are not whole numbers.
+
+    Most tests of rare words have equal counts.
+    """
     width = np.floor(neg) + 1  # greater than any whole fp
     room = (np.floor(pos) + 1) * width
     if not len(tp) or room >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():
@@ -388,7 +391,7 @@ def _merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) 
 def one_against_rest(
     thresholds: Thresholds, metric: Metric, alpha: float | None = None
 ) -> tuple[np.ndarray, list[int]]:
-    """Score each class against the rest, if there is a positive class that one alone.
+    """Score each class of `ContingencyTable.tasks` against the rest.
 
     Returns the best score of each column for each class, float64 (columns, tasks), and the codes of these classes.
     """

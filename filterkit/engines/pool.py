@@ -119,7 +119,12 @@ class Pool:
         return os.path.join(self._folder.path, str(next(self._file_numbers)))
 
     def _submit(self, call: Callable[[str], str], item: Any) -> Future[str]:
-        """Write an item to a file, and start work on it; the future is the path of a file with the result."""
+        """Write an item to a file, and start work on it; the future gives the path of a file with the result.
+
+        Raises
+        ------
+        BrokenProcessPool : a process has been killed.
+        """
         path = self._make_path()
         with temporary_errors(), open(path, "wb") as file:
             _ItemPickler(file).dump(item)
@@ -227,7 +232,7 @@ def _start_worker(folder: str) -> None:
 
 
 def _end_with_parent(folder: str) -> None:
-    """Wait until the process that this one works for is killed; then remove its files, and end this process."""
+    """Wait until the process that this one works for ends; then remove its files, and end this process at once."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -62,7 +62,7 @@ class Request(NamedTuple):
 
 
 def explore(rows: Rows, request: Request) -> dict[str, Any]:
-    """Return what the page shows of some rows; see the first comment of ``explore.js``.
+    """Fit a chain on some rows, and return what the page shows; the first comment of ``explore.js`` lists it.
 
     Parameters
     ----------

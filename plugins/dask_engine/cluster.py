@@ -202,7 +202,11 @@ class _Preparation(WorkerPlugin):
 
 
 def _connect(options: str) -> Client:
-    """Connect to a running scheduler.
+    """Connect to a running scheduler, and wait up to 30 seconds for a worker.
+
+    Parameters
+    ----------
+    options : its address, the path of its file (``.json``), or "" for the address in Dask's configuration.
 
     Raises
     ------

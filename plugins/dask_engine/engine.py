@@ -105,7 +105,10 @@ class DaskEngine(Engine):
                 task.cancel()
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
-        """See `Engine.keep`; results stay in the memory of workers, or on their disks if it is too small for Dask."""
+        """See `Engine.keep`; results stay in the memory of workers, or on their disks if that is too small.
+
+        Results of items of more than 64 KB come to this process nevertheless, see `_submit`.
+        """
         return partial(compute_large, function)
 
     def close(self) -> None:
@@ -142,10 +145,10 @@ class DaskEngine(Engine):
         return cluster.submit(pickle.loads, cluster.spread(pickled) if len(pickled) > _HEAVY else pickled)
 
     def _submit(self, cluster: Cluster, call: Any, item: Any) -> _Task:
-        """Start work on an item.
+        """Start work on an item by `call`, the future of a function; on items with a `Kept` before others.
 
-        Dask computes results that stay again if their worker is lost, so the scheduler remembers the item as long as
-        they stay. Large items would fill it up; therefore results of large items do not stay.
+        If a worker is lost, Dask computes the results that it held again, so the scheduler remembers their items. Large
+        items would fill it up; therefore results of items of more than 64 KB do not stay on workers.
         """
         item, kept = take_parts_out(item, Kept)
         pickled = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
