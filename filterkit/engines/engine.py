@@ -40,7 +40,7 @@ def check_may_start() -> None:
 
 
 def find_options_fault(kind: Callable[..., Any]) -> str | None:
-    """Say why an engine class does not accept the text of its options, and what to do; None if it does."""
+    """Return why an engine class does not accept the text of its options, and what to do; None if it does."""
     import inspect
 
     try:

@@ -79,7 +79,7 @@ class Pool:
                 yield _load_and_remove(done.result())
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], ResultFile]:
-        """See `filterkit.engines.engine.Engine.keep`."""
+        """See `filterkit.engines.engine.Engine.keep`; results stay in files, until the pool is closed."""
         return partial(_write_result, function, self._folder.path)
 
     def close(self) -> None:

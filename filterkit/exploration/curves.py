@@ -78,6 +78,8 @@ def find_curve_stage(stages: Sequence[Stage], known: Registry) -> ColumnStage | 
 def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: int) -> Passes[Curves]:
     """Fit a stage with a curve on some columns, and compute the curves of at most 200 values of each.
 
+    Outgoing columns without a curve, whose values are all NaN, are left out.
+
     Parameters
     ----------
     rows : the rows, which have a nominal class.

@@ -73,7 +73,8 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     Raises
     ------
     UsageError : a metric is unknown, or named twice.
-    StageError : a stage or a metric fails on these rows.
+    StageError : a stage fails on these rows.
+    PluginError : a metric fails.
     """
     stages, known, memory = request.stages, request.known, request.memory
     repeated = next((name for name in request.metrics if request.metrics.count(name) > 1), None)
@@ -88,7 +89,7 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     metrics = chosen or list_metrics(explored.schema, known)
 
     def choose_metrics() -> list[Metric]:
-        """Leave out slow metrics where they would take too long, unless they are asked for."""
+        """Leave out slow metrics where they would take too long, unless they are asked for or the only ones."""
         quick = [metric for metric in metrics if not metric.slow]
         return quick if quick and not chosen and estimate_tests(overviews.merge()) > _MANY_TESTS else metrics
 

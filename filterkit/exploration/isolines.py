@@ -21,7 +21,7 @@ def roc_rates() -> np.ndarray:
 
 
 def score_plane(metric: Metric, pos: float, neg: float) -> np.ndarray:
-    """Score a feature at each point of the ROC plane.
+    """Score a feature at each point of the ROC plane; raise a `PluginError` if the metric fails.
 
     Parameters
     ----------
@@ -38,6 +38,10 @@ def score_plane(metric: Metric, pos: float, neg: float) -> np.ndarray:
 
 
 def has_plane(metric: Metric, classes: int) -> bool:
-    """Return whether the score of a feature follows from its point in the ROC plane, for so many `classes`."""
+    """Return whether the score of a feature follows from its point in the ROC plane, with so many `classes` to compare.
+
+    It does not for a metric that needs no class, looks at whole columns or at no data, or, with several classes, has a
+    form of its own for them.
+    """
     in_plane = metric.by_column is None and metric.by_table is None and metric.needs_class
     return in_plane and (classes == 1 or metric.classes is None)

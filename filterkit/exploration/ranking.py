@@ -83,7 +83,8 @@ def rank_features(
 
     Raises
     ------
-    StageError : a value is infinite, or a metric needs a class and there is none.
+    StageError : a value is infinite, a weight cannot be counted, or a metric needs a class and there is none.
+    PluginError : a metric fails, or a score of it is not finite.
     """
     stage = _RankColumns(metrics, supervised)
     (fitted,) = yield from fit_in_passes([stage], rows, memory)

@@ -180,7 +180,9 @@ class Stage(Configured):
         return self.fit(Batches(lambda: iter(()), 0), schema)
 
     def words(self) -> list[str]:
-        """Return the stage as words of a command line: its name, options that differ from the default, positional one."""
+        """Return the stage as words of a command line: its name, the options that differ from their default, in the order of
+        help, and the value without a flag.
+        """
         words, bare = [self.name], []
         for field in fields_of(self):
             value = getattr(self, field.name)
@@ -234,7 +236,7 @@ class Fitted:
         raise missing_method(self, "get_state")
 
     def transform_training(self, batch: Batch) -> Batch:
-        """Transform a batch of training rows, numbered from `batch.start`, into a new one; by default as `transform`."""
+        """Transform a batch of training rows, numbered from `batch.start`; the default is to call `transform`."""
         return self.transform(batch)
 
 

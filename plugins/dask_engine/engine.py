@@ -48,6 +48,11 @@ class DaskEngine(Engine):
     jobs : the number of worker processes to start; a running cluster works with all its workers.
     options : the address of a scheduler, the path of its file, or "".
     client : a client that the caller closes; None to start or connect to a cluster.
+
+    Raises
+    ------
+    UsageError : a scheduler is named, and the package distributed is not installed.
+    FilterkitError : as for `Cluster`, if a scheduler is named; else the first map raises it.
     """
 
     name = "dask"
@@ -64,7 +69,12 @@ class DaskEngine(Engine):
 
     @classmethod
     def of(cls, thing: Any) -> Self | None:
-        """Make an engine on the cluster of a `distributed.Client`, which stays open; None for any other object."""
+        """Make an engine on the cluster of a `distributed.Client`, which stays open; return None for any other object.
+
+        Raises
+        ------
+        UsageError : the client is asynchronous, or not running.
+        """
         distributed = sys.modules.get("distributed")
         if distributed is None or not isinstance(thing, distributed.Client):
             return None
@@ -157,7 +167,10 @@ class DaskEngine(Engine):
         return _Task(done, cluster.submit(take_small, done, priority=priority), item)
 
     def _wait_for(self, task: _Task) -> Any:
-        """Wait for a task and return its result, with a `Kept` for each large part; raise what the function raised."""
+        """Wait for a task and return its result, with a `Kept` for each large part; raise what the function raised.
+
+        Errors of Dask itself become a `FilterkitError`.
+        """
         cluster = self._connect()
         with _convert_dask_errors(task.item):
             result, sizes = cluster.result(task.small)
