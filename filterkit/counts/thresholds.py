@@ -267,7 +267,8 @@ class Thresholds:
     def of_classes(self, metric: Metric) -> np.ndarray:
         """Return the best score of each column by the metric's own form for several classes: float64 (columns,).
 
-        The metric must have `Metric.classes`. Classes without rows are left out.
+        The metric must have `Metric.classes`; with many classes, its `class_sums` save time. Classes without rows are
+        left out.
 
         Raises
         ------

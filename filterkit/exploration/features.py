@@ -79,7 +79,7 @@ class Features:
 
     @property
     def tasks(self) -> list[int]:
-        """The codes of the classes to tell from the rest, as of `ContingencyTable.tasks`; none if no metric needs a class."""
+        """The codes of the classes to tell from the rest, see `ContingencyTable.tasks`; none if no metric needs them."""
         return self.schema.positive_classes(self.ranking.totals) if self.supervised else []
 
 

@@ -14,7 +14,7 @@ _ROWS = 100  # of the table
 
 
 def render_without_scripts(data: Mapping[str, Any]) -> str:
-    """Render what the page shows where scripts do not run, as a fragment of HTML: main facts, and the 100 best features.
+    """Render what the page shows where scripts do not run, a fragment of HTML: main facts, and the 100 best features.
 
     Parameters
     ----------

@@ -376,7 +376,8 @@ class FittedColumns(Fitted):
     def check_codes(self) -> None:
         """Check that a state from a file gives nominal columns only codes of labels that they have, or NaN.
 
-        Try all labels that may come in, and a few numbers that are far apart.
+        Try all labels that may come in, and a few numbers that are far apart. A stage that refuses them by a
+        `StageError` passes.
 
         Raises
         ------
