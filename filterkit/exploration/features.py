@@ -79,7 +79,7 @@ class Features:
 
     @property
     def tasks(self) -> list[int]:
-        """The codes of the classes to tell from the rest, see `ContingencyTable.tasks`; none if no metric needs them."""
+        """The codes of the classes to tell from the rest, see `ContingencyTable.tasks`; none if no metric needs one."""
         return self.schema.positive_classes(self.ranking.totals) if self.supervised else []
 
 

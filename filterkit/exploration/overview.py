@@ -21,7 +21,7 @@ _SHORT = 40  # characters of a text that may be an identifier
 
 
 def estimate_tests(overview: Overview) -> int:
-    """Estimate how many tests differ in their counts, of all features and, with more than two classes, for each class."""
+    """Estimate how many tests of all features differ in their counts, times the classes if they are more than two."""
     distinct = int(overview.distinct_counts.sum())
     classes = len(overview.class_rows)
     return min(distinct, (overview.rows // 2) ** 2) * (1 if classes < 3 else classes)

@@ -180,7 +180,7 @@ class Stage(Configured):
         return self.fit(Batches(lambda: iter(()), 0), schema)
 
     def words(self) -> list[str]:
-        """Return the stage as words of a command line: its name, options that differ from their default, the bare one."""
+        """Return the stage as words of a command line: its name, options that are not the default, and the bare one."""
         words, bare = [self.name], []
         for field in fields_of(self):
             value = getattr(self, field.name)
