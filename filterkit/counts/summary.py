@@ -353,7 +353,7 @@ def extremes_of_entries(column: np.ndarray, value: np.ndarray, width: int) -> tu
 
 
 def _count_labels(rows: CountedRows, columns: np.ndarray) -> np.ndarray:
-    """Add up the weights of the rows with each label: `Summary.label_parts`."""
+    """Add up the weights of the rows with each label of a nominal column but its first: `Summary.label_parts`."""
     sizes = rows.batch.schema.label_counts[columns]
     nominal = np.flatnonzero(sizes)
     starts = (np.cumsum(sizes) - sizes)[nominal]

@@ -349,7 +349,8 @@ def _set_scores_of_nominal(scores: np.ndarray, table: ContingencyTable, metric: 
 def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
     """Estimate the bytes of the arrays that scoring by `metric` works with; see `ColumnStage.working_bytes`.
 
-    None stands for a metric that scores one test after the other.
+    It is `Statistic.working_bytes` unless the classes are so many that their weights are sparse. None stands for a
+    metric that scores one test after the other.
     """
     if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
         return statistic.working_bytes
@@ -369,7 +370,7 @@ def _weigh_scores(
 
 
 def _merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:
-    """Return `Counts` with each distinct pair of `tp` and `fp` once; all pairs if some are not whole numbers.
+    """Return `Counts` with each distinct pair of `tp` and `fp` once; all pairs if they are not small whole numbers.
 
     Most tests of rare words have equal counts.
     """

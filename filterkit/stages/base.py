@@ -382,7 +382,7 @@ class Unchanged(Fitted):
 
 
 def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
-    """Raise a `StageError` if `stage` needs a class and `schema` has none, or one of a type that the stage refuses.
+    """Raise a `StageError` if `stage` needs a class and `schema` has none, has labels, or a class of another type.
 
     `in_chain` says whether other stages may come before this one, which the message then suggests.
     """

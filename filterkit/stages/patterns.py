@@ -121,7 +121,7 @@ class Pattern:
 
 
 def _find_fault(text: str) -> str | None:
-    """Say why a regular expression must not even be compiled; None if it may."""
+    """Return why a regular expression must not even be compiled; None if it may."""
     if len(text) > LONGEST:
         return f"it has more than {LONGEST:,} characters"
     copies = 1
