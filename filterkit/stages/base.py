@@ -196,7 +196,7 @@ class Stage(Configured):
         return words + bare
 
     def written_files(self) -> list[str]:
-        """Return the paths of the files that the stage writes: its options declared with ``output=True`` but None."""
+        """Return the paths of the files that the stage writes: the options with ``output=True`` that are not None."""
         paths = [getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["output"]]
         return [path for path in paths if path is not None]
 

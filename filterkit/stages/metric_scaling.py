@@ -85,7 +85,10 @@ class Scaling(ScalingOptions, ColumnStage):
         return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal, self.multiply)
 
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
-        """Make the fitted stage, see `ColumnStage.finish`; warn if no column is numeric, or all their scores are 0."""
+        """Make the fitted stage, see `ColumnStage.finish`; warn if no column is numeric, or all their scores are 0.
+
+        With `score_only` there is no warning.
+        """
         numeric = ~schema.nominal
         count = int(np.count_nonzero(numeric))
         if self.score_only or not schema.width:
