@@ -281,7 +281,7 @@ class Moments(Summary):
 
     @cached_property
     def _weight(self) -> np.ndarray:
-        """object (k,): the weight of the rows whose value is not missing, as Python ints in units of 2**-64; 1 for 0."""
+        """object (k,): the weight of the rows whose value is not missing, as ints in units of 2**-64; 1 for 0."""
         weight = _to_int((self.total_parts - self.missing_parts) * 2.0**_WEIGHT_BITS).sum(axis=1)
         return np.where(weight > 0, weight, 1)
 
