@@ -50,7 +50,7 @@ class Summary(Statistic):
         those whose value is missing, and of those whose value is neither missing nor zero, in parts whose sums are
         exact.
     label_parts : float64 (labels, parts), the weight of the rows with each label of each nominal column in parts; 0 for
-        the first label of a column, whose value is zero and which `nonzero_parts` and so on tell.
+        the first label of a column, whose rows are those that `total_parts` has and no other array.
     """
 
     title = "extremes and counts"

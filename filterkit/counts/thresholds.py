@@ -375,14 +375,14 @@ def _merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) 
     Most tests of rare words have equal counts.
     """
     width = np.floor(neg) + 1  # greater than any whole fp
-    room = (np.floor(pos) + 1) * width
-    if not len(tp) or room >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():
+    n_pairs = (np.floor(pos) + 1) * width
+    if not len(tp) or n_pairs >= 1 << 53 or (tp != np.rint(tp)).any() or (fp != np.rint(fp)).any():
         return Counts(tp, fp, np.arange(len(tp)), pos, neg)
     key = (tp * width + fp).astype(np.int64)
-    if room > 32 * len(key):
+    if n_pairs > 32 * len(key):
         _, at, pair = np.unique(key, return_index=True, return_inverse=True)
         return Counts(tp[at], fp[at], pair, pos, neg)
-    seen = np.zeros(int(room), bool)
+    seen = np.zeros(int(n_pairs), bool)
     seen[key] = True
     pair = (np.cumsum(seen) - 1)[key]
     at = np.empty(np.count_nonzero(seen), np.int64)
