@@ -290,7 +290,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
         if isinstance(state.get("fitted_"), FittedChain):
-            state["fitted_"] = saved.to_bytes(state["fitted_"])
+            state["fitted_"] = saved.encode_chain(state["fitted_"])
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -9,20 +9,20 @@ DEFAULT_MEMORY = 1 << 30  # bytes
 
 
 def spool_share(memory: int) -> int:
-    """Bytes of batches that a spool holds in memory; later batches go to a temporary file."""
+    """Return the bytes of batches that a spool holds in memory; later batches go to a temporary file."""
     return memory // 8
 
 
 def statistic_share(memory: int) -> int:
-    """Bytes of the statistic of one strip of columns; the columns beyond it need another pass."""
+    """Return the bytes of the statistic of one strip of columns; the columns beyond it need another pass."""
     return memory // 8
 
 
 def fold_share(memory: int) -> int:
-    """Bytes of what a cross-fitted stage learns from its folds; more of it waits in a temporary file."""
+    """Return the bytes of what a cross-fitted stage learns from its folds; more of it waits in a temporary file."""
     return memory // 8
 
 
 def stage_share(memory: int) -> int:
-    """Bytes that a stage may hold which reads the batches itself."""
+    """Return the bytes that a stage may hold that reads the batches itself."""
     return memory // 4

@@ -45,6 +45,11 @@ class Chain:
     Attributes
     ----------
     stages : the list of stages.
+
+    Raises
+    ------
+    TypeError : `stages` is a text.
+    UsageError : there are more than 1,000 stages.
     """
 
     def __init__(self, stages: Iterable[Stage]) -> None:
@@ -61,6 +66,7 @@ class Chain:
         Raises
         ------
         UsageError : a stage or an option is unknown (the message suggests a similar one), or a quote is not closed.
+        TypeError : `text` is something else.
         """
         if not isinstance(text, (str, list, tuple)):
             raise TypeError(f"give a chain as a text, not {type(text).__name__}")
@@ -154,7 +160,10 @@ class Chain:
 
 @contextmanager
 def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterator[Rows]:
-    """Open what `Chain.fit` accepts as training rows, as a context; `Rows` stay as they are, and open."""
+    """Open what `Chain.fit` accepts as training rows, as a context that closes them and an engine that it makes.
+
+    `Rows`, and an engine that is given, stay open. The parameters are those of `Chain.fit`, and so are the errors.
+    """
     if isinstance(rows, Rows):
         yield rows
         return
@@ -259,7 +268,10 @@ class FittedChain:
         return batch
 
     def _align(self, given: Schema, unseen: str) -> Alignment:
-        """Return the alignment of batches of the schema `given`: that of the batch before, if it is the same."""
+        """Return the alignment of batches of the schema `given`; that of the latest schema is cached.
+
+        A new one warns of the nominal values that become missing.
+        """
         last = self._alignment
         if last is not None and last.given is given and (last.unseen is not None) == (unseen == "missing"):
             return last
@@ -295,7 +307,7 @@ def describe_learned(fitted: Fitted, before: Schema) -> str:
 
 
 def _format_best_scores(schema: Schema, before: Schema) -> str:
-    """Format the best attributes by the scores that a stage has left on them; "" if it has left none."""
+    """Format the three best attributes by the scores that a stage has left on them; "" if it has left none."""
     first = next((a for a in schema.features if a.scores), None)
     if first is None:
         return ""

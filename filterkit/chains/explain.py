@@ -47,7 +47,7 @@ class Explanation(NamedTuple):
 
 
 def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
-    """Explain how `stages` would be fitted on rows of a schema."""
+    """Explain how `stages` would be fitted on rows of the schema `incoming`, as far as that is known without rows."""
     schema: Schema | None = incoming
     most: int | None = incoming.width
     for stage in stages:
@@ -61,7 +61,7 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
 
 
 def _predict_schema(stage: Stage, schema: Schema) -> Schema | None:
-    """Return the schema that comes out of a stage, right in names and number of columns; None if rows decide."""
+    """Return a schema with the names and the number of the columns that come out of a stage; None if rows decide."""
     if learns_nothing(stage):
         return cast(RowStage, stage).output(schema)
     keeps_columns = isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns
@@ -77,7 +77,7 @@ def _limit_columns(stage: Stage, width: int | None) -> int | None:
 
 
 def _describe_steps(group: Sequence[Stage]) -> Iterator[Step]:
-    """Yield the steps in which a group of stages is fitted."""
+    """Yield the steps in which a group of stages is fitted; column stages that one statistic serves share one."""
     stage, names = group[0], (group[0].name,)
     if isinstance(stage, ColumnStage):
         statistic = stage.learns_from
@@ -106,7 +106,7 @@ def _describe_steps(group: Sequence[Stage]) -> Iterator[Step]:
 
 
 def format_bytes(size: int) -> str:
-    """Format a number of bytes as a text such as ``128 MB``."""
+    """Format a number of bytes with three digits and a binary unit, such as ``128 MB``; below 1,024 as ``12 bytes``."""
     for unit, factor in (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)):
         if size >= factor:
             return f"{size / factor:.3g} {unit}"

@@ -53,7 +53,7 @@ def _measure_packed(batch: Batch) -> int:
 
 
 def _take(batch: Batch, numbers: np.ndarray) -> Batch:
-    """Take the rows of a batch that are among the ascending `numbers`."""
+    """Take the rows of a batch whose numbers are among the ascending `numbers`."""
     first, stop = np.searchsorted(numbers, [batch.start, batch.start + len(batch)])
     return batch.take(np.asarray(numbers[first:stop] - batch.start))
 

@@ -60,12 +60,12 @@ def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) ->
         raise TypeError(f"give a FittedChain, which Chain.fit returns, not {type(fitted).__name__}")
     name = path_text(path)
     check_chain(name)
-    data = to_bytes(fitted, plugins)
+    data = encode_chain(fitted, plugins)
     with open_output(name) as out:
         out.write(data)
 
 
-def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
+def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
     """Return the bytes that `save` writes.
 
     Raises
@@ -104,7 +104,7 @@ def to_bytes(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
 
 
 def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedChain:
-    """Read the fitted chain from a file that `save` wrote, or from such a file that is open.
+    """Read the fitted chain from a file that `save` wrote, or from such a file that is open, and try it on a few rows.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def _open_pipe(path: Any) -> Any:
         return io.BytesIO(begin + pipe.read() if begin == _ZIP_SIGNATURE else begin)
 
 
-def describe(path: str) -> list[str]:
+def describe_file(path: str) -> list[str]:
     """Describe a file that `save` wrote, in lines; its plugins need not be installed.
 
     Raises
@@ -164,11 +164,11 @@ def describe(path: str) -> list[str]:
 
 
 def summarize_file(path: str) -> dict[str, Any]:
-    """Describe a file as `describe` does, in mappings, lists, texts and numbers.
+    """Describe a file as `describe_file` does, in mappings, lists, texts and numbers.
 
     Raises
     ------
-    FilterkitError : as for `describe`.
+    FilterkitError : as for `describe_file`.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -184,7 +184,7 @@ def summarize_file(path: str) -> dict[str, Any]:
 
 
 def _make_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
-    """Make the error to raise when `error` came up while a saved chain was read."""
+    """Make the error to raise, which names the file, when `error` came up while a saved chain was read."""
     name = path_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
     if isinstance(error, UsageError):
         return FilterkitError(f"{name}: {error}")
@@ -207,7 +207,12 @@ def _summarize_schema(schema: Schema) -> str:
 
 
 def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Read ``chain.json``, and check its top level."""
+    """Read ``chain.json``, and check its top level and the members of the archive.
+
+    Raises
+    ------
+    _DamageError : something in them is wrong, or of a newer format.
+    """
     _check_members(archive)
     try:
         header = json.loads(archive.read("chain.json"))
@@ -229,7 +234,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def _check_members(archive: zipfile.ZipFile) -> None:
-    """Refuse members that could take more memory than the file is long, or much time."""
+    """Raise a `_DamageError` if the members could take more memory than the file is long, or much time."""
     members = archive.infolist()
     if len(members) > _MOST_MEMBERS:
         raise _DamageError(f"there are more than {_MOST_MEMBERS:,} members in it")
@@ -241,6 +246,7 @@ def _check_members(archive: zipfile.ZipFile) -> None:
 
 
 def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
+    """Make a stage from its words; raise a `UsageError` that says what to install if it is not known."""
     name = note["words"][0]
     if name not in known.stages:
         plugin = note["plugin"]
@@ -259,7 +265,12 @@ def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:
 
 
 def _encode(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) -> Any:
-    """Encode a value of the state of a stage for JSON; an array becomes the name of its member in `arrays`."""
+    """Encode a value of the state of a stage for JSON; arrays are added to `arrays`, and their names stand for them.
+
+    Raises
+    ------
+    NotImplementedError : the value is of a type that cannot be saved.
+    """
     name = f"{number}.{key}"
     if isinstance(value, Ragged):
         arrays[f"{name}.indptr"], arrays[f"{name}.values"] = value.indptr, value.values
@@ -290,6 +301,7 @@ def _list_members(state: dict[str, Any]) -> list[str]:
 
 
 def _decode(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
+    """Return the value that `_encode` encoded; raise a `_DamageError` if its arrays do not fit together."""
     if "plain" in note:
         return note["plain"]
     first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _list_members({"": note}))
@@ -304,7 +316,7 @@ def _decode(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
 
 
 def _parse_array(data: bytes, longest: int) -> np.ndarray:
-    """Parse an array in numpy's format.
+    """Parse an array in numpy's format; raise a `_DamageError` if it is none, or of a type that `save` does not write.
 
     The data must have the size that they declare. No axis may be longer than `longest`, because an array without
     elements could declare any length.

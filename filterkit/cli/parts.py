@@ -94,6 +94,6 @@ def digest_of_chain(fitted: FittedChain) -> str | None:
     from filterkit.chains import saved
 
     try:
-        return hashlib.sha256(saved.to_bytes(fitted)).hexdigest()[:32]
+        return hashlib.sha256(saved.encode_chain(fitted)).hexdigest()[:32]
     except FilterkitError:  # then its input and its options have to do
         return None

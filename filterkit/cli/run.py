@@ -83,7 +83,7 @@ def fit(job: Job, training: Training, times: StageTimes) -> tuple[FittedChain, R
         from filterkit.chains import saved
 
         with open_output(job.options.save, onward=True) as file:
-            file.write(saved.to_bytes(fitted))
+            file.write(saved.encode_chain(fitted))
     return fitted, rows
 
 

@@ -65,9 +65,9 @@ def _about(stage: type[Stage], known: Registry) -> dict[str, Any]:
 def _explained(each: str | type[Stage]) -> Iterator[str]:
     """The lines about a file with a chain, or a stage."""
     if isinstance(each, str):
-        from filterkit.chains.saved import describe
+        from filterkit.chains.saved import describe_file
 
-        yield from map(visible, describe(each))
+        yield from map(visible, describe_file(each))
         return
     command = stage_command(each)
     yield from command.get_help(click.Context(command, info_name=f"filterkit INPUT {each.name}")).splitlines()

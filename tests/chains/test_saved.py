@@ -88,7 +88,7 @@ def test_a_chain_saved_under_the_earlier_name_of_the_distribution_loads(kept, tm
 
     path = rewritten(data, earlier, tmp_path / "chain")
     assert testing.same(saved.load(path).transform(batch), expected)
-    assert "select --top 3  (plugin select of arff-filterkit 0.1.0; " in "\n".join(saved.describe(path))
+    assert "select --top 3  (plugin select of arff-filterkit 0.1.0; " in "\n".join(saved.describe_file(path))
     path = rewritten(data, removed, tmp_path / "removed")
     with pytest.raises(FilterkitError, match=r"the stage 'stage-of-old'; install shape of arff-filterkit 0\.1\.0"):
         saved.load(path)
@@ -273,7 +273,7 @@ def test_a_tampered_file_is_refused_with_one_line(kept, change, message, tmp_pat
 def test_a_changed_state_cannot_produce_undeclared_labels(chain, name, change, tmp_path):
     """The chain checks the labels of a few rows of each batch; those of later rows must be right, too."""
     data = sample("mixed")
-    original = saved.to_bytes(filterkit.chain(chain).fit(data))
+    original = saved.encode_chain(filterkit.chain(chain).fit(data))
 
     def changed(about, members):
         member = f"0.state.{name}.npy"
@@ -295,7 +295,7 @@ def test_members_that_overlap_are_refused(kept, tmp_path):
             archive.filelist.append(copy.copy(one))
             archive.filelist[-1].filename = f"{number}.npy"
         archive.writestr("more", b"")
-    for way in (saved.load, saved.describe):
+    for way in (saved.load, saved.describe_file):
         with pytest.raises(FilterkitError, match="what is in it is more than it is long"):
             way(path)
 
@@ -303,7 +303,7 @@ def test_members_that_overlap_are_refused(kept, tmp_path):
 @pytest.mark.parametrize("change", [_twice, _deepest, _gone])
 def test_a_file_with_an_invalid_description_is_not_described(kept, change, tmp_path):
     with pytest.raises(FilterkitError, match="no saved chain, or a damaged one"):
-        saved.describe(rewritten(kept[1], change, tmp_path / "chain"))
+        saved.describe_file(rewritten(kept[1], change, tmp_path / "chain"))
 
 
 def test_compressed_files_and_other_files_are_refused(kept, tmp_path):
@@ -313,7 +313,7 @@ def test_compressed_files_and_other_files_are_refused(kept, tmp_path):
     (tmp_path / "half").write_bytes(kept[1][: len(kept[1]) // 2])
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     for name in ("bomb", "empty", "half", "other.npz", str(SAMPLES / "iris.arff")):
-        for way in (saved.load, saved.describe):
+        for way in (saved.load, saved.describe_file):
             with pytest.raises(FilterkitError, match="no saved chain, or a damaged one"):
                 way(str(tmp_path / name))
     with pytest.raises(FilterkitError, match="No such file"):
@@ -468,4 +468,4 @@ def test_a_state_that_cannot_be_saved_is_named(state, said, monkeypatch):
     known = Registry()
     known.add_stage(Mindful)
     with pytest.raises(FilterkitError, match=f"--save: mindful cannot be saved: {said}"):
-        saved.to_bytes(filterkit.Chain([Mindful()]).fit(sample("iris")), known)
+        saved.encode_chain(filterkit.Chain([Mindful()]).fit(sample("iris")), known)
