@@ -401,7 +401,7 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
 
 
 def check_fitted(stage: Stage, fitted: Any) -> Fitted:
-    """Check what the `fit` of a stage returned, and set its `made_by`.
+    """Check what the `fit` of a stage returned, set its `made_by`, and return it.
 
     Raises
     ------
