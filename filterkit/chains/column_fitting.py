@@ -59,7 +59,7 @@ def fit_column_stages(stages: Sequence[ColumnStage], rows: Rows, memory: int) ->
 
 
 def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Passes[list[FittedColumns]]:
-    """Fit as `fit_column_stages` does, in passes that other queries may share."""
+    """Yield the queries of each pass that fitting needs, and return what `fit_column_stages` returns."""
     all_fitted: list[FittedColumns] = []
     strip: Strip | None = None
     for stage, following in zip(stages, [*stages[1:], None]):
@@ -78,7 +78,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
 
 
 class Learning:
-    """What a stage learns from one strip after the other.
+    """Collects what a stage learns from one strip after the other.
 
     Parameters
     ----------
@@ -95,14 +95,14 @@ class Learning:
         self._totals = np.empty(0)
 
     def add(self, strip: Strip) -> None:
-        """Learn from the next strip."""
+        """Learn from the next strip, in order of the columns."""
         for learned_states, totals in strip.map_columns(self._learn):
             for states, state in zip(self.states, learned_states):
                 states.add(state)
             self._totals = totals
 
     def finish(self, stage: ColumnStage, schema: Schema) -> FittedColumns:
-        """Fit the stage with the first state; `schema` is that of the rows that come to it."""
+        """Make the fitted stage from the first state; `schema` is that of the rows that come to it."""
         with blaming(stage):
             fitted = stage.finish(schema, self.states[0].join(), self._totals)
         check_fitted(stage, fitted)
@@ -173,7 +173,7 @@ class Counting(NamedTuple):
         return same_rows and not n_weighted and not stage.needs_class and stage.learns_from.from_tables
 
     def view_table(self, stage: ColumnStage, statistic: Statistic) -> Statistic:
-        """Return what a later stage learns from, if a statistic `serves` it."""
+        """Return the statistic that a later stage learns from, made of one that `serves` it."""
         if not isinstance(statistic, ContingencyTable):
             return statistic
         table = statistic.without_classes() if self.supervised and not stage.needs_class else statistic
@@ -213,6 +213,7 @@ class Strip:
         return Query(self._rows, partial(_take, self._count, self.counting.supervised), self._add)
 
     def _add(self, taken: tuple[Any, np.ndarray]) -> None:
+        """Add what `_take` returns of the next batch; merge what waits if it is much."""
         statistic, counts = taken
         self._counts += counts
         self._waiting.append(statistic)
@@ -222,7 +223,7 @@ class Strip:
             self._merge()
 
     def finish(self) -> None:
-        """Merge what is left after the pass."""
+        """Merge what waits after the pass; raise a `StageError` if the sum of all weights cannot be counted exactly."""
         weights, n_rows = self._counts[:2].tolist()
         check_sum(self.counting.reader, weights, n_rows)
         if self._merged is None and not self._waiting:
@@ -250,15 +251,15 @@ class Strip:
         return max(2, (self.high - self.low) * self._budget * 7 // 16 // n_bytes)
 
     def map_columns(self, function: Callable[[tuple[Any, int, int]], T]) -> Iterator[T]:
-        """Call ``function((statistic, begin, end))`` for each range of columns that is small enough for the stage."""
+        """Yield ``function((statistic, begin, end))`` for ranges of columns, in order, small enough for the stage."""
         (cuts,) = map_checked(self._engine, partial(_split_columns, self._stage, self._budget), [self._merged])
         for begin, end in cuts:
             yield from map_checked(self._engine, function, [(self._merged, begin, end)])
 
     def push_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Strip | None:
-        """Turn this strip into that of the rows that come out of a fitted stage.
+        """Return the strip of the rows that come out of a fitted stage, and release this one.
 
-        Returns None if there is no following stage, if it cannot learn from the strip, or if this takes too much
+        Returns None if there is no following stage, if it cannot learn from the strip, or if that takes too much
         memory.
         """
         pushed = copy(self)
@@ -275,7 +276,7 @@ class Strip:
         return pushed
 
     def release(self) -> None:
-        """Let the engine forget the statistic."""
+        """Let the engine forget the statistic; the strip cannot be used any longer."""
         self._engine.release(self._merged)
 
 
@@ -288,24 +289,27 @@ def _count(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
 
 
 def _take(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
-    """Take the statistic of a batch, which the engine holds, and count the rows."""
+    """Return the statistic of a batch, or a handle of it if `count` leaves it with the engine, and `_count_rows`."""
     return count(batch), _count_rows(batch, supervised)
 
 
 def _count_rows(batch: Batch, supervised: bool) -> np.ndarray:
-    """Return what `sum_weights` does, and how many rows have no class, and another weight than 1."""
+    """Return float64 (4,): both numbers of `sum_weights`, how many rows have no class, how many not the weight 1.
+
+    If not `supervised`, no row counts as without class.
+    """
     n_unlabelled = np.count_nonzero(~batch.class_known) if supervised else 0
     n_weighted = 0 if batch.weights is None else np.count_nonzero(batch.weights != 1)
     return np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
 
 
 def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Statistic:
-    """Merge the first columns of several statistics."""
+    """Merge several statistics, at least one, cut to their first `n_columns`."""
     return type(several[0]).merge([each.first_columns(n_columns) for each in several], jobs)
 
 
 def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, int]) -> tuple[list[State], np.ndarray]:
-    """Learn from a range of columns; see `Learning`."""
+    """Return the state that a stage learns from a range of columns, and the totals of classes; see `Learning`."""
     view = counting.view_table(stage, cut_columns(*item))
     return [learn_state(stage, view)], view.totals
 
@@ -317,7 +321,7 @@ def _push(fitted: FittedColumns, budget: int, table: ContingencyTable) -> Contin
 
 
 def cut_columns(statistic: T, begin: int, end: int) -> T:
-    """Cut a range of columns out of a statistic, as though there were no others."""
+    """Return the statistic of a range of columns, with a schema that has no others; itself if that is all."""
     assert isinstance(statistic, Statistic)
     if end - begin == statistic.schema.width:
         return statistic

@@ -58,7 +58,7 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
 
 
 def limit_folds(folds: int, rows: int) -> int:
-    """Limit the number of folds to that of the rows, because the others would be empty; at least 2."""
+    """Return the number of folds, but not more than rows, because the others would be empty, or 2."""
     return min(folds, max(rows, 2))
 
 
@@ -68,7 +68,14 @@ def explain_too_many_folds(folds: int, rows: int) -> str:
 
 
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
-    """Fit `stage` on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`."""
+    """Fit `stage` on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`.
+
+    The result is a `CrossFitted`, or a plain fitted stage if the stage only compares folds.
+
+    Raises
+    ------
+    StageError : a cross-fitting stage has more folds than rows count, or it cannot be fitted on these rows.
+    """
     classes = read_classes(rows)
     n_rows = int(np.count_nonzero(classes >= 0))
     if stage.cross_fits() and stage.folds() > n_rows:
@@ -132,7 +139,10 @@ def _restore_class(pairs: Schema, schema: Schema) -> Schema:
 
 
 def read_classes(rows: Rows) -> np.ndarray:
-    """Read the class of every row, int32 (rows,): -1 for rows that do not count; with labels, 0 for those that do."""
+    """Return the class of every row, int32 (rows,), from a pass over them: -1 for rows that do not count.
+
+    With labels, it is 0 for those that do.
+    """
     return np.concatenate([np.empty(0, np.int32), *rows.map(_read_classes)])
 
 
@@ -143,7 +153,7 @@ def _read_classes(batch: Batch) -> np.ndarray:
 
 
 class Chosen(Fitted):
-    """Keeps some of the training rows; `chosen`, bool (rows,), says which."""
+    """Passes on some of the training rows, numbered anew from 0; `chosen`, bool (rows,), says which."""
 
     def __init__(self, schema: Schema, chosen: np.ndarray) -> None:
         self.schema = schema
@@ -156,7 +166,7 @@ class Chosen(Fitted):
 
 
 class _PairedWithFold(Fitted):
-    """Replaces the class by the pair of class and fold."""
+    """Replaces the class of training rows by the pair of class and fold, of which ``label@fold`` is the name."""
 
     def __init__(self, schema: Schema, fold: np.ndarray, count: int) -> None:
         target = schema.class_attribute
@@ -186,7 +196,10 @@ class _PairTable(ContingencyTable):
 
 
 def _set_positive_class(whole: ContingencyTable) -> Schema:
-    """Set the positive class of tables of folds: all rows together, which `whole` counts, decide which it is."""
+    """Return the schema for the tables of folds: that of `whole`, with a positive class if there are two classes.
+
+    The rarer class in all rows is positive, so that it is the same in all folds.
+    """
     schema, target = whole.schema, whole.schema.class_attribute
     assert target is not None
     if schema.positive is None and 0 < len(target.values) <= 2:
@@ -195,15 +208,22 @@ def _set_positive_class(whole: ContingencyTable) -> Schema:
 
 
 def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:
-    """Select the rows of the `chosen` folds, bool (folds + 1,), in a table that counts pairs of class and fold."""
+    """Return the table, by class, of the rows of the `chosen` folds, from one that counts pairs of class and fold.
+
+    `chosen` is bool (folds + 1,), last for rows in no fold. `schema` is that of the result.
+    """
     classes = len(table.total_parts) // len(chosen)
     group = np.where(chosen, np.arange(classes)[:, None], -1).ravel()
     parts = class_parts.group_classes(table.cell_parts, group, classes)
     indptr, values = table.indptr, table.values
     present = class_parts.have_weight(parts)
     if not present.all():
-        places = np.flatnonzero(present)
-        indptr, values, parts = np.searchsorted(places, indptr), values[places], class_parts.take(parts, places)
+        occurring = np.flatnonzero(present)
+        indptr, values, parts = (
+            np.searchsorted(occurring, indptr),
+            values[occurring],
+            class_parts.take(parts, occurring),
+        )
     gap_parts = class_parts.group_classes(table.gap_parts, group, classes)
     total_parts = class_parts.group_classes(table.total_parts[None], group, classes)
     assert isinstance(total_parts, np.ndarray)
@@ -288,7 +308,7 @@ def transform_ahead(
     whole, fold : as for `CrossFitted`.
     states : what the stage has learned from all rows, and from the rows outside each fold.
     rows : the training rows that come to the stage.
-    n_bytes : what was learned of some columns takes so many bytes.
+    n_bytes : the most bytes of what was learned of the columns that are transformed together.
     """
     outgoing, ranges, low = whole.schema, [], 0
     for first, stop in cut_evenly(np.sum([each.sizes for each in states], axis=0), n_bytes):

@@ -49,7 +49,7 @@ def _shares_passes(stage: Stage) -> bool:
 
 
 def learns_nothing(stage: Stage) -> bool:
-    """Return whether a stage treats each row the same, whatever the training rows are."""
+    """Return whether a stage is a row stage that transforms rows in the same way, whatever the training rows are."""
     return isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
 
 
@@ -127,6 +127,7 @@ class _Fitting:
             self._add(group[0], self._fit_alone(group[0]))
 
     def _fit_alone(self, stage: Stage) -> Fitted:
+        """Fit a stage on the rows so far, or on some of their columns if it is confined to these."""
         check_class(stage, self.rows.schema)
         if not (isinstance(stage, SelectiveStage) and stage.is_confined):
             return self._fit_on(self.rows, stage)
@@ -136,6 +137,7 @@ class _Fitting:
         return FittedOnSome(self._fit_on(self.rows.through(choice), stage), choice)
 
     def _fit_on(self, rows: Rows, stage: Stage) -> Fitted:
+        """Fit a stage on `rows`; its trials on held-out rows fit the stages before it again."""
         if not isinstance(stage, ColumnStage):
             again = self._stages[self._n_skipped : len(self.steps)]
             splits = partial(split_inner_folds, again, self._trial_rows, stage, self._memory)

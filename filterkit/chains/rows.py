@@ -83,9 +83,10 @@ class BatchSource:
         return source
 
     def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
-        """Call ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`.
+        """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`.
 
-        `growth` is how many values the function makes of each value. If there are many, it gets a batch in pieces.
+        The first pass stores the batches, unless it is the `last`. `growth` is how many values the function makes of
+        each value. If there are many, it gets a batch in pieces.
         """
         if self._stored is None and not last:
             return self._map_and_store(function)
@@ -101,7 +102,7 @@ class BatchSource:
         return map_checked(self.engine, function, pieces)
 
     def map_pieces(self, function: PiecesFunction[T], done: Done, growth: float = 1.0) -> Iterator[T]:
-        """Call ``function(pieces)`` for every batch, in order; None for those that are `done`. It is the last pass.
+        """Yield ``function(pieces)`` for every batch, in order; None for those that are `done`. It is the last pass.
 
         The function gets a batch in pieces, so that it need not hold `growth` times as many values at once.
         """
@@ -113,7 +114,7 @@ class BatchSource:
         return self.watch(results, [each.n_rows for each in self._stored])
 
     def _map_and_store(self, function: Callable[[Batch], T]) -> Iterator[T]:
-        """Call ``function(batch)`` for every batch, and store the batches for later passes."""
+        """Yield ``function(batch)`` for every batch of the first pass, and store the batches for later passes."""
         spool = Spool(self.memory)
         self.close_with(spool)
         self._stored = stored = []
@@ -172,7 +173,7 @@ class Rows:
 
     @property
     def engine(self) -> Engine:
-        """Maps over the batches."""
+        """The engine that maps over the batches."""
         return self.source.engine
 
     @property
@@ -196,13 +197,13 @@ class Rows:
         return None if self._arrangement is None else self._arrangement.n_rows
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """Call ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`."""
+        """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`."""
         return self.source.map(
             partial(_call_on_transformed, self.stages, self.training, function), last, compute_growth(self.stages)
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        """Call ``function(pieces)`` for every batch, in order; see `BatchSource.map_pieces`."""
+        """Yield ``function(pieces)`` for every batch, in order; see `BatchSource.map_pieces`."""
         return self.source.map_pieces(
             partial(_call_on_transformed_pieces, self.stages, self.training, function),
             done,
@@ -214,11 +215,11 @@ class Rows:
         return self.source.all_read()
 
     def through(self, stage: Fitted) -> Rows:
-        """Pass these rows through one more fitted stage, when they are mapped over."""
+        """Return these rows as they come out of one more fitted stage; it transforms them when they are mapped over."""
         return replace(self, stages=[*self.stages, stage])
 
     def in_memory(self) -> Rows:
-        """Transform these rows once and for all if their source is in memory; otherwise return them as they are."""
+        """Return these rows, transformed at once, if their source is in memory; otherwise return self."""
         if not self.source.in_memory or not self.stages:
             return self
         source = BatchSource.of_batches(self.schema, list(self.map(itself)), self.engine, self.memory)
@@ -226,7 +227,10 @@ class Rows:
         return Rows(source)
 
     def arranged_by(self, stage: TrainingStage) -> Rows:
-        """Let a training stage choose or order these rows; the result is closed together with their source."""
+        """Return these rows as a training stage chooses or orders them, each time that they are mapped over at first.
+
+        They are closed together with the source of these rows.
+        """
         arrangement = _Arrangement(self, stage)
         source = BatchSource(
             self.schema,
@@ -275,7 +279,7 @@ class _Arrangement:
         self._all_read = self._rows.all_read()
 
     def _number(self, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """Set the numbers of the rows, and note how far the input had been read when each batch was made."""
+        """Yield the batches with row numbers from 0, and note whether the input had been read to its end for each."""
         self.n_rows = 0
         for batch in batches:
             self._all_read_before.append(self._rows.all_read())
@@ -284,7 +288,7 @@ class _Arrangement:
 
 
 def compute_growth(stages: Sequence[Fitted]) -> float:
-    """Return how many values there are at most of each value that comes to the first stage; 1 without stages."""
+    """Return the most values that some of the stages make, one after the other, of a value; 1 without stages."""
     return max(accumulate((stage.growth for stage in stages), mul), default=1.0)
 
 
@@ -362,22 +366,22 @@ def _pack_and_call(
 
 
 def call_on_pieces(function: PiecesFunction[T], growth: float, batch: Batch) -> T:
-    """Call a function with the pieces of a batch, each short enough to be written at once, even if `growth` is 1."""
+    """Call a function with an iterator over pieces of a batch, each of about `_MOST_VALUES` values after growth."""
     n_values = int(_count_values(batch) * max(growth, 1.0))
     return function(batch.rows(*cut) for cut in _divide(len(batch), n_values))
 
 
 def _cut(n_rows: int, n_values: int, growth: float) -> list[tuple[int, int]]:
-    """Cut the rows of a batch into ranges, in order, if its values grow to so many that memory may run out."""
+    """Cut the rows of a batch into ranges (first, stop), as `_divide` does; one range if `growth` is at most 1."""
     return _divide(n_rows, int(n_values * growth) if growth > 1 else 0)
 
 
 def _divide(n_rows: int, n_values: int) -> list[tuple[int, int]]:
-    """Divide rows into ranges, in order, of at most `_MOST_VALUES` values each, or of one row."""
+    """Divide rows into equal ranges (first, stop), in order, of about `_MOST_VALUES` values each, or of one row."""
     count = min(n_values // _MOST_VALUES + 1, max(n_rows, 1))
     return list(pairwise([n_rows * number // count for number in range(count + 1)]))
 
 
 def _count_values(batch: Batch) -> int:
-    """Return how many values of X are stored."""
+    """Return how many values of X a batch stores: without zeros if it is sparse."""
     return len(batch.csr.data) if batch.sparse else int(batch.X.size)

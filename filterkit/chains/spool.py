@@ -35,12 +35,12 @@ class Spool:
         self.close()
 
     def close(self) -> None:
-        """Free memory and disk space."""
+        """Forget the batches, and free memory and disk space."""
         self._spooled = []
         self._scratch.close()
 
     def append(self, spooled: SpooledBatch) -> None:
-        """Add a batch at the end."""
+        """Add a batch at the end; once the budget is used up, its arrays move to the file."""
         self._left -= spooled.nbytes
         if self._left < 0:  # from here on everything goes to disk
             spooled.write(self._scratch)
@@ -88,7 +88,7 @@ class SpooledBatch:
         return vars(self) | {"_arrays": self._load_arrays(), "_stored": {}, "_scratch": None}
 
     def _load_arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name."""
+        """Return the arrays by name, read from the scratch file if they are there."""
         if self._scratch is None:
             return self._arrays
         return {name: self._scratch.read(stored) for name, stored in self._stored.items()}
@@ -123,7 +123,7 @@ def load_rows(spooled: Sequence[SpooledBatch], schema: Schema, first: int, stop:
 
 
 def _pack(values: np.ndarray) -> np.ndarray:
-    """Return the same values as small integers if that loses nothing, or else `values` itself."""
+    """Return the same values as uint8 or uint16 if that loses nothing, also no -0, or else `values` itself."""
     if not len(values):
         return values
     low, high = values.min(), values.max()

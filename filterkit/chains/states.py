@@ -36,7 +36,7 @@ class States:
         self._stored: list[dict[str, list[Stored]]] = []
 
     def add(self, state: State) -> None:
-        """Add the state of the next columns."""
+        """Add the state of the next columns; the second and all later ones go to the scratch file, with the first."""
         self.sizes.append(sum(value.nbytes for value in state.values()))
         self.widths.append(max(map(len, state.values()), default=0))
         if len(self.sizes) == 1:
@@ -47,14 +47,14 @@ class States:
         self._only = None
 
     def join(self) -> State:
-        """Return the state of all columns."""
+        """Return the state of all columns; ragged values of several states are mapped from the scratch file."""
         if self._only is not None:
             return self._only
         give_back_freed_memory()  # of fitting, which may be as large
         return self._join_stored(self._stored, lambda pieces: self._scratch.map_arrays([self._scratch.join(pieces)])[0])
 
     def load(self, first: int, stop: int) -> State:
-        """Return the joined states from number `first` up to, but not including, `stop`, in memory; of several."""
+        """Join states, of at least two, from number `first` up to, but not including, `stop`, in memory."""
         return self._join_stored(self._stored[first:stop], self._load_joined)
 
     def _join_stored(
