@@ -58,7 +58,7 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
 
 
 def limit_folds(folds: int, rows: int) -> int:
-    """Return the number of folds, but not more than rows, because the others would be empty, or 2."""
+    """Return `folds`, or fewer if there are fewer rows, because the others would be empty; but at least 2."""
     return min(folds, max(rows, 2))
 
 
@@ -98,7 +98,10 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
 
 
 def cut_evenly(sizes: np.ndarray, most: int) -> list[tuple[int, int]]:
-    """Cut a list of things into ranges, each of at most `most` bytes and one thing; `sizes` holds the bytes of each."""
+    """Cut a list of things into ranges (first, stop) of about `most` bytes; `sizes` holds the bytes of each thing.
+
+    A thing belongs to the range in whose `most` bytes it begins.
+    """
     number = (np.cumsum(sizes) - sizes) // max(most, 1)
     return list(pairwise([*np.flatnonzero(np.diff(number, prepend=-1)).tolist(), len(sizes)]))
 
@@ -112,7 +115,7 @@ def _learn_by_fold(
     """
     table = cut_columns(*item)
     whole = _select_folds(table, _restore_class(table.schema, schema), np.ones(n_folds + 1, bool))
-    schema, totals = _set_positive_class(whole), whole.totals
+    schema, totals = _choose_positive_class(whole), whole.totals
     state = learn_state(stage, whole)
     del whole  # makes room for the folds
     if not stage.compares_folds() and not stage.cross_fits():
@@ -195,10 +198,10 @@ class _PairTable(ContingencyTable):
         return table
 
 
-def _set_positive_class(whole: ContingencyTable) -> Schema:
+def _choose_positive_class(whole: ContingencyTable) -> Schema:
     """Return the schema for the tables of folds: that of `whole`, with a positive class if there are two classes.
 
-    The rarer class in all rows is positive, so that it is the same in all folds.
+    If none is positive yet, the rarer one in all rows becomes it, so that it is the same in all folds.
     """
     schema, target = whole.schema, whole.schema.class_attribute
     assert target is not None
@@ -238,7 +241,7 @@ def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -
 
 
 class CrossFitted(Fitted):
-    """A column stage fitted on all rows, and on all but those of each fold.
+    """A column stage fitted on all rows, and on all but those of each fold, to transform the training rows of the fold.
 
     Parameters
     ----------

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 
 class _ColumnScorer(ColumnStage):
-    """Learns the scores of every column by several metrics, and the counts at the first metric's best threshold."""
+    """Learns the scores of every column by several metrics, and the counts of its best test by one of them.
+
+    That is the first metric that needs a class, or the first if none does.
+    """
 
     name = "scores"
 
@@ -84,11 +87,12 @@ def scores(
     -------
     A pyarrow table with one row for each feature, the best by the first metric first. Ties are in the order of the
     attributes, and features that do not vary come last. Its columns are ``rank`` from 1; ``attribute``; with more than
-    two classes ``class``, the one that the first metric separates best from the rest; ``threshold``, where it does; if
+    two classes ``class``, the one that the feature separates best from the rest; ``threshold``, where it does; if
     there are nominal features ``label``, which replaces their threshold; ``tp`` and ``fp``, the weights of the rows at
-    or above the threshold or with the label, and ``tpr`` and ``fpr``, their rates; and one column for each metric. For
-    metrics that ignore classes, ``rows`` replaces ``tp`` to ``fpr``. Threshold, label and counts are null for a feature
-    that does not vary.
+    or above the threshold or with the label, and ``tpr`` and ``fpr``, their rates; and one column for each metric. If
+    no metric needs a class, ``rows`` replaces ``tp`` to ``fpr``. Class, threshold, label and counts are those of the
+    best test by the first metric that needs a class, or else by the first. They are null for a feature that does not
+    vary.
 
     Raises
     ------

@@ -127,7 +127,12 @@ class _Fitting:
             self._add(group[0], self._fit_alone(group[0]))
 
     def _fit_alone(self, stage: Stage) -> Fitted:
-        """Fit a stage on the rows so far, or on some of their columns if it is confined to these."""
+        """Fit a stage on the rows so far, or on the columns to which it is confined; without any, it is `Unchanged`.
+
+        Raises
+        ------
+        StageError : the stage needs a class that the rows do not have, or it cannot be fitted on them.
+        """
         check_class(stage, self.rows.schema)
         if not (isinstance(stage, SelectiveStage) and stage.is_confined):
             return self._fit_on(self.rows, stage)

@@ -193,7 +193,7 @@ class Rows:
 
     @property
     def n_arranged(self) -> int | None:
-        """How many rows a training stage has arranged in the latest pass; None if the rows come from none."""
+        """How many rows the latest training stage has arranged in its latest pass; None before it, or without a stage."""
         return None if self._arrangement is None else self._arrangement.n_rows
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
@@ -266,7 +266,10 @@ class _Arrangement:
         return self._all_read
 
     def read(self, function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        """Map a function over the arranged batches."""
+        """Yield ``function(batch)`` for each batch that the stage arranges, None for those that are `done`.
+
+        Rows of a live input pass in one thread. `n_rows` and `all_read` go along with the results.
+        """
         source = self._rows.source
         engine = LocalEngine(1) if source.live else source.engine  # threads would ask for the next batch first
         batches = check_arranged(self._stage, partial(self._stage.arrange, self._rows), self._rows.schema)
@@ -294,7 +297,7 @@ def compute_growth(stages: Sequence[Fitted]) -> float:
 
 @contextmanager
 def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator[Rows]:
-    """Open the rows of some batches, at least one, as a context.
+    """Open the rows of some batches, at least one, as a context that closes them at its end.
 
     Parameters
     ----------
