@@ -193,7 +193,7 @@ class Rows:
 
     @property
     def n_arranged(self) -> int | None:
-        """How many rows the latest training stage has arranged in its latest pass; None before it, or without a stage."""
+        """How many rows the last training stage has arranged in its latest pass; None before it, or without a stage."""
         return None if self._arrangement is None else self._arrangement.n_rows
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:

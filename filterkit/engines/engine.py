@@ -97,7 +97,8 @@ class Engine:
     def prepare(self, function: Callable[..., None], *args: Any) -> None:
         """Make each worker process call ``function(*args)`` before its first item; threads need no preparation.
 
-        It is called before the first `map`: an engine need not reach workers that already run.
+        It is called before the first `map`: an engine need not reach workers that already run. The default does
+        nothing.
         """
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
@@ -140,10 +141,10 @@ class Engine:
         return merged
 
     def release(self, kept: Any) -> None:
-        """Release a kept result, which nobody needs any longer."""
+        """Release a kept result, which is not needed any longer. The default does nothing."""
 
     def close(self) -> None:
-        """Release the threads, processes and memory of the engine. It can be called twice."""
+        """Release the threads, processes and memory of the engine; the default does nothing. It can be called twice."""
 
     def __enter__(self) -> Self:
         return self

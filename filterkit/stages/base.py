@@ -422,7 +422,8 @@ def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) ->
 
     Raises
     ------
-    PluginError : a stage gives something else than a batch of its schema; or it fails, and then its name is added.
+    PluginError : a stage returns something else than a batch of its schema with as many rows. A stage without `made_by`
+        is not checked. An unexpected error of a stage is raised as it is, with the name of the stage added.
     """
     for stage in stages:
         with blaming(stage.made_by):

@@ -432,11 +432,11 @@ class FittedColumns(Fitted):
     def transform_table(self, table: ContingencyTable) -> ContingencyTable:
         """Turn the table of rows into that of the transformed rows, for the columns that `table` covers.
 
-        The result is exactly the table that counting the transformed rows gives.
+        The result is exactly the table that counting the transformed rows gives; NaN counts as missing.
 
         Raises
         ------
-        StageError : a transformed value is not a finite number.
+        StageError : a number becomes infinite or NaN by overflow or division by 0; names the attribute.
         """
         # Each cell of an incoming column becomes a cell of each of its outgoing columns. Missing values become cells
         # first, and so do zeros unless they stay zero.

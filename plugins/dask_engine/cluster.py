@@ -70,10 +70,11 @@ class Cluster:
             self.prepare(function, arguments)
 
     def _start_workers(self, jobs: int) -> Client:
-        """Start worker processes, and return a client of them.
+        """Start worker processes, with a temporary folder of their own, and return a client of them.
 
         Raises
         ------
+        UsageError : see `check_may_start`.
         FilterkitError : they cannot be started.
         """
         import dask
