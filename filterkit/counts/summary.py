@@ -73,10 +73,10 @@ class Summary(Statistic):
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """Compute the summary of one batch; see `Statistic.of`. `supervised` must be False. Values must be finite."""
-        return cls._of_rows(select_counted_rows(batch, supervised, reader), columns, reader)
+        return cls._summarize_rows(select_counted_rows(batch, supervised, reader), columns, reader)
 
     @classmethod
-    def _of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
+    def _summarize_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
         low, high, missing, nonzero = (_scan_sparse if rows.batch.sparse else _scan_dense)(rows, columns, reader)
         return cls(
             schema=rows.batch.schema,
@@ -194,8 +194,8 @@ class Moments(Summary):
     squares: ExactSums
 
     @classmethod
-    def _of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        moments = super()._of_rows(rows, columns, reader)
+    def _summarize_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
+        moments = super()._summarize_rows(rows, columns, reader)
         exponent, weight_exponent, weights = moments._choose_exponents(), 0, None
         if rows.parts is not None:
             weights = rows.parts.sum(axis=1)
@@ -287,10 +287,12 @@ class Moments(Summary):
 
     @cached_property
     def _sum(self) -> np.ndarray:
+        """object (k,): the sums as `ExactSums.whole` returns them."""
         return self.sums.whole()
 
     @cached_property
     def _mean(self) -> np.ndarray:
+        """float64 (k,): the mean of values divided by ``2**(26 * _exponent)``; 0 if all are missing."""
         return np.asarray(self._sum / (self._weight << UNIT_BITS - _WEIGHT_BITS), np.float64)
 
     @cached_property

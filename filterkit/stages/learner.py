@@ -117,7 +117,12 @@ class Learner(Stage):
         check_numeric(self.name, schema)
 
     def _choose_tasks(self, known: Batch) -> Tasks:
-        """Choose the tasks to learn from the training rows; raise a `StageError` unless they are of several classes."""
+        """Choose the tasks to learn from the training rows, the classes or labels to separate from the rest.
+
+        Raises
+        ------
+        StageError : there are no rows, or they have a class and are all of one, or none is of the positive one.
+        """
         schema = known.schema
         target = schema.class_attribute
         if not len(known):
