@@ -221,12 +221,8 @@ def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -
     indptr, values = table.indptr, table.values
     present = class_parts.have_weight(parts)
     if not present.all():
-        occurring = np.flatnonzero(present)
-        indptr, values, parts = (
-            np.searchsorted(occurring, indptr),
-            values[occurring],
-            class_parts.take(parts, occurring),
-        )
+        cells = np.flatnonzero(present)
+        indptr, values, parts = np.searchsorted(cells, indptr), values[cells], class_parts.take(parts, cells)
     gap_parts = class_parts.group_classes(table.gap_parts, group, classes)
     total_parts = class_parts.group_classes(table.total_parts[None], group, classes)
     assert isinstance(total_parts, np.ndarray)
