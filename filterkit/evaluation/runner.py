@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from filterkit.chains.batch_sizes import estimate_row_bytes
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Schema
@@ -26,7 +27,7 @@ from filterkit.evaluation.choice import FOLDS, choose
 from filterkit.evaluation.folds import CHOSEN, Design, Splits
 from filterkit.evaluation.measures import confusions, measures
 from filterkit.evaluation.properties import properties_of
-from filterkit.evaluation.trial import try_chain
+from filterkit.evaluation.trial import try_chains
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage
@@ -241,6 +242,7 @@ class Evaluator:
         self.test = test
         self._chains = [(name, Chain.parse(text)) for name, text in design.chains]
         self._tasks: dict[tuple[str, str], tuple[Batch, Splits]] = {}
+        self._sizes: dict[tuple[str, str], int] = {}
         for name, rows in self.data:
             try:
                 self._add(name, known_rows(rows))
@@ -270,9 +272,14 @@ class Evaluator:
                 rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
                 raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
             self._tasks[name, task] = batch, splits
+            self._sizes[name, task] = int(estimate_row_bytes(batch).sum())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Evaluator, (self.data, self.design, self.test)  # the tasks, which hold the rows again, are made anew
+
+    def size(self, part: Part) -> int:
+        """Return about how many bytes of rows a part is evaluated on."""
+        return self._sizes[part[:2]]
 
     def evaluate_part(self, part: Part) -> list[Result]:
         """As `evaluate`, for one of the `parts`."""
@@ -294,22 +301,18 @@ class Evaluator:
             training = batch.take(splits.training(fold, share)).replace(start=0)
             shown = 1.0 if self.test is not None else share or self.design.most
             properties = properties_of([training])
-            of_chains = []
-            for name, chain in self._chains:
-                began = time.perf_counter()
-                learner, outcome, messages = try_chain(chain, training, test, f"{place}, chain {quoted(name)}")
-                seconds = time.perf_counter() - began
-                of_chains.append(
-                    Result(
-                        *(data, task, fold, shown, name, len(training), len(test), seconds, measures(outcome), split),
-                        batch.schema.positive or "",
-                        confusion(learner, outcome, batch.schema),
-                        "",
-                        *properties[1:],
-                        hashlib.sha256(np.packbits(outcome.predicted).tobytes()).hexdigest()[:16],
-                        messages,
-                    )
+            of_chains = [
+                Result(
+                    *(data, task, fold, shown, name, len(training), len(test), trial.seconds),
+                    *(measures(trial.outcome), split, batch.schema.positive or ""),
+                    confusion(trial.learner, trial.outcome, batch.schema),
+                    "",
+                    *properties[1:],
+                    hashlib.sha256(np.packbits(trial.outcome.predicted).tobytes()).hexdigest()[:16],
+                    trial.warnings,
                 )
+                for (name, _), trial in zip(self._chains, try_chains(self._chains, training, test, place))
+            ]
             results += of_chains
             if self.design.choose is not None:
                 began = time.perf_counter()
@@ -350,7 +353,7 @@ def add_confusion(sums: dict[str, dict[tuple[str, str], float]], found: list[Any
 def run(
     evaluator: Evaluator, engine: Engine | None = None, done: Collection[Part] = ()
 ) -> Iterator[tuple[int, list[Result]]]:
-    """Evaluate all parts that are not `done`, in any order.
+    """Evaluate all parts that are not `done`, those of little data first, and the largest first once an engine works.
 
     Parameters
     ----------
@@ -362,14 +365,21 @@ def run(
     ------
     For each part, the number of parts that are left, and its results.
     """
-    parts = [part for part in evaluator.parts if part not in done]
-    began = time.perf_counter() + _STARTUP
+    parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.size)
+    sizes = [evaluator.size(part) for part in parts]
+    seconds, measured = -_STARTUP, 0  # how long parts took, and their bytes
     for number, part in enumerate(parts):
         left = len(parts) - number
-        seconds_left = (time.perf_counter() - began) / max(number, 1) * left
-        if engine is not None and engine.jobs > 1 and number and seconds_left > _WORTH_AN_ENGINE:
-            with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:])) as found:
+        seconds_left = seconds / max(measured, 1) * sum(sizes[number:])
+        if engine is not None and engine.jobs > 1 and seconds_left > _WORTH_AN_ENGINE:
+            with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:][::-1])) as found:
                 for finished, results in enumerate(found, 1):
                     yield left - finished, results
             return
-        yield left - 1, evaluator.evaluate(*part)
+        if number == 1:  # the first part also had to import
+            seconds, measured = 0.0, 0
+        began = time.perf_counter()
+        results = evaluator.evaluate(*part)
+        seconds += time.perf_counter() - began
+        measured += sizes[number]
+        yield left - 1, results

@@ -56,14 +56,14 @@ def evaluated(batch, plan):
 
 @pytest.fixture
 def fits(monkeypatch):
-    """The training rows of every fit."""
-    seen, fit = [], Chain.fit
+    """The rows that the chains of every part are fitted on."""
+    seen, try_chains = [], evaluation.try_chains
 
-    def spy(chain, rows, **options):
-        seen.append(rows)
-        return fit(chain, rows, **options)
+    def spy(chains, training, test, place):
+        seen.append(training)
+        return try_chains(chains, training, test, place)
 
-    monkeypatch.setattr(Chain, "fit", spy)
+    monkeypatch.setattr(evaluation, "try_chains", spy)
     return seen
 
 
@@ -513,8 +513,8 @@ def test_values_and_classes_of_test_rows_are_not_learned(text, tested, monkeypat
 def test_no_row_is_trained_on_and_tested(shares, fits, tested):
     batch = three()
     evaluated(batch, design("neighbors", "sample --fraction 0.6 neighbors", shares=shares))
-    assert len(fits) == len(tested) == 3 * 2 * max(len(shares), 1)
-    for training, (_, test) in zip(fits, tested, strict=True):
+    assert 2 * len(fits) == len(tested) == 3 * 2 * max(len(shares), 1)
+    for training, (_, test) in zip([rows for rows in fits for _ in range(2)], tested, strict=True):
         inside, outside = set(dense(training)[:, 0]), set(dense(test)[:, 0])
         assert not inside & outside
         assert shares or inside | outside == set(range(len(batch)))
@@ -581,10 +581,33 @@ def test_processes_give_the_same_results(monkeypatch, quick_processes):
     monkeypatch.setattr(Evaluator, "evaluate", spy)
     with ProcessEngine(2) as engine:
         together = list(run(Evaluator(data, plan), engine, done={("iris", "class", 1)}))
-    assert here == [("iris", "class", 0)]  # the others are evaluated in processes
+    assert here == [("sparse", "topic", 0)]  # the smallest; the others are evaluated in processes
     assert [left for left, _ in together] == [4, 3, 2, 1, 0]
     expected = {repr(without_seconds(results)) for _, results in alone if results[0][:3] != ("iris", "class", 1)}
     assert {repr(without_seconds(results)) for _, results in together} == expected
+
+
+def test_processes_start_before_the_large_data_whatever_the_order(monkeypatch, quick_processes):
+    """Small parts tell that large ones are left, and these are evaluated in processes, the largest first."""
+    large = make(np.arange(12000.0).reshape(600, 20), np.arange(600) % 2)
+    small = make(np.arange(30.0)[:, None], np.arange(30) % 2)
+    plan = design()
+    here, evaluate = [], Evaluator.evaluate
+
+    def spy(self, *part):
+        here.append(part)
+        return evaluate(self, *part)
+
+    monkeypatch.setattr(Evaluator, "evaluate", spy)
+    clock = iter(range(1000))
+    monkeypatch.setattr(evaluation.time, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(evaluation, "_STARTUP", 0)
+    for data in ([("small", small), ("large", large)], [("large", large), ("small", small)]):
+        here.clear()
+        with ProcessEngine(2) as engine:
+            found = [results[0][:3] for _, results in run(Evaluator(data, plan), engine)]
+        assert here == [("small", "class", 0)]
+        assert sorted(found) == sorted(Evaluator(data, plan).parts)
 
 
 def test_a_column_may_be_called_like_a_prediction():
