@@ -360,14 +360,15 @@ def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions
     journal = Journal(options.journal, rows, design) if options.journal is not None else None
     found = [] if journal is None else list(journal.results)
     done = set() if journal is None else journal.done
-    progress = FoldProgress(options.progress)
+    size = sum(evaluator.size(part) for part in evaluator.parts if part not in done)
+    progress = FoldProgress(options.progress, size)
     engine = engine_of(known, options.engine or ProcessEngine.name, options.jobs)
     try:
         for left, results in run(evaluator, engine, done):
             if journal is not None:
                 journal.add(results)
             found += results
-            progress.show(left)
+            progress.show(left, evaluator.size(results[0][:3]))
     finally:
         engine.close()
         progress.close()

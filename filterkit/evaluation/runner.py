@@ -35,6 +35,7 @@ from filterkit.stages.learner import REST, FittedLearner, Learner
 from filterkit.stages.models import Outcome, choose_label_tasks, group_bounds
 
 Part = tuple[str, str, int]  # data, task and fold
+_BYTES_OF_ANY_PART = 1 << 17  # a part of few rows takes as long as so many bytes of rows
 _STARTUP = 1.5  # seconds that imports may take in the first part
 _WORTH_AN_ENGINE = 3.0  # seconds of work from which starting processes pays
 
@@ -272,13 +273,13 @@ class Evaluator:
                 rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
                 raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
             self._tasks[name, task] = batch, splits
-            self._sizes[name, task] = int(estimate_row_bytes(batch).sum())
+            self._sizes[name, task] = _BYTES_OF_ANY_PART + int(estimate_row_bytes(batch).sum())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Evaluator, (self.data, self.design, self.test)  # the tasks, which hold the rows again, are made anew
 
     def size(self, part: Part) -> int:
-        """Return about how many bytes of rows a part is evaluated on."""
+        """Return about how many bytes of rows a part is evaluated on, and a constant that stands for its overhead."""
         return self._sizes[part[:2]]
 
     def evaluate_part(self, part: Part) -> list[Result]:
