@@ -22,7 +22,6 @@ from filterkit.files.output import open_output
 if TYPE_CHECKING:
     from filterkit.evaluation.results import Results
 
-_TESTED = [1.0]  # the share of the rows that are trained on where there is a test set; folds leave less
 _SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # as many as fit on a terminal
 _MOST_NAMED = 4  # positive classes in one line
 _LEAST_TASKS = 6  # with five, even the most extreme ranks have p = 2 / 2⁵
@@ -132,7 +131,7 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
     }
     if choices := results.choices():
         found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
-    if (pairs := pairs_to_test(len(results.chains))) and results.shares != _TESTED:
+    if (pairs := pairs_to_test(len(results.chains))) and not results.is_of_test_set:
         found["differences"] = _differences(results, measures, pairs)
     if len(results.chains) > 2 and results.over_tasks:
         found["ranks"] = _ranks(results, measures)
@@ -169,7 +168,7 @@ def _means(results: Results, measures: list[str]) -> list[dict[str, Any]]:
 def _lines_of_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
     over, folds = _units(results), _folds(results)
     title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
-    yield "Measures on the test set" if results.shares == _TESTED else title
+    yield "Measures on the test set" if results.is_of_test_set else title
     rows = [
         [
             each["chain"],
@@ -218,7 +217,7 @@ def _classes(results: Results) -> list[dict[str, Any]]:
 
 
 def _lines_of_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
-    where = "on the test set" if results.shares == _TESTED else "sums over folds"
+    where = "on the test set" if results.is_of_test_set else "sums over folds"
     chain, share = quoted(found["chain"]), _share(found["train"])
     yield ""
     yield f"{found['data']}, {found['task']}, chain {chain}, trained on {share}: {where}"

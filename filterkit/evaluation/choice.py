@@ -60,7 +60,7 @@ def _parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Bat
     """The number of each inner fold that tells something, the rows of the other folds, and its own."""
     for number in range(splits.count if splits is not None else 0):
         assert splits is not None
-        training, held_out = rows.take(splits.training(number, None)), rows.take(splits.test(number))
+        training, held_out = rows.take(splits.training(number)), rows.take(splits.test(number))
         if _can_be_learned(training) and _weights(held_out).any():
             yield number, training.replace(start=0), held_out
 

@@ -22,6 +22,7 @@ _LATER = ("split", "positive")  # after the measures, because earlier versions d
 _PROPERTIES = ("train_positives", "columns", "nonzeros")  # after these, because 0.1.0 did not write them
 _CONFUSION = "confusion"  # the last column, in files that have it
 _CHOICE = "choice"  # before it, in files of evaluations that choose a chain
+_FOLD_NAME = "fold_name"  # before it, in files of evaluations whose folds were given
 _LONGEST = 1 << 28  # characters of a cell, which may hold the confusion of thousands of classes
 _MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by fold
 _KEYS = ("data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds")
@@ -53,6 +54,11 @@ class Results:
         self.rows = [self.rows[i] for i in order]
         self._places = self._places[order]
         self._values: dict[str, np.ndarray] = {}
+
+    @property
+    def is_of_test_set(self) -> bool:
+        """Return whether all rows of the data were trained on, and others tested."""
+        return self.shares == [1.0] and self.folds == 1
 
     @property
     def folds(self) -> int:
@@ -195,14 +201,16 @@ class Results:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         has_choices = any(row.choice for row in self.rows)
-        last = [*([_CHOICE] if has_choices else []), *([_CONFUSION] if by_class else [])]
+        has_names = any(row.fold_name for row in self.rows)
+        optional = {_FOLD_NAME: has_names, _CHOICE: has_choices, _CONFUSION: by_class}
+        last = [name for name, is_written in optional.items() if is_written]
         writer.writerow([*_KEYS, *MEASURES, *_LATER, *_PROPERTIES, *last])
         for row in self.rows:
             row = row._replace(fold=row.fold + 1)
             values = (row.values.get(name, np.nan) for name in MEASURES)
             measured = ("" if np.isnan(value) else repr(value) for value in values)
             properties = ["" if each is None else each for each in (row.positives, row.columns, row.nonzeros)]
-            choice = [row.choice] if has_choices else []
+            choice = [*([row.fold_name] if has_names else []), *([row.choice] if has_choices else [])]
             counts = [json.dumps(row.confusion, ensure_ascii=False)] if by_class else []
             writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive, *properties, *choice, *counts])
         return out.getvalue()
@@ -379,8 +387,9 @@ def read_results(path: str) -> list[Result]:
             properties = [_known(line, name, kind) for name, kind in zip(_PROPERTIES, (int, int, float))]
         except (KeyError, ValueError, TypeError, RecursionError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
-        split, positive, choice = (line.get(name) or "" for name in (*_LATER, _CHOICE))
-        rows.append(Result(*place, *counts, values, split, positive, found, choice, *properties))
+        split, positive, choice, fold_name = (line.get(name) or "" for name in (*_LATER, _CHOICE, _FOLD_NAME))
+        row = Result(*place, *counts, values, split, positive, found, choice, *properties)
+        rows.append(row._replace(fold_name=fold_name))
     if not rows:
         raise FilterkitError(f"{path}: there are no results in it")
     return rows

@@ -279,7 +279,7 @@ def test_every_row_is_tested_once(y, folds, seed):
     alone = np.flatnonzero(np.bincount(y)[y] == 1)
     assert sorted([*np.concatenate(parts), *alone]) == list(range(len(y)))
     for fold, part in enumerate(parts):
-        assert sorted([*part, *splits.training(fold, None)]) == list(range(len(y)))
+        assert sorted([*part, *splits.training(fold)]) == list(range(len(y)))
     counts = np.array([np.bincount(y[part], minlength=4) for part in parts])
     assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1 + len(alone)
 
@@ -289,7 +289,7 @@ def test_more_training_rows_have_all_of_fewer(y, folds, seed):
     splits = Splits(y, design(folds=folds, seed=seed))
     counts = np.bincount(y)
     for fold in range(folds):
-        whole = set(splits.training(fold, None).tolist())
+        whole = set(splits.training(fold).tolist())
         outside = np.bincount(y[list(whole)], minlength=len(counts))
         before = set()
         for share in (0.05, 0.2, 0.4):
@@ -319,7 +319,7 @@ def test_subsamples_are_drawn_anew_for_each_fold_and_seed():
 def test_the_largest_share_is_all_that_the_fold_leaves():
     splits = Splits(np.zeros(23, int), design(folds=5))
     for fold in range(5):
-        assert (splits.training(fold, 0.8) == splits.training(fold, None)).all()
+        assert (splits.training(fold, 0.8) == splits.training(fold)).all()
 
 
 def test_a_curve_has_one_test_part(tested):
@@ -355,7 +355,7 @@ def folds_of(y, **changes):
         repeat, own = number // plan.folds, number % plan.folds
         assert (fold[repeat, splits.test(number)] == -1).all()
         fold[repeat, splits.test(number)] = own
-        assert set(splits.training(number, None)) == set(range(len(y))) - set(splits.test(number))
+        assert set(splits.training(number)) == set(range(len(y))) - set(splits.test(number))
     assert (fold >= 0).all()
     return fold
 
