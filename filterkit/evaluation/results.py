@@ -14,8 +14,9 @@ import numpy as np
 
 from filterkit.errors import FilterkitError, quoted
 from filterkit.evaluation.comparison import DIGITS, paired, signed_rank, spread
+from filterkit.evaluation.confusion import PredictionCounts, add_confusion
 from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEASURES
-from filterkit.evaluation.runner import Result, add_confusion
+from filterkit.evaluation.runner import Result
 from filterkit.files.source import Source
 
 _LATER = ("split", "positive")  # after the measures, because earlier versions did not write them
@@ -228,7 +229,7 @@ class Confusion(NamedTuple):
     ----------
     data, task, share, chain : as in `Result`.
     group : the name of the label or target; empty for the class.
-    counts : the weight of the rows of each pair of a true and a predicted value that occurs.
+    counts : the sums.
     """
 
     data: str
@@ -236,26 +237,12 @@ class Confusion(NamedTuple):
     share: float
     chain: str
     group: str
-    counts: dict[tuple[str, str], float]
-
-    @property
-    def names(self) -> list[str]:
-        """All values, in alphabetical order."""
-        return sorted({name for pair in self.counts for name in pair})
-
-    @property
-    def weights(self) -> np.ndarray:
-        """float64 (values, values): the weight of the rows of each true (first axis) and predicted value."""
-        place = {name: number for number, name in enumerate(self.names)}
-        found = np.zeros((len(place), len(place)))
-        for (true, said), weight in self.counts.items():
-            found[place[true], place[said]] = weight
-        return found
+    counts: PredictionCounts
 
 
 def summed_confusions(results: Results) -> list[Confusion]:
     """The confusion of each task, share, chain and label, in the order of the results; empty if they do not have it."""
-    sums: dict[tuple[str, str, float, str], dict[str, dict[tuple[str, str], float]]] = {}
+    sums: dict[tuple[str, str, float, str], dict[str, PredictionCounts]] = {}
     for row in results.rows:
         if row.confusion is not None:
             whole = sums.setdefault((row.data, row.task, row.share, row.chain), {})

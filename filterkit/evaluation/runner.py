@@ -20,20 +20,20 @@ import numpy as np
 from filterkit.chains.batch_sizes import estimate_row_bytes
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import NAME_A_CLASS_FIRST, FilterkitError, UsageError, not_nominal, quoted
 from filterkit.evaluation.choice import FOLDS, choose
+from filterkit.evaluation.confusion import list_confusion
 from filterkit.evaluation.folds import CHOSEN, Design, Splits
-from filterkit.evaluation.measures import confusions, measures
+from filterkit.evaluation.measures import measures
 from filterkit.evaluation.own_folds import OwnFolds, OwnSplits, folds_of_column, take_out_attribute
 from filterkit.evaluation.properties import properties_of
 from filterkit.evaluation.trial import try_chains
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage
-from filterkit.stages.learner import REST, FittedLearner, Learner
-from filterkit.stages.models import Outcome, choose_label_tasks, group_bounds
+from filterkit.stages.learner import REST, Learner
+from filterkit.stages.models import choose_label_tasks
 
 Part = tuple[str, str, int]  # data, task and fold
 _BYTES_OF_ANY_PART = 1 << 17  # a part of few rows takes as long as so many bytes of rows
@@ -297,7 +297,7 @@ class Evaluator:
                 Result(
                     *(data, task, fold, share, name, len(training), len(test), trial.seconds),
                     *(measures(trial.outcome), split, batch.schema.positive or ""),
-                    confusion(trial.learner, trial.outcome, batch.schema),
+                    list_confusion(trial.learner, trial.outcome, batch.schema),
                     "",
                     *properties[1:],
                     hashlib.sha256(np.packbits(trial.outcome.predicted).tobytes()).hexdigest()[:16],
@@ -314,33 +314,6 @@ class Evaluator:
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))
         return results
-
-
-def confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
-    """What `Result.confusion` holds; `schema` is that of the rows."""
-    found: list[Any] = []
-    tasks, target = learner.tasks, schema.class_attribute
-    if not len(outcome.truth):
-        return found
-    ends = group_bounds(outcome.exclusive, len(tasks.names))
-    for first, stop, matrix in zip(ends, ends[1:], confusions(outcome), strict=False):
-        name, values, other = "", list(tasks.names[first:stop]), REST
-        if target is None:
-            name = schema.label_attributes[schema.label_values.labels[tasks.codes[first]]].name
-        elif len(values) == 1 and len(target.values) == 2:
-            other = target.values[1 - tasks.codes[first]]
-        pairs = np.argwhere(matrix).tolist()
-        found.append([name, [*values, other], [[i, j, float(matrix[i, j])] for i, j in pairs]])
-    return found
-
-
-def add_confusion(sums: dict[str, dict[tuple[str, str], float]], found: list[Any]) -> None:
-    """Add a `Result.confusion` to sums by name, true and predicted value."""
-    for name, values, cells in found:
-        counts = sums.setdefault(name, {})
-        for true, said, weight in cells:
-            pair = (values[true], values[said])
-            counts[pair] = counts.get(pair, 0.0) + weight
 
 
 def run(

@@ -950,9 +950,11 @@ def test_an_output_that_cannot_be_written_is_reported_at_once(option, tmp_path, 
 
 def test_of_very_many_classes_a_table_has_no_column_for_each():
     from filterkit.cli.results import MOST_SHOWN, confusion_table
+    from filterkit.evaluation.confusion import PredictionCounts
 
     for number in (MOST_SHOWN, MOST_SHOWN + 1):
-        counts = {(f"c{i:02}", f"c{i // 2:02}"): 1.0 for i in range(number)}
+        values = [f"c{i:02}" for i in range(number)]
+        counts = PredictionCounts(values, {(values[i], values[i // 2]): 1.0 for i in range(number)})
         head, first, second, *_ = confusion_table("kind", counts)
         assert ("as c00" in head) == (number == MOST_SHOWN)
         assert first.split()[:5] == ["c00", "0.500", "1.000", "0.667", "1"]

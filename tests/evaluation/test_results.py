@@ -368,8 +368,8 @@ def test_confusion_is_summed_over_folds():
     ]
     (found,) = summed_confusions(Results(rows))
     assert found[:5] == ("d", "t", 0.9, "a", "kind")
-    assert found.names == ["x", "y"]
-    assert found.weights.tolist() == [[0, 6], [0, 6]]
+    assert found.counts.names == ["x", "y"]
+    assert found.counts.matrix.tolist() == [[0, 6], [0, 6]]
     assert summed_confusions(Results([result("a", 0.5)])) == []
 
 
