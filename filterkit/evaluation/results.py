@@ -56,6 +56,13 @@ class Results:
         self._places = self._places[order]
         self._values: dict[str, np.ndarray] = {}
 
+    def frame(self) -> Any:
+        """Return a pandas data frame with a row for each result: keys, counts, seconds and all measures."""
+        import pandas as pd
+
+        columns = (*_KEYS, "positive", "fold_name", "choice")
+        return pd.DataFrame([{name: getattr(row, name) for name in columns} | row.values for row in self.rows])
+
     @property
     def is_of_test_set(self) -> bool:
         """Return whether all rows of the data were trained on, and others tested."""

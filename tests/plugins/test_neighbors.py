@@ -263,7 +263,7 @@ def test_behind_range_it_predicts_as_ibk_of_weka(name, k, weka39, tmp_path):
     rows = rows.replace(X=rows.X + rng.uniform(0, 1e-3, rows.X.shape))  # so that no two distances are equal
     number = rng.permutation(len(rows))
     training, test = (rows.take(np.sort(part)).replace(start=0) for part in (number[:80], number[80:]))
-    inside = ((test.X >= training.X.min(axis=0)) & (test.X <= training.X.max(axis=0))).all(axis=1)
+    inside = ((training.X.min(axis=0) <= test.X) & (training.X.max(axis=0) >= test.X)).all(axis=1)
     test = test.take(np.flatnonzero(inside)).replace(start=0)
     assert len(test) > 20
     for part, batch in (("train", training), ("test", test)):
