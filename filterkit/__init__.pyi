@@ -30,6 +30,7 @@ from filterkit.errors import FilterkitError as FilterkitError
 from filterkit.errors import PluginError as PluginError
 from filterkit.errors import StageError as StageError
 from filterkit.errors import UsageError as UsageError
+from filterkit.evaluation.evaluate import evaluate as evaluate
 from filterkit.formats.simple import Format as Format
 from filterkit.plugin.hookspecs import hookimpl as hookimpl
 from filterkit.stages.base import Fitted as Fitted

@@ -229,25 +229,29 @@ class FoldProgress:
     Parameters
     ----------
     wanted : whether to show anything; None for only on a terminal.
+    size : the bytes that all folds are evaluated on; the time that is left is estimated from those of the folds done.
     """
 
-    def __init__(self, wanted: bool | None) -> None:
+    def __init__(self, wanted: bool | None, size: int) -> None:
         self._terminal = is_watched()
         self._enabled = self._terminal if wanted is None else wanted
         self._began = time.monotonic()
         self._done = 0
+        self._size, self._size_done = size, 0
         self._share_shown = 0.0
 
-    def show(self, left: int) -> None:
-        """Count another fold as done; `left` folds remain."""
+    def show(self, left: int, size: int) -> None:
+        """Count another fold of `size` bytes as done; `left` folds remain."""
         self._done += 1
+        self._size_done += size
         share = self._done / (self._done + left)
         passed = time.monotonic() - self._began
         if not self._enabled or passed < _PATIENCE or (not self._terminal and share < self._share_shown + 0.1):
             return
         self._share_shown = share
-        rest = _duration(passed / self._done * left)
-        text = f"filterkit: {self._done} of {self._done + left} folds, about {rest} left"
+        text = f"filterkit: {self._done} of {self._done + left} folds"
+        if self._size_done * 10 >= self._size:  # before that, the time to import would count too much
+            text += f", about {_duration(passed / self._size_done * (self._size - self._size_done))} left"
         draw(f"\r{text}\033[K" if self._terminal else f"{text}\n")
 
     def close(self) -> None:

@@ -14,7 +14,10 @@ _DISTANCES = 1 << 24
 
 
 class Neighbors(Learner):
-    """Predict by the votes of the nearest training rows, as Weka's IBk does.
+    """Predict by the votes of the nearest training rows.
+
+    After `range`, `--distance euclidean` predicts as Weka's IBk does, if all attributes are numeric and no two training
+    rows are equally near. The default distance suits texts.
 
     The probability of a class or label is its share of the votes, by weight. A label with more than half of the votes
     is predicted, and of several classes the one with most votes. Of training rows at the same distance the first ones

@@ -23,7 +23,7 @@ def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Itera
     for batch in batches:
         if not len(batch):
             continue
-        ends = begin + np.cumsum(_estimate_row_bytes(batch))
+        ends = begin + np.cumsum(estimate_row_bytes(batch))
         number = np.concatenate([[begin], ends[:-1]]) // size
         cuts = np.flatnonzero(np.diff(number, prepend=last))
         for first, stop in pairwise([0, *cuts.tolist(), len(batch)]):
@@ -37,7 +37,7 @@ def resize_batches(batches: Iterable[Batch], schema: Schema, size: int) -> Itera
         yield concatenate(waiting, schema)
 
 
-def _estimate_row_bytes(batch: Batch) -> np.ndarray:
+def estimate_row_bytes(batch: Batch) -> np.ndarray:
     """Return int64 (rows,), about how many bytes each row takes, at least 8."""
     n_values = np.diff(batch.csr.indptr) if batch.sparse else np.full(len(batch), batch.X.shape[1])
     n_bytes = (n_values.astype(np.int64) + 1) * _VALUE_BYTES

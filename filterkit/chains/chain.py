@@ -153,7 +153,7 @@ class Chain:
         errors are otherwise those of `fit`.
         """
         _check_written(self.stages)
-        with _add_remedies():
+        with add_remedies():
             fitted, out = fit_stages(self.stages, rows, memory, tell)
         return FittedChain(self, rows.schema, fitted), out
 
@@ -173,7 +173,7 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
 
 
 @contextmanager
-def _add_remedies() -> Iterator[None]:
+def add_remedies() -> Iterator[None]:
     """Add the names of stages that help to the message of a `StageError`."""
     try:
         yield
@@ -261,7 +261,7 @@ class FittedChain:
         batch = given_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
             batch = self._align(batch.schema, unseen).apply(batch)
-        with StageProgress(progress, len(self.stages), "applied") as tell, _add_remedies():
+        with StageProgress(progress, len(self.stages), "applied") as tell, add_remedies():
             for done, stage in enumerate(self.stages, 1):
                 batch = transform([stage], batch)
                 tell(done)

@@ -6,6 +6,7 @@ Column stages that follow each other are fitted together, because one pass over 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -85,21 +86,24 @@ class FittedStep(NamedTuple):
 
 def fit_each(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> list[FittedStep]:
     """Fit stages as `fit_stages` does, and return each with the training rows that come out of it."""
-    fitting = _Fitting(stages, rows, memory)
-    for group in group_stages(stages):
-        fitting.fit_group(group)
-        if tell is not None:
-            tell(len(fitting.steps), fitting.rows)
+    fitting = Fitting(rows, memory, any(stage.inner_folds() for stage in stages))
+    fitting.fit(stages, tell)
     return fitting.steps
 
 
-class _Fitting:
-    """Fits a chain group by group.
+class Fitting:
+    """Fits a chain, some stages at a time, so that chains that begin alike can share the beginning.
 
     A learner may try itself on training rows that are held out. Each trial then fits all stages before the learner
     again, except those that do the same in every trial: the stages at the head of the chain that treat each row by
     itself. If the rows are in memory, they pass these stages once, and trials start after them. Trials also start after
     a stage that sets the class or the labels, because these decide the folds, which all trials must share.
+
+    Parameters
+    ----------
+    rows : the training rows.
+    memory : bytes; see `Chain.fit`.
+    has_trials : whether a stage has inner folds.
 
     Attributes
     ----------
@@ -107,19 +111,35 @@ class _Fitting:
     rows : the training rows that come to the next stage.
     """
 
-    def __init__(self, stages: Sequence[Stage], rows: Rows, memory: int) -> None:
+    def __init__(self, rows: Rows, memory: int, has_trials: bool) -> None:
         self.steps: list[FittedStep] = []
         self.rows = rows
-        self._stages = stages
+        self._stages: list[Stage] = []  # those of the steps
         self._memory = memory
-        self._has_trials = any(stage.inner_folds() for stage in stages)
+        self._has_trials = has_trials
         self._trial_rows, self._n_skipped = rows, 0  # the rows that a trial starts with, and the stages before these
-        if self._has_trials:
+        if has_trials:
             for _ in rows.map(len):  # trials need all rows again, not only those that stages choose
                 pass
 
-    def fit_group(self, group: Sequence[Stage]) -> None:
-        """Fit the stages of the next group."""
+    def fit(self, stages: Sequence[Stage], tell: Tell | None = None) -> None:
+        """Fit the next stages; `tell` is as in `fit_stages`."""
+        for group in group_stages(stages):
+            self._fit_group(group)
+            if tell is not None:
+                tell(len(self.steps), self.rows)
+
+    def fork(self) -> Fitting:
+        """Return a copy that goes on by itself. Rows in memory pass the stages so far once for all copies."""
+        rows = self.rows.in_memory()
+        if self._trial_rows is self.rows:
+            self._trial_rows = rows
+        self.rows = rows
+        other = copy(self)
+        other.steps, other._stages = list(self.steps), list(self._stages)
+        return other
+
+    def _fit_group(self, group: Sequence[Stage]) -> None:
         if _shares_passes(group[0]):
             for stage, fitted in zip(group, fit_column_stages(group, self.rows, self._memory)):  # type: ignore[arg-type]
                 self._add(stage, fitted)
@@ -144,8 +164,7 @@ class _Fitting:
     def _fit_on(self, rows: Rows, stage: Stage) -> Fitted:
         """Fit a stage on `rows`; its trials on held-out rows fit the stages before it again."""
         if not isinstance(stage, ColumnStage):
-            again = self._stages[self._n_skipped : len(self.steps)]
-            splits = partial(split_inner_folds, again, self._trial_rows, stage, self._memory)
+            splits = partial(split_inner_folds, self._stages[self._n_skipped :], self._trial_rows, stage, self._memory)
             batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
             with blaming(stage):
                 return check_fitted(stage, stage.fit(batches, rows.schema))
@@ -166,6 +185,7 @@ class _Fitting:
                 self._trial_rows, self._n_skipped = self.rows, self._n_skipped + 1
             if _changes_targets(stage, before.schema, self.rows.schema):
                 self._trial_rows, self._n_skipped = self.rows, len(self.steps) + 1
+        self._stages.append(stage)
         self.steps.append(FittedStep(fitted, self.rows))
 
 

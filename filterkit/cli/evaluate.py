@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,6 +48,7 @@ from filterkit.progress import FoldProgress
 
 if TYPE_CHECKING:
     from filterkit.evaluation.folds import Design
+    from filterkit.evaluation.own_folds import OwnFolds
     from filterkit.evaluation.results import Results
 
 
@@ -59,6 +60,8 @@ class EvaluateOptions(InputOptions):
     folds: int
     repeats: int
     group: str | None
+    fold_column: str | None
+    splits: str | None
     test: str | None
     choose: str | None
     classes: tuple[str, ...]
@@ -135,6 +138,17 @@ class EvaluateCommand(CommandWithMeasures):
     "--group",
     metavar="ATTRIBUTE",
     help="Keep rows with the same value of this attribute in one fold. The chains do not see it.",
+)
+@click.option(
+    "--fold-column",
+    metavar="ATTRIBUTE",
+    help="Make a fold of the rows of each value of this attribute. The chains do not see it.",
+)
+@click.option(
+    "--splits",
+    metavar="FILE",
+    help="Take the folds from FILE, as OpenML writes them: a row names the type (TRAIN or TEST) of a rowid of DATA, "
+    "counted from 0, in a repeat and a fold, and may name the sample of a learning curve.",
 )
 @click.option("--test", metavar="FILE", help="Instead of cross-validation, fit on DATA and test on FILE.")
 @click.option(
@@ -215,6 +229,7 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
     options = EvaluateOptions(**given, seed_of_stages=given["seed"] if is_before else None)
     _check(paths, options, known)
     design = _design(options, known)
+    _check_own_folds(context, paths, options)
     data = []
     for number, (name, path) in enumerate(_names(paths).items()):
         options.class_, options.positive = _nth(options.classes, number), _nth(options.positives, number)
@@ -243,7 +258,10 @@ def _write(results: Results, measures: list[str], options: EvaluateOptions) -> N
 
         if not options.by_class:
             results = Results(row._replace(confusion=None) for row in results.rows)
-        facts = [("folds dealt", f"{options.repeats} times"), ("seed", str(options.seed or 0))]
+        own = {"fold column": options.fold_column, "splits": options.splits}
+        facts = [(name, value) for name, value in own.items() if value is not None]
+        if not facts:
+            facts = [("folds dealt", f"{options.repeats} times"), ("seed", str(options.seed or 0))]
         facts += [("chosen by", options.choose)] if options.choose is not None else []
         facts += [("chain", text) for text in options.chains]
         write_page(results, measures, options.output, facts)
@@ -262,7 +280,8 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
         if file in files:
             raise UsageError(f"evaluate: {quoted(files[file], PATH)} and {quoted(path, PATH)} are the same DATA")
         files[file] = path
-    check_goals(options.outputs, [path for path in (*paths, options.test) if path is not None], known.files)
+    inputs = [path for path in (*paths, options.test, options.splits) if path is not None]
+    check_goals(options.outputs, inputs, known.files)
     formats = Formats(known.formats, options.from_)
     kinds = [formats.of_input(path) for path in paths]
     check_input_options(paths, kinds, options)
@@ -295,6 +314,21 @@ def _check_test(paths: tuple[str, ...], options: EvaluateOptions) -> None:
             raise UsageError(f"evaluate: {flag} is of cross-validation, and --test gives the rows to test on")
 
 
+def _check_own_folds(context: click.Context, paths: tuple[str, ...], options: EvaluateOptions) -> None:
+    """Refuse what folds that are given leave no use for."""
+    given = {"--fold-column": options.fold_column, "--splits": options.splits, "--test": options.test}
+    flags = [flag for flag, value in given.items() if value is not None]
+    if len(flags) > 1:
+        raise UsageError(f"evaluate: {flags[0]} and {flags[1]} both say which rows to test on; leave one out")
+    if not flags or options.test is not None:
+        return
+    for name in ("folds", "repeats", "group", "train"):
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise UsageError(f"evaluate: --{name} is of folds that are drawn, and {flags[0]} gives them; leave one out")
+    if options.splits is not None and len(paths) > 1:
+        raise UsageError("evaluate: --splits are of the rows of one DATA")
+
+
 def _nth(given: tuple[str, ...], number: int) -> str | None:
     """The value for an input of an option that is given once for all inputs, or once for each."""
     return given[number if len(given) > 1 else 0] if given else None
@@ -321,6 +355,7 @@ def _design(options: EvaluateOptions, known: Registry) -> Design:
         options.repeats,
         options.group,
         options.choose,
+        options.fold_column,
     )
 
 
@@ -348,6 +383,21 @@ def _read_test(training: Batch, options: EvaluateOptions, known: Registry) -> Ba
         return concatenate(reader.map(alignment.apply, LocalEngine(1)), schema)
 
 
+def _read_splits(data: Batch, options: EvaluateOptions, known: Registry) -> OwnFolds | None:
+    """Read the folds of ``--splits``; warn if they do not test every row equally often."""
+    if options.splits is None:
+        return None
+    from filterkit.evaluation.own_folds import folds_of_splits
+
+    how = InputOptions(class_="none", encoding=options.encoding)
+    with open_input(options.splits, how, Formats(known.formats, None)) as reader:
+        splits = concatenate(reader.map(itself, LocalEngine(1)), reader.schema)
+    folds = folds_of_splits(splits, len(data), options.splits)
+    if untested := folds.describe_untested():
+        say(f"filterkit: warning: {options.splits}: {untested}")
+    return folds
+
+
 def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry) -> Results:
     """Evaluate what the journal does not have yet."""
     from filterkit.evaluation.journal import Journal
@@ -355,19 +405,22 @@ def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions
     from filterkit.evaluation.runner import Evaluator, run
 
     test = _read_test(data[0][1], options, known)
-    evaluator = Evaluator(data, design, test)
+    own = _read_splits(data[0][1], options, known)
+    design = design if own is None else replace(design, splits=own.digest)
+    evaluator = Evaluator(data, design, test, own)
     rows = data if test is None else [*data, ("--test", test)]
     journal = Journal(options.journal, rows, design) if options.journal is not None else None
     found = [] if journal is None else list(journal.results)
     done = set() if journal is None else journal.done
-    progress = FoldProgress(options.progress)
+    size = sum(evaluator.size(part) for part in evaluator.parts if part not in done)
+    progress = FoldProgress(options.progress, size)
     engine = engine_of(known, options.engine or ProcessEngine.name, options.jobs)
     try:
         for left, results in run(evaluator, engine, done):
             if journal is not None:
                 journal.add(results)
             found += results
-            progress.show(left)
+            progress.show(left, evaluator.size(results[0][:3]))
     finally:
         engine.close()
         progress.close()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit.chains.rows import PiecesFunction, Rows
 from filterkit.data.batch import Batch
 from filterkit.files.inputs import Done
 from filterkit.messages import say
 from filterkit.stages.learner import FittedLearner
+
+if TYPE_CHECKING:
+    from filterkit.evaluation.confusion import PredictionCounts
 
 T = TypeVar("T")
 
@@ -28,11 +31,11 @@ class MeasuredRows:
 
     def __init__(self, rows: Rows, learner: FittedLearner) -> None:
         self._rows, self._learner = rows, learner
-        self._counts: dict[str, dict[tuple[str, str], float]] = {}
+        self._counts: dict[str, PredictionCounts] = {}
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows.map`."""
-        from filterkit.evaluation.runner import add_confusion
+        from filterkit.evaluation.confusion import add_confusion
 
         self._counts = {}
         for result, found in self._rows.map(partial(_both, function, self._learner), last):
@@ -42,7 +45,7 @@ class MeasuredRows:
     def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
         """See `Rows.map_pieces`; nothing must be done, because all rows are counted."""
         assert not done
-        from filterkit.evaluation.runner import add_confusion
+        from filterkit.evaluation.confusion import add_confusion
 
         self._counts = {}
         for both in self._rows.map_pieces(partial(_both_of_pieces, function, self._learner), done):
@@ -62,10 +65,11 @@ class MeasuredRows:
         from filterkit.cli.results import MOST_SHOWN, confusion_table
 
         for target, counts in self._counts.items():
-            whole, right = sum(counts.values()), sum(count for (true, said), count in counts.items() if true == said)
+            whole = sum(counts.weights.values())
+            right = sum(weight for (true, said), weight in counts.weights.items() if true == said)
             of = f" of '{target}'" if target else ""
             say(f"filterkit: {name}: {right / whole:.3f} of the predictions{of} are right ({right:g} of {whole:g})")
-            if len({name for pair in counts for name in pair}) <= MOST_SHOWN:
+            if len(counts.names) <= MOST_SHOWN:
                 for line in confusion_table(target or "class", counts):
                     say(line)
 
@@ -78,22 +82,22 @@ def measure_rows(rows: Rows) -> MeasuredRows | None:
 
 def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, list[Any]]:
     """``function`` of a batch that comes out of a learner, and the confusion in it."""
-    from filterkit.evaluation.runner import confusion
+    from filterkit.evaluation.confusion import list_confusion
 
-    return function(batch), confusion(learner, learner.read_outcome(batch), batch.schema)
+    return function(batch), list_confusion(learner, learner.read_outcome(batch), batch.schema)
 
 
 def _both_of_pieces(
     function: PiecesFunction[T], learner: FittedLearner, pieces: Iterator[Batch]
 ) -> tuple[T, list[list[Any]]]:
     """``function`` of pieces that come out of a learner, and the confusion in each."""
-    from filterkit.evaluation.runner import confusion
+    from filterkit.evaluation.confusion import list_confusion
 
     found: list[list[Any]] = []
 
     def noted() -> Iterator[Batch]:
         for piece in pieces:
-            found.append(confusion(learner, learner.read_outcome(piece), piece.schema))
+            found.append(list_confusion(learner, learner.read_outcome(piece), piece.schema))
             yield piece
 
     return function(noted()), found

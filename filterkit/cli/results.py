@@ -20,9 +20,9 @@ from filterkit.evaluation.plots import FIGURES
 from filterkit.files.output import open_output
 
 if TYPE_CHECKING:
+    from filterkit.evaluation.confusion import PredictionCounts
     from filterkit.evaluation.results import Results
 
-_TESTED = [1.0]  # the share of the rows that are trained on where there is a test set; folds leave less
 _SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # as many as fit on a terminal
 _MOST_NAMED = 4  # positive classes in one line
 _LEAST_TASKS = 6  # with five, even the most extreme ranks have p = 2 / 2⁵
@@ -132,7 +132,7 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
     }
     if choices := results.choices():
         found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
-    if (pairs := pairs_to_test(len(results.chains))) and results.shares != _TESTED:
+    if (pairs := pairs_to_test(len(results.chains))) and not results.is_of_test_set:
         found["differences"] = _differences(results, measures, pairs)
     if len(results.chains) > 2 and results.over_tasks:
         found["ranks"] = _ranks(results, measures)
@@ -169,7 +169,7 @@ def _means(results: Results, measures: list[str]) -> list[dict[str, Any]]:
 def _lines_of_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
     over, folds = _units(results), _folds(results)
     title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
-    yield "Measures on the test set" if results.shares == _TESTED else title
+    yield "Measures on the test set" if results.is_of_test_set else title
     rows = [
         [
             each["chain"],
@@ -218,7 +218,7 @@ def _classes(results: Results) -> list[dict[str, Any]]:
 
 
 def _lines_of_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
-    where = "on the test set" if results.shares == _TESTED else "sums over folds"
+    where = "on the test set" if results.is_of_test_set else "sums over folds"
     chain, share = quoted(found["chain"]), _share(found["train"])
     yield ""
     yield f"{found['data']}, {found['task']}, chain {chain}, trained on {share}: {where}"
@@ -226,31 +226,28 @@ def _lines_of_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
         yield from _confusion_lines(each["target"] or "class", each["classes"])
 
 
-def confusion_table(title: str, counts: dict[tuple[str, str], float]) -> list[str]:
+def confusion_table(title: str, counts: PredictionCounts) -> list[str]:
     """Lines with the rates of each class and, beside them, how the rows that are of it were predicted.
 
-    `counts` has the weight of the rows of each true and predicted value. How rows were predicted is left out if there
-    are more than `MOST_SHOWN` values.
+    How rows were predicted is left out if there are more than `MOST_SHOWN` values.
     """
     return _confusion_lines(title, _rates(counts))
 
 
-def _rates(counts: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+def _rates(counts: PredictionCounts) -> list[dict[str, Any]]:
     """Precision, recall, F1 and weight of the rows of each class, and the weights by what they were predicted as."""
-    names = sorted({name for pair in counts for name in pair})
-    place = {name: i for i, name in enumerate(names)}
-    true, guess, right = np.zeros((3, len(names)))
-    for (of, said), count in counts.items():
-        true[place[of]] += count
-        guess[place[said]] += count
-        right[place[of]] += count if of == said else 0
+    names, matrix = counts.names, counts.matrix
+    true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)
     rates = [
         np.divide(part, whole, out=np.full(len(names), np.nan), where=whole > 0)
         for part, whole in ((right, guess), (right, true), (2 * right, true + guess))
     ]
     return [
         dict(zip(("class", *_RATES), (name, *(float(rate[i]) for rate in rates))))
-        | {"support": float(true[i]), "predicted": {s: counts[name, s] for s in names if (name, s) in counts}}
+        | {
+            "support": float(true[i]),
+            "predicted": {s: counts.weights[name, s] for s in names if (name, s) in counts.weights},
+        }
         for i, name in enumerate(names)
     ]
 

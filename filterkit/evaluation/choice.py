@@ -17,7 +17,7 @@ from filterkit.errors import FilterkitError, quoted
 from filterkit.evaluation.comparison import DIGITS
 from filterkit.evaluation.folds import Splits
 from filterkit.evaluation.measures import LOSSES, OF_PROBABILITIES, measures
-from filterkit.evaluation.trial import try_chain
+from filterkit.evaluation.trial import Trial, try_chains
 
 FOLDS = 5  # of the inner cross-validation, or fewer if there are fewer rows or groups
 
@@ -43,8 +43,9 @@ def choose(chains: list[tuple[str, Chain]], measure: str, rows: Batch, splits: S
     merits = []
     for number, training, held_out in _parts(rows, splits):
         within = f"{place}, inner fold {number + 1}"
+        trials = try_chains(chains, training, held_out, within)
         merits.append(
-            [_merit(chain, measure, training, held_out, f"{within}, chain {quoted(name)}") for name, chain in chains]
+            [_merit(trial, measure, f"{within}, chain {quoted(name)}") for trial, (name, _) in zip(trials, chains)]
         )
     return best_of(np.array(merits).reshape(-1, len(chains)))
 
@@ -59,7 +60,7 @@ def _parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Bat
     """The number of each inner fold that tells something, the rows of the other folds, and its own."""
     for number in range(splits.count if splits is not None else 0):
         assert splits is not None
-        training, held_out = rows.take(splits.training(number, None)), rows.take(splits.test(number))
+        training, held_out = rows.take(splits.training(number)), rows.take(splits.test(number))
         if _can_be_learned(training) and _weights(held_out).any():
             yield number, training.replace(start=0), held_out
 
@@ -80,10 +81,9 @@ def _weights(rows: Batch) -> np.ndarray:
     return np.ones(len(rows)) if rows.weights is None else rows.weights
 
 
-def _merit(chain: Chain, measure: str, training: Batch, held_out: Batch, place: str) -> float:
+def _merit(trial: Trial, measure: str, place: str) -> float:
     """How good a chain is on an inner fold: larger is better."""
-    _, outcome, _ = try_chain(chain, training, held_out, place)
-    if measure in OF_PROBABILITIES and not outcome.probabilities:
+    if measure in OF_PROBABILITIES and not trial.outcome.probabilities:
         raise FilterkitError(f"{place}: {measure} needs probabilities, and its learner gives scores")
-    value = measures(outcome, (measure,))[measure]
+    value = measures(trial.outcome, (measure,))[measure]
     return -value if measure in LOSSES else value

@@ -28,6 +28,8 @@ class Design:
     seed : the seed for folds and subsamples; stages that draw random numbers have their own seeds.
     repeats : how often the rows are dealt into folds anew.
     group : the name of an attribute whose equal values stay in one fold; no chain sees it. None if there is none.
+    fold_column : the name of an attribute whose values are folds; no chain sees it. None if folds are drawn.
+    splits : a hash of the folds of a file of splits; None if there is none.
     choose : the measure by which each training part also chooses one of the chains, see `filterkit.evaluation.choice`;
         None if none is chosen.
     """
@@ -41,6 +43,8 @@ class Design:
     repeats: int = 1
     group: str | None = None
     choose: str | None = None
+    fold_column: str | None = None
+    splits: str | None = None
 
     def __post_init__(self) -> None:
         if self.folds < 2:
@@ -82,6 +86,7 @@ class Splits:
     Attributes
     ----------
     count : the number of folds of all repeats; 1 if there are only test rows.
+    shares : the shares of all rows to train on, ascending; 1 for all rows that are not the test rows.
     """
 
     def __init__(self, y: np.ndarray, design: Design, groups: np.ndarray | None = None, tested: int = 0) -> None:
@@ -90,6 +95,7 @@ class Splits:
         self._groups = groups
         self._design = design
         self.count = 1 if tested else design.folds * design.repeats
+        self.shares = (1.0,) if tested else design.shares or (design.most,)
         if tested:
             self._folds = [(np.arange(len(y)) < len(y) - tested).astype(np.int32)]
         else:
@@ -100,18 +106,22 @@ class Splits:
         repeat, number = divmod(fold, self._design.folds)
         return np.asarray(self._folds[repeat] == number)
 
+    def name(self, fold: int) -> str:
+        """Return the name of a fold for the results file; "" because folds that are drawn have none."""
+        return ""
+
     def test(self, fold: int) -> np.ndarray:
         """int64 (n,): the numbers of the rows to test on."""
         return np.flatnonzero(self._of(fold))
 
-    def training(self, fold: int, share: float | None) -> np.ndarray:
+    def training(self, fold: int, share: float = 1.0) -> np.ndarray:
         """int64 (n,): the numbers of the rows to train on, ascending.
 
-        Without `share` they are all rows outside the fold. With it, each class has that share of all its rows, but at
-        least one. A larger share contains all rows of a smaller one.
+        Each class has a share of all its rows, but at least one. A larger share contains all rows of a smaller one. The
+        share of the design that is outside a fold, or a larger one, is all rows outside the fold.
         """
         rows = np.flatnonzero(~self._of(fold))
-        if share is None or share > self._design.most - 1e-9:  # rounding could leave out rows of a class
+        if share > self._design.most - 1e-9:  # rounding could leave out rows of a class
             return rows
         drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
         drawn = drawn[np.argsort(self._y[drawn], kind="stable")]
@@ -120,19 +130,26 @@ class Splits:
         rank = np.arange(len(drawn)) - np.repeat(np.cumsum(count) - count, count)
         return np.sort(drawn[rank < np.maximum(np.rint(share * whole), 1)[self._y[drawn]]])
 
-    def inner(self, fold: int, share: float | None, folds: int) -> Splits | None:
-        """Splits of the rows that `training` gives, as these are split: stratified, and groups in one fold.
+    def inner(self, fold: int, share: float, folds: int) -> Splits | None:
+        """Splits of the rows that `training` gives, as these are split; see `split_inner`."""
+        return split_inner(self._strata, self._design, self._groups, self.training(fold, share), fold, folds)
 
-        There are `folds` of them, or fewer if there are fewer rows or groups, and None if there are not even two. Their
-        seed depends on the design's and on `fold`.
-        """
-        rows = self.training(fold, share)
-        groups = None if self._groups is None else self._groups[rows]
-        most = min(folds, len(rows) if groups is None else len(np.unique(groups)))
-        if most < 2:
-            return None
-        seed = int(np.random.SeedSequence([self._design.seed, fold, _INNER]).generate_state(1)[0])
-        return Splits(self._strata[rows], replace(self._design, folds=most, repeats=1, shares=(), seed=seed), groups)
+
+def split_inner(
+    strata: np.ndarray, design: Design, groups: np.ndarray | None, rows: np.ndarray, fold: int, folds: int
+) -> Splits | None:
+    """Split the training rows of a fold: stratified, and groups in one fold.
+
+    There are `folds` of them, or fewer if there are fewer rows or groups, and None if there are not even two. Their
+    seed depends on the design's and on `fold`. Parameters are otherwise as for `Splits`, of all rows, and `rows` are
+    the numbers of the training rows.
+    """
+    groups = None if groups is None else groups[rows]
+    most = min(folds, len(rows) if groups is None else len(np.unique(groups)))
+    if most < 2:
+        return None
+    seed = int(np.random.SeedSequence([design.seed, fold, _INNER]).generate_state(1)[0])
+    return Splits(strata[rows], replace(design, folds=most, repeats=1, shares=(), seed=seed), groups)
 
 
 def _seed(seed: int, repeat: int) -> int:

@@ -290,7 +290,7 @@ def _confusion(results: Results, _: list[str]) -> Sheet:
     found = [each for each in summed_confusions(results) if each.share == results.shares[-1]]
     if not found:
         raise UsageError("--figure confusion: the results do not have the classes; evaluate with --by-class")
-    classes = max(len(each.names) for each in found)
+    classes = max(len(each.counts.names) for each in found)
     most, columns, height = next(place[1:] for place in _MATRICES if classes <= place[0])
     if len(found) > most:
         raise UsageError(
@@ -300,7 +300,7 @@ def _confusion(results: Results, _: list[str]) -> Sheet:
     sheet = grid(len(found), height, columns)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, each, text in zip(sheet.panels, found, _names_of(found)):
-        _draw_matrix(panel, each.names, each.weights, shades)
+        _draw_matrix(panel, each.counts.names, each.counts.matrix, shades)
         title(panel, text)
     note(sheet, "How the rows of each class were predicted, in percent of the class; sums over folds.")
     return sheet

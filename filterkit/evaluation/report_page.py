@@ -131,7 +131,7 @@ def _matrices(results: Results) -> tuple[list[dict[str, Any]], list[str]]:
     kept: list[dict[str, Any]] = []
     cells = 0
     for each in sorted(found, key=lambda each: -each.share):
-        cells += len(each.counts)
+        cells += len(each.counts.weights)
         if cells > _MOST_CELLS:
             break
         kept.append(_matrix(each, chains.index(each.chain), shares.index(each.share)))
@@ -140,10 +140,11 @@ def _matrices(results: Results) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _matrix(found: Confusion, chain: int, share: int) -> dict[str, Any]:
-    place = {name: number for number, name in enumerate(found.names)}
-    cells = [[place[true], place[said], weight] for (true, said), weight in found.counts.items()]
+    names = found.counts.names
+    place = {name: number for number, name in enumerate(names)}
+    cells = [[place[true], place[said], weight] for (true, said), weight in found.counts.weights.items()]
     task = " · ".join(dict.fromkeys(text for text in (found.data, found.task, found.group) if text))
-    return {"task": task, "chain": chain, "share": share, "names": found.names, "cells": cells}
+    return {"task": task, "chain": chain, "share": share, "names": names, "cells": cells}
 
 
 def _plain(results: Results, shown: Sequence[str], title: str, tests: dict[str, list[list[list[Any]]]]) -> str:

@@ -14,14 +14,16 @@ import numpy as np
 
 from filterkit.errors import FilterkitError, quoted
 from filterkit.evaluation.comparison import DIGITS, paired, signed_rank, spread
+from filterkit.evaluation.confusion import PredictionCounts, add_confusion
 from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEASURES
-from filterkit.evaluation.runner import Result, add_confusion
+from filterkit.evaluation.runner import Result
 from filterkit.files.source import Source
 
 _LATER = ("split", "positive")  # after the measures, because earlier versions did not write them
 _PROPERTIES = ("train_positives", "columns", "nonzeros")  # after these, because 0.1.0 did not write them
 _CONFUSION = "confusion"  # the last column, in files that have it
 _CHOICE = "choice"  # before it, in files of evaluations that choose a chain
+_FOLD_NAME = "fold_name"  # before it, in files of evaluations whose folds were given
 _LONGEST = 1 << 28  # characters of a cell, which may hold the confusion of thousands of classes
 _MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by fold
 _KEYS = ("data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds")
@@ -53,6 +55,18 @@ class Results:
         self.rows = [self.rows[i] for i in order]
         self._places = self._places[order]
         self._values: dict[str, np.ndarray] = {}
+
+    def frame(self) -> Any:
+        """Return a pandas data frame with a row for each result: keys, counts, seconds and all measures."""
+        import pandas as pd
+
+        columns = (*_KEYS, "positive", "fold_name", "choice")
+        return pd.DataFrame([{name: getattr(row, name) for name in columns} | row.values for row in self.rows])
+
+    @property
+    def is_of_test_set(self) -> bool:
+        """Return whether all rows of the data were trained on, and others tested."""
+        return self.shares == [1.0] and self.folds == 1
 
     @property
     def folds(self) -> int:
@@ -195,14 +209,16 @@ class Results:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         has_choices = any(row.choice for row in self.rows)
-        last = [*([_CHOICE] if has_choices else []), *([_CONFUSION] if by_class else [])]
+        has_names = any(row.fold_name for row in self.rows)
+        optional = {_FOLD_NAME: has_names, _CHOICE: has_choices, _CONFUSION: by_class}
+        last = [name for name, is_written in optional.items() if is_written]
         writer.writerow([*_KEYS, *MEASURES, *_LATER, *_PROPERTIES, *last])
         for row in self.rows:
             row = row._replace(fold=row.fold + 1)
             values = (row.values.get(name, np.nan) for name in MEASURES)
             measured = ("" if np.isnan(value) else repr(value) for value in values)
             properties = ["" if each is None else each for each in (row.positives, row.columns, row.nonzeros)]
-            choice = [row.choice] if has_choices else []
+            choice = [*([row.fold_name] if has_names else []), *([row.choice] if has_choices else [])]
             counts = [json.dumps(row.confusion, ensure_ascii=False)] if by_class else []
             writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive, *properties, *choice, *counts])
         return out.getvalue()
@@ -220,7 +236,7 @@ class Confusion(NamedTuple):
     ----------
     data, task, share, chain : as in `Result`.
     group : the name of the label or target; empty for the class.
-    counts : the weight of the rows of each pair of a true and a predicted value that occurs.
+    counts : the sums.
     """
 
     data: str
@@ -228,26 +244,12 @@ class Confusion(NamedTuple):
     share: float
     chain: str
     group: str
-    counts: dict[tuple[str, str], float]
-
-    @property
-    def names(self) -> list[str]:
-        """All values, in alphabetical order."""
-        return sorted({name for pair in self.counts for name in pair})
-
-    @property
-    def weights(self) -> np.ndarray:
-        """float64 (values, values): the weight of the rows of each true (first axis) and predicted value."""
-        place = {name: number for number, name in enumerate(self.names)}
-        found = np.zeros((len(place), len(place)))
-        for (true, said), weight in self.counts.items():
-            found[place[true], place[said]] = weight
-        return found
+    counts: PredictionCounts
 
 
 def summed_confusions(results: Results) -> list[Confusion]:
     """The confusion of each task, share, chain and label, in the order of the results; empty if they do not have it."""
-    sums: dict[tuple[str, str, float, str], dict[str, dict[tuple[str, str], float]]] = {}
+    sums: dict[tuple[str, str, float, str], dict[str, PredictionCounts]] = {}
     for row in results.rows:
         if row.confusion is not None:
             whole = sums.setdefault((row.data, row.task, row.share, row.chain), {})
@@ -379,8 +381,9 @@ def read_results(path: str) -> list[Result]:
             properties = [_known(line, name, kind) for name, kind in zip(_PROPERTIES, (int, int, float))]
         except (KeyError, ValueError, TypeError, RecursionError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
-        split, positive, choice = (line.get(name) or "" for name in (*_LATER, _CHOICE))
-        rows.append(Result(*place, *counts, values, split, positive, found, choice, *properties))
+        split, positive, choice, fold_name = (line.get(name) or "" for name in (*_LATER, _CHOICE, _FOLD_NAME))
+        row = Result(*place, *counts, values, split, positive, found, choice, *properties)
+        rows.append(row._replace(fold_name=fold_name))
     if not rows:
         raise FilterkitError(f"{path}: there are no results in it")
     return rows

@@ -17,23 +17,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from filterkit.chains.batch_sizes import estimate_row_bytes
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
-from filterkit.errors import NAME_A_CLASS_FIRST, FilterkitError, UsageError, not_nominal, quoted, suggestion
+from filterkit.errors import NAME_A_CLASS_FIRST, FilterkitError, UsageError, not_nominal, quoted
 from filterkit.evaluation.choice import FOLDS, choose
+from filterkit.evaluation.confusion import list_confusion
 from filterkit.evaluation.folds import CHOSEN, Design, Splits
-from filterkit.evaluation.measures import confusions, measures
+from filterkit.evaluation.measures import measures
+from filterkit.evaluation.own_folds import OwnFolds, OwnSplits, folds_of_column, take_out_attribute
 from filterkit.evaluation.properties import properties_of
-from filterkit.evaluation.trial import try_chain
+from filterkit.evaluation.trial import try_chains
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage
-from filterkit.stages.learner import REST, FittedLearner, Learner
-from filterkit.stages.models import Outcome, choose_label_tasks, group_bounds
+from filterkit.stages.learner import REST, Learner
+from filterkit.stages.models import choose_label_tasks
 
 Part = tuple[str, str, int]  # data, task and fold
+_BYTES_OF_ANY_PART = 1 << 17  # a part of few rows takes as long as so many bytes of rows
 _STARTUP = 1.5  # seconds that imports may take in the first part
 _WORTH_AN_ENGINE = 3.0  # seconds of work from which starting processes pays
 
@@ -58,6 +61,7 @@ class Result(NamedTuple):
     positives, columns, nonzeros : `Properties` of the training rows; None if unknown, as in files of earlier versions.
     predictions : a hash of what is predicted of the test rows; empty if it is unknown, as in files.
     warnings : the messages of stages that have learned nothing; none in files.
+    fold_name : of a fold that the user has given, such as ``repeat 0, fold 3``; empty if it was drawn.
     """
 
     data: str
@@ -78,6 +82,7 @@ class Result(NamedTuple):
     nonzeros: float | None = None
     predictions: str = ""
     warnings: Sequence[str] = ()
+    fold_name: str = ""
 
 
 def named_chain(
@@ -142,40 +147,6 @@ def _strata(data: Batch, task: Batch) -> np.ndarray:
     return y if y.ndim == 1 else choose_label_tasks(task).truth(task)
 
 
-def _grouped(data: Batch, name: str) -> tuple[np.ndarray, Batch]:
-    """The group of each row, int64 (rows,), and the rows without the attribute that says it.
-
-    Raises
-    ------
-    FilterkitError : there is no such attribute, or it is the class or a label.
-    """
-    schema = data.schema
-    places = {a.name: i for i, a in enumerate(schema.attributes)}
-    place = places.get(name)
-    if place is None or place in schema.targets:
-        what = "it is what is to be predicted"
-        if place is None:
-            others = [each for i, each in enumerate(places) if i not in schema.targets]
-            what = f"there is no such attribute{suggestion(name, others)}"
-        raise FilterkitError(f"--group {quoted(name)}: {what}")
-    left = [i for i in range(len(schema.attributes)) if i != place]
-    attributes = [schema.attributes[i] for i in left]
-    without = schema.replace(attributes=attributes, **schema.targets_at({i: n for n, i in enumerate(left)}))
-    if place not in schema.feature_indices:
-        assert data.passthrough is not None
-        number = data.passthrough.column_names.index(name)
-        codes = data.passthrough.column(number).combine_chunks().dictionary_encode(null_encoding="encode").indices
-        rest = data.passthrough.remove_column(number)
-        return codes.to_numpy().astype(np.int64), data.replace(
-            schema=without, passthrough=rest if without.passthrough else None
-        )
-    column = int(np.flatnonzero(np.asarray(schema.feature_indices) == place)[0])
-    kept = np.delete(np.arange(schema.width), column)
-    one = data.csr.only(np.array([column])).matrix().toarray()[:, 0] if data.sparse else data.X[:, column]
-    X: Any = data.csr.only(kept) if data.sparse else np.ascontiguousarray(data.X[:, kept])
-    return np.unique(one, return_inverse=True)[1], data.replace(schema=without, X=X)
-
-
 def _tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, Batch]]:
     """The name and the rows of each task of some data, of which the last `tested` rows are for tests alone."""
     schema, target = data.schema, data.schema.class_attribute
@@ -228,28 +199,38 @@ class Evaluator:
     design : how the chains are compared.
     test : the rows to test on, in the schema of the only data set, whose rows then are all for training; or None for
         cross-validation.
+    own : the folds of the rows of the only data set; or None if they are drawn, or made by `Design.fold_column`.
 
     Attributes
     ----------
-    data, design, test : as given.
+    data, design, test, own : as given.
     parts : data, task and fold of each part.
     """
 
-    def __init__(self, data: Iterable[tuple[str, Batch]], design: Design, test: Batch | None = None) -> None:
+    def __init__(
+        self,
+        data: Iterable[tuple[str, Batch]],
+        design: Design,
+        test: Batch | None = None,
+        own: OwnFolds | None = None,
+    ) -> None:
         self.data = list(data)
+        self.own = own
         self.design = design
         self.test = test
         self._chains = [(name, Chain.parse(text)) for name, text in design.chains]
-        self._tasks: dict[tuple[str, str], tuple[Batch, Splits]] = {}
+        self._tasks: dict[tuple[str, str], tuple[Batch, Splits | OwnSplits]] = {}
+        self._sizes: dict[tuple[str, str], int] = {}
         for name, rows in self.data:
             try:
-                self._add(name, known_rows(rows))
+                known = known_rows(rows)
+                self._add(name, known, None if own is None else own.only(rows.class_known))
             except FilterkitError as error:
                 raise FilterkitError(f"{name}: {error}") from None
         self.parts = [(*key, fold) for key, (_, splits) in self._tasks.items() for fold in range(splits.count)]
 
-    def _add(self, name: str, rows: Batch) -> None:
-        """Add the tasks of a data set."""
+    def _add(self, name: str, rows: Batch, own: OwnFolds | None) -> None:
+        """Add the tasks of a data set, whose folds may be its own."""
         design, groups, tested = self.design, None, 0
         if self.test is not None:
             test = known_rows(self.test)
@@ -258,21 +239,40 @@ class Evaluator:
                 raise FilterkitError("the class of no row to test on is known")
             rows = concatenate([rows, test], rows.schema)
         elif design.group is not None:
-            groups, rows = _grouped(rows, design.group)
+            groups, _, rows = take_out_attribute(rows, design.group, "--group")
             if (count := len(np.unique(groups))) < design.folds:
                 raise FilterkitError(
                     f"--group {quoted(design.group)}: {count} values are too few for {design.folds} folds"
                 )
+        elif design.fold_column is not None:
+            own, rows = folds_of_column(rows, design.fold_column)
         for task, batch in _tasks(rows, design, tested):
-            enough = tested or design.folds <= len(batch)
-            splits = Splits(_strata(rows, batch), design, groups, tested) if enough else None
-            if splits is None or not all(len(splits.test(fold)) for fold in range(splits.count)):
-                rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
-                raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
+            strata = _strata(rows, batch)
+            splits = self._split(batch, strata, groups, tested) if own is None else OwnSplits(strata, design, own)
             self._tasks[name, task] = batch, splits
+            self._sizes[name, task] = _BYTES_OF_ANY_PART + int(estimate_row_bytes(batch).sum())
+
+    def _split(self, batch: Batch, strata: np.ndarray, groups: np.ndarray | None, tested: int) -> Splits:
+        """Draw folds, each of which must have rows; parameters are as for `Splits`."""
+        n_folds = self.design.folds
+        if tested or n_folds <= len(batch):
+            splits = Splits(strata, self.design, groups, tested)
+            if all(len(splits.test(fold)) for fold in range(splits.count)):
+                return splits
+        rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
+        raise FilterkitError(f"{rows_are} too few for {n_folds} folds")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Evaluator, (self.data, self.design, self.test)  # the tasks, which hold the rows again, are made anew
+        return Evaluator, (
+            self.data,
+            self.design,
+            self.test,
+            self.own,
+        )  # the tasks, which hold the rows again, are made anew
+
+    def size(self, part: Part) -> int:
+        """Return about how many bytes of rows a part is evaluated on, and a constant that stands for its overhead."""
+        return self._sizes[part[:2]]
 
     def evaluate_part(self, part: Part) -> list[Result]:
         """As `evaluate`, for one of the `parts`."""
@@ -290,26 +290,22 @@ class Evaluator:
         test, split = batch.take(numbers), hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()[:8]
         place = f"{data}, {task}, fold {fold + 1}"
         results: list[Result] = []
-        for share in self.design.shares or (None,):
+        for share in splits.shares:
             training = batch.take(splits.training(fold, share)).replace(start=0)
-            shown = 1.0 if self.test is not None else share or self.design.most
             properties = properties_of([training])
-            of_chains = []
-            for name, chain in self._chains:
-                began = time.perf_counter()
-                learner, outcome, messages = try_chain(chain, training, test, f"{place}, chain {quoted(name)}")
-                seconds = time.perf_counter() - began
-                of_chains.append(
-                    Result(
-                        *(data, task, fold, shown, name, len(training), len(test), seconds, measures(outcome), split),
-                        batch.schema.positive or "",
-                        confusion(learner, outcome, batch.schema),
-                        "",
-                        *properties[1:],
-                        hashlib.sha256(np.packbits(outcome.predicted).tobytes()).hexdigest()[:16],
-                        messages,
-                    )
+            of_chains = [
+                Result(
+                    *(data, task, fold, share, name, len(training), len(test), trial.seconds),
+                    *(measures(trial.outcome), split, batch.schema.positive or ""),
+                    list_confusion(trial.learner, trial.outcome, batch.schema),
+                    "",
+                    *properties[1:],
+                    hashlib.sha256(np.packbits(trial.outcome.predicted).tobytes()).hexdigest()[:16],
+                    trial.warnings,
+                    splits.name(fold),
                 )
+                for (name, _), trial in zip(self._chains, try_chains(self._chains, training, test, place))
+            ]
             results += of_chains
             if self.design.choose is not None:
                 began = time.perf_counter()
@@ -320,37 +316,10 @@ class Evaluator:
         return results
 
 
-def confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
-    """What `Result.confusion` holds; `schema` is that of the rows."""
-    found: list[Any] = []
-    tasks, target = learner.tasks, schema.class_attribute
-    if not len(outcome.truth):
-        return found
-    ends = group_bounds(outcome.exclusive, len(tasks.names))
-    for first, stop, matrix in zip(ends, ends[1:], confusions(outcome), strict=False):
-        name, values, other = "", list(tasks.names[first:stop]), REST
-        if target is None:
-            name = schema.label_attributes[schema.label_values.labels[tasks.codes[first]]].name
-        elif len(values) == 1 and len(target.values) == 2:
-            other = target.values[1 - tasks.codes[first]]
-        pairs = np.argwhere(matrix).tolist()
-        found.append([name, [*values, other], [[i, j, float(matrix[i, j])] for i, j in pairs]])
-    return found
-
-
-def add_confusion(sums: dict[str, dict[tuple[str, str], float]], found: list[Any]) -> None:
-    """Add a `Result.confusion` to sums by name, true and predicted value."""
-    for name, values, cells in found:
-        counts = sums.setdefault(name, {})
-        for true, said, weight in cells:
-            pair = (values[true], values[said])
-            counts[pair] = counts.get(pair, 0.0) + weight
-
-
 def run(
     evaluator: Evaluator, engine: Engine | None = None, done: Collection[Part] = ()
 ) -> Iterator[tuple[int, list[Result]]]:
-    """Evaluate all parts that are not `done`, in any order.
+    """Evaluate all parts that are not `done`, those of little data first, and the largest first once an engine works.
 
     Parameters
     ----------
@@ -362,14 +331,21 @@ def run(
     ------
     For each part, the number of parts that are left, and its results.
     """
-    parts = [part for part in evaluator.parts if part not in done]
-    began = time.perf_counter() + _STARTUP
+    parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.size)
+    sizes = [evaluator.size(part) for part in parts]
+    seconds, measured = -_STARTUP, 0  # how long parts took, and their bytes
     for number, part in enumerate(parts):
         left = len(parts) - number
-        seconds_left = (time.perf_counter() - began) / max(number, 1) * left
-        if engine is not None and engine.jobs > 1 and number and seconds_left > _WORTH_AN_ENGINE:
-            with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:])) as found:
+        seconds_left = seconds / max(measured, 1) * sum(sizes[number:])
+        if engine is not None and engine.jobs > 1 and seconds_left > _WORTH_AN_ENGINE:
+            with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:][::-1])) as found:
                 for finished, results in enumerate(found, 1):
                     yield left - finished, results
             return
-        yield left - 1, evaluator.evaluate(*part)
+        if number == 1:  # the first part also had to import
+            seconds, measured = 0.0, 0
+        began = time.perf_counter()
+        results = evaluator.evaluate(*part)
+        seconds += time.perf_counter() - began
+        measured += sizes[number]
+        yield left - 1, results

@@ -1,38 +1,138 @@
-"""One trial of a chain: it is fitted on some rows, and predicts others."""
+"""Trials of chains: each is fitted on some rows, and predicts others."""
 
 from __future__ import annotations
 
-from filterkit.chains.chain import Chain
+import time
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from filterkit.chains.budget import DEFAULT_MEMORY
+from filterkit.chains.chain import Chain, add_remedies, open_training_rows
+from filterkit.chains.fitting import Fitting
 from filterkit.data.batch import Batch
-from filterkit.errors import FilterkitError, StageError, unexpected
-from filterkit.stages.base import transform
+from filterkit.engines.local import LocalEngine
+from filterkit.errors import FilterkitError, StageError, quoted, unexpected
+from filterkit.stages.base import Stage, transform
 from filterkit.stages.learner import FittedLearner
 from filterkit.stages.models import Outcome
 from filterkit.stages.nothing_learned import collect_warnings
 
 
-def try_chain(chain: Chain, training: Batch, test: Batch, place: str) -> tuple[FittedLearner, Outcome, list[str]]:
-    """The learner at the end of a chain that is fitted on training rows, what it predicts of test rows, and warnings.
+class Trial(NamedTuple):
+    """What a chain has learned from training rows, and what it predicts of test rows.
 
-    The warnings are those of stages that have learned nothing.
+    Attributes
+    ----------
+    learner : the fitted learner at its end.
+    outcome : its predictions, and the truth.
+    warnings : the messages of stages that have learned nothing.
+    seconds : the time that fitting and predicting took, or would have taken without other chains that begin alike.
+    """
+
+    learner: FittedLearner
+    outcome: Outcome
+    warnings: list[str]
+    seconds: float
+
+
+def try_chains(chains: Sequence[tuple[str, Chain]], training: Batch, test: Batch, place: str) -> list[Trial]:
+    """Fit chains on training rows, and predict test rows. Chains that begin alike fit their common beginning once.
+
+    Parameters
+    ----------
+    chains : the name of each chain, and the chain, which ends in a learner.
+    training, test : the rows.
+    place : what messages begin with.
 
     Raises
     ------
-    FilterkitError : the chain fails; the message begins with `place`.
+    FilterkitError : a chain fails; the message names it, the first of those that share the stage that failed.
     """
-    try:
-        with collect_warnings() as messages:
-            fitted = chain.fit(training)
-        learner = fitted.stages[-1]
+    stages = [chain.stages for _, chain in chains]
+    has_trials = any(stage.inner_folds() for several in stages for stage in several)
+    trials: dict[int, Trial] = {}
+    with open_training_rows(training, LocalEngine.name, 1, DEFAULT_MEMORY) as rows:
+        waiting = [_Branch(range(len(chains)), 0, Fitting(rows, DEFAULT_MEMORY, has_trials), test, [], 0.0)]
+        while waiting:
+            branch = waiting.pop()
+            for numbers in _group_by_next_stage(stages, branch):
+                try:
+                    grown = branch.grow(stages, numbers)
+                    if len(numbers) == 1:
+                        trials[numbers[0]] = grown.finish(stages[numbers[0]][-1].name)
+                    else:
+                        waiting.append(grown)
+                except (MemoryError, OSError):
+                    raise
+                except Exception as error:
+                    raise _placed(error, f"{place}, chain {quoted(chains[numbers[0]][0])}") from error
+    return [trials[number] for number in range(len(chains))]
+
+
+class _Branch(NamedTuple):
+    """Chains that have begun alike.
+
+    Attributes
+    ----------
+    numbers : of the chains.
+    depth : how many stages of each are fitted.
+    fitting : has fitted them.
+    test : the test rows that come to the next stage; to the learner, if that is fitted.
+    warnings, seconds : as of `Trial`, so far.
+    """
+
+    numbers: Sequence[int]
+    depth: int
+    fitting: Fitting
+    test: Batch
+    warnings: list[str]
+    seconds: float
+
+    def grow(self, stages: Sequence[Sequence[Stage]], numbers: Sequence[int]) -> _Branch:
+        """Fit the stages that follow in all of some chains of this branch; all stages, if it is one chain.
+
+        `stages` holds those of every chain.
+        """
+        began = time.perf_counter()
+        own = [stages[number][self.depth :] for number in numbers]
+        following = own[0] if len(own) == 1 else list(_common_beginning(own))
+        fitting = self.fitting.fork()
+        with collect_warnings() as messages, add_remedies():
+            fitting.fit(following)
+            fitted = [step.fitted for step in fitting.steps[self.depth :]]
+            test = transform(fitted[:-1] if len(own) == 1 else fitted, self.test)
+        seconds = self.seconds + time.perf_counter() - began
+        warnings = list(dict.fromkeys([*self.warnings, *messages]))
+        return _Branch(numbers, self.depth + len(following), fitting, test, warnings, seconds)
+
+    def finish(self, name: str) -> Trial:
+        """Let the learner at the end of the only chain, a stage of this name, predict the test rows."""
+        began = time.perf_counter()
+        learner = self.fitting.steps[-1].fitted
         assert isinstance(learner, FittedLearner)
-        outcome = learner.outcome(transform(fitted.stages[:-1], test))
+        outcome = learner.outcome(self.test)
         if not len(outcome.truth):
-            raise StageError(chain.stages[-1].name, "all rows to test on have the weight 0")
-    except (MemoryError, OSError):
-        raise
-    except Exception as error:
-        raise _placed(error, place) from error
-    return learner, outcome, messages
+            raise StageError(name, "all rows to test on have the weight 0")
+        return Trial(learner, outcome, self.warnings, self.seconds + time.perf_counter() - began)
+
+
+def _group_by_next_stage(stages: Sequence[Sequence[Stage]], branch: _Branch) -> list[list[int]]:
+    """Group the chains of a branch by their next stage; a chain that has one stage left is a group by itself."""
+    groups: dict[object, list[int]] = {}
+    for number in branch.numbers:
+        left = stages[number][branch.depth :]
+        groups.setdefault(tuple(left[0].words()) if len(left) > 1 else number, []).append(number)
+    return list(groups.values())
+
+
+def _common_beginning(several: Sequence[Sequence[Stage]]) -> Iterator[Stage]:
+    """Yield the stages that several chains begin with, without the last stage of any."""
+    alike = takewhile(
+        lambda stages: all(stage.words() == stages[0].words() for stage in stages),
+        zip(*(stages[:-1] for stages in several)),
+    )
+    return (stages[0] for stages in alike)
 
 
 def _placed(error: Exception, place: str) -> FilterkitError:

@@ -950,10 +950,52 @@ def test_an_output_that_cannot_be_written_is_reported_at_once(option, tmp_path, 
 
 def test_of_very_many_classes_a_table_has_no_column_for_each():
     from filterkit.cli.results import MOST_SHOWN, confusion_table
+    from filterkit.evaluation.confusion import PredictionCounts
 
     for number in (MOST_SHOWN, MOST_SHOWN + 1):
-        counts = {(f"c{i:02}", f"c{i // 2:02}"): 1.0 for i in range(number)}
+        values = [f"c{i:02}" for i in range(number)]
+        counts = PredictionCounts(values, {(values[i], values[i // 2]): 1.0 for i in range(number)})
         head, first, second, *_ = confusion_table("kind", counts)
         assert ("as c00" in head) == (number == MOST_SHOWN)
         assert first.split()[:5] == ["c00", "0.500", "1.000", "0.667", "1"]
         assert second.split()[:5] == ["c01", "0.000", "0.000", "0.000", "1"]
+
+
+SPLITS = "type,rowid,repeat,fold\n" + "".join(
+    f"{'TEST' if row % 3 == fold else 'TRAIN'},{row},0,{fold}\n" for fold in range(3) for row in range(149)
+)
+
+
+def test_folds_may_be_given(run_in_process, tmp_path):
+    """The last row is in no fold."""
+    (tmp_path / "s.csv").write_text(SPLITS)
+    found = run_in_process(
+        "evaluate", IRIS, "--chain", "neighbors", "--splits", "s.csv", "-o", "r.csv", "--journal", "j", cwd=tmp_path
+    )
+    assert found.stderr == "filterkit: warning: s.csv: 1 of 150 rows are tested in no fold\n"
+    assert found.stdout.startswith("Means over 3 folds")
+    lines = (tmp_path / "r.csv").read_text().splitlines()
+    assert [line.rpartition("repeat")[2] for line in lines[1:]] == [f' 0, fold {fold}"' for fold in range(3)]
+    assert run_in_process("report", "r.csv", cwd=tmp_path).stdout == found.stdout
+    (tmp_path / "s.csv").write_text(SPLITS.replace("TEST,0,", "TEST,149,"))
+    other = run_in_process(
+        "evaluate", IRIS, "--chain", "neighbors", "--splits", "s.csv", "--journal", "j", cwd=tmp_path
+    )
+    assert other.returncode == 1
+    assert other.stderr.endswith("this is of another evaluation (not the same splits); name another file\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--fold-column", "a", "--splits", "s"], "--fold-column and --splits both say which rows to test on; leave"),
+        (["--splits", "s", "--test", "t"], "--splits and --test both say which rows to test on; leave one out"),
+        (["--fold-column", "a", "--folds", "3"], "--folds is of folds that are drawn, and --fold-column gives them;"),
+        (["--splits", "s", "--train", "10%"], "--train is of folds that are drawn, and --splits gives them;"),
+        ([WINE, "--splits", "s"], "--splits are of the rows of one DATA"),
+    ],
+)
+def test_folds_that_are_given_exclude_what_draws_them(options, message, run_in_process):
+    found = run_in_process("evaluate", IRIS, "--chain", "neighbors", *options)
+    assert found.returncode == 2
+    assert found.stderr.startswith(f"filterkit: evaluate: {message}")

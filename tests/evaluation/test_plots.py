@@ -270,9 +270,9 @@ def test_matrices_show_the_percent_of_each_class():
     made = draw("confusion", many(tasks=1), ["f1"])
     assert [axes.get_title(loc="left") for axes in made.axes] == ["a", "b", "c"]  # the largest share
     for axes in made.axes:
-        assert [text.get_text() for text in axes.get_yticklabels()] == ["no", "yes"]
-        assert [text.get_text() for text in axes.texts] == ["100", "", "25", "75"]
-        np.testing.assert_allclose(axes.images[0].get_array(), [[1, 0], [0.25, 0.75]])
+        assert [text.get_text() for text in axes.get_yticklabels()] == ["yes", "no"]
+        assert [text.get_text() for text in axes.texts] == ["75", "25", "", "100"]
+        np.testing.assert_allclose(axes.images[0].get_array(), [[0.75, 0.25], [0, 1]])
 
 
 @pytest.mark.parametrize("shares", [SHARES, (0.9,)])

@@ -56,14 +56,14 @@ def evaluated(batch, plan):
 
 @pytest.fixture
 def fits(monkeypatch):
-    """The training rows of every fit."""
-    seen, fit = [], Chain.fit
+    """The rows that the chains of every part are fitted on."""
+    seen, try_chains = [], evaluation.try_chains
 
-    def spy(chain, rows, **options):
-        seen.append(rows)
-        return fit(chain, rows, **options)
+    def spy(chains, training, test, place):
+        seen.append(training)
+        return try_chains(chains, training, test, place)
 
-    monkeypatch.setattr(Chain, "fit", spy)
+    monkeypatch.setattr(evaluation, "try_chains", spy)
     return seen
 
 
@@ -279,7 +279,7 @@ def test_every_row_is_tested_once(y, folds, seed):
     alone = np.flatnonzero(np.bincount(y)[y] == 1)
     assert sorted([*np.concatenate(parts), *alone]) == list(range(len(y)))
     for fold, part in enumerate(parts):
-        assert sorted([*part, *splits.training(fold, None)]) == list(range(len(y)))
+        assert sorted([*part, *splits.training(fold)]) == list(range(len(y)))
     counts = np.array([np.bincount(y[part], minlength=4) for part in parts])
     assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1 + len(alone)
 
@@ -289,7 +289,7 @@ def test_more_training_rows_have_all_of_fewer(y, folds, seed):
     splits = Splits(y, design(folds=folds, seed=seed))
     counts = np.bincount(y)
     for fold in range(folds):
-        whole = set(splits.training(fold, None).tolist())
+        whole = set(splits.training(fold).tolist())
         outside = np.bincount(y[list(whole)], minlength=len(counts))
         before = set()
         for share in (0.05, 0.2, 0.4):
@@ -319,7 +319,7 @@ def test_subsamples_are_drawn_anew_for_each_fold_and_seed():
 def test_the_largest_share_is_all_that_the_fold_leaves():
     splits = Splits(np.zeros(23, int), design(folds=5))
     for fold in range(5):
-        assert (splits.training(fold, 0.8) == splits.training(fold, None)).all()
+        assert (splits.training(fold, 0.8) == splits.training(fold)).all()
 
 
 def test_a_curve_has_one_test_part(tested):
@@ -355,7 +355,7 @@ def folds_of(y, **changes):
         repeat, own = number // plan.folds, number % plan.folds
         assert (fold[repeat, splits.test(number)] == -1).all()
         fold[repeat, splits.test(number)] = own
-        assert set(splits.training(number, None)) == set(range(len(y))) - set(splits.test(number))
+        assert set(splits.training(number)) == set(range(len(y))) - set(splits.test(number))
     assert (fold >= 0).all()
     return fold
 
@@ -513,8 +513,8 @@ def test_values_and_classes_of_test_rows_are_not_learned(text, tested, monkeypat
 def test_no_row_is_trained_on_and_tested(shares, fits, tested):
     batch = three()
     evaluated(batch, design("neighbors", "sample --fraction 0.6 neighbors", shares=shares))
-    assert len(fits) == len(tested) == 3 * 2 * max(len(shares), 1)
-    for training, (_, test) in zip(fits, tested, strict=True):
+    assert 2 * len(fits) == len(tested) == 3 * 2 * max(len(shares), 1)
+    for training, (_, test) in zip([rows for rows in fits for _ in range(2)], tested, strict=True):
         inside, outside = set(dense(training)[:, 0]), set(dense(test)[:, 0])
         assert not inside & outside
         assert shares or inside | outside == set(range(len(batch)))
@@ -581,10 +581,33 @@ def test_processes_give_the_same_results(monkeypatch, quick_processes):
     monkeypatch.setattr(Evaluator, "evaluate", spy)
     with ProcessEngine(2) as engine:
         together = list(run(Evaluator(data, plan), engine, done={("iris", "class", 1)}))
-    assert here == [("iris", "class", 0)]  # the others are evaluated in processes
+    assert here == [("sparse", "topic", 0)]  # the smallest; the others are evaluated in processes
     assert [left for left, _ in together] == [4, 3, 2, 1, 0]
     expected = {repr(without_seconds(results)) for _, results in alone if results[0][:3] != ("iris", "class", 1)}
     assert {repr(without_seconds(results)) for _, results in together} == expected
+
+
+def test_processes_start_before_the_large_data_whatever_the_order(monkeypatch, quick_processes):
+    """Small parts tell that large ones are left, and these are evaluated in processes, the largest first."""
+    large = make(np.arange(12000.0).reshape(600, 20), np.arange(600) % 2)
+    small = make(np.arange(30.0)[:, None], np.arange(30) % 2)
+    plan = design()
+    here, evaluate = [], Evaluator.evaluate
+
+    def spy(self, *part):
+        here.append(part)
+        return evaluate(self, *part)
+
+    monkeypatch.setattr(Evaluator, "evaluate", spy)
+    clock = iter(range(1000))
+    monkeypatch.setattr(evaluation.time, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(evaluation, "_STARTUP", 0)
+    for data in ([("small", small), ("large", large)], [("large", large), ("small", small)]):
+        here.clear()
+        with ProcessEngine(2) as engine:
+            found = [results[0][:3] for _, results in run(Evaluator(data, plan), engine)]
+        assert here == [("small", "class", 0)]
+        assert sorted(found) == sorted(Evaluator(data, plan).parts)
 
 
 def test_a_column_may_be_called_like_a_prediction():

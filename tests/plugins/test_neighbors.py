@@ -1,5 +1,6 @@
 """`neighbors`: votes by hand, against a plain loop and scikit-learn; ties, rows of zeros, saved models."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ from filterkit_plugins import neighbors
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
+from weka import weka
 
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError, Schema, UsageError, testing
@@ -250,3 +252,26 @@ def test_damaged_sparse_rows_are_refused(name, change, tmp_path, monkeypatch):
 def test_invalid_options_are_refused(options):
     with pytest.raises(UsageError):
         filterkit.chain(f"neighbors {options}")
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("name", ["iris", "wine"])
+def test_behind_range_it_predicts_as_ibk_of_weka(name, k, weka39, tmp_path):
+    """On rows within the range of the training rows: others widen the range of IBk for the rows after them."""
+    rows = sample(name, class_="first" if name == "wine" else "last")
+    rng = np.random.default_rng(7)
+    rows = rows.replace(X=rows.X + rng.uniform(0, 1e-3, rows.X.shape))  # so that no two distances are equal
+    number = rng.permutation(len(rows))
+    training, test = (rows.take(np.sort(part)).replace(start=0) for part in (number[:80], number[80:]))
+    inside = ((training.X.min(axis=0) <= test.X) & (training.X.max(axis=0) >= test.X)).all(axis=1)
+    test = test.take(np.flatnonzero(inside)).replace(start=0)
+    assert len(test) > 20
+    for part, batch in (("train", training), ("test", test)):
+        filterkit.write(batch, str(tmp_path / f"{part}.arff"))
+    files = ["-t", str(tmp_path / "train.arff"), "-T", str(tmp_path / "test.arff")]
+    at = ["-c", "first"] if name == "wine" else []
+    lines = weka(weka39, "weka.classifiers.lazy.IBk", "-K", str(k), *files, *at, "-p", "0").splitlines()
+    expected = [int(line.split()[2].split(":")[0]) - 1 for line in lines if re.match(r" +\d+ +\d+:", line)]
+    found = filterkit.chain(f"range neighbors --distance euclidean --k {k}").fit(training).stages[-1]
+    ranged = filterkit.chain("range").fit(training).transform(test)
+    assert found.scores(ranged).argmax(axis=1).tolist() == expected

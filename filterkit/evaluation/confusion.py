@@ -1,0 +1,77 @@
+"""Confusion: how many rows of each class were predicted as each class, by weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from filterkit.data.schema import Schema
+from filterkit.evaluation.measures import confusions
+from filterkit.stages.learner import REST, FittedLearner
+from filterkit.stages.models import Outcome, group_bounds
+
+
+def list_confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
+    """Return what `Result.confusion` holds; `schema` is that of the rows. Empty if there are no rows."""
+    found: list[Any] = []
+    tasks, target = learner.tasks, schema.class_attribute
+    if not len(outcome.truth):
+        return found
+    ends = group_bounds(outcome.exclusive, len(tasks.names))
+    for first, stop, matrix in zip(ends, ends[1:], confusions(outcome), strict=False):
+        group, names, other = "", tasks.names[first:stop], REST
+        values = [*names, other]
+        if target is None:
+            group = schema.label_attributes[schema.label_values.labels[tasks.codes[first]]].name
+        elif len(names) > 1:  # all values of the header, whatever the training rows of this fold have
+            values = [*target.values, other]
+        elif len(target.values) == 2:
+            values, other = [*target.values], target.values[1 - tasks.codes[first]]
+        number = [values.index(name) for name in (*names, other)]
+        cells = sorted([number[i], number[j], float(matrix[i, j])] for i, j in np.argwhere(matrix).tolist())
+        found.append([group, values, cells])
+    return found
+
+
+@dataclass
+class PredictionCounts:
+    """How the rows of each value of the class, of a label or of a target were predicted.
+
+    Attributes
+    ----------
+    values : all values, in the order of the header.
+    weights : the weight of the rows of each pair of a true and a predicted value that occurs.
+    """
+
+    values: list[str] = field(default_factory=list)
+    weights: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def add(self, values: list[str], cells: list[list[Any]]) -> None:
+        """Add an entry of `Result.confusion`."""
+        self.values = list(dict.fromkeys([*self.values, *values]))
+        for true, said, weight in cells:
+            pair = (values[true], values[said])
+            self.weights[pair] = self.weights.get(pair, 0.0) + weight
+
+    @property
+    def names(self) -> list[str]:
+        """Return the values that occur, in order."""
+        occurring = {name for pair in self.weights for name in pair}
+        return [value for value in self.values if value in occurring]
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """Return float64 (names, names), the weight of the rows of each true (first axis) and predicted value."""
+        place = {name: number for number, name in enumerate(self.names)}
+        found = np.zeros((len(place), len(place)))
+        for (true, said), weight in self.weights.items():
+            found[place[true], place[said]] = weight
+        return found
+
+
+def add_confusion(sums: dict[str, PredictionCounts], found: list[Any]) -> None:
+    """Add a `Result.confusion` to sums, by the name of the label or target; that of the class is ""."""
+    for name, values, cells in found:
+        sums.setdefault(name, PredictionCounts()).add(values, cells)

@@ -1,0 +1,133 @@
+"""`filterkit.evaluate`: what the command ``evaluate`` does, for data in Python."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from filterkit.chains.chain import Chain
+from filterkit.data.batch import Batch
+from filterkit.data.given import Table, given_batch
+from filterkit.errors import UsageError
+from filterkit.evaluation.folds import Design
+from filterkit.evaluation.own_folds import OwnFold, OwnFolds
+from filterkit.evaluation.report_page import report_page
+from filterkit.evaluation.results import Results
+from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.plugin.engines import engine_on
+from filterkit.plugin.registry import registry
+from filterkit.progress import FoldProgress, in_notebook
+
+
+class Evaluation(Results):
+    """The results of `evaluate`, which a notebook shows as a page."""
+
+    def __repr__(self) -> str:
+        return f"<Evaluation of {len(self.chains)} chains on {len(self.tasks)} tasks, {self.folds} folds>"
+
+    def _repr_html_(self) -> str:
+        text = report_page(self, ("accuracy", "f1", "auc"), "filterkit.evaluate").decode()
+        return f'<iframe srcdoc="{html.escape(text)}" style="width: 100%; height: 40em; border: 0"></iframe>'
+
+
+def evaluate(
+    data: Batch | Table | Mapping[str, Batch | Table],
+    chains: Mapping[str, str | Chain] | Iterable[str | Chain],
+    *,
+    class_: str | None = None,
+    folds: int | Iterable[tuple[Any, Any]] = 10,
+    repeats: int = 1,
+    seed: int = 0,
+    group: str | None = None,
+    test: Batch | Table | None = None,
+    jobs: int = 1,
+    progress: bool | None = None,
+) -> Evaluation:
+    """Compare chains that end in a learner by cross-validation, as the command ``evaluate`` does.
+
+    Parameters
+    ----------
+    data : a batch, a data frame or another table, which becomes a batch as for `Chain.fit`; or several by name.
+    chains : the chains by name, each as written on the command line or as a `Chain`; or without names, which then are
+        their texts.
+    class_ : the name of the class attribute. None: the batches have a class or labels.
+    folds : how many folds to deal the rows into, stratified; or for each fold the numbers of the rows to train on and
+        of those to test on, as the method ``split`` of scikit-learn's splitters yields them.
+    repeats : how often the rows are dealt into folds anew.
+    seed : for the folds; stages have seeds of their own.
+    group : the name of an attribute whose equal values stay in one fold, and that no chain sees. None for none.
+    test : rows to test on, with the attributes of `data`, instead of a cross-validation. None for none.
+    jobs : the number of processes.
+    progress : whether to show how many folds are done. None: only in a notebook.
+
+    Returns
+    -------
+    The results, with ``frame()`` for a data frame of them; a notebook shows their page.
+
+    Raises
+    ------
+    FilterkitError : there is no class, a chain fails, or there are too few rows.
+    UsageError : a chain is unknown or does not end in a learner, or the arguments contradict each other.
+    """
+    batches = {name: given_batch(rows) for name, rows in _name_data(data).items()}
+    first = next(iter(batches.values()), None)
+    if first is None:
+        raise UsageError("there must be data to evaluate on")
+    set_class = Chain.parse([] if class_ is None else ["class", class_])
+    if test is not None:
+        if len(batches) > 1:
+            raise UsageError("test is for one data set")
+        test = set_class.fit(first).transform(given_batch(test, first.schema))
+    batches = {name: set_class.fit(batch).transform(batch) for name, batch in batches.items()}
+    named = chains if isinstance(chains, Mapping) else {str(chain): chain for chain in chains}
+    texts = tuple((name, named_chain(str(chain))[1]) for name, chain in named.items())
+    own, n_folds = None, 10
+    if isinstance(folds, (int, np.integer)):
+        n_folds = int(folds)
+    else:
+        if len(batches) > 1 or repeats != 1 or group is not None or test is not None:
+            raise UsageError("folds as row numbers are of one data set, without repeats, group and test")
+        own = _read_folds(folds, len(first))
+    design = Design(texts, n_folds, seed=seed, repeats=repeats, group=group)
+    evaluator = Evaluator(batches.items(), design, test, own)
+    shown = FoldProgress(in_notebook() if progress is None else progress, sum(map(evaluator.size, evaluator.parts)))
+    found = []
+    with engine_on("processes", jobs, registry()) as engine:
+        try:
+            for left, results in run(evaluator, engine):
+                found += results
+                shown.show(left, evaluator.size(results[0][:3]))
+        finally:
+            shown.close()
+    order = {part: number for number, part in enumerate(evaluator.parts)}
+    return Evaluation(sorted(found, key=lambda result: order[result[:3]]))
+
+
+def _name_data(data: Any) -> dict[str, Any]:
+    """Return data sets by name: that of a single one is its relation."""
+    if isinstance(data, Mapping):
+        return {str(name): rows for name, rows in data.items()}
+    batch = given_batch(data)
+    return {batch.schema.relation: batch}
+
+
+def _read_folds(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> OwnFolds:
+    """Make folds of pairs of row numbers, from 0: those to train on, and those to test on.
+
+    Raises
+    ------
+    UsageError : there are no folds, or numbers that are no rows.
+    """
+    folds = []
+    for number, pair in enumerate(pairs, 1):
+        training, test = (np.sort(np.asarray(rows)) for rows in pair)
+        for rows in (training, test):
+            if rows.dtype.kind not in "iu" or rows.ndim != 1 or not len(rows) or rows[0] < 0 or rows[-1] >= n_rows:
+                raise UsageError(f"folds: fold {number} must have the numbers of some of the {n_rows:,} rows, from 0")
+        folds.append(OwnFold(f"fold {number}", test.astype(np.int64), [training.astype(np.int64)]))
+    if not folds:
+        raise UsageError("folds: there are none")
+    return OwnFolds(folds, n_rows)

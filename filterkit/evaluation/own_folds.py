@@ -1,0 +1,263 @@
+"""Folds that the user gives: by an attribute of the data, or in a file of splits as those of OpenML."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.errors import FilterkitError, quoted, suggestion
+from filterkit.evaluation.folds import Design, Splits, split_inner
+
+_COLUMNS = ("type", "rowid", "repeat", "fold")
+_SAMPLE = "sample"
+
+
+class OwnFold(NamedTuple):
+    """One fold.
+
+    Attributes
+    ----------
+    name : for the results file, such as ``repeat 0, fold 3``.
+    test : int64 (n,), the numbers of the rows to test on, ascending.
+    training : for each sample of a learning curve int64 (n,), the numbers of the rows to train on, ascending; one entry
+        if there are no samples.
+    """
+
+    name: str
+    test: np.ndarray
+    training: list[np.ndarray]
+
+
+class OwnFolds(NamedTuple):
+    """The folds of a data set.
+
+    Attributes
+    ----------
+    folds : in order.
+    n_rows : how many rows the data set has.
+    """
+
+    folds: list[OwnFold]
+    n_rows: int
+
+    @property
+    def digest(self) -> str:
+        """Return a hash of all row numbers, for journals."""
+        digest = hashlib.sha256()
+        for fold in self.folds:
+            for rows in (fold.test, *fold.training):
+                digest.update(len(rows).to_bytes(8, "little") + rows.astype("<i8").tobytes())
+        return digest.hexdigest()[:16]
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Return the mean size of each sample as a share of the largest one; 1 for the largest."""
+        sizes = np.array([[len(rows) for rows in fold.training] for fold in self.folds], float).mean(axis=0)
+        return tuple(np.round(sizes / max(sizes[-1], 1), 4).tolist())
+
+    def only(self, chosen: np.ndarray) -> OwnFolds:
+        """Return the folds of the rows that are `chosen`, bool (rows,), which are numbered anew."""
+        number = np.cumsum(chosen) - 1
+
+        def renumber(rows: np.ndarray) -> np.ndarray:
+            return np.asarray(number[rows[chosen[rows]]])
+
+        folds = [OwnFold(f.name, renumber(f.test), [renumber(rows) for rows in f.training]) for f in self.folds]
+        return OwnFolds(folds, int(np.count_nonzero(chosen)))
+
+    def describe_untested(self) -> str:
+        """Say that some rows are tested in no fold, or more often than others; "" if all are equally often."""
+        times = np.bincount(np.concatenate([fold.test for fold in self.folds]), minlength=self.n_rows)
+        untested = int(np.count_nonzero(times == 0))
+        if untested:
+            return f"{untested:,} of {self.n_rows:,} rows are tested in no fold"
+        if times.min() == times.max():
+            return ""
+        return f"some rows are tested in {times.min()} folds, others in {times.max()}"
+
+
+class OwnSplits:
+    """The training and test rows of folds that are given; it has the methods of `Splits`."""
+
+    def __init__(self, strata: np.ndarray, design: Design, own: OwnFolds) -> None:
+        for fold in own.folds:
+            if not len(fold.test) or not all(map(len, fold.training)):
+                use = "train" if len(fold.test) else "test"
+                raise FilterkitError(f"{fold.name}: the class of no row to {use} on is known")
+        self._strata = strata
+        self._design = design
+        self._folds = own.folds
+        self.count = len(own.folds)
+        self.shares = own.shares
+
+    def name(self, fold: int) -> str:
+        """See `Splits.name`."""
+        return self._folds[fold].name
+
+    def test(self, fold: int) -> np.ndarray:
+        """See `Splits.test`."""
+        return self._folds[fold].test
+
+    def training(self, fold: int, share: float) -> np.ndarray:
+        """See `Splits.training`."""
+        return self._folds[fold].training[self.shares.index(share)]
+
+    def inner(self, fold: int, share: float, folds: int) -> Splits | None:
+        """See `Splits.inner`."""
+        return split_inner(self._strata, self._design, None, self.training(fold, share), fold, folds)
+
+
+def take_out_attribute(data: Batch, name: str, option: str) -> tuple[np.ndarray, list[str | None], Batch]:
+    """Take an attribute out of some rows.
+
+    Returns
+    -------
+    codes : int64 (rows,), the number of the value of each row.
+    values : the values as texts, by number; None for rows where it is missing.
+    rest : the rows without the attribute.
+
+    Raises
+    ------
+    FilterkitError : there is no such attribute, or it is the class or a label; the message begins with `option`.
+    """
+    schema = data.schema
+    places = {a.name: i for i, a in enumerate(schema.attributes)}
+    place = places.get(name)
+    if place is None or place in schema.targets:
+        what = "it is what is to be predicted"
+        if place is None:
+            others = [each for each, i in places.items() if i not in schema.targets]
+            what = f"there is no such attribute{suggestion(name, others)}"
+        raise FilterkitError(f"{option} {quoted(name)}: {what}")
+    left = [i for i in range(len(schema.attributes)) if i != place]
+    attributes = [schema.attributes[i] for i in left]
+    without = schema.replace(attributes=attributes, **schema.targets_at({i: n for n, i in enumerate(left)}))
+    if place not in schema.feature_indices:
+        assert data.passthrough is not None
+        number = data.passthrough.column_names.index(name)
+        encoded = data.passthrough.column(number).combine_chunks().dictionary_encode(null_encoding="encode")
+        values = [None if value is None else str(value) for value in encoded.dictionary.to_pylist()]
+        rest = data.passthrough.remove_column(number)
+        passthrough = rest if without.passthrough else None
+        codes = encoded.indices.to_numpy().astype(np.int64)
+        return codes, values, data.replace(schema=without, passthrough=passthrough)
+    column = int(np.flatnonzero(np.asarray(schema.feature_indices) == place)[0])
+    other_columns = np.delete(np.arange(schema.width), column)
+    one = data.csr.only(np.array([column])).matrix().toarray()[:, 0] if data.sparse else data.X[:, column]
+    found, codes = np.unique(one, return_inverse=True)
+    labels = schema.attributes[place].values
+    texts = [None if np.isnan(value) else labels[int(value)] if labels else f"{value:.17g}" for value in found.tolist()]
+    X: Any = data.csr.only(other_columns) if data.sparse else np.ascontiguousarray(data.X[:, other_columns])
+    return codes, texts, data.replace(schema=without, X=X)
+
+
+def folds_of_column(data: Batch, name: str) -> tuple[OwnFolds, Batch]:
+    """Make a fold of the rows of each value of an attribute; return the folds, and the rows without the attribute.
+
+    Raises
+    ------
+    FilterkitError : there is no such attribute, a value is missing, or there are fewer than two values.
+    """
+    option = "--fold-column"
+    codes, values, rest = take_out_attribute(data, name, option)
+    if None in values:
+        count = np.count_nonzero(codes == values.index(None))
+        raise FilterkitError(f"{option} {quoted(name)}: it is missing in {count:,} rows, which then are in no fold")
+    if len(values) < 2:
+        raise FilterkitError(f"{option} {quoted(name)}: all rows have one value, and there must be at least 2 folds")
+    numbers = np.arange(len(codes))
+    folds = [
+        OwnFold(f"{name} {value}", numbers[codes == code], [numbers[codes != code]])
+        for code, value in enumerate(values)
+    ]
+    return OwnFolds(folds, len(codes)), rest
+
+
+def folds_of_splits(splits: Batch, n_rows: int, path: str) -> OwnFolds:
+    """Make folds of the rows of a file of splits.
+
+    Parameters
+    ----------
+    splits : has the attributes type (TRAIN or TEST), rowid (from 0), repeat and fold, and may have sample (from 0); in
+        any order and case.
+    n_rows : how many rows the data set has.
+    path : of the file, for messages.
+
+    Raises
+    ------
+    FilterkitError : an attribute is missing or has other values; a fold or sample has no rows to train or to test on,
+        or one row twice; or a row number is not of the data set.
+    """
+    columns = _read_columns(splits, path)
+    is_test, row, repeat, fold = (columns[name] for name in _COLUMNS)
+    has_samples = _SAMPLE in columns
+    sample = columns.get(_SAMPLE, np.zeros_like(row))
+    wrong = np.flatnonzero(row >= n_rows)
+    if len(wrong):
+        raise FilterkitError(
+            f"{path}: row {wrong[0] + 1:,}: there is no row {row[wrong[0]]}; DATA has {n_rows:,}, numbered from 0"
+        )
+    if not len(row):
+        raise FilterkitError(f"{path}: it has no rows, and so no folds")
+    order = np.lexsort((row, is_test, sample, fold, repeat))
+    keys, row = np.column_stack([repeat, fold, sample, is_test])[order], row[order]
+    cuts = [0, *(np.flatnonzero((np.diff(keys, axis=0) != 0).any(axis=1)) + 1).tolist(), len(row)]
+    rows_of = {tuple(keys[begin].tolist()): row[begin:end] for begin, end in pairwise(cuts)}
+    samples = np.unique(sample).tolist()
+    folds = []
+    for r, f in dict.fromkeys(key[:2] for key in rows_of):
+        name = f"repeat {r}, fold {f}"
+        training, test = [], None
+        for s in samples:
+            where = f"{path}: {name}" + (f", sample {s}" if has_samples else "")
+            to_train, to_test = (rows_of.get((r, f, s, number), row[:0]) for number in (0, 1))
+            _check_rows(to_train, to_test, where)
+            if test is not None and not np.array_equal(test, to_test):
+                raise FilterkitError(f"{where}: the rows to test on are not those of sample {samples[0]}")
+            training.append(to_train)
+            test = to_test
+        assert test is not None
+        folds.append(OwnFold(name, test, training))
+    return OwnFolds(folds, n_rows)
+
+
+def _check_rows(training: np.ndarray, test: np.ndarray, where: str) -> None:
+    """Raise a `FilterkitError` if there are no rows to train or to test on, or if one row is there twice."""
+    if not len(training) or not len(test):
+        raise FilterkitError(f"{where}: there are no rows to {'test' if len(training) else 'train'} on")
+    numbers, times = np.unique(np.concatenate([training, test]), return_counts=True)
+    if times.max() > 1:
+        raise FilterkitError(f"{where}: row {numbers[times > 1][0]} is named twice")
+
+
+def _read_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
+    """Return the columns of a file of splits by lower-case name, int64 (rows,); type is 1 for TEST and 0 for TRAIN."""
+    columns: dict[str, np.ndarray] = {}
+    names = {a.name.lower(): a.name for a in splits.schema.attributes}
+    for wanted in (*_COLUMNS, _SAMPLE):
+        if wanted not in names:
+            if wanted == _SAMPLE:
+                continue
+            raise FilterkitError(
+                f"{path}: there is no attribute {quoted(wanted)}; a file of splits has {', '.join(_COLUMNS)}"
+            )
+        codes, texts, _ = take_out_attribute(splits, names[wanted], path)
+        numbers = {"TRAIN": 0, "TEST": 1} if wanted == "type" else _whole_numbers(texts)
+        known = np.array([-1 if text is None else numbers.get(text.upper(), -1) for text in texts], np.int64)[codes]
+        if (known < 0).any():
+            at = int(np.argmax(known < 0))
+            expected = "TRAIN or TEST" if wanted == "type" else "a whole number from 0"
+            raise FilterkitError(
+                f"{path}: row {at + 1:,}: {wanted} must be {expected}, not {quoted(texts[codes[at]] or '?')}"
+            )
+        columns[wanted] = known
+    return columns
+
+
+def _whole_numbers(texts: list[str | None]) -> dict[str, int]:
+    """Return the numbers from 0 that are whole, by text."""
+    return {text: int(text) for text in texts if text is not None and text.isdecimal() and len(text) < 16}

@@ -1,0 +1,79 @@
+"""`filterkit.evaluate`: what the command prints, for data in Python."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from agreement import make, sample
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GroupKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+import filterkit
+from filterkit import FilterkitError
+from filterkit.evaluation.folds import Design
+from filterkit.evaluation.runner import Evaluator, named_chain, run
+
+CHAINS = {"plain": "neighbors", "scaled": "standardize neighbors --k 3"}
+
+
+def test_it_gives_what_the_command_does():
+    data = {"iris": sample("iris"), "wine": sample("wine", class_="first")}
+    found = filterkit.evaluate(data, CHAINS, folds=3, repeats=2, seed=4)
+    texts = tuple(named_chain(f"{name}: {text}") for name, text in CHAINS.items())
+    parts = run(Evaluator(data.items(), Design(texts, 3, repeats=2, seed=4)))
+    expected = {(row.data, row.fold, row.chain): row.values for _, rows in parts for row in rows}
+    assert {(row.data, row.fold, row.chain): row.values for row in found.rows} == expected
+    assert (found.chains, found.folds) == (["plain", "scaled"], 6)
+
+
+def test_the_frame_has_a_row_for_each_result():
+    found = filterkit.evaluate(sample("iris"), ["neighbors", filterkit.chain("l2 neighbors")], folds=2)
+    frame = found.frame()
+    assert frame["chain"].tolist() == ["neighbors", "l2 neighbors"] * 2
+    written = pd.read_csv(io.StringIO(found.text()))
+    assert frame["accuracy"].tolist() == written["accuracy"].tolist()
+    assert set(frame["data"]) == {"iris"}
+
+
+def test_folds_may_be_those_of_a_splitter():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
+    pairs = list(GroupKFold(4).split(X, y, np.arange(40) % 8))
+    found = filterkit.evaluate(make(X, y), ["neighbors --distance euclidean"], folds=pairs)
+    models = [KNeighborsClassifier(1).fit(X[train], y[train]) for train, _ in pairs]
+    expected = [accuracy_score(y[test], model.predict(X[test])) for model, (_, test) in zip(models, pairs, strict=True)]
+    assert [row.values["accuracy"] for row in found.rows] == expected
+
+
+def test_rows_to_test_on_may_be_a_data_frame_with_its_columns_in_another_order():
+    frame = pd.DataFrame({"x": [0.0, 1, 5, 6, 0.5, 5.5], "c": pd.Categorical(list("aabbab"))})
+    found = filterkit.evaluate(frame[:4], ["neighbors --distance euclidean"], class_="c", test=frame[4:][["c", "x"]])
+    assert [(row.train_rows, row.test_rows, row.values["accuracy"]) for row in found.rows] == [(4, 2, 1.0)]
+
+
+def test_a_notebook_shows_the_page():
+    shown = filterkit.evaluate(sample("iris"), CHAINS, folds=2)._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+    assert shown.count("<") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"folds": []}, "folds: there are none"),
+        ({"folds": [([0, 1], [200])]}, "folds: fold 1 must have the numbers of some of the 150 rows, from 0"),
+        ({"folds": [([0, 1], [])]}, "folds: fold 1 must have the numbers of some of the 150 rows, from 0"),
+        ({"folds": [(np.ones(150, bool), [1])]}, "folds: fold 1 must have the numbers of some of the 150 rows, from 0"),
+        ({"folds": [([0, 1], [2])], "repeats": 2}, "folds as row numbers are of one data set, without repeats, group"),
+        ({"folds": 1}, "there must be at least 2 folds, not 1"),
+        ({"class_": "sort"}, "class: no attribute 'sort'"),
+        ({"chains": {}}, "there must be chains to compare"),
+        ({"chains": {"a": "l2"}}, "chain 'l2' must end in a learner"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    with pytest.raises(FilterkitError) as caught:
+        filterkit.evaluate(sample("iris"), **{"chains": CHAINS, **arguments})
+    assert str(caught.value).startswith(message)

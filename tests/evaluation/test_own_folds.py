@@ -1,0 +1,182 @@
+"""Folds that are given: by an attribute, and in a file of splits."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from agreement import make
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+from filterkit import Attribute, Batch, FilterkitError, Schema
+from filterkit.evaluation.folds import Design
+from filterkit.evaluation.own_folds import folds_of_column, folds_of_splits, take_out_attribute
+from filterkit.evaluation.runner import Evaluator, named_chain, run
+
+COLUMNS = ["type", "rowid", "repeat", "fold"]
+
+
+def plan(**others):
+    return Design((named_chain("neighbors --k 1"),), **others)
+
+
+def evaluated(batch, design, own=None):
+    return [result for _, results in run(Evaluator([("d", batch)], design, None, own)) for result in results]
+
+
+def splits(rows, columns=COLUMNS):
+    """A file of splits, whose type has two values and whose other columns are numbers."""
+    attributes = [
+        Attribute(name, "nominal", ("TRAIN", "TEST")) if name == "type" else Attribute(name) for name in columns
+    ]
+    X = [[float(("TRAIN", "TEST").index(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    return Batch(Schema("splits", attributes), np.array(X, float).reshape(-1, len(columns)), None)
+
+
+def two_folds(n_rows):
+    """Even rows test fold 0, odd rows fold 1."""
+    return [["TEST" if row % 2 == fold else "TRAIN", row, 0, fold] for fold in range(2) for row in range(n_rows)]
+
+
+def test_each_value_of_the_column_is_a_fold_and_no_chain_sees_it():
+    X = np.column_stack([np.arange(12) % 3, np.arange(12) // 6 * 10 + np.arange(12)]).astype(float)
+    batch = make(X, np.arange(12) // 6)
+    own, rest = folds_of_column(batch, "a0")
+    assert [fold.name for fold in own.folds] == ["a0 0", "a0 1", "a0 2"]
+    assert [fold.test.tolist() for fold in own.folds] == [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]
+    assert all(sorted([*fold.test, *fold.training[0]]) == list(range(12)) for fold in own.folds)
+    assert [a.name for a in rest.schema.features] == ["a1"]
+    results = evaluated(batch, plan(fold_column="a0"))
+    assert [(result.fold, result.fold_name, result.share, result.columns) for result in results] == [
+        (fold, f"a0 {fold}", 1.0, 1) for fold in range(3)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["nominal", "string"])
+def test_values_may_be_labels_or_texts(kind):
+    y = np.arange(6, dtype=np.int32) % 2
+    others = [Attribute("x"), Attribute("c", "nominal", ("n", "y"))]
+    if kind == "nominal":
+        schema = Schema("d", [Attribute("who", "nominal", ("ann", "bob")), *others], 2)
+        batch = Batch(schema, np.column_stack([[1, 1, 0, 0, 1, 0], np.arange(6)]).astype(float), y)
+    else:
+        texts = pa.table({"who": ["bob", "bob", "ann", "ann", "bob", "ann"]})
+        batch = Batch(Schema("d", [Attribute("who", "string"), *others], 2), np.arange(6.0)[:, None], y, None, texts)
+    found = {fold.name: fold.test.tolist() for fold in folds_of_column(batch, "who")[0].folds}
+    assert found == {"who ann": [2, 3, 5], "who bob": [0, 1, 4]}
+
+
+@pytest.mark.parametrize(
+    ("column", "name", "message"),
+    [
+        ([1, 2, np.nan, np.nan], "a0", "'a0': it is missing in 2 rows, which then are in no fold"),
+        ([1, 1, 1, 1], "a0", "'a0': all rows have one value, and there must be at least 2 folds"),
+        ([1, 2, 1, 2], "a", "'a': there is no such attribute; did you mean 'a0'?"),
+        ([1, 2, 1, 2], "class", "'class': it is what is to be predicted"),
+    ],
+)
+def test_columns_that_give_no_folds_are_refused(column, name, message):
+    with pytest.raises(FilterkitError) as caught:
+        folds_of_column(make(np.array(column, float)[:, None], [0, 1, 0, 1]), name)
+    assert str(caught.value) == f"--fold-column {message}"
+
+
+def test_missing_values_are_a_value_of_their_own():
+    batch = make(np.array([[2.0], [np.nan], [0.5], [np.nan]]), [0, 1, 0, 1])
+    codes, values, _ = take_out_attribute(batch, "a0", "--group")
+    assert (codes.tolist(), values) == ([1, 2, 0, 2], ["0.5", "2", None])
+
+
+def test_a_file_of_splits_gives_what_scikit_learn_does_with_the_same_rows():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
+    rows, expected = [], []
+    for repeat in range(2):
+        for fold, (train, test) in enumerate(StratifiedKFold(4, shuffle=True, random_state=repeat).split(X, y)):
+            rows += [["TRAIN", i, repeat, fold] for i in train] + [["TEST", i, repeat, fold] for i in test]
+            model = KNeighborsClassifier(1, metric="cosine", algorithm="brute").fit(X[train], y[train])
+            expected.append(accuracy_score(y[test], model.predict(X[test])))
+    rows = [rows[i] for i in rng.permutation(len(rows))]
+    own = folds_of_splits(splits(rows), 60, "s.arff")
+    results = evaluated(make(X, y, "abc"), plan(), own)
+    assert [result.values["accuracy"] for result in results] == expected
+    assert [result.fold_name for result in results][:5] == [
+        *(f"repeat 0, fold {f}" for f in range(4)),
+        "repeat 1, fold 0",
+    ]
+    assert own.describe_untested() == ""
+
+
+def test_samples_are_the_shares_of_a_learning_curve():
+    rows = [["TEST", i, 0, 0, s] for i in (0, 1) for s in (0, 1)]
+    rows += [["TRAIN", i, 0, 0, 0] for i in (2, 3)] + [["TRAIN", i, 0, 0, 1] for i in (2, 3, 4, 5, 6, 7, 8, 9)]
+    own = folds_of_splits(splits(rows, [*COLUMNS, "sample"]), 10, "s.arff")
+    results = evaluated(make(np.arange(10.0)[:, None], np.arange(10) % 2), plan(), own)
+    assert [(r.share, r.train_rows, r.test_rows) for r in results] == [(0.25, 2, 2), (1.0, 8, 2)]
+
+
+def test_names_of_columns_may_be_in_any_case_and_order():
+    rows = [[row[3], row[1], row[0], row[2]] for row in two_folds(4)]
+    own = folds_of_splits(splits(rows, ["fold", "rowid", "type", "repeat"]), 4, "s.arff")
+    other = Batch(splits(two_folds(4)).schema, splits(two_folds(4)).X, None)
+    upper = other.schema.replace(attributes=[a._replace(name=a.name.upper()) for a in other.schema.attributes])
+    assert own.digest == folds_of_splits(other.replace(schema=upper), 4, "s.arff").digest
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: [*rows, ["TEST", 0, 0, 0]], "repeat 0, fold 0: row 0 is named twice"),
+        (lambda rows: [*rows, ["TRAIN", 0, 0, 0]], "repeat 0, fold 0: row 0 is named twice"),
+        (lambda rows: [*rows, ["TEST", 9, 0, 0]], "row 9: there is no row 9; DATA has 4, numbered from 0"),
+        (lambda rows: [*rows, ["TEST", 1.5, 0, 0]], "row 9: rowid must be a whole number from 0, not '1.5'"),
+        (lambda rows: [*rows, ["TEST", 1, -1, 0]], "row 9: repeat must be a whole number from 0, not '-1'"),
+        (lambda rows: [*rows, ["TEST", 1, 0, np.nan]], "row 9: fold must be a whole number from 0, not '?'"),
+        (lambda rows: [row for row in rows if row[0] != "TEST"], "repeat 0, fold 0: there are no rows to test on"),
+        (lambda rows: [row for row in rows if row[0] == "TEST"], "repeat 0, fold 0: there are no rows to train on"),
+        (lambda rows: [], "it has no rows, and so no folds"),
+    ],
+)
+def test_files_that_give_no_folds_are_refused(change, message):
+    with pytest.raises(FilterkitError) as caught:
+        folds_of_splits(splits(change(two_folds(4))), 4, "s.arff")
+    assert str(caught.value) == f"s.arff: {message}"
+
+
+def test_a_file_without_its_columns_is_refused():
+    with pytest.raises(
+        FilterkitError, match=r"^s: there is no attribute 'rowid'; a file of splits has type, rowid, rep"
+    ):
+        folds_of_splits(splits([["TEST", 1.0]], ["type", "row"]), 4, "s")
+
+
+def test_samples_of_a_fold_test_the_same_rows():
+    rows = [["TEST", 0, 0, 0, 0], ["TRAIN", 1, 0, 0, 0], ["TEST", 2, 0, 0, 1], ["TRAIN", 1, 0, 0, 1]]
+    with pytest.raises(FilterkitError, match=r"sample 1: the rows to test on are not those of sample 0"):
+        folds_of_splits(splits(rows, [*COLUMNS, "sample"]), 4, "s")
+
+
+def test_rows_that_are_not_tested_equally_often_are_told():
+    fold = [["TEST", 0, 0, 0], ["TRAIN", 1, 0, 0], ["TRAIN", 2, 0, 0]]
+    assert folds_of_splits(splits(fold), 3, "s").describe_untested() == "2 of 3 rows are tested in no fold"
+    more = [["TEST", i, 0, 1] for i in (1, 2)] + [["TRAIN", 0, 0, 1]] + [["TEST", 0, 1, 0], ["TRAIN", 1, 1, 0]]
+    said = folds_of_splits(splits(fold + more), 3, "s").describe_untested()
+    assert said == "some rows are tested in 1 folds, others in 2"
+
+
+def test_rows_without_a_class_are_in_no_fold():
+    batch = make(np.arange(6.0)[:, None], [0, 1, -1, 0, 1, 0])
+    own = folds_of_splits(splits(two_folds(6)), 6, "s")
+    results = evaluated(batch, plan(), own)
+    assert [(result.train_rows, result.test_rows) for result in results] == [(3, 2), (2, 3)]
+    with pytest.raises(FilterkitError, match=r"^d: repeat 0, fold 0: the class of no row to test on is known"):
+        evaluated(batch.replace(y=np.array([-1, 1, -1, 0, -1, 0], np.int32)), plan(), own)
+
+
+def test_a_choice_among_chains_splits_the_training_rows_of_the_fold():
+    rng = np.random.default_rng(0)
+    batch = make(rng.normal(size=(40, 2)), rng.integers(0, 2, 40))
+    texts = ("neighbors --k 1", "neighbors --k 9")
+    design = Design(tuple(map(named_chain, texts)), choose="accuracy")
+    results = evaluated(batch, design, folds_of_splits(splits(two_folds(40)), 40, "s"))
+    assert [result.chain for result in results] == [*texts, "chosen"] * 2
