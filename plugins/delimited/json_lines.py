@@ -50,6 +50,7 @@ _TYPES = {
     list: "an array",
     dict: "an object",
 }
+_SPECIAL = r'["\\\x00-\x1f]'  # what JSON writes otherwise
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
 
@@ -213,9 +214,8 @@ def _labels(opening: Opening, names: list[str], places: list[int]) -> Iterator[l
     try:
         for block in TextTable("", (), source, size=1 << 22).parts():
             with suppress(pa.ArrowInvalid, KeyError):  # the parser will say what is wrong
-                table = _inferred(block.text)
-                columns = [texts(table.column(names[place])).combine_chunks() for place in places]
-                yield [column.dictionary_encode().dictionary for column in columns]
+                table = _read_texts(block.text, [names[place] for place in places])
+                yield [texts(column).combine_chunks().dictionary_encode().dictionary for column in table.columns]
     finally:
         source.close()
 
@@ -238,6 +238,16 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
     )
 
 
+def _read_texts(text: bytes, names: list[str]) -> Any:
+    """Return the Arrow table of some columns of whole lines, of texts or of the types that Arrow finds."""
+    import pyarrow as pa
+
+    try:
+        return _read(text, pa.schema([(name, pa.string()) for name in names]), "ignore")
+    except pa.ArrowInvalid:  # one of them has something else than texts
+        return _inferred(text).select(names)
+
+
 def _begins_with_objects(text: bytes) -> bool:
     """Whether each line that is not blank begins with an object."""
     characters = np.frombuffer(text, np.uint8)
@@ -248,7 +258,10 @@ def _begins_with_objects(text: bytes) -> bool:
 def _is_too_deep(text: bytes) -> bool:
     """Whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them."""
     opened = text.count(b"{") + text.count(b"[")
-    if opened <= _DEEPEST or opened - text.count(b"}\n{") - text.count(b"}\r\n{") <= _DEEPEST:
+    characters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(characters[1:-1] == ord("\n")) + 1
+    opened -= np.count_nonzero((characters[ends - 1] == ord("}")) & (characters[ends + 1] == ord("{")))
+    if opened <= _DEEPEST or opened - text.count(b"}\r\n{") <= _DEEPEST:
         return False
     characters = np.frombuffer(_ESCAPED.sub(b"", text) if b"\\" in text else text, np.uint8)
     opens = (characters == ord("{")) | (characters == ord("["))
@@ -429,16 +442,21 @@ class _Converter:
         return [self._rows(part.in_form(False)) for part in parts]
 
     def _rows(self, batch: Batch) -> memoryview:
-        from filterkit.plugin import joined_rows, to_columns
+        from filterkit.plugin import joined_rows, taken, to_columns
 
-        columns = list(to_columns(batch))
-        numbers = self._numbers([columns[place] for place in self.numeric], len(batch))
+        numbers = self._numbers(to_columns(batch, self.numeric), len(batch))
+        others = iter(batch.passthrough.columns if batch.passthrough is not None else ())
         line: list[Any] = []
-        for place, (attribute, column) in enumerate(zip(self.schema.attributes, columns)):
-            line += [
-                self.before[place],
-                next(numbers) if attribute.kind == "numeric" else self._texts(place, attribute, column),
-            ]
+        for place, attribute in enumerate(self.schema.attributes):
+            line.append(self.before[place])
+            if attribute.kind == "numeric":
+                line.append(next(numbers))
+            elif labels := self.labels[place]:
+                (column,) = to_columns(batch, [place])
+                codes = np.where(np.isnan(column), len(labels) - 1, column).astype(np.int32)
+                line.append(taken(labels, codes))
+            else:
+                line.append(_quote_texts(attribute, next(others)))
         return joined_rows(*line, "}\n")
 
     def _numbers(self, columns: list[np.ndarray], rows: int) -> Iterator[Any]:
@@ -458,20 +476,25 @@ class _Converter:
         for number in range(len(columns)):
             yield texts.slice(number * rows, rows)
 
-    def _texts(self, place: int, attribute: Attribute, column: Any) -> Any:
-        import orjson
 
-        from filterkit.plugin import taken
+def _quote_texts(attribute: Attribute, column: Any) -> Any:
+    """Return strings, bags or dates of an Arrow column as an Arrow array of JSON texts."""
+    import orjson
+    import pyarrow as pa
+    import pyarrow.compute as pc  # slow to import, and only texts need it
 
-        labels = self.labels[place]
-        if labels is not None:
-            return taken(labels, np.where(np.isnan(column), len(labels) - 1, column).astype(np.int32))
-        if attribute.kind == "date":
-            form = DateFormat(attribute.format)
-            own = attribute.format in DATE_FORMATS and all(
-                form.parse(form.format(m)) == m for m in column if m is not None
-            )
-            form = form if own else DateFormat(_DATE)
-            column = [None if moment is None else form.format(moment) for moment in column]
-        words = [orjson.dumps(word).decode() for word in column]
-        return taken(words, np.arange(len(words), dtype=np.int32))
+    column = column.combine_chunks()
+    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    if attribute.kind == "date":
+        encoded = column.dictionary_encode()
+        moments = encoded.dictionary.cast(pa.int64()).to_pylist()
+        form = DateFormat(attribute.format)
+        own = attribute.format in DATE_FORMATS and all(form.parse(form.format(m)) == m for m in moments)
+        form = form if own else DateFormat(_DATE)
+        column = pa.array([form.format(moment) for moment in moments], pa.string()).take(encoded.indices)
+    words = pc.binary_join_element_wise('"', column, '"', "")
+    is_special = pc.match_substring_regex(column, _SPECIAL)
+    if pc.any(is_special).as_py():
+        special = [orjson.dumps(text).decode() for text in column.filter(is_special).to_pylist()]
+        words = pc.replace_with_mask(words, is_special, pa.array(special, pa.string()))
+    return words.fill_null("null")

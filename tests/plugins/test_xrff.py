@@ -135,7 +135,7 @@ def test_rows_that_wait_for_a_text_stay_in_order_and_wait_in_a_file(tmp_path):
     read(HEAD + "".join(map(omits.format, range(1000))) + first + omits.format(7) + END, tmp_path / "x.xrff")
     batches = list(filterkit.batches(tmp_path / "x.xrff", block_size=500))
     data = filterkit.plugin.concatenate(batches, batches[0].schema)
-    assert data.X[:, 0].tolist() == [*range(1000), 0, 7]
+    assert data.X.toarray()[:, 0].tolist() == [*range(1000), 0, 7]
     assert set(data.passthrough.column("s").to_pylist()) == {"it's 1st"}
 
     document = Document("x", None)
