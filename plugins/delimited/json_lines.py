@@ -50,7 +50,6 @@ _TYPES = {
     list: "an array",
     dict: "an object",
 }
-_SPECIAL = r'["\\\x00-\x1f]'  # what JSON writes otherwise
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
 
@@ -442,21 +441,16 @@ class _Converter:
         return [self._rows(part.in_form(False)) for part in parts]
 
     def _rows(self, batch: Batch) -> memoryview:
-        from filterkit.plugin import joined_rows, taken, to_columns
+        from filterkit.plugin import joined_rows, to_columns
 
-        numbers = self._numbers(to_columns(batch, self.numeric), len(batch))
-        others = iter(batch.passthrough.columns if batch.passthrough is not None else ())
+        columns = list(to_columns(batch))
+        numbers = self._numbers([columns[place] for place in self.numeric], len(batch))
         line: list[Any] = []
-        for place, attribute in enumerate(self.schema.attributes):
-            line.append(self.before[place])
-            if attribute.kind == "numeric":
-                line.append(next(numbers))
-            elif labels := self.labels[place]:
-                (column,) = to_columns(batch, [place])
-                codes = np.where(np.isnan(column), len(labels) - 1, column).astype(np.int32)
-                line.append(taken(labels, codes))
-            else:
-                line.append(_quote_texts(attribute, next(others)))
+        for place, (attribute, column) in enumerate(zip(self.schema.attributes, columns)):
+            line += [
+                self.before[place],
+                next(numbers) if attribute.kind == "numeric" else self._texts(place, attribute, column),
+            ]
         return joined_rows(*line, "}\n")
 
     def _numbers(self, columns: list[np.ndarray], rows: int) -> Iterator[Any]:
@@ -476,25 +470,20 @@ class _Converter:
         for number in range(len(columns)):
             yield texts.slice(number * rows, rows)
 
+    def _texts(self, place: int, attribute: Attribute, column: Any) -> Any:
+        import orjson
 
-def _quote_texts(attribute: Attribute, column: Any) -> Any:
-    """Return strings, bags or dates of an Arrow column as an Arrow array of JSON texts."""
-    import orjson
-    import pyarrow as pa
-    import pyarrow.compute as pc  # slow to import, and only texts need it
+        from filterkit.plugin import taken
 
-    column = column.combine_chunks()
-    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-    if attribute.kind == "date":
-        encoded = column.dictionary_encode()
-        moments = encoded.dictionary.cast(pa.int64()).to_pylist()
-        form = DateFormat(attribute.format)
-        own = attribute.format in DATE_FORMATS and all(form.parse(form.format(m)) == m for m in moments)
-        form = form if own else DateFormat(_DATE)
-        column = pa.array([form.format(moment) for moment in moments], pa.string()).take(encoded.indices)
-    words = pc.binary_join_element_wise('"', column, '"', "")
-    is_special = pc.match_substring_regex(column, _SPECIAL)
-    if pc.any(is_special).as_py():
-        special = [orjson.dumps(text).decode() for text in column.filter(is_special).to_pylist()]
-        words = pc.replace_with_mask(words, is_special, pa.array(special, pa.string()))
-    return words.fill_null("null")
+        labels = self.labels[place]
+        if labels is not None:
+            return taken(labels, np.where(np.isnan(column), len(labels) - 1, column).astype(np.int32))
+        if attribute.kind == "date":
+            form = DateFormat(attribute.format)
+            own = attribute.format in DATE_FORMATS and all(
+                form.parse(form.format(m)) == m for m in column if m is not None
+            )
+            form = form if own else DateFormat(_DATE)
+            column = [None if moment is None else form.format(moment) for moment in column]
+        words = [orjson.dumps(word).decode() for word in column]
+        return taken(words, np.arange(len(words), dtype=np.int32))
