@@ -144,9 +144,17 @@ class XrffTable(Table):
         self.classless = document.class_ is None
         self.sparse = bool(document.is_sparse)
         self.live, self.size = source.live, source.size
+        self._filled = self._fill()
+        self._first: list[ArffLines] = []
+        if document.lacks_text():  # if no row has it, nothing must have been written
+            self._first = [next(part for part in self._filled if part is not PAUSE)]
 
     def parts(self) -> Iterator[ArffLines]:
-        """The rows; those that omit a text whose first in the file is not known yet wait in a temporary file."""
+        yield from self._first
+        yield from self._filled
+
+    def _fill(self) -> Iterator[ArffLines]:
+        """Yield the rows; those that omit a text whose first in the file is not known yet wait in a temporary file."""
         document, scratch = self._document, Scratch()
         waiting: list[list[Stored]] = []
         for part in self._parsed():
