@@ -259,7 +259,7 @@ def _is_too_deep(text: bytes) -> bool:
     opened = text.count(b"{") + text.count(b"[")
     characters = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(characters[1:-1] == ord("\n")) + 1
-    opened -= np.count_nonzero((characters[ends - 1] == ord("}")) & (characters[ends + 1] == ord("{")))
+    opened -= int(np.count_nonzero((characters[ends - 1] == ord("}")) & (characters[ends + 1] == ord("{"))))
     if opened <= _DEEPEST or opened - text.count(b"}\r\n{") <= _DEEPEST:
         return False
     characters = np.frombuffer(_ESCAPED.sub(b"", text) if b"\\" in text else text, np.uint8)
