@@ -707,7 +707,7 @@ class ColumnarWriter(Writer):
             )
         if self._named is not None:
             group = group.append_column(self._named, _weights(taken))
-        self._sink.write_table(group.combine_chunks().cast(self._schema))
+        self._sink.write_table(group.combine_chunks().replace_schema_metadata(self._schema.metadata))
 
     def _begin(self, out: IO[bytes], group: Any, has_weights: bool) -> None:
         """Begin the file; whether the first rows have weights decides whether there is a column for them."""

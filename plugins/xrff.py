@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import groupby
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from filterkit.plugin import (
     FileFormat,
     Opening,
     RowError,
+    Scratch,
+    Stored,
     Table,
     Writer,
     arff_row,
@@ -38,6 +41,7 @@ _CELLS = 1 << 18  # values that are formatted at once
 _DATE = "yyyy-MM-dd'T'HH:mm:ss"  # the format of a date that says none
 _KINDS = ("numeric", "date", "nominal", "string", "relational")
 _SCORE = "score:"  # begins the names of properties that hold scores
+_OMITTED = "\x01"  # begins what stands for the first text of the file; no text of XML has it
 
 # The elements that mean something in each element; others are passed over, as Weka does.
 _CHILDREN = {
@@ -47,7 +51,9 @@ _CHILDREN = {
     "attributes": ("attribute",),
     "attribute": ("labels", "metadata", "attributes"),
     "labels": ("label",),
+    "label": (),
     "metadata": ("property",),
+    "property": (),
     "body": ("instances",),
     "instances": ("instance",),
     "instance": ("value",),
@@ -131,15 +137,38 @@ class XrffTable(Table):
             raise RowError("it is no XRFF: it declares no attributes", source=source.name)
         super().__init__(document.relation, document.attributes)
         names = [a.name for a in self.attributes]
-        twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
-        if len(set(names)) < len(names) and twice is not None:
+        if len(set(names)) < len(names):
+            twice = next(name for number, name in enumerate(names) if name in names[:number])
             raise FilterkitError(f"two attributes are named {quoted(twice)}")
         self.class_ = document.class_
         self.classless = document.class_ is None
-        self.sparse = document.is_sparse
+        self.sparse = bool(document.is_sparse)
         self.live, self.size = source.live, source.size
+        self._filled = self._fill()
+        self._first: list[ArffLines] = []
+        if document.lacks_text():  # if no row has it, nothing must have been written
+            self._first = [next(part for part in self._filled if part is not PAUSE)]
 
     def parts(self) -> Iterator[ArffLines]:
+        yield from self._first
+        yield from self._filled
+
+    def _fill(self) -> Iterator[ArffLines]:
+        """Yield the rows; those that omit a text whose first in the file is not known yet wait in a temporary file."""
+        document, scratch = self._document, Scratch()
+        waiting: list[list[Stored]] = []
+        for part in self._parsed():
+            if part is not PAUSE and document.lacks_text():
+                waiting.append(scratch.store([np.frombuffer(part.text, np.uint8), part.numbers]))
+                continue
+            for stored in waiting:
+                text, numbers = map(scratch.read, stored)
+                yield document.fill(ArffLines(text.tobytes(), numbers, self._source.name))
+            waiting = []
+            yield part if part is PAUSE else document.fill(part)
+
+    def _parsed(self) -> Iterator[ArffLines]:
+        """The rows as they are parsed."""
         document, size = self._document, self._opening.block_size or _PART
         going = True
         while going:
@@ -174,7 +203,7 @@ class Document:
     relation : its name.
     attributes : those declared; None until all are known.
     class_ : the name of the one that is marked as the class, or None.
-    is_sparse : whether the first row is sparse.
+    is_sparse : whether the first row is sparse; None before it.
     rows : the rows that have been parsed and not been taken, as ARFF.
     size : the number of their characters.
     """
@@ -185,26 +214,37 @@ class Document:
         self.relation = ""
         self.attributes: tuple[Attribute, ...] | None = None
         self.class_: str | None = None
-        self.is_sparse = False
+        self.is_sparse: bool | None = None
         self.rows: list[str] = []
         self.size = self._unfinished = self._given = 0
         self._numbers: list[int] = []
         self._name, self._expat = name, expat
         self._parser = parser = expat.ParserCreate(encoding)
         parser.buffer_text = True
-        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.StartElementHandler, parser.EndElementHandler = self._start_root, self._end
         parser.CharacterDataHandler = self._characters
         parser.EntityDeclHandler = self._refuse_entity
         self._is_over = False
-        self._path = [""]  # the elements around, whose names mean something
-        self._passed_over = 0  # how deep inside an element that means nothing
+        self._unknown = _Element(_pass, _pass, {})
+        self._path = [self._make_elements()]  # the element at work, after those around it
         self._text: list[str] = []
         self._length = 0  # of the characters since the beginning of the row or declaration
         self._declared: list[_Declared] = []
         self._lists: list[list[Attribute]] = []
         self._open: list[_Row] = []  # the row, and those of bags inside
-        self._waiting: list[_Row] = []  # rows that omit a string while the first of the input is not known
-        self._firsts: dict[int, str | None] = {}  # by the position of strings and bags: the first one
+        self._texts: set[int] = set()  # the positions of strings and bags
+        self._firsts: dict[int, str] = {}  # by these positions: the first one
+        self._omitted: set[int] = set()  # those that a row omitted before the first one was known
+
+    def _make_elements(self) -> _Element:
+        """Return what is around the root element, with the elements that mean something."""
+        elements = {
+            tag: _Element(getattr(self, f"_begin_{tag}", _pass), getattr(self, f"_end_{tag}", _pass), {})
+            for tag in _CHILDREN
+        }
+        for tag, children in _CHILDREN.items():
+            elements[tag].children.update((child, elements[child]) for child in children)
+        return elements[""]
 
     def more(self, text: bytes) -> bool:
         """Parse more text; empty at the end. Returns whether this was not the end.
@@ -225,7 +265,7 @@ class Document:
         self._unfinished = self._given - max(self._parser.CurrentByteIndex, 0)
         if self._unfinished > _LONGEST_TAG:
             raise self._fault(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB")
-        if not text and self._waiting:
+        if not text and self.lacks_text():
             raise self._fault("a sparse row omits a text, which means the first in the file, but there is none")
         return bool(text)
 
@@ -247,41 +287,46 @@ class Document:
         self.rows, self._numbers, self.size = [], [], 0
         return part
 
+    def lacks_text(self) -> bool:
+        """Return whether a row omits a text whose first in the file is not known yet."""
+        return not self._omitted <= self._firsts.keys()
+
+    def fill(self, part: ArffLines) -> ArffLines:
+        """Return rows with the first texts of the file where they omit them."""
+        text = part.text
+        for position in self._omitted if _OMITTED.encode() in text else ():
+            text = text.replace(_write_arff(f"{_OMITTED}{position}"), _write_arff(self._firsts[position]))
+        return part._replace(text=text)
+
     def _fault(self, message: str, attribute: str | None = None) -> RowError:
         return RowError(message, source=self._name, line=self._parser.CurrentLineNumber, attribute=attribute)
 
     def _refuse_entity(self, name: str, *_: Any) -> None:
         raise self._fault(f"it declares the entity {quoted(name)}, and entities are refused; write out what it means")
 
+    def _start_root(self, tag: str, given: dict[str, str]) -> None:
+        if tag not in _CHILDREN[""]:
+            raise self._fault(f"it is no XRFF: the root element must be dataset, and not {quoted(tag)}")
+        self._parser.StartElementHandler = self._start
+        self._start(tag, given)
+
     def _start(self, tag: str, given: dict[str, str]) -> None:
-        if self._passed_over or tag not in _CHILDREN.get(self._path[-1], ()):
-            if len(self._path) == 1:
-                raise self._fault(f"it is no XRFF: the root element must be dataset, and not {quoted(tag)}")
-            self._passed_over += 1
-            return
-        self._path.append(tag)
-        begin = getattr(self, f"_begin_{tag}", None)
-        if begin is not None:
-            begin(given)
+        element = self._path[-1].children.get(tag, self._unknown)
+        self._path.append(element)
+        element.begin(given)
 
     def _end(self, tag: str) -> None:
-        if self._passed_over:
-            self._passed_over -= 1
-            return
-        self._path.pop()
-        end = getattr(self, f"_end_{tag}", None)
-        if end is not None:
-            end()
+        self._path.pop().end()
 
     def _characters(self, text: str) -> None:
-        if not self._passed_over:
+        if self._path[-1] is not self._unknown:
             self._text.append(text)
             self._length += len(text)
             if self._length > _LONGEST:
                 raise self._fault(f"a row is longer than {_LONGEST >> 20} MB")
 
-    def _content(self, is_kept: bool) -> str:
-        """The text of the element that ends."""
+    def _join_text(self, is_kept: bool) -> str:
+        """Return the text of the element that ends."""
         text = "".join(self._text)
         return text if is_kept else text.strip()
 
@@ -306,6 +351,7 @@ class Document:
         else:
             self.attributes = found
             self._texts = {i for i, a in enumerate(found) if a.kind in ("string", "relational")}
+            self._has_bags = any(a.kind == "relational" for a in found)
 
     def _begin_attribute(self, given: dict[str, str]) -> None:
         self._length = 0
@@ -326,13 +372,13 @@ class Document:
         self._text, self._is_kept = [], given.get("xml:space") == "preserve"
 
     def _end_label(self) -> None:
-        self._declared[-1].labels.append(self._content(self._is_kept))
+        self._declared[-1].labels.append(self._join_text(self._is_kept))
 
     def _begin_property(self, given: dict[str, str]) -> None:
         self._text, self._property = [], given.get("name", "")
 
     def _end_property(self) -> None:
-        text, declared = self._content(False), self._declared[-1]
+        text, declared = self._join_text(False), self._declared[-1]
         if self._property == "weight" or self._property.startswith(_SCORE):
             number = parse_number(text)
             if number is None or number != number:
@@ -343,48 +389,60 @@ class Document:
     def _begin_instance(self, given: dict[str, str]) -> None:
         if not self._open:
             self._length = 0
-            known = self.attributes
-        else:
-            known = self._open[-1].attribute.attributes
+        known = self._open[-1].attribute.attributes if self._open else self.attributes
         assert known is not None
-        self._open.append(_Row(given, known, self._parser.CurrentLineNumber))
+        has_bags = self._has_bags if not self._open else any(a.kind == "relational" for a in known)
+        self._open.append(_Row(given, known, has_bags, self._parser.CurrentLineNumber))
 
     def _end_instance(self) -> None:
         row = self._open.pop()
         if self._open:
             self._open[-1].bag.append(row.text())
             return
-        if not self._numbers and not self.rows and not self._waiting and not self._firsts:
-            self.is_sparse = row.is_sparse or self.is_sparse
+        if self.is_sparse is None:
+            self.is_sparse = row.is_sparse
         if self._texts:
-            for place, text in row.cells:
-                if place in self._texts and text is not None:
-                    self._firsts.setdefault(place, text)
-            self._waiting.append(row)
-            while self._waiting and self._waiting[0].is_filled(self._texts, self._firsts):
-                self._give(self._waiting.pop(0))
-        else:
-            self._give(row)
-
-    def _give(self, row: _Row) -> None:
+            self._note_firsts(row)
         text = row.text()
         self.rows.append(text)
         self._numbers.append(row.line)
         self.size += len(text) + 1
 
+    def _note_firsts(self, row: _Row) -> None:
+        """Note the first texts of the file, and add those that a sparse row omits to it, or what stands for them."""
+        if len(self._firsts) < len(self._texts):
+            for position, text in zip(row.positions, row.texts) if row.is_sparse else enumerate(row.texts):
+                if position in self._texts and text is not None:
+                    self._firsts.setdefault(position, text)
+        for position in sorted(self._texts.difference(row.positions)) if row.is_sparse else ():
+            if position not in self._firsts:
+                self._omitted.add(position)
+            row.positions.append(position)
+            row.texts.append(self._firsts.get(position, f"{_OMITTED}{position}"))
+
     def _begin_value(self, given: dict[str, str]) -> None:
-        self._text = []
-        fault = self._open[-1].begin(given)
-        if fault:
-            raise self._fault(fault)
+        self._text, row = [], self._open[-1]
+        row.given = given
+        if row.is_sparse:
+            try:
+                row.positions.append(_parse_index(given.pop("index", ""), len(row.known)))
+            except ValueError as error:
+                raise self._fault(str(error)) from None
+        elif len(row.texts) == len(row.known):
+            raise self._fault(f"a row has more values; there are {len(row.known)} attributes")
 
     def _end_value(self) -> None:
-        row = self._open[-1]
-        row.end("" if row.is_missing else self._content(row.is_kept))
+        row, text = self._open[-1], "".join(self._text)
+        row.texts.append(row.read_value(text) if row.given or row.has_bags else text.strip())
 
     def _begin_instances(self, given: dict[str, str]) -> None:
         if self._open and self._open[-1].attribute.kind != "relational":
             raise self._fault("there are rows in it, but it is not relational", self._open[-1].attribute.name)
+
+
+def _write_arff(text: str) -> bytes:
+    """Return a text as ARFF."""
+    return arff_row([text]).encode("utf-8", "surrogatepass")
 
 
 class _Declared:
@@ -410,54 +468,66 @@ class _Declared:
         )
 
 
+class _Element(NamedTuple):
+    """What to do at the beginning and at the end of an element, and the elements that mean something in it, by tag."""
+
+    begin: Callable[[dict[str, str]], None]
+    end: Callable[[], None]
+    children: dict[str, _Element]
+
+
+def _pass(*_: Any) -> None:
+    """Do nothing."""
+
+
 class _Row:
     """A row while it is read.
 
     Attributes
     ----------
-    cells : the position of each attribute and the text of its value, or None for missing.
-    attribute : that of the value that has begun.
+    texts : those of its values; None for missing.
+    positions : those of the attributes of its values, if it is sparse.
+    given : what the value that has begun says beside its text.
     bag : the rows of its bag, as ARFF.
+    has_bags : whether there are relational attributes.
     """
 
-    def __init__(self, given: dict[str, str], known: tuple[Attribute, ...], line: int) -> None:
+    def __init__(self, given: dict[str, str], known: tuple[Attribute, ...], has_bags: bool, line: int) -> None:
         self.is_sparse, self._weight = given.get("type") == "sparse", given.get("weight")
-        self.cells: list[tuple[int, str | None]] = []
-        self.line, self._known = line, known
-
-    def begin(self, given: dict[str, str]) -> str:
-        """Begin a value; returns what is wrong, or an empty text."""
-        place = len(self.cells)
-        if self.is_sparse:
-            index = given.get("index", "").strip()
-            if not (index.isascii() and index.isdigit() and 0 < len(index) < 10):
-                return f"the index of a value is {quoted(index)}, and not a whole number from 1"
-            place = int(index) - 1
-        if not 0 <= place < len(self._known):
-            wrong = f"index {place + 1} is out of range" if self.is_sparse else "a row has more values"
-            return f"{wrong}; there are {len(self._known)} attributes"
-        self._place, self.attribute = place, self._known[place]
-        self.is_missing = given.get("missing") == "yes"
-        self.is_kept = given.get("xml:space") == "preserve"
+        self.texts: list[str | None] = []
+        self.positions: list[int] = []
+        self.given: dict[str, str] = {}
         self.bag: list[str] = []
-        return ""
+        self.known, self.has_bags, self.line = known, has_bags, line
 
-    def end(self, text: str) -> None:
-        """End the value, whose text this is."""
-        whole = "\n".join(self.bag) if self.attribute.kind == "relational" else text
-        self.cells.append((self._place, None if self.is_missing else whole))
+    @property
+    def attribute(self) -> Attribute:
+        """That of the value that has begun."""
+        return self.known[self.positions[-1] if self.is_sparse else len(self.texts)]
 
-    def is_filled(self, texts: set[int], firsts: dict[int, str | None]) -> bool:
-        """Fill strings that a sparse row omits with the first ones of the input; whether these are known."""
-        omitted = texts - {place for place, _ in self.cells} if self.is_sparse else set()
-        if not omitted <= firsts.keys():
-            return False
-        self.cells += [(place, firsts[place]) for place in sorted(omitted)]
-        return True
+    def read_value(self, text: str) -> str | None:
+        """Return the value, whose element has this text; None for missing."""
+        bag, self.bag = self.bag, []
+        if self.given.get("missing") == "yes":
+            return None
+        if self.has_bags and self.attribute.kind == "relational":
+            return "\n".join(bag)
+        return text if self.given.get("xml:space") == "preserve" else text.strip()
 
     def text(self) -> str:
-        """The row as ARFF."""
-        return arff_row(self.cells, self.is_sparse, self._weight)
+        """Return the row as ARFF."""
+        return arff_row(self.texts, self.positions if self.is_sparse else None, self._weight)
+
+
+@lru_cache(maxsize=1 << 16)
+def _parse_index(text: str, width: int) -> int:
+    """Return the position, from 0, that the index of a value means among so many; a ValueError says what is wrong."""
+    index = text.strip()
+    if not (index.isascii() and index.isdigit() and len(index) < 10):
+        raise ValueError(f"the index of a value is {quoted(index)}, and not a whole number from 1")
+    if not 0 < int(index) <= width:
+        raise ValueError(f"index {int(index)} is out of range; there are {width} attributes")
+    return int(index) - 1
 
 
 # Writing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
 from filterkit.arff.notes import ROUNDED
-from filterkit.arff.row_format import quote
+from filterkit.arff.row_format import quote, quote_all
 from filterkit.data.losses import Inexact
 from filterkit.data.numbers import TOO_LARGE
 from filterkit.data.schema import Schema
@@ -27,20 +27,23 @@ class ArffLines(NamedTuple):
     name: str
 
 
-def arff_row(cells: Iterable[tuple[int, str | None]], sparse: bool, weight: str | None = None) -> str:
-    """A row as ARFF on one line, without a line end.
+def arff_row(texts: list[str | None], positions: Sequence[int] | None = None, weight: str | None = None) -> str:
+    """Return a row as ARFF on one line, without a line end.
 
     Parameters
     ----------
-    cells : the position of an attribute, from 0, and the text of its value, or None for missing. A bag is its rows as
-        ARFF, a line each. A dense row has the cells of all attributes in order.
-    sparse : whether the row is sparse.
+    texts : those of its values, or None for missing. A bag is its rows as ARFF, a line each.
+    positions : those of the attributes of the values of a sparse row, from 0; None if the row is dense.
     weight : the text of its weight, or None.
     """
+    known = [text for text in texts if text is not None]
+    words = quote_all(known)
+    if len(known) < len(texts):
+        words = ["?" if text is None else quote(text) for text in texts]
     end = "" if weight is None else f",{{{quote(weight)}}}"
-    if sparse:
-        return "{" + ",".join(f"{i} {'?' if text is None else quote(text)}" for i, text in cells) + "}" + end
-    return ",".join(["?" if text is None else quote(text) for _, text in cells]) + end
+    if positions is None:
+        return ",".join(words) + end
+    return "{" + ",".join([f"{position} {word}" for position, word in zip(positions, words)]) + "}" + end
 
 
 class ArffRowParser:

@@ -213,9 +213,8 @@ def _labels(opening: Opening, names: list[str], places: list[int]) -> Iterator[l
     try:
         for block in TextTable("", (), source, size=1 << 22).parts():
             with suppress(pa.ArrowInvalid, KeyError):  # the parser will say what is wrong
-                table = _inferred(block.text)
-                columns = [texts(table.column(names[place])).combine_chunks() for place in places]
-                yield [column.dictionary_encode().dictionary for column in columns]
+                table = _read_texts(block.text, [names[place] for place in places])
+                yield [texts(column).combine_chunks().dictionary_encode().dictionary for column in table.columns]
     finally:
         source.close()
 
@@ -238,6 +237,16 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
     )
 
 
+def _read_texts(text: bytes, names: list[str]) -> Any:
+    """Return the Arrow table of some columns of whole lines, of texts or of the types that Arrow finds."""
+    import pyarrow as pa
+
+    try:
+        return _read(text, pa.schema([(name, pa.string()) for name in names]), "ignore")
+    except pa.ArrowInvalid:  # one of them has something else than texts
+        return _inferred(text).select(names)
+
+
 def _begins_with_objects(text: bytes) -> bool:
     """Whether each line that is not blank begins with an object."""
     characters = np.frombuffer(text, np.uint8)
@@ -248,7 +257,10 @@ def _begins_with_objects(text: bytes) -> bool:
 def _is_too_deep(text: bytes) -> bool:
     """Whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them."""
     opened = text.count(b"{") + text.count(b"[")
-    if opened <= _DEEPEST or opened - text.count(b"}\n{") - text.count(b"}\r\n{") <= _DEEPEST:
+    characters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(characters[1:-1] == ord("\n")) + 1
+    opened -= int(np.count_nonzero((characters[ends - 1] == ord("}")) & (characters[ends + 1] == ord("{"))))
+    if opened <= _DEEPEST or opened - text.count(b"}\r\n{") <= _DEEPEST:
         return False
     characters = np.frombuffer(_ESCAPED.sub(b"", text) if b"\\" in text else text, np.uint8)
     opens = (characters == ord("{")) | (characters == ord("["))

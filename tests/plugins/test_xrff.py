@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from agreement import sample
 from command import run
+from filterkit_plugins.xrff import Document
 from weka import WEKA_CONTENT, weka
 
 import filterkit
@@ -126,6 +127,20 @@ def test_a_text_that_sparse_rows_omit_is_the_first_of_the_file(tmp_path):
     assert data.sparse and data.passthrough.column("s").to_pylist() == ["first"] * 4
     with pytest.raises(FilterkitError, match="a sparse row omits a text, which means the first in the file"):
         read(HEAD + rows[0] + END, tmp_path / "x.xrff")
+
+
+def test_rows_that_wait_for_a_text_stay_in_order_and_wait_in_a_file(tmp_path):
+    omits = '<instance type="sparse"><value index="1">{}</value></instance>\n'
+    first = '<instance type="sparse"><value index="2">it\'s 1st</value></instance>\n'
+    read(HEAD + "".join(map(omits.format, range(1000))) + first + omits.format(7) + END, tmp_path / "x.xrff")
+    batches = list(filterkit.batches(tmp_path / "x.xrff", block_size=500))
+    data = filterkit.plugin.concatenate(batches, batches[0].schema)
+    assert data.X.toarray()[:, 0].tolist() == [*range(1000), 0, 7]
+    assert set(data.passthrough.column("s").to_pylist()) == {"it's 1st"}
+
+    document = Document("x", None)
+    document.more((HEAD + omits.format(1) * 1000).encode())
+    assert len(document.taken().numbers) == 1000 and document.lacks_text() and not document.rows
 
 
 @pytest.mark.parametrize(
