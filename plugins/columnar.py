@@ -36,6 +36,7 @@ _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 _PART = 1 << 22  # bytes of a part that is read
 _LARGEST = 1 << 27  # bytes of a group that a worker reads as a whole
 _GROUP = 1 << 26  # bytes of a group that is written
+_DICTIONARY = 1 << 16  # bytes of the distinct values of a column of a group, beyond which they are written one by one
 _SPARSE = b"filterkit.sparse"  # where the metadata have the name of the column with the pairs of sparse rows
 _SPARSE_ROWS = 1 << 12  # sparse rows of a part or group
 _UNNAMED = re.compile(r"__index_level_\d+__")
@@ -107,7 +108,9 @@ class Parquet(Columnar):
     def sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
         import pyarrow.parquet
 
-        return pyarrow.parquet.ParquetWriter(out, schema, compression=self.compression)
+        return pyarrow.parquet.ParquetWriter(
+            out, schema, compression=self.compression, dictionary_pagesize_limit=_DICTIONARY
+        )
 
 
 class ArrowIpc(Columnar):
