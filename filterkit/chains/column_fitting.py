@@ -232,7 +232,7 @@ class Strip:
             self._merge()
 
     def _merge(self) -> None:
-        """Merge what waits, and halve the range of columns until it fits."""
+        """Merge what waits, and halve the range of columns until it takes half the budget; one column may take more."""
         while True:
             several = [each for each in (self._merged, *self._waiting) if each is not None]
             merge = partial(_merge_columns, self.high - self.low, self._engine.jobs)

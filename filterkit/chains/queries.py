@@ -59,7 +59,7 @@ def run_passes(*several: Iterator[list[Query]]) -> list[Any]:
 
 
 def run_pass(queries: Sequence[Query]) -> None:
-    """Answer queries in one pass over each source of their rows."""
+    """Answer queries in one pass over each source of their rows: call `Query.collect` with the result of each batch."""
     by_source: dict[int, list[Query]] = {}
     for query in queries:
         by_source.setdefault(id(query.rows.source), []).append(query)

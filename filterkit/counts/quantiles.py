@@ -61,7 +61,8 @@ class SortedValues:
     def at(self, rank: np.ndarray) -> np.ndarray:
         """Return the value at a rank of each column, float64 (columns,), from 0: float64 (columns,).
 
-        It is NaN in a column without values. A rank below 0 gives the least value, one beyond the end the largest.
+        It is the least value for which the rows up to it weigh more than the rank; NaN in a column without values. A
+        rank below 0 counts as 0, and one above ``count - 1`` as that.
         """
         found = np.full(len(rank), np.nan)
         filled = np.flatnonzero(self.count > 0)

@@ -51,7 +51,8 @@ class Thresholds:
     ----------
     table : the table.
     column : int64 (tests,), ascending: the covered column of each test, from 0.
-    values : float64 (tests,): the threshold, or the index of the nominal value.
+    values : float64 (tests,): the threshold, or the index of the nominal value. A test selects the rows whose value is
+        at least the threshold, or is the nominal value.
     """
 
     def __init__(self, table: ContingencyTable) -> None:
@@ -167,7 +168,7 @@ class Thresholds:
         ----------
         metric : what to score by.
         task : the code of the class; None for a metric that needs no class, for which all rows are positive.
-        alpha : as for `score_columns`; None leaves scores as they are.
+        alpha : the weight of features that go with the class; others weigh 1 - alpha. None leaves scores as they are.
 
         Returns
         -------
@@ -395,7 +396,19 @@ def one_against_rest(
 ) -> tuple[np.ndarray, list[int]]:
     """Score each class of `ContingencyTable.tasks` against the rest.
 
-    Returns the best score of each column for each class, float64 (columns, tasks), and the codes of these classes.
+    Parameters
+    ----------
+    thresholds : the tests of a table.
+    metric : what to score by.
+    alpha : as for `score_columns`. If it is None, a metric with `Metric.by_labels` scores nominal columns by that.
+
+    Returns
+    -------
+    float64 (columns, tasks), the best score of each column for each class; and the codes of these classes.
+
+    Raises
+    ------
+    PluginError : as for `Thresholds.score`.
     """
     tasks = thresholds.table.tasks()
     if thresholds.many_classes and len(tasks) > 1:

@@ -100,7 +100,10 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
 
 
 def _compute_images(fitted: FittedColumns, values: Ragged) -> np.ndarray:
-    """Return `Curves.images` of all outgoing columns, NaN for those that have no curve."""
+    """Compute the images of `values`, which has a row for each incoming column, in all outgoing columns.
+
+    Returns float64 (most values of a column, outgoing columns), see `Curves.images`; NaN in columns without a curve.
+    """
     longest = max(values.lengths.max(initial=0), 1)
     within = np.arange(len(values.values)) - np.repeat(values.indptr[:-1], values.lengths)
     grid = np.full((len(values), longest), np.nan)

@@ -223,7 +223,10 @@ class Fitted:
         return f"<Fitted: {words}>"
 
     def transform(self, batch: Batch) -> Batch:
-        """Transform a batch into a new one, without changing it; may be called in any thread."""
+        """Transform a batch, without changing it, into one of `schema` with the same number of rows, in the same order.
+
+        It may be called in any thread, and with a batch of no rows.
+        """
         raise missing_method(self, "transform")
 
     def get_state(self) -> dict[str, Any]:

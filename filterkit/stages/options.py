@@ -215,7 +215,10 @@ def _convert(kind: type[Configured], field: dataclasses.Field[Any], value: Any) 
 
 
 def _convert_to(type_: Any, value: Any) -> Any:
-    """Convert a value to a type of `types_of`; None if it is not of that type."""
+    """Convert a value to a type of `types_of` as `_convert` does; return None if the option does not accept it.
+
+    A text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int.
+    """
     is_bool = isinstance(value, (bool, np.bool_))
     if type_ is tuple:
         values = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (None,)
