@@ -14,7 +14,7 @@ from filterkit.stages.nothing_learned import collect_warnings
 def try_chain(chain: Chain, training: Batch, test: Batch, place: str) -> tuple[FittedLearner, Outcome, list[str]]:
     """The learner at the end of a chain that is fitted on training rows, what it predicts of test rows, and warnings.
 
-    The warnings are those of stages that have learned nothing.
+    The warnings are those of stages that have learned nothing, and one if the learner has no scores.
 
     Raises
     ------
@@ -28,6 +28,10 @@ def try_chain(chain: Chain, training: Batch, test: Batch, place: str) -> tuple[F
         outcome = learner.outcome(transform(fitted.stages[:-1], test))
         if not len(outcome.truth):
             raise StageError(chain.stages[-1].name, "all rows to test on have the weight 0")
+        if outcome.scores is None:
+            messages.append(
+                f"{chain.stages[-1].name}: it predicts labels without scores, so measures of scores are unknown"
+            )
     except (MemoryError, OSError):
         raise
     except Exception as error:

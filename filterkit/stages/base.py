@@ -181,7 +181,7 @@ class Stage(Configured):
 
     def words(self) -> list[str]:
         """Return the stage as the words of a command line, with only the options that differ from their default."""
-        words, bare = [self.name], []
+        words, bare = list[str](), list[str]()
         for field in fields_of(self):
             value = getattr(self, field.name)
             if field.metadata["bare"]:
@@ -193,7 +193,7 @@ class Stage(Configured):
                 else:
                     for each in value if isinstance(value, tuple) else (value,):
                         words += [flag, str(each)]
-        return words + bare
+        return [self.name, *words, "--", *bare] if bare and bare[0].startswith("-") else [self.name, *bare, *words]
 
     def written_files(self) -> list[str]:
         """Return the paths of the files that the stage writes: the options declared with ``output=True``, if given."""

@@ -1,23 +1,30 @@
-"""Any scikit-learn transformer as a stage."""
+"""The stage `sklearn`: any transformer with scikit-learn's interface."""
 
 from __future__ import annotations
 
-import importlib
-import io
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import Batches, Csr, SelectiveStage, all_rows, interruptible, quoted, suggestion
+from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, StageError, UsageError, option
+from filterkit.plugin import Batches, Csr, SelectiveStage, all_rows, interruptible
+
+from .estimators import (
+    check_words,
+    dump_estimator,
+    load_estimator,
+    make_estimator,
+    name_warnings,
+    parse_assignments,
+    set_option,
+)
+from .names import list_names
 
 
 class Sklearn(SelectiveStage):
     """Transform rows by a scikit-learn transformer that is fitted on the training rows.
 
-        filterkit in.arff sklearn --class sklearn.preprocessing.PowerTransformer --set standardize=False
+        filterkit in.arff sklearn --class PowerTransformer --set standardize=False
 
     This serves in place of Weka's KernelFilter and Center. For principal components and random projections, ``svd`` and
     ``project`` take less memory, and give the same bytes for any block size.
@@ -25,109 +32,54 @@ class Sklearn(SelectiveStage):
     The attributes must be numeric; put ``onehot`` before it where they are not, and ``impute`` if the transformer takes
     no missing values. ``fit`` gets the class, but not the instance weights. The training rows are held in memory. The
     transformer names the columns that it puts out, and decides whether they are sparse. The last digits of transformers
-    that multiply matrices, such as PCA, may depend on the block size. Only classes of scikit-learn are accepted; a
-    plugin can derive a stage from this one that accepts others, with other `modules`.
+    that multiply matrices, such as PCA, may depend on the block size. A class of another package is named by its path.
     """
 
     name = "sklearn"
     fills_missing = True  # some transformers fill them
     group = "Rescale and fill columns"
-    modules: ClassVar[tuple[str, ...]] = ("sklearn",)
 
-    class_: str = option("", "Class of the transformer, as sklearn.preprocessing.PowerTransformer.")
-    set: tuple[str, ...] = option(
-        (), "A parameter, as standardize=False; a value that is no Python literal is taken as text."
+    class_: str = option(
+        "",
+        "Class of the transformer: its name, as PowerTransformer, or its path.",
+        completions=lambda given: list_names("transformer"),
     )
+    set: tuple[str, ...] = set_option()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.class_:
-            raise UsageError(f"{self.name}: say which, with --class, as sklearn.preprocessing.PowerTransformer")
-        if self.class_.partition(".")[0] not in self.modules:
-            raise UsageError(f"{self.name}: --class {quoted(self.class_)} is not of {' or '.join(self.modules)}")
-        for pair in self.set:
-            if not pair.partition("=")[0].isidentifier() or "=" not in pair:
-                raise UsageError(f"{self.name}: --set must be like standardize=False, not {quoted(pair)}")
+            raise UsageError(f"{self.name}: say which, with --class, as PowerTransformer")
+        check_words(self.name, self.class_, self.set)
 
-    def _estimator(self) -> Any:
-        """The transformer, not yet fitted."""
-        path, _, name = self.class_.rpartition(".")
-        try:
-            found = getattr(importlib.import_module(path), name)
-        except (ImportError, ValueError) as error:
-            raise StageError(self.name, f"--class {quoted(self.class_)}: {error}") from None
-        except AttributeError:
-            hint = suggestion(name, [n for n in dir(importlib.import_module(path)) if n[0].isupper()])
-            raise StageError(self.name, f"--class: {path} has no '{name}'{hint}") from None
-        # Refuse what a module of scikit-learn has merely imported from elsewhere.
-        if not (isinstance(found, type) and found.__module__.partition(".")[0] in self.modules):
-            raise StageError(self.name, f"--class {quoted(self.class_)} is no class of {' or '.join(self.modules)}")
-        if not (hasattr(found, "fit") and hasattr(found, "transform")):
-            raise StageError(self.name, f"--class {quoted(self.class_)} has no fit and transform")
-        try:
-            return found(**{key: _value(text) for key, _, text in (pair.partition("=") for pair in self.set)})
-        except TypeError as error:
-            raise StageError(self.name, f"--set: {error}") from None
+    def make(self) -> Any:
+        """Make the transformer, not fitted."""
+        estimator = make_estimator(self.name, self.class_, parse_assignments(self.name, self.set))
+        if not hasattr(estimator, "fit") or not hasattr(estimator, "transform"):
+            hint = f"; write: predict {self.class_}" if hasattr(estimator, "predict") else ""
+            raise UsageError(f"{self.name}: {self.class_} has no fit and transform{hint}")
+        return estimator
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         schema.need_columns(self.name)
-        estimator = self._estimator()
+        estimator = self.make()
         nominal = [a.name for a in schema.features if a.kind == "nominal"]
         if nominal:
             raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
         training = all_rows(self.name, rows(), schema, rows.memory)
         try:
-            with self._named_warnings():
+            with name_warnings(self.name, self.class_):
                 interruptible(_fit, estimator, training)
             names = _names(estimator, [a.name for a in schema.features])
             return FittedSklearn(self.name, estimator, schema, names)
         except (ValueError, TypeError) as error:
             raise StageError(self.name, f"{self.class_}: {' '.join(str(error).split())[:300]}") from None
 
-    @contextmanager
-    def _named_warnings(self) -> Iterator[None]:
-        """Make warnings name the stage and the class of the transformer."""
-        import warnings
-
-        with warnings.catch_warnings(record=True) as found:
-            yield
-        for text, category in {str(each.message): each.category for each in found}.items():
-            warnings.warn(f"{self.name}: {self.class_}: {text}", category, stacklevel=1)
-
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
-        import base64
-
-        skops_io = _skops_io()
-        data = base64.b64decode(state["estimator"], validate=True)
-        _check_size(data)
-        # skops trusts classes of scikit-learn, scipy and numpy. These belong to them, but its list lacks them.
-        found = skops_io.get_untrusted_types(data=data)
-        trusted = [t for t in found if t == "numpy.dtype" or t.startswith("sklearn.feature_selection._univariate_")]
-        estimator = skops_io.loads(data, trusted=trusted)
-        if type(estimator) is not type(self._estimator()):
+        estimator = load_estimator(self.name, state["estimator"])
+        if type(estimator) is not type(self.make()):
             raise FilterkitError(f"the transformer in it is no {self.class_}")
         return FittedSklearn(self.name, estimator, schema, state["names"])
-
-
-def _check_size(data: bytes) -> None:
-    """Refuse data that could take more memory than they are long: members that are compressed, overlap, or stand for
-    several objects."""
-    import json
-    import zipfile
-
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = archive.infolist()
-        if any(member.file_size != member.compress_size for member in members):
-            raise FilterkitError("the transformer in it is compressed")
-        objects: set[tuple[str, Any]] = set()  # file and number of each; objects of one number are read once
-
-        def note(node: dict[str, Any]) -> None:
-            if "file" in node:
-                objects.add((str(node["file"]), node.get("__id__", len(objects))))
-
-        json.loads(archive.read("schema.json"), object_hook=note)
-    if sum(member.file_size for member in members) > len(data) or len({file for file, _ in objects}) < len(objects):
-        raise FilterkitError("the transformer in it is larger than its file")
 
 
 class FittedSklearn(Fitted):
@@ -146,15 +98,7 @@ class FittedSklearn(Fitted):
         self.schema = schema.with_features(attributes, first, sparse=self._sparse, zero=self._sparse and schema.zero)
 
     def get_state(self) -> dict[str, Any]:
-        import base64
-        import zipfile
-
-        try:
-            skops_io = _skops_io()
-        except UsageError as error:
-            raise NotImplementedError(str(error)) from None
-        data = skops_io.dumps(self._estimator, compression=zipfile.ZIP_STORED)
-        return {"estimator": base64.b64encode(data).decode(), "names": [str(name) for name in self._names]}
+        return {"estimator": dump_estimator(self._estimator), "names": [str(name) for name in self._names]}
 
     def transform(self, batch: Batch) -> Batch:
         try:  # a transformer refuses a batch without rows
@@ -186,21 +130,6 @@ def _are_numbers(batch: Batch) -> np.ndarray:
     known = np.ones(len(batch), bool)
     known[batch.csr.row_of_entry[bad]] = False
     return known
-
-
-def _skops_io() -> Any:
-    """The module `skops.io`, which reads transformers without running code that is in them.
-
-    Raises
-    ------
-    UsageError : it is not installed.
-    """
-    try:
-        import skops.io
-    except ImportError:
-        hint = "pip install 'arff-filterkit[skops]'"
-        raise UsageError(f"a saved transformer of scikit-learn needs the package skops: {hint}") from None
-    return skops.io
 
 
 def _one_row(schema: Schema) -> Any:
@@ -243,17 +172,3 @@ def _names(estimator: Any, names: list[str]) -> list[str] | None:
     if not hasattr(estimator, "get_feature_names_out"):
         return None
     return [str(name) for name in estimator.get_feature_names_out(np.array(names, dtype=object))]
-
-
-def _value(text: str) -> Any:
-    import ast
-
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return text
-
-
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Sklearn]
