@@ -20,6 +20,7 @@ from filterkit.plugin import check_trusted, interruptible, one_blas_thread, quot
 from .names import known_classes
 
 _PATH = re.compile(r"(\w+\.)+[A-Z]\w*")  # of a class
+_TRUSTED = ("numpy.dtype", "scipy.sparse._csr.csr_array")  # which the list of skops lacks
 _SHOWN = 300  # characters of a message from outside filterkit
 
 
@@ -48,11 +49,8 @@ def check_words(stage: str, class_: str, assignments: tuple[str, ...], flag: str
         trusted.
     """
     if class_ not in known_classes() and not _PATH.fullmatch(class_):
-        hint = suggestion(class_, list(known_classes()))
-        raise UsageError(
-            f"{stage}: scikit-learn has no class {quoted(class_)}"
-            f"{hint or '; name other classes by their path, as sklearn.svm.SVC'}"
-        )
+        hint = suggestion(class_, list(known_classes())) or "; name other classes by their path, as sklearn.svm.SVC"
+        raise UsageError(f"{stage}: {quoted(class_)} is not a class of scikit-learn{hint}")
     for pair in assignments:
         name, equals, value = pair.partition("=")
         if not name.isidentifier() or not equals:
@@ -120,6 +118,8 @@ def _import_class(stage: str, class_: str) -> type[Any]:
     except ImportError as error:
         raise UsageError(f"{stage}: {class_}: {error}") from None
     found = getattr(imported, name, None)
+    if isinstance(found, type) and not hasattr(found, "fit"):
+        raise UsageError(f"{stage}: {class_} has no fit")
     if not isinstance(found, type):
         hint = suggestion(name, [each for each in dir(imported) if each[0].isupper()])
         raise UsageError(f"{stage}: {module} has no class {quoted(name)}{hint}")
@@ -216,7 +216,7 @@ def load_estimator(stage: str, text: str) -> Any:
     trusted = []
     for path in skops_io.get_untrusted_types(data=data):
         is_class = path.rpartition(".")[2].lstrip("_")[:1].isupper()
-        if path != "numpy.dtype" and not (is_class and path.startswith("sklearn.")):
+        if path not in _TRUSTED and not (is_class and path.startswith("sklearn.")):
             check_trusted(stage, path)
         trusted.append(path)
     return skops_io.loads(data, trusted=trusted)

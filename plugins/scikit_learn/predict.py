@@ -290,8 +290,8 @@ class Estimators:
         bounds = group_bounds(tasks.exclusive, len(tasks.names))
         columns = []
         for width, (classes, response) in zip(np.diff(bounds).tolist(), self._respond_by_target(X, method, bounds)):
-            lowest = response.min(axis=1, keepdims=True) if method == "decision_function" else 0.0
-            values = np.zeros((len(response), max(width, 2))) + lowest
+            unseen = response.min(axis=1, keepdims=True) - 1 if method == "decision_function" else 0.0
+            values = np.zeros((len(response), max(width, 2))) + unseen
             if response.shape[1] != len(classes):
                 raise ValueError(f"{method} has {response.shape[1]} columns for {len(classes)} classes")
             values[:, np.asarray(classes, np.int64)] = response
