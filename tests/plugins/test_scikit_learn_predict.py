@@ -1,5 +1,6 @@
 """`predict`: classifiers give the same as in a plain loop of scikit-learn; what they cannot take is refused."""
 
+import os
 import runpy
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from sklearn.utils import all_estimators
 from threadpoolctl import threadpool_limits
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError, testing
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
 from filterkit.chains import saved
 from filterkit.evaluation.folds import Design, Splits
 from filterkit.evaluation.runner import Evaluator, named_chain
@@ -185,6 +186,46 @@ def test_a_saved_chain_gives_the_same_bytes(name, tmp_path):
     path = str(tmp_path / "chain")
     filterkit.save(fitted, path)
     assert testing.same(filterkit.load(path).transform(batch), fitted.transform(batch))
+
+
+@pytest.mark.parametrize(
+    "words", ["predict mypack.Own --set C=3", "predict OneVsRestClassifier --set estimator=mypack.Own"]
+)
+def test_a_saved_estimator_of_another_package_needs_trust(words, tmp_path):
+    (tmp_path / "mypack.py").write_text(
+        "from sklearn.linear_model import LogisticRegression as Base\nclass Own(Base): pass\n"
+    )
+    where = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(tmp_path)}}
+    iris = SAMPLES / "iris.arff"
+    fitted = run("--save", "m.chain", iris, *words.split(), **where)
+    assert (fitted.returncode, fitted.stderr) == (0, "")
+    for trust in ([], ["--trust", "other"]):
+        refused = run(*trust, "--load", "m.chain", iris, **where)
+        hint = "predict: it names mypack.Own; if you trust that package, add --trust mypack (in Python trust=)"
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr == f"filterkit: m.chain: {hint}\n"
+    loaded = run("--trust", "mypack", "--load", "m.chain", iris, **where)
+    assert (loaded.returncode, loaded.stderr) == (0, "")
+    assert loaded.stdout.partition("\n")[2] == fitted.stdout.partition("\n")[2]
+
+
+def test_trust_needs_a_saved_chain():
+    done = run("--trust", "sklearn", SAMPLES / "iris.arff", "l2")
+    assert done.returncode == 2 and "--trust needs --load, the saved chain that it is about" in done.stderr
+
+
+def test_a_saved_chain_with_another_estimator_than_its_words_say_is_refused(tmp_path, monkeypatch):
+    tree, bayes = (
+        filterkit.chain(f"predict {name}").fit(sample("iris")) for name in ("DecisionTreeClassifier", "GaussianNB")
+    )
+    wide = filterkit.chain("predict GaussianNB").fit(sample("breast-cancer"))
+    for other, message in ((tree, "the estimator in it is no GaussianNB"), (wide, "does not fit its features")):
+        state = {**bayes.stages[0].get_state(), "estimators": other.stages[0].get_state()["estimators"]}
+        with monkeypatch.context() as patch:
+            patch.setattr(type(bayes.stages[0]), "get_state", lambda self, state=state: state)
+            saved.save(bayes, str(tmp_path / "chain"))
+        with pytest.raises(FilterkitError, match=message):
+            saved.load(str(tmp_path / "chain"))
 
 
 # ---- values of parameters --------------------------------------------------------------------------------------
