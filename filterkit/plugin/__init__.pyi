@@ -142,6 +142,7 @@ from filterkit.stages.models import Training as Training
 from filterkit.stages.models import group_bounds as group_bounds
 from filterkit.stages.models import predicted as predicted
 from filterkit.stages.nothing_learned import warn_nothing_learned as warn_nothing_learned
+from filterkit.stages.nothing_learned import warn_of_fit as warn_of_fit
 from filterkit.stages.patterns import Pattern as Pattern
 from filterkit.stages.selective import ChoosingStage as ChoosingStage
 from filterkit.stages.selective import SelectiveStage as SelectiveStage

@@ -105,7 +105,8 @@ class Model(Protocol):
     """
 
     @property
-    def threshold(self) -> float | None: ...
+    def threshold(self) -> float | None:
+        """Return the score above which a row is predicted as positive."""
 
     def scores(self, X: Any) -> np.ndarray:
         """Return float64 (rows, tasks), the scores of the rows of a `csr_array` or ndarray; without scores, (rows, 0).

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from filterkit import FilterkitError, StageError, UsageError, option
-from filterkit.plugin import check_trusted, interruptible, one_blas_thread, quoted, suggestion
+from filterkit.plugin import check_trusted, interruptible, one_blas_thread, quoted, suggestion, warn_of_fit
 
 from .names import known_classes
 
@@ -172,16 +172,16 @@ def run_foreign(stage: str, class_: str, function: Callable[..., Any], *argument
 
 @contextmanager
 def name_warnings(stage: str, class_: str) -> Iterator[None]:
-    """Make warnings name the stage and the class, and show each once."""
+    """Make warnings name the stage and the class, and show each once, in `evaluate` once for a chain."""
     import warnings
 
     with warnings.catch_warnings(record=True) as found:
         yield
     for text, category in {str(each.message): each.category for each in found}.items():
-        warnings.warn(f"{stage}: {class_}: {text}", category, stacklevel=1)
+        warn_of_fit(stage, f"{class_}: {_shorten(text)}", category)
 
 
-def _shorten(error: Exception) -> str:
+def _shorten(error: Exception | str) -> str:
     return " ".join(str(error).split())[:_SHOWN]
 
 

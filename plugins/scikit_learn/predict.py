@@ -41,7 +41,7 @@ _BLOCK = 256  # rows that a model scores together
 class Predict(Learner):
     """Predict the class or the labels by any classifier of scikit-learn, or of a package with its interface.
 
-        filterkit train.arff shape bns l2 predict LogisticRegression --set C=0.1 --test test.arff
+        filterkit in.arff shape bns l2 predict LogisticRegression --set C=0.1
 
     A class of scikit-learn has a short name; one of another package is named by its path, as lightgbm.LGBMClassifier.
     ``--set`` gives a parameter as Python would, or names a class: ``predict CalibratedClassifierCV --set
