@@ -167,13 +167,11 @@ class _Line:
         if words[0] not in self._known.stages:
             return Answer([])
         command = stage_command(self._known.stages[words[0]])
-        walked = self.walk(command, words[1:])
         bare = [str(param.name) for param in command.params if isinstance(param, click.Argument)]
+        values = [word for word in words[1:2] if bare and not word.startswith("-")]  # options may follow a value
+        walked = self.walk(command, words[1 + len(values) :])._replace(is_past_options=False)
+        walked.arguments[:0] = values
         self.given |= {name: [word] for name, word in zip(bare, walked.arguments)}
-        if bare and walked.arguments and not walked.arguments[0].startswith("-"):  # options may also follow the value
-            value, *words = walked.arguments
-            walked = self.walk(command, words)._replace(is_past_options=False)
-            walked.arguments.insert(0, value)
         if len(walked.arguments) > len(bare):
             return self.of_chain(walked.arguments[len(bare) :], begun)
         if walked.waiting is None and len(walked.arguments) == len(bare) and not begun.startswith("-"):

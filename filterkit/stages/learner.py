@@ -239,7 +239,7 @@ class FittedLearner(Fitted):
         """Compute float64 (rows, tasks), the scores of the model; (rows, 0) if it has none."""
         self._learner.check_values(batch)
         shape = (len(batch), len(self.tasks.names) * self._has_scores)
-        if not len(batch):
+        if 0 in shape:
             return np.empty(shape)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.model.scores(batch.X)

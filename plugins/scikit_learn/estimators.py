@@ -20,7 +20,9 @@ from filterkit.plugin import check_trusted, interruptible, one_blas_thread, quot
 from .names import known_classes
 
 _PATH = re.compile(r"(\w+\.)+[A-Z]\w*")  # of a class
-_TRUSTED = ("numpy.dtype", "scipy.sparse._csr.csr_array")  # which the list of skops lacks
+# What the list of skops lacks: all classes of scikit-learn and, as others could do anything, its functions of scores.
+_TRUSTED = ("numpy.dtype", "scipy.sparse._csr.csr_array", "collections.OrderedDict")
+_TRUSTED_OF_SKLEARN = re.compile(r"sklearn\.(metrics\.|feature_selection\._univariate_|.*\._?[A-Z]\w*$)")
 _SHOWN = 300  # characters of a message from outside filterkit
 
 
@@ -52,13 +54,10 @@ def check_words(stage: str, class_: str, assignments: tuple[str, ...], flag: str
         hint = suggestion(class_, list(known_classes())) or "; name other classes by their path, as sklearn.svm.SVC"
         raise UsageError(f"{stage}: {quoted(class_)} is not a class of scikit-learn{hint}")
     for pair in assignments:
-        name, equals, value = pair.partition("=")
-        if not name.isidentifier() or not equals:
+        if "=" not in pair or not pair.partition("=")[0].isidentifier():
             raise UsageError(f"{stage}: {flag} must be like standardize=False, not {quoted(pair)}")
-        for path in filter(_PATH.fullmatch, value.split(",")):
-            check_trusted(stage, path)
-    if class_ not in known_classes():
-        check_trusted(stage, class_)
+    for path in filter(_PATH.fullmatch, re.split("[=,]", ",".join([class_, *assignments]))):
+        check_trusted(stage, path)
 
 
 def parse_value(stage: str, name: str, text: str) -> Any:
@@ -215,10 +214,10 @@ def load_estimator(stage: str, text: str) -> Any:
     _check_size(data)
     trusted = []
     for path in skops_io.get_untrusted_types(data=data):
-        is_class = path.rpartition(".")[2].lstrip("_")[:1].isupper()
-        if path not in _TRUSTED and not (is_class and path.startswith("sklearn.")):
+        if path not in _TRUSTED:
             check_trusted(stage, path)
-        trusted.append(path)
+        if not path.startswith("sklearn.") or _TRUSTED_OF_SKLEARN.match(path):
+            trusted.append(path)
     return skops_io.loads(data, trusted=trusted)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise, product
 from math import fsum
 from typing import Any
@@ -33,7 +33,7 @@ from .estimators import (
     run_foreign,
     set_option,
 )
-from .names import known_classes, list_names
+from .names import list_names
 
 _BLOCK = 256  # rows that a model scores together
 
@@ -80,9 +80,8 @@ class Predict(Learner):
         assert self.estimator is not None
         check_words(self.name, self.estimator, self.set)
         check_words(self.name, self.estimator, self.grid, "--grid")
-        known = known_classes().get(self.class_name)
-        if known is not None and known.kind == "transformer" and self.estimator in (self.class_name, known.path):
-            raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.class_name}")
+        if self.estimator in list_names("transformer"):
+            raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.estimator}")
 
     @property
     def class_name(self) -> str:
@@ -95,8 +94,8 @@ class Predict(Learner):
         assert self.estimator is not None
         values = {**parse_assignments(self.name, self.set), **chosen}
         estimator = make_estimator(self.name, self.estimator, values)
-        if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
-            raise UsageError(f"predict: {self.estimator} has no fit and predict")
+        if not hasattr(estimator, "predict") or not hasattr(estimator, "__sklearn_tags__"):
+            raise UsageError(f"predict: {self.estimator} is not a classifier with scikit-learn's interface")
         unset = [name for name, value in estimator.get_params().items() if value is None]
         seeds = {name: self.seed for name in unset if name.rpartition("__")[2] == "random_state"}
         return estimator.set_params(**seeds)
@@ -106,16 +105,13 @@ class Predict(Learner):
         """Scikit-learn's tags, which say what the classifier accepts."""
         from sklearn.utils import get_tags
 
-        try:
-            tags = get_tags(self.make({}))
-        except AttributeError as error:
-            raise UsageError(f"predict: {self.estimator} is not an estimator of scikit-learn's kind: {error}") from None
+        tags = get_tags(self.make({}))
         if tags.estimator_type == "regressor":
             counterpart = self.class_name.replace("Regressor", "Classifier")
             hint = f"; write: predict {counterpart}" if counterpart in list_names("classifier") else ""
             raise UsageError(f"predict: {self.estimator} predicts numbers, not a class or labels{hint}")
         if tags.classifier_tags is None:
-            raise UsageError(f"predict: {self.estimator} is not a classifier")
+            raise UsageError(f"predict: {self.estimator} is not a classifier with scikit-learn's interface")
         return tags
 
     def check_columns(self, schema: Schema) -> None:
@@ -130,7 +126,7 @@ class Predict(Learner):
 
     @cached_property
     def _takes_categories(self) -> bool:
-        return "categorical_features" in self.make({}).get_params()
+        return bool(self.make({}).get_params().get("categorical_features") == "from_dtype")  # the default
 
     def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
         check_finite(self.name, batch, rows, missing_allowed=self._tags.input_tags.allow_nan)
@@ -145,7 +141,8 @@ class Predict(Learner):
         return self._fit(training, {})
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
-        grid = dict(self._parse_grid(pair) for pair in self.grid)
+        pairs = (pair.partition("=")[::2] for pair in self.grid)
+        grid = {name: [parse_value(self.name, name, each) for each in text.split(",")] for name, text in pairs}
         combinations = [dict(zip(grid, values)) for values in product(*grid.values())]
         merits = np.array(
             [[self._try(inner, outer, chosen) for chosen in combinations] for inner, outer in inner_splits]
@@ -156,10 +153,6 @@ class Predict(Learner):
         best = int(np.argmax([fsum(column) for column in defined.T]))  # exact sums, so that ties are ties
         return self._fit(training, combinations[best])
 
-    def _parse_grid(self, pair: str) -> tuple[str, list[Any]]:
-        name, _, text = pair.partition("=")
-        return name, [parse_value(self.name, name, each) for each in text.split(",")]
-
     def _try(self, inner: Training, outer: Training, chosen: dict[str, Any]) -> float:
         """Fit on the rows of an inner fold, and return the criterion of the rows that are held out."""
         model = self._fit(inner, chosen)
@@ -168,47 +161,33 @@ class Predict(Learner):
         return measures(outcome, (self.criterion,))[self.criterion]
 
     def _fit(self, training: Training, chosen: dict[str, Any]) -> Estimators:
-        estimator = self.make(chosen)
-        weights = self._check_weights(training, estimator)
-        nominal = training.schema.nominal
-        if self._takes_categories and nominal.any() and not any(pair.startswith("categorical_") for pair in self.set):
-            estimator.set_params(categorical_features=nominal)
         targets = _make_targets(training)
-        joint = len(targets) > 1 and len(targets) == len(training.tasks.names)
-        if joint and self._tags.classifier_tags.multi_label:
-            fitted = [self._fit_one(estimator, training, np.column_stack(targets), weights)]
-        else:
-            from sklearn.base import clone
-
+        is_joint = len(targets) > 1 and len(targets) == len(training.tasks.names)
+        if is_joint and self._tags.classifier_tags.multi_label and np.ptp(targets):
+            targets = [np.column_stack(targets)]
+        with name_warnings(self.name, self.class_name):
             fitted = [
-                self._fit_one(clone(estimator), training, target, weights) if np.ptp(target) else int(target[0])
-                for target in targets
+                self._fit_one(training, target, chosen) if np.ptp(target) else int(target.flat[0]) for target in targets
             ]
         return Estimators(self, fitted, training.tasks)
 
-    def _check_weights(self, training: Training, estimator: Any) -> dict[str, np.ndarray]:
-        """Return the arguments of ``fit`` that hold the weights."""
+    def _fit_one(self, training: Training, target: np.ndarray, chosen: dict[str, Any]) -> Any:
+        """Fit a classifier to values of one target, int64 (rows,), or of all labels, int64 (rows, labels)."""
         from sklearn.utils.validation import has_fit_parameter
 
-        weights = training.weights
-        if weights is None or (weights == 1).all():
-            return {}
-        if not has_fit_parameter(estimator, "sample_weight"):
-            raise StageError(
-                self.name,
-                f"{self.class_name} takes no weights, and a row has the weight {weights[weights != 1][0]:g}; "
-                "take another classifier, such as LogisticRegression, or rows without weights",
-            )
-        return {"sample_weight": weights}
-
-    def _fit_one(self, estimator: Any, training: Training, target: np.ndarray, weights: dict[str, np.ndarray]) -> Any:
-        with name_warnings(self.name, self.class_name):
-            run_foreign(
-                self.name,
-                self.class_name,
-                lambda: estimator.fit(training.X, target, **weights),
-                jobs=training.jobs,
-            )
+        estimator, weights = self.make(chosen), training.weights
+        if self._takes_categories and training.schema.nominal.any():
+            estimator.set_params(categorical_features=training.schema.nominal)
+        fit = estimator.fit
+        if weights is not None and (weights != 1).any():
+            if not has_fit_parameter(estimator, "sample_weight"):
+                raise StageError(
+                    self.name,
+                    f"{self.class_name} takes no weights, and a row has the weight {weights[weights != 1][0]:g}; "
+                    "take another classifier, such as LogisticRegression, or rows without weights",
+                )
+            fit = partial(fit, sample_weight=weights)
+        run_foreign(self.name, self.class_name, fit, training.X, target, jobs=training.jobs)
         return estimator
 
     def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
@@ -256,9 +235,9 @@ class Estimators:
     def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks) -> None:
         self._stage, self._estimators, self._tasks = stage, estimators, tasks
         fitted = [each for each in estimators if not isinstance(each, int)]
-        methods = [name for name in ("predict_proba", "decision_function") if all(hasattr(e, name) for e in fitted)]
-        self._method = methods[0] if methods else ""
-        self.threshold = {"predict_proba": 0.5, "decision_function": 0.0}.get(self._method)
+        thresholds = {"predict_proba": 0.5, "decision_function": 0.0}
+        self._method = next((name for name in thresholds if all(hasattr(each, name) for each in fitted)), "")
+        self.threshold = thresholds.get(self._method)
 
     def get_state(self) -> dict[str, Any]:
         """See `Fitted.get_state`."""
@@ -266,8 +245,6 @@ class Estimators:
 
     def scores(self, X: Any) -> np.ndarray:
         """See `Model.scores`."""
-        if not self._method:
-            return np.empty((X.shape[0], 0))
         return self._respond(X, self._method)
 
     def predict(self, X: Any) -> np.ndarray:

@@ -55,9 +55,9 @@ class Sklearn(SelectiveStage):
     def make(self) -> Any:
         """Make the transformer, not fitted."""
         estimator = make_estimator(self.name, self.class_, parse_assignments(self.name, self.set))
-        if not hasattr(estimator, "fit") or not hasattr(estimator, "transform"):
+        if not hasattr(estimator, "transform"):
             hint = f"; write: predict {self.class_}" if hasattr(estimator, "predict") else ""
-            raise UsageError(f"{self.name}: {self.class_} has no fit and transform{hint}")
+            raise UsageError(f"{self.name}: {self.class_} has no transform{hint}")
         return estimator
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:

@@ -209,6 +209,19 @@ def test_a_saved_estimator_of_another_package_needs_trust(words, tmp_path):
     assert loaded.stdout.partition("\n")[2] == fitted.stdout.partition("\n")[2]
 
 
+def test_a_function_in_a_saved_estimator_is_refused(tmp_path):
+    """Only classes of scikit-learn and its measures are trusted."""
+    fitted = filterkit.chain("predict GaussianNB").fit(sample("iris"))
+    estimator = fitted.stages[0].model._estimators[0]
+    estimator.measure = metrics.balanced_accuracy_score
+    filterkit.save(fitted, str(tmp_path / "chain"))
+    filterkit.load(str(tmp_path / "chain"))
+    estimator.measure = sklearn.utils.gen_batches
+    filterkit.save(fitted, str(tmp_path / "chain"))
+    with pytest.raises(FilterkitError, match="Untrusted types found in the file"):
+        filterkit.load(str(tmp_path / "chain"))
+
+
 def test_trust_needs_a_saved_chain():
     done = run("--trust", "sklearn", SAMPLES / "iris.arff", "l2")
     assert done.returncode == 2 and "--trust needs --load, the saved chain that it is about" in done.stderr
@@ -372,9 +385,9 @@ def test_rows_that_the_classifier_does_not_take_are_refused(words, batch, messag
         ("nothing.Here", "nothing.Here: No module named 'nothing'"),
         ("os.PathLike", "os.PathLike has no fit"),
         ("PCA", "PCA transforms rows; write: sklearn --class PCA"),
-        ("sklearn.decomposition.PCA", "PCA transforms rows; write: sklearn --class PCA"),
-        ("sklearn.covariance.EmpiricalCovariance", "has no fit and predict"),
-        ("sklearn.mixture.GaussianMixture", "sklearn.mixture.GaussianMixture is not a classifier"),
+        ("sklearn.decomposition.PCA", "is not a classifier with scikit-learn's interface"),
+        ("sklearn.covariance.EmpiricalCovariance", "is not a classifier with scikit-learn's interface"),
+        ("sklearn.mixture.GaussianMixture", "sklearn.mixture.GaussianMixture is not a classifier with"),
         ("Ridge", "Ridge predicts numbers, not a class or labels$"),
         ("SVR", "SVR predicts numbers, not a class or labels$"),
         ("MLPRegressor", "MLPRegressor predicts numbers, not a class or labels; write: predict MLPClassifier"),

@@ -71,7 +71,7 @@ def test_a_transformer_can_be_used_on_the_command_line(tmp_path):
         ("--class PowerTransfomer", UsageError, "did you mean 'PowerTransformer'"),
         ("--class sklearn.nothing.A", UsageError, "No module named 'sklearn.nothing'"),
         ("--class sklearn.base.np", UsageError, "'sklearn.base.np' is not a class of scikit-learn"),
-        ("--class sklearn.svm.SVC", UsageError, r"has no fit and transform; write: predict sklearn\.svm\.SVC"),
+        ("--class sklearn.svm.SVC", UsageError, r"has no transform; write: predict sklearn\.svm\.SVC"),
         ("--class sklearn.decomposition.PCA --set n=2", UsageError, "PCA has no parameter 'n'; it has n_components"),
         ("--class sklearn.decomposition.PCA --set n_components=99", StageError, "n_components=99 must be between"),
     ],
