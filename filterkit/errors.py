@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 
@@ -158,17 +156,14 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def suggestion(word: str, known: list[str], shown: Mapping[str, str] = MappingProxyType({})) -> str:
-    """``"; did you mean 'x'?"`` if a word of `known` is similar to `word`, else the empty text.
-
-    `shown` has the texts to show for some of the words instead of these themselves.
-    """
+def suggestion(word: str, known: list[str]) -> str:
+    """``"; did you mean 'x'?"`` if a word of `known` is similar to `word`, else the empty text."""
     if len(word) > 100:  # not a typing error; and the time to compare grows with the square of the length
         return ""
     from difflib import get_close_matches
 
     close = get_close_matches(word, known, n=1)
-    return f"; did you mean {quoted(shown.get(close[0], close[0]))}?" if close else ""
+    return f"; did you mean {quoted(close[0])}?" if close else ""
 
 
 def or_of_a_file(hint: str, in_python: bool) -> str:

@@ -414,7 +414,7 @@ class Registry:
         lines = self._lines_by_word()
         if (bare := name.rpartition(".")[2]) in lines:
             return f"; write: {lines[bare]}"
-        hint = suggestion(name, sorted({*self.stages, *lines}), lines)
+        hint = suggestion(name, sorted({*self.stages, *lines.values()}))
         if not hint and os.path.isfile(name):
             return ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
         if not hint and any(plugin.problem for plugin in self.plugins):

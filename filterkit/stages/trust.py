@@ -8,23 +8,18 @@ from contextvars import ContextVar
 
 from filterkit.errors import UsageError
 
-_ALWAYS = "sklearn"
+# None: no saved chain is loaded, and the user names all classes.
 _packages: ContextVar[tuple[str, ...] | None] = ContextVar("_packages", default=None)
 
 
 @contextmanager
 def trust_packages(packages: Sequence[str]) -> Iterator[None]:
     """Let the stages of a saved chain name classes of scikit-learn and of these packages, and of no others."""
-    token = _packages.set((_ALWAYS, *packages))
+    token = _packages.set(("sklearn", *packages))
     try:
         yield
     finally:
         _packages.reset(token)
-
-
-def trusted_packages() -> tuple[str, ...] | None:
-    """Return the packages of `trust_packages`; None if no saved chain is loaded, so that the user names all classes."""
-    return _packages.get()
 
 
 def check_trusted(stage: str, path: str) -> None:

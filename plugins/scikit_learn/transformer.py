@@ -16,6 +16,7 @@ from .estimators import (
     make_estimator,
     name_warnings,
     parse_assignments,
+    run_foreign,
     set_option,
 )
 from .names import list_names
@@ -67,13 +68,11 @@ class Sklearn(SelectiveStage):
         if nominal:
             raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
         training = all_rows(self.name, rows(), schema, rows.memory)
-        try:
-            with name_warnings(self.name, self.class_):
-                interruptible(_fit, estimator, training)
-            names = _names(estimator, [a.name for a in schema.features])
-            return FittedSklearn(self.name, estimator, schema, names)
-        except (ValueError, TypeError) as error:
-            raise StageError(self.name, f"{self.class_}: {' '.join(str(error).split())[:300]}") from None
+        with name_warnings(self.name, self.class_):
+            run_foreign(self.name, self.class_, _fit, estimator, training, jobs=rows.jobs)
+        names = _names(estimator, [a.name for a in schema.features])
+        fitted: Fitted = run_foreign(self.name, self.class_, FittedSklearn, self.name, estimator, schema, names)
+        return fitted
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         estimator = load_estimator(self.name, state["estimator"])

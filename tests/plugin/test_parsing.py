@@ -46,7 +46,7 @@ class Put(Place):
 
     name = "put"
 
-    to: str | None = option(None, "The format.", completions=lambda given: ["csv", "tsv"])
+    to: str | None = option(None, "The format.", completions=lambda given: ["csv", "tab-separated"])
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_options_stand_before_or_behind_a_value(text, words, known):
 
 
 def test_a_word_that_an_option_completes_is_answered_with_the_line(known):
-    for text, end in (("csv", "write: put --to csv"), ("mark tvs", "did you mean 'put --to tsv'?")):
+    for text, end in (("csv", "write: put --to csv"), ("mark tab-seperated", "did you mean 'put --to tab-separated'?")):
         with pytest.raises(UsageError) as caught:
             parsed(text, known)
         assert str(caught.value).endswith(f"; {end}")
