@@ -12,12 +12,14 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from filterkit import FilterkitError, StageError, UsageError, option
 from filterkit.plugin import check_trusted, interruptible, one_blas_thread, quoted, suggestion, warn_of_fit
 
 from .names import known_classes
+
+T = TypeVar("T")
 
 _PATH = re.compile(r"(\w+\.)+[A-Z]\w*")  # of a class
 # What the list of skops lacks: all classes of scikit-learn and, as others could do anything, its functions of scores.
@@ -136,7 +138,7 @@ def _list_parameters(given: Mapping[str, str]) -> list[str]:
         return []
 
 
-def run_foreign(stage: str, class_: str, function: Callable[..., Any], *arguments: Any, jobs: int = 1) -> Any:
+def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments: Any, jobs: int = 1) -> T:
     """Call a method of an estimator so that its result depends on no thread count, and signals are handled meanwhile.
 
     Parameters
@@ -150,7 +152,7 @@ def run_foreign(stage: str, class_: str, function: Callable[..., Any], *argument
     StageError : the call fails.
     """
 
-    def call() -> Any:
+    def call() -> T:
         from joblib import parallel_backend
         from threadpoolctl import threadpool_limits
 

@@ -71,8 +71,7 @@ class Sklearn(SelectiveStage):
         with name_warnings(self.name, self.class_):
             run_foreign(self.name, self.class_, _fit, estimator, training, jobs=rows.jobs)
         names = _names(estimator, [a.name for a in schema.features])
-        fitted: Fitted = run_foreign(self.name, self.class_, FittedSklearn, self.name, estimator, schema, names)
-        return fitted
+        return run_foreign(self.name, self.class_, FittedSklearn, self.name, estimator, schema, names)
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         estimator = load_estimator(self.name, state["estimator"])
