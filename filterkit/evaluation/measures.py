@@ -45,6 +45,7 @@ MEANINGS = {name: line if title == name else f"{title}: {line}" for name, (title
 MEASURES: tuple[str, ...] = tuple(_ABOUT)
 EARLY_MEASURES = MEASURES[:12]  # those in results files of all versions
 OF_PROBABILITIES = frozenset(("log_loss", "brier"))
+OF_SCORES = frozenset(("auc", "p20", "bep", "pr_auc"))
 LOSSES = OF_PROBABILITIES  # of which smaller values are better
 NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier"))
 _TIED = 2.0**-40  # scores that differ by less than this share of their size are equal

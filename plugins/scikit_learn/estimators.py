@@ -12,6 +12,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, TypeVar
 
 from filterkit import FilterkitError, StageError, UsageError, option
@@ -20,6 +21,8 @@ from filterkit.plugin import check_trusted, interruptible, one_blas_thread, quot
 from .names import known_classes
 
 T = TypeVar("T")
+
+_LOCK = Lock()  # scikit-learn changes the filters of warnings, which all threads share
 
 _PATH = re.compile(r"(\w+\.)+[A-Z]\w*")  # of a class
 # What the list of skops lacks: all classes of scikit-learn and, as others could do anything, its functions of scores.
@@ -141,6 +144,8 @@ def _list_parameters(given: Mapping[str, str]) -> list[str]:
 def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments: Any, jobs: int = 1) -> T:
     """Call a method of an estimator so that its result depends on no thread count, and signals are handled meanwhile.
 
+    One call runs at a time.
+
     Parameters
     ----------
     stage, class_ : names for messages and warnings.
@@ -157,6 +162,7 @@ def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments:
         from threadpoolctl import threadpool_limits
 
         with (
+            _LOCK,
             one_blas_thread(),
             threadpool_limits(1, "openmp"),
             parallel_backend("threading" if jobs > 1 else "sequential", n_jobs=jobs),
