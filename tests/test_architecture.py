@@ -149,6 +149,7 @@ OTHER_MEANINGS = {
     "id": "the function",
     "limit": "an English word",
     "vary": "an English word",
+    "predict": "a method of models; an English word",
     "project": "of a plugin's package",
     "select": "the method of Arrow's tables",
     "shape": "of arrays",

@@ -8,7 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn import compose, decomposition, impute, multiclass, neighbors, preprocessing, svm
+from sklearn import (
+    calibration,
+    compose,
+    decomposition,
+    ensemble,
+    impute,
+    linear_model,
+    multiclass,
+    neighbors,
+    preprocessing,
+    svm,
+)
 from sklearn import feature_selection as selection
 from sklearn.feature_extraction import text as of_texts
 
@@ -18,9 +29,10 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "coming-from-scikit-learn.md").read_text(encoding="utf-8")
 SAMPLES = ROOT / "arff_samples"
 NAMES = {"np": np, "sqrt": math.sqrt, "log": math.log}
-MODULES = (compose, decomposition, impute, multiclass, neighbors, preprocessing, svm, selection, of_texts)
-for module in MODULES:
+MODULES = (compose, decomposition, impute, multiclass, neighbors, preprocessing, svm, selection, of_texts, ensemble)
+for module in (*MODULES, linear_model):
     NAMES |= {name: getattr(module, name) for name in module.__all__}
+NAMES["CalibratedClassifierCV"] = calibration.CalibratedClassifierCV
 NAMES["score_func"] = partial(selection.mutual_info_classif, discrete_features=True)
 # A few texts, with words in several, words twice in one, and stop words.
 TEXTS = ["The red line, a red dot", "a line of code", "of red code and blue code", "blue dots, blue LINES", "a dot"]
@@ -82,7 +94,7 @@ def test_scores_and_selection(code, chain):
 @pytest.mark.parametrize(("code", "chain"), rows("Learners"))
 def test_learners(code, chain):
     data = filterkit.read(SAMPLES / "wine.arff", class_="first")
-    names = NAMES | {"Z": preprocessing.MinMaxScaler().fit_transform(data.X), "y": data.y}
+    names = NAMES | {"X": data.X, "Z": preprocessing.MinMaxScaler().fit_transform(data.X), "y": data.y}
     out = transformed(chain, data)
     (column,) = [c for c, attribute in enumerate(out.schema.features) if attribute.name == "prediction"]
     assert_same(out.X[:, column], eval(code, names))

@@ -29,6 +29,7 @@ NEEDED = {
     "label": "label --positive yes",
     "limit": "limit --max 9",
     "map": "map VALUE+1",
+    "predict": "predict DecisionTreeClassifier --set max_depth=2",
     "recode": "recode --sort",
     "reorder": "reorder --first 2",
     "rows": "rows 1-4",

@@ -12,6 +12,7 @@ import json
 import os
 import warnings
 import zipfile
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Any
 
@@ -33,6 +34,7 @@ from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Fitted, Stage, check_fitted
 from filterkit.stages.selective import rebuild
+from filterkit.stages.trust import trust_packages
 
 FORMAT = "filterkit chain"
 VERSION = 1
@@ -103,8 +105,11 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
     return out.getvalue()
 
 
-def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedChain:
+def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: Sequence[str] = ()) -> FittedChain:
     """Read the fitted chain from a file that `save` wrote, or from such a file that is open, and try it on a few rows.
+
+    `trust` names packages beside scikit-learn whose estimators the file may hold, such as lightgbm. Name only those
+    whose objects you would load from this file by pickle.
 
     Raises
     ------
@@ -112,7 +117,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None) -> FittedCh
     """
     known = plugins or registry()
     try:
-        with zipfile.ZipFile(_open_pipe(path)) as archive:
+        with trust_packages(trust), zipfile.ZipFile(_open_pipe(path)) as archive:
             header = _read_header(archive)
             stages = [_parse_stage(note, known) for note in header["stages"]]
             incoming = schema = schema_from_json(header["incoming"])

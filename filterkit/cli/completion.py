@@ -167,12 +167,15 @@ class _Line:
         if words[0] not in self._known.stages:
             return Answer([])
         command = stage_command(self._known.stages[words[0]])
-        walked = self.walk(command, words[1:])
-        bare = sum(isinstance(param, click.Argument) for param in command.params)
-        if len(walked.arguments) > bare:
-            return self.of_chain(walked.arguments[bare:], begun)
-        if walked.waiting is None and len(walked.arguments) == bare and (bare or not begun.startswith("-")):
-            return Answer(list(self._stages("")) + (list(_options(command, walked.given)) if not bare else []))
+        bare = [str(param.name) for param in command.params if isinstance(param, click.Argument)]
+        values = [word for word in words[1:2] if bare and not word.startswith("-")]  # options may follow a value
+        walked = self.walk(command, words[1 + len(values) :])._replace(is_past_options=False)
+        walked.arguments[:0] = values
+        self.given |= {name: [word] for name, word in zip(bare, walked.arguments)}
+        if len(walked.arguments) > len(bare):
+            return self.of_chain(walked.arguments[len(bare) :], begun)
+        if walked.waiting is None and len(walked.arguments) == len(bare) and not begun.startswith("-"):
+            return Answer([*self._stages(""), *_options(command, walked.given)])
         return self.of_parameter(command, walked, begun)
 
     def find_input(self, command: click.Command, words: list[str]) -> None:
@@ -186,8 +189,10 @@ class _Line:
     def _of_value(self, command: click.Command, param: click.Parameter, begun: str) -> Answer:
         """What a value of a parameter may be: what click knows, such as choices; else by what help calls it."""
         with click.Context(command, obj=self._known) as context:
+            context.params = {name: values[-1] for name, values in self.given.items()}
             found = param.shell_complete(context, begun)
-        words = [Word(str(each.value), _short(each.help or "")) for each in found if each.type == "plain"]
+        plain = [each for each in found if each.type == "plain"]
+        words = [Word(str(each.value), _short(each.help or ""), str(each.value).endswith("=")) for each in plain]
         is_file = any(each.type in ("file", "dir") for each in found)
         for kind in _kinds(param):
             is_file = is_file or kind in _FILES

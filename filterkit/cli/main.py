@@ -47,7 +47,7 @@ SECTIONS = {
         *("class_", "labels", "positive", "from_", "encoding", "lenient", "unseen", "complete"),
         *("rejects", "max_rejects"),
     ),
-    "Chain": ("chain", "seed", "test", "save", "load"),
+    "Chain": ("chain", "seed", "test", "save", "load", "trust"),
     "Output": ("output", "to", "sparse", "precision"),
     "Work": ("jobs", "engine", "memory", "progress"),
 }
@@ -146,6 +146,12 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
 )
 @click.option("--save", metavar="FILE", help="Save the fitted chain to FILE.")
 @click.option("--load", metavar="FILE", help="Transform INPUT by the chain saved in FILE; give no stages.")
+@click.option(
+    "--trust",
+    metavar="PACKAGE",
+    multiple=True,
+    help="Let the chain of --load hold estimators of this package, beside scikit-learn's. Repeatable.",
+)
 @click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as in INPUT]")
 @click.option(
     "--precision",

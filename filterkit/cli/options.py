@@ -164,6 +164,7 @@ class Options(InputOptions):
     test: tuple[tuple[str, str], ...] = ()
     save: str | None = None
     load: str | None = None
+    trust: tuple[str, ...] = ()
     chain: str | None = None
     rejects: str | None = None
     max_rejects: int | None = None

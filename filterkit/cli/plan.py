@@ -147,7 +147,7 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     else:
         from filterkit.chains import saved
 
-        loaded = saved.load(options.load)
+        loaded = saved.load(options.load, trust=options.trust)
         incoming = loaded.incoming
         outputs.insert(0, (job.path, options.output, True))
     later = []
@@ -186,6 +186,8 @@ def check(job: Job) -> None:
     check_sources(job.sources)
     if options.max_rejects is not None and options.rejects is None:
         raise UsageError("--max-rejects needs --rejects, which says where they go")
+    if options.trust and options.load is None:
+        raise UsageError("--trust needs --load, the saved chain that it is about")
     if options.load is not None:
         _check_beside_load(job)
     if options.unseen == "extend" and (options.load is not None or options.test):

@@ -90,7 +90,7 @@ def check_numeric(stage: str, schema: Schema) -> None:
         )
 
 
-def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None) -> None:
+def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None, missing_allowed: bool = False) -> None:
     """Check that no value is missing or infinite.
 
     Parameters
@@ -98,6 +98,7 @@ def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None) -> 
     stage : the name of the stage.
     batch : the rows.
     chosen : bool (rows,), the rows to check; by default all.
+    missing_allowed : whether to refuse only infinite values.
 
     Raises
     ------
@@ -106,7 +107,7 @@ def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None) -> 
     values = (batch.csr.data if batch.sparse else batch.X).ravel()
     if np.isfinite(values).all():
         return
-    bad = np.flatnonzero(~np.isfinite(values))
+    bad = np.flatnonzero(np.isinf(values) if missing_allowed else ~np.isfinite(values))
     if batch.sparse:
         rows, columns = batch.csr.row_of_entry[bad], batch.csr.indices[bad]
     else:

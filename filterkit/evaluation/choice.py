@@ -16,7 +16,7 @@ from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, quoted
 from filterkit.evaluation.comparison import DIGITS
 from filterkit.evaluation.folds import Splits
-from filterkit.evaluation.measures import LOSSES, OF_PROBABILITIES, measures
+from filterkit.evaluation.measures import LOSSES, OF_PROBABILITIES, OF_SCORES, measures
 from filterkit.evaluation.trial import Trial, try_chains
 
 FOLDS = 5  # of the inner cross-validation, or fewer if there are fewer rows or groups
@@ -38,7 +38,7 @@ def choose(chains: list[tuple[str, Chain]], measure: str, rows: Batch, splits: S
 
     Raises
     ------
-    FilterkitError : a chain fails on an inner fold, or gives scores where the measure needs probabilities.
+    FilterkitError : a chain fails on an inner fold, or has no scores or probabilities where the measure needs them.
     """
     merits = []
     for number, training, held_out in _parts(rows, splits):
@@ -83,7 +83,10 @@ def _weights(rows: Batch) -> np.ndarray:
 
 def _merit(trial: Trial, measure: str, place: str) -> float:
     """How good a chain is on an inner fold: larger is better."""
-    if measure in OF_PROBABILITIES and not trial.outcome.probabilities:
+    outcome = trial.outcome
+    if measure in OF_SCORES and outcome.scores is None:
+        raise FilterkitError(f"{place}: {measure} needs scores, and its learner predicts labels alone")
+    if measure in OF_PROBABILITIES and not outcome.probabilities:
         raise FilterkitError(f"{place}: {measure} needs probabilities, and its learner gives scores")
-    value = measures(trial.outcome, (measure,))[measure]
+    value = measures(outcome, (measure,))[measure]
     return -value if measure in LOSSES else value

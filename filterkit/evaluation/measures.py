@@ -45,6 +45,7 @@ MEANINGS = {name: line if title == name else f"{title}: {line}" for name, (title
 MEASURES: tuple[str, ...] = tuple(_ABOUT)
 EARLY_MEASURES = MEASURES[:12]  # those in results files of all versions
 OF_PROBABILITIES = frozenset(("log_loss", "brier"))
+OF_SCORES = frozenset(("auc", "p20", "bep", "pr_auc"))
 LOSSES = OF_PROBABILITIES  # of which smaller values are better
 NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier"))
 _TIED = 2.0**-40  # scores that differ by less than this share of their size are equal
@@ -83,13 +84,15 @@ def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, f
     If the fold has no positive row of a task, only its specificity is defined; without a negative row, specificity and
     auc are undefined. The average is over the other tasks, and NaN if there are none. So a class that is absent from
     the fold does not lower the precision, where scikit-learn would count a 0. ``micro_`` measures do count its false
-    positives; they are NaN only if no task has a positive row.
+    positives; they are NaN only if no task has a positive row. Without scores, auc, p20, bep, pr_auc, log_loss and
+    brier are NaN.
 
     Raises
     ------
     ValueError : the arrays differ in shape or are empty, `truth` or `predicted` is not bool, or a score is NaN.
     """
-    truth, predicted, scores = outcome[:3]
+    truth, predicted = outcome.truth, outcome.predicted
+    scores = np.zeros(truth.shape) if outcome.scores is None else outcome.scores
     if truth.ndim != 2 or not truth.shape == predicted.shape == scores.shape:
         raise ValueError(f"not of one shape (rows, tasks): {truth.shape}, {predicted.shape}, {scores.shape}")
     if truth.dtype != bool or predicted.dtype != bool:
@@ -124,6 +127,8 @@ def _counted(outcome: Outcome) -> tuple[float, ...]:
 
 
 def _ordered(outcome: Outcome) -> tuple[float, ...]:
+    if outcome.scores is None:
+        return (np.nan,) * 4
     truth, scores = outcome.truth.T, outcome.scores.T
     ranked = [_ranked(*task, outcome.weights, outcome.probabilities) for task in zip(truth, scores)]
     return tuple(map(_mean, np.array(ranked).T))
@@ -136,7 +141,7 @@ def _agreement(outcome: Outcome) -> tuple[float, float]:
 
 def _of_probabilities(outcome: Outcome) -> tuple[float, float]:
     truth, scores = outcome.truth, outcome.scores
-    if not outcome.probabilities or scores.min() < 0 or scores.max() > 1:
+    if scores is None or not outcome.probabilities or scores.min() < 0 or scores.max() > 1:
         return np.nan, np.nan
     losses, errors = [], []
     least = np.finfo(np.float64).eps

@@ -26,7 +26,7 @@ class Trial(NamedTuple):
     ----------
     learner : the fitted learner at its end.
     outcome : its predictions, and the truth.
-    warnings : the messages of stages that have learned nothing.
+    warnings : the messages of stages that have learned nothing, and one if the learner has no scores.
     seconds : the time that fitting and predicting took, or would have taken without other chains that begin alike.
     """
 
@@ -114,7 +114,10 @@ class _Branch(NamedTuple):
         outcome = learner.outcome(self.test)
         if not len(outcome.truth):
             raise StageError(name, "all rows to test on have the weight 0")
-        return Trial(learner, outcome, self.warnings, self.seconds + time.perf_counter() - began)
+        warnings = [*self.warnings]
+        if outcome.scores is None:
+            warnings.append(f"{name}: it predicts labels without scores, so measures of scores are unknown")
+        return Trial(learner, outcome, warnings, self.seconds + time.perf_counter() - began)
 
 
 def _group_by_next_stage(stages: Sequence[Sequence[Stage]], branch: _Branch) -> list[list[int]]:

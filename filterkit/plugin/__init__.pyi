@@ -139,10 +139,13 @@ from filterkit.stages.models import Model as Model
 from filterkit.stages.models import Outcome as Outcome
 from filterkit.stages.models import Tasks as Tasks
 from filterkit.stages.models import Training as Training
+from filterkit.stages.models import group_bounds as group_bounds
 from filterkit.stages.models import predicted as predicted
 from filterkit.stages.nothing_learned import warn_nothing_learned as warn_nothing_learned
+from filterkit.stages.nothing_learned import warn_of_fit as warn_of_fit
 from filterkit.stages.patterns import Pattern as Pattern
 from filterkit.stages.selective import ChoosingStage as ChoosingStage
 from filterkit.stages.selective import SelectiveStage as SelectiveStage
 from filterkit.stages.shares import share as share
+from filterkit.stages.trust import check_trusted as check_trusted
 from filterkit.temporary import TemporaryFolder as TemporaryFolder

@@ -42,6 +42,8 @@ def _parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
     flag = flag_of(field)
     names = [flag, field.name]
     help_text = field.metadata["help"]
+    complete = field.metadata["completions"]
+    completed: dict[str, Any] = {"shell_complete": lambda ctx, *_: list(complete(ctx.params))} if complete else {}
     shown = field.default is not None and type_ is not bool
     if type_ is bool:
         pair = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
@@ -50,14 +52,16 @@ def _parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
     if type_ is tuple:
         help_text += " Repeatable."
         metavar = field.metadata["names"].upper() or "NAME"
-        return click.Option(names, multiple=True, type=click.STRING, metavar=metavar, help=help_text)
+        return click.Option(names, multiple=True, type=click.STRING, metavar=metavar, help=help_text, **completed)
     kind: Any = {int: click.INT, INT_OR_TEXT: IntOrText(), float: click.FLOAT}.get(type_, click.STRING)
     metavar = field.metadata["names"].upper() or {int: "N", INT_OR_TEXT: "N", float: "X"}.get(type_, "TEXT")
     if field.metadata["bare"]:
-        return click.Argument([field.name], type=kind, metavar=field.name.upper())
+        return click.Argument([field.name], type=kind, metavar=field.name.upper(), **completed)
     if field.metadata["choices"]:
         kind, metavar = click.Choice(field.metadata["choices"]), None
-    return click.Option(names, default=field.default, type=kind, metavar=metavar, help=help_text, show_default=shown)
+    return click.Option(
+        names, default=field.default, type=kind, metavar=metavar, help=help_text, show_default=shown, **completed
+    )
 
 
 def check_once(command: click.Command, context: click.Context, words: list[str], stage: str = "") -> None:
@@ -116,8 +120,9 @@ def parse_stages(
         try:
             values = {**defaults.get(stage.name, {}), **({} if seed is None else {"seed": seed})}
             command = stage_command(stage)
-            context = command.make_context(f"filterkit INPUT {stage.name}", list(words[1:]), default_map=values)
-            check_once(command, context, words[1:], f"{stage.name}: ")
+            rest = _move_value_back(command, words[1:])
+            context = command.make_context(f"filterkit INPUT {stage.name}", list(rest), default_map=values)
+            check_once(command, context, rest, f"{stage.name}: ")
         except click.NoSuchOption as error:
             hint = "" if error.possibilities else _hint(error.option_name, stage, plugins)
             raise UsageError(f"{stage.name}: {message_of(error)}{hint}") from None
@@ -126,6 +131,22 @@ def parse_stages(
         words = context.args
         stages.append(stage(**context.params))
     return stages
+
+
+def _move_value_back(command: click.Command, words: list[str]) -> list[str]:
+    """Move a value that stands before the options of a stage to their end, where click expects it.
+
+    Raises
+    ------
+    click.UsageError : an option is unknown, or lacks its value.
+    """
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    if len(options) == len(command.params) or not words or words[0].startswith("-"):
+        return words
+    alone = click.Command(command.name, params=list(options), context_settings=command.context_settings)
+    _, rest, _ = alone.make_parser(click.Context(alone, **command.context_settings)).parse_args(words[1:])
+    first = len(words) - len(rest)
+    return [*words[1:first], words[0], *rest]
 
 
 def _hint(flag: str, stage: type[Stage], plugins: Registry) -> str:

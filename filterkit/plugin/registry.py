@@ -47,7 +47,7 @@ from filterkit.plugin.discovery import Installed, installed, remember
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
 from filterkit.stages.base import Stage
-from filterkit.stages.options import options_of
+from filterkit.stages.options import fields_of, flag_of, options_of
 
 if TYPE_CHECKING:
     import click
@@ -411,12 +411,25 @@ class Registry:
         hint = _in_weka(name, self.stages)
         if hint:
             return hint
-        hint = suggestion(name, sorted(self.stages))
+        lines = self._lines_by_word()
+        if (bare := name.rpartition(".")[2]) in lines:
+            return f"; write: {lines[bare]}"
+        hint = suggestion(name, sorted({*self.stages, *lines.values()}))
         if not hint and os.path.isfile(name):
             return ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
         if not hint and any(plugin.problem for plugin in self.plugins):
             return "; some plugins are broken, see: filterkit plugins"
         return self._or_of_a_file(hint or "; see: filterkit stages")
+
+    def _lines_by_word(self) -> dict[str, str]:
+        """Return the line to write for each word that options of stages complete: stage, option and word."""
+        lines: dict[str, str] = {}
+        for name, stage in self.stages.items():
+            for field in fields_of(stage):
+                if field.metadata["completions"]:
+                    start = name if field.metadata["bare"] else f"{name} {flag_of(field)}"
+                    lines |= {word: f"{start} {word}" for word in field.metadata["completions"]({})}
+        return lines
 
     def name_remedy(self, error: StageError) -> None:
         """Add the stages that mend what a stage refuses to the message about it."""

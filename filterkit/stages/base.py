@@ -180,8 +180,8 @@ class Stage(Configured):
         return self.fit(Batches(lambda: iter(()), 0), schema)
 
     def words(self) -> list[str]:
-        """Return the stage as words of a command line: its name, options that are not the default, and the bare one."""
-        words, bare = [self.name], []
+        """Return the stage as words of a command line: its name, bare option, and options that are not the default."""
+        words, bare = list[str](), list[str]()
         for field in fields_of(self):
             value = getattr(self, field.name)
             if field.metadata["bare"]:
@@ -193,7 +193,7 @@ class Stage(Configured):
                 else:
                     for each in value if isinstance(value, tuple) else (value,):
                         words += [flag, str(each)]
-        return words + bare
+        return [self.name, *words, "--", *bare] if bare and bare[0].startswith("-") else [self.name, *bare, *words]
 
     def written_files(self) -> list[str]:
         """Return the paths of the files that the stage writes: the options with ``output=True`` that are not None."""

@@ -37,11 +37,23 @@ REST = "rest"  # predicted for rows that are not of the positive class, if there
 class Learner(Stage):
     """A stage that predicts the class or the labels.
 
-    Write `learn`, and `model` if the model is not a `LinearModel`. A learner that evaluates itself on held-out training
-    rows, with all stages before it fitted again, also writes `inner_folds` and `learn_with_inner_cv`.
+    Write `learn`, and `model` if the model is not a `LinearModel`. A learner that takes more than finite numbers also
+    writes `check_columns` and `check_values`. A learner that evaluates itself on held-out training rows, with all
+    stages before it fitted again, also writes `inner_folds` and `learn_with_inner_cv`.
     """
 
     group = "Predict"
+
+    def check_columns(self, schema: Schema) -> None:
+        """Raise a `StageError` unless the learner can work on these columns: by default, on numbers."""
+        check_numeric(self.name, schema)
+
+    def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
+        """Raise a `StageError` unless the learner can work on all values, by default on those that are finite.
+
+        `rows`, bool (rows,), says which rows to check; None for all.
+        """
+        check_finite(self.name, batch, rows)
 
     def learn(self, training: Training) -> Model:
         """Learn a model from the training rows."""
@@ -114,7 +126,7 @@ class Learner(Stage):
             raise StageError(self.name, f"there is nothing to predict; {NAME_A_CLASS}, or give --labels")
         if target is not None and target.kind != "nominal":
             raise StageError(self.name, f"it predicts a nominal class, and {not_nominal(target.name, target.kind)}")
-        check_numeric(self.name, schema)
+        self.check_columns(schema)
 
     def _choose_tasks(self, known: Batch) -> Tasks:
         """Choose the tasks to learn from the training rows, the classes or labels to separate from the rest.
@@ -143,11 +155,11 @@ class Learner(Stage):
 
         Raises
         ------
-        StageError : a value of these rows is missing or infinite, or a weight cannot be counted.
+        StageError : a value of these rows is one that `check_values` refuses, or a weight cannot be counted.
         """
         check_weights(self.name, batch)
         counts = counted_rows(batch)
-        check_finite(self.name, batch, counts)
+        self.check_values(batch, counts)
         batch = batch.replace(passthrough=None)
         return batch if counts.all() else batch.take(np.flatnonzero(counts))
 
@@ -174,6 +186,7 @@ class FittedLearner(Fitted):
         self._learner = learner
         self.tasks = tasks
         self.model = model
+        self._has_scores = model.threshold is not None
         prefix = "probability" if model.threshold else "score"
         target = schema.class_attribute
         if target is None:
@@ -183,7 +196,9 @@ class FittedLearner(Fitted):
             added = [Attribute("prediction", "nominal", (rest, *tasks.names))]
         else:
             added = [Attribute("prediction", "nominal", target.values)]
-        added += [Attribute(f"{prefix}@{name}") for name in tasks.names]
+        self._n_predictions = len(added)
+        if self._has_scores:
+            added += [Attribute(f"{prefix}@{name}") for name in tasks.names]
         if any(a.name in schema.names for a in added):  # from another learner, or from a word such as prediction
             added = [a._replace(name=f"{learner.name}.{a.name}") for a in added]
         twice = next((a.name for a in added if a.name in schema.names), None)
@@ -209,32 +224,42 @@ class FittedLearner(Fitted):
         StageError : a value of these rows is missing or infinite, or too large for a score.
         """
         batch = self._learner._take_usable(batch)
-        return self._make_outcome(batch, self.scores(batch))
+        scores = self.scores(batch)
+        return self._make_outcome(batch, self._predict(batch.X, scores), scores)
 
     def read_outcome(self, batch: Batch) -> Outcome:
-        """Return the `outcome` of rows that this stage has transformed, from the scores in their last columns.
+        """Return the `outcome` of rows that this stage has transformed, from the columns that it added.
 
         It has no rows if the class or labels of none are known.
         """
         batch = batch.take(np.flatnonzero(counted_rows(batch)))
-        columns = np.arange(batch.schema.width)[-len(self.tasks.names) :]  # the scores are the last columns
-        scores = batch.csr.only(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
-        return self._make_outcome(batch, scores)
+        columns = np.arange(batch.schema.width)[-len(self._added) :]  # the stage adds the last columns
+        values = batch.csr.only(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
+        codes, scores = values[:, : self._n_predictions], values[:, self._n_predictions :]
+        target = self._incoming.class_attribute
+        if target is None:
+            known = self._incoming.label_values
+            chosen = codes[:, known.labels[self.tasks.codes]] == known.codes[self.tasks.codes]
+        elif len(self.tasks.names) == 1 and len(target.values) > 2:
+            chosen = codes == 1
+        else:
+            chosen = codes == self.tasks.codes
+        return self._make_outcome(batch, chosen, scores)
 
-    def _make_outcome(self, batch: Batch, scores: np.ndarray) -> Outcome:
-        chosen, is_probability = self._predict(scores), bool(self.model.threshold)
-        return Outcome(self.tasks.truth(batch), chosen, scores, self.tasks.exclusive, batch.weights, is_probability)
+    def _make_outcome(self, batch: Batch, chosen: np.ndarray, scores: np.ndarray) -> Outcome:
+        found, is_probability = scores if self._has_scores else None, bool(self.model.threshold)
+        return Outcome(self.tasks.truth(batch), chosen, found, self.tasks.exclusive, batch.weights, is_probability)
 
     def scores(self, batch: Batch) -> np.ndarray:
-        """Compute the scores of the model: float64 (rows, tasks).
+        """Compute the scores of the model: float64 (rows, tasks), or (rows, 0) if it has none.
 
         Raises
         ------
-        StageError : a value is missing or infinite, or so large that a score is NaN.
+        StageError : a value is one that `Learner.check_values` refuses, or so large that a score is NaN.
         """
-        check_finite(self._learner.name, batch)
-        shape = (len(batch), len(self.tasks.names))
-        if not len(batch):
+        self._learner.check_values(batch)
+        shape = (len(batch), len(self.tasks.names) * self._has_scores)
+        if 0 in shape:
             return np.empty(shape)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.model.scores(batch.X)
@@ -248,12 +273,16 @@ class FittedLearner(Fitted):
             )
         return scores
 
-    def _predict(self, scores: np.ndarray) -> np.ndarray:
-        return predicted(scores, self.tasks.exclusive, self.model.threshold)
+    def _predict(self, X: Any, scores: np.ndarray) -> np.ndarray:
+        if not len(scores):
+            return np.empty((0, len(self.tasks.names)), bool)
+        if not hasattr(self.model, "predict"):
+            return predicted(scores, self.tasks.exclusive, self.model.threshold or 0.0)
+        return np.asarray(self.model.predict(X), bool)
 
     def transform(self, batch: Batch) -> Batch:
         scores = self.scores(batch)
-        chosen = self._predict(scores)
+        chosen = self._predict(batch.X, scores)
         target = batch.schema.class_attribute
         if target is None:
             codes = self._decode_labels(chosen)

@@ -98,15 +98,21 @@ class Training(NamedTuple):
 class Model(Protocol):
     """The result of `Learner.learn`, which scores rows.
 
+    A model whose predictions do not follow from its scores also has a method ``predict(X)``, which returns bool (rows,
+    tasks), whether each row is predicted as positive. Without it, `predicted` says so.
+
     Attributes
     ----------
-    threshold : the model predicts a row with a score above it as positive. It is 0 unless scores are probabilities.
+    threshold : the model predicts a row with a score above it as positive. It is 0 unless scores are probabilities;
+        None if the model has no scores.
     """
 
-    threshold: float
+    @property
+    def threshold(self) -> float | None:
+        """Return the score above which a row is predicted as positive."""
 
     def scores(self, X: Any) -> np.ndarray:
-        """Return float64 (rows, tasks), the scores of the rows of a `csr_array` or ndarray.
+        """Return float64 (rows, tasks), the scores of the rows of a `csr_array` or ndarray; without scores, (rows, 0).
 
         The score of a row must not depend on the other rows, not even in its last bit.
         """
@@ -122,7 +128,8 @@ class Outcome(NamedTuple):
     ----------
     truth : bool (rows, tasks), whether a row is positive.
     predicted : bool (rows, tasks), whether it is predicted as positive.
-    scores : float64 (rows, tasks), higher for rows more likely positive; only their order matters.
+    scores : float64 (rows, tasks), higher for rows more likely positive; only their order matters. None: there are
+        none.
     exclusive : as in `Tasks`.
     weights : float64 (rows,), instance weights above 0; or None if all are 1.
     probabilities : whether the scores are probabilities.
@@ -130,7 +137,7 @@ class Outcome(NamedTuple):
 
     truth: np.ndarray
     predicted: np.ndarray
-    scores: np.ndarray
+    scores: np.ndarray | None
     exclusive: Exclusive
     weights: np.ndarray | None = None
     probabilities: bool = False

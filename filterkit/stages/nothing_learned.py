@@ -1,4 +1,4 @@
-"""Warnings of stages that have learned nothing from their training rows."""
+"""Warnings of stages about what they learn from their training rows, above all that it is nothing."""
 
 from __future__ import annotations
 
@@ -22,17 +22,25 @@ def warn_nothing_learned(stage: str, text: str) -> None:
 
     Inside `collect_warnings`, the message joins its list instead.
     """
+    warn_of_fit(stage, text, NothingLearnedWarning)
+
+
+def warn_of_fit(stage: str, text: str, category: type[Warning]) -> None:
+    """Warn, as `warn_nothing_learned` does, of something else that was found while the stage named `stage` was fitted.
+
+    `category` is the class of the warning.
+    """
     message = visible(f"{stage}: {text}")
     collected = _collected.get()
     if collected is None:
-        warnings.warn(NothingLearnedWarning(message), stacklevel=2)
+        warnings.warn(category(message), stacklevel=3)
     elif message not in collected:
         collected.append(message)
 
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Collect the messages of `warn_nothing_learned` in a list, instead of warning; each different message once."""
+    """Collect the messages of `warn_nothing_learned` and `warn_of_fit` in a list, each different one once."""
     messages: list[str] = []
     token = _collected.set(messages)
     try:

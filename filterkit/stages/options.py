@@ -8,7 +8,7 @@ import operator
 import os
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from math import isfinite
 from numbers import Real
@@ -20,6 +20,7 @@ from filterkit.errors import UsageError, one_line, quoted
 
 # The types of values that an option can hold.
 T = TypeVar("T", bound=int | float | str | bool | tuple[str, ...] | None)
+Completions = Callable[[Mapping[str, str]], Iterable[str]]
 
 
 def option(
@@ -33,6 +34,7 @@ def option(
     output: bool = False,
     last: bool = False,
     names: str = "",
+    completions: Completions | None = None,
 ) -> T:
     """Declare an option of a stage or format, as the value of an annotated class attribute.
 
@@ -49,6 +51,9 @@ def option(
     last : whether help lists it after the options that a derived stage declares.
     names : the sort of name that a text is: ``attribute``, ``metric``, ``stage``, ``format`` or ``file``; "" for any
         other text. Help shows it, and a shell completes such names.
+    completions : returns the words that a text may be, or that it may begin with if they end in ``=``. It gets the
+        values of the options before it by name, as texts. A shell completes these words. Such a word in the position
+        of a stage is answered with the line to write; the function then gets no values.
 
     The type comes from the annotation: ``int``, ``float``, ``str`` or ``bool``, or one of them ``| None``;
     ``tuple[str, ...]`` is an option that may be repeated. ``int | str`` takes whole numbers as such and other texts,
@@ -67,6 +72,7 @@ def option(
             "output": output,
             "last": last,
             "names": names,
+            "completions": completions,
         },
     )
 

@@ -240,6 +240,12 @@ def test_held_out_rows_without_weight_tell_nothing():
     assert len(of_chain(results, CHOSEN)) == 3
 
 
+def test_a_measure_of_scores_cannot_choose_among_labels():
+    alone = "alone: predict VotingClassifier --set estimators=GaussianNB,LinearSVC"
+    with pytest.raises(FilterkitError, match="chain 'alone': auc needs scores, and its learner predicts labels alone"):
+        evaluated(noise(40, 2), design("plain: svm", alone, choose="auc"))
+
+
 def test_an_error_names_the_inner_fold():
     batch = noise(40, 2)
     with pytest.raises(FilterkitError, match=r"^d, class, fold 1, inner fold 1, chain 'strict': svm: 22 folds: "):

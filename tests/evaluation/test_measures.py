@@ -51,6 +51,15 @@ def test_the_measures_have_these_names():
     assert all(type(value) is float for value in measures(outcome([[1, 0], [0, 1]])).values())
 
 
+def test_without_scores_their_measures_are_unknown():
+    given = outcome([1, 0, 1], [1, 1, 1])
+    found = measures(given._replace(scores=None))
+    of_scores = ("auc", "p20", "bep", "pr_auc", "log_loss", "brier")
+    assert pick(found, *of_scores) == approx(*[NAN] * 6)
+    others = [name for name in MEASURES if name not in of_scores]
+    assert pick(found, *others) == pick(measures(given), *others)
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_a_measure_has_the_same_value_if_asked_for_alone(name):
     given = outcome([[1, 0], [0, 1], [1, 1]], [[1, 1], [0, 1], [0, 1]], [[0.3, 0.1], [0.2, 0.2], [0.1, 1]])

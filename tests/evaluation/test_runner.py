@@ -127,7 +127,7 @@ def test_a_chain_has_a_name(text, name, stages):
     [
         ("a: smv", "no stage 'smv'; did you mean 'svm'"),
         ("svm --cost 1", "svm: no such option '--cost'"),
-        ("a: l2", "chain 'l2' must end in a learner: .*neighbors, svm"),
+        ("a: l2", "chain 'l2' must end in a learner: .*neighbors, predict, svm"),
         ("svm l2", "must end in a learner"),
         ("a: ", "must end in a learner"),
     ],

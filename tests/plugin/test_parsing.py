@@ -41,11 +41,20 @@ class Place(RowStage):
         return batch
 
 
+class Put(Place):
+    """Put it there."""
+
+    name = "put"
+
+    to: str | None = option(None, "The format.", completions=lambda given: ["csv", "tab-separated"])
+
+
 @pytest.fixture
 def known():
     known = Registry()
     known.add_stage(Mark)
     known.add_stage(Place)
+    known.add_stage(Put)
     known.flags = frozenset(["--jobs", "-o"])
     return known
 
@@ -57,6 +66,28 @@ def parsed(text, known, **options):
 def test_each_stage_takes_the_options_that_follow_its_name(known):
     one, place, other = parsed("mark --size 2 place out mark --count 3", known)
     assert (one.size, one.count, place.path, other.size, other.count) == (2.0, None, "out", 1.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("put out --to csv mark --size 2", ["put out --to csv", "mark --size 2.0"]),
+        ("put --to csv out mark", ["put out --to csv", "mark"]),
+        ("put out mark", ["put out", "mark"]),
+        ("put --to csv -- -out", ["put --to csv -- -out"]),
+    ],
+)
+def test_options_stand_before_or_behind_a_value(text, words, known):
+    stages = parsed(text, known)
+    assert [" ".join(stage.words()) for stage in stages] == words
+    assert parsed(" ".join(words), known) == stages
+
+
+def test_a_word_that_an_option_completes_is_answered_with_the_line(known):
+    for text, end in (("csv", "write: put --to csv"), ("mark tab-seperated", "did you mean 'put --to tab-separated'?")):
+        with pytest.raises(UsageError) as caught:
+            parsed(text, known)
+        assert str(caught.value).endswith(f"; {end}")
 
 
 def test_options_of_every_type_are_parsed(known):
@@ -82,6 +113,9 @@ def test_the_common_seed_goes_to_stages_with_a_seed_that_is_not_given(known):
         ("mark -o x", "options of filterkit itself go before the input"),
         ("mark --zzz", "'--zzz'; it has --size, --count, --way, --only, --bold, --tidy, --seed"),
         ("place --zzz", "place: no such option '--zzz'; it has no options"),
+        ("put out --zzz", "put: no such option '--zzz'; it has --to"),
+        ("put out --to", "put: option '--to' requires an argument"),
+        ("place out --jobs 2", "'--jobs'; options of filterkit itself go before the input"),
         ("--jobs", "no stage '--jobs'; options of filterkit itself go before the input"),
         ("--zzz", "no stage '--zzz'; the options of a stage go after its name"),
         ("mark --size big", "mark: "),

@@ -140,6 +140,7 @@ def test_an_option_is_declared_with_help_choices_and_minimum():
         "output": False,
         "last": False,
         "names": "",
+        "completions": None,
     }
     assert dict(fields["count"].metadata) == {
         "help": "A whole number.",
@@ -150,6 +151,7 @@ def test_an_option_is_declared_with_help_choices_and_minimum():
         "output": False,
         "last": False,
         "names": "",
+        "completions": None,
     }
 
 

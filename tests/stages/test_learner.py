@@ -199,6 +199,48 @@ def test_probabilities_are_named_so_and_predict_above_a_half():
     assert fitted.transform(batch).X[:, 2] == pytest.approx(1 / (1 + np.exp([12, 4, -8])))
 
 
+class Labels:
+    """A model without scores, which predicts what is above 1 as positive."""
+
+    threshold = None
+
+    def scores(self, X):
+        return np.empty((X.shape[0], 0))
+
+    def predict(self, X):
+        return dense_of(X)[:, :1] > 1
+
+    def get_state(self):
+        return {}
+
+
+class Alone(filterkit.Learner):
+    """Predict labels alone, also of missing values."""
+
+    name = "alone"
+
+    def learn(self, training):
+        return Labels()
+
+    def check_values(self, batch, rows=None):
+        pass
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_model_may_predict_labels_alone(sparse):
+    batch = make([[0], [2], [NAN], [5]], [0, 1, 0, 0], sparse=sparse)
+    fitted = fit(Alone(), batch)
+    assert made(fitted) == [Attribute("prediction", "nominal", ("no", "yes"))]
+    out = fitted.transform(batch)
+    assert dense(out)[:, 1].tolist() == [0, 1, 0, 1]
+    learned = fitted.stages[0]
+    for outcome in (learned.outcome(batch), learned.read_outcome(out)):
+        assert outcome.predicted.tolist() == [[False], [True], [False], [True]]
+        assert outcome.scores is None and not outcome.probabilities
+    assert learned.read_outcome(out.rows(0, 0)).predicted.shape == (0, 1)
+    assert dense(fitted.transform(batch.rows(0, 0))).shape == (0, 2)
+
+
 # ---- training rows ---------------------------------------------------------------------------------
 
 

@@ -133,6 +133,11 @@ STAGES = {
     "aisvm --until low --length squared --steps 2": NOTHING_TO_LEARN,
     "neighbors --k 3": NOTHING_TO_LEARN,
     "neighbors --distance euclidean": NOTHING_TO_LEARN,
+    "predict LogisticRegression --set C=10": NOTHING_TO_LEARN,
+    "predict RandomForestClassifier --set n_estimators=3": NOTHING_TO_LEARN.replace(" constant", ""),
+    "predict KNeighborsClassifier --set n_neighbors=2": f"zeros-and-ones {NOTHING_TO_LEARN}",
+    "predict LinearSVC --grid C=0.1,1 --folds 2": NOTHING_TO_LEARN,
+    "predict HistGradientBoostingClassifier --set max_iter=2": f"{SPARSE} {NOTHING_TO_LEARN}",
 }
 
 

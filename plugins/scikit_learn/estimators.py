@@ -1,0 +1,262 @@
+"""Estimators: their classes by name, their parameters, and how they are run, stored and loaded."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import importlib
+import inspect
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, TypeVar
+
+from filterkit import FilterkitError, StageError, UsageError, option
+from filterkit.plugin import check_trusted, interruptible, one_blas_thread, quoted, suggestion, warn_of_fit
+
+from .names import known_classes
+
+T = TypeVar("T")
+
+_LOCK = Lock()  # scikit-learn changes the filters of warnings, which all threads share
+
+_PATH = re.compile(r"(\w+\.)+[A-Z]\w*")  # of a class
+# What the list of skops lacks: all classes of scikit-learn and, as others could do anything, its functions of scores.
+_TRUSTED = ("numpy.dtype", "scipy.sparse._csr.csr_array", "collections.OrderedDict")
+_TRUSTED_OF_SKLEARN = re.compile(r"sklearn\.(metrics\.|feature_selection\._univariate_|.*\._?[A-Z]\w*$)")
+_SHOWN = 300  # characters of a message from outside filterkit
+
+
+def set_option() -> tuple[str, ...]:
+    """Declare the option ``--set``, whose values `make_estimator` takes."""
+    return option(
+        (),
+        "A parameter, as C=0.1; a value that is no Python literal is a text or names a class, as estimator=LinearSVC.",
+        completions=_list_parameters,
+    )
+
+
+def check_words(stage: str, class_: str, assignments: tuple[str, ...], flag: str = "--set") -> None:
+    """Check the name of a class and assignments to its parameters, without importing anything.
+
+    Parameters
+    ----------
+    stage : the name of the stage, for messages.
+    class_ : a short name of scikit-learn, or the full path of any class.
+    assignments : texts such as ``C=0.1``.
+    flag : the option that has the assignments.
+
+    Raises
+    ------
+    UsageError : the class is unknown, an assignment is not one, or a saved chain names a class of a package that is not
+        trusted.
+    """
+    if class_ not in known_classes() and not _PATH.fullmatch(class_):
+        hint = suggestion(class_, list(known_classes())) or "; name other classes by their path, as sklearn.svm.SVC"
+        raise UsageError(f"{stage}: {quoted(class_)} is not a class of scikit-learn{hint}")
+    for pair in assignments:
+        if "=" not in pair or not pair.partition("=")[0].isidentifier():
+            raise UsageError(f"{stage}: {flag} must be like standardize=False, not {quoted(pair)}")
+    for path in filter(_PATH.fullmatch, re.split("[=,]", ",".join([class_, *assignments]))):
+        check_trusted(stage, path)
+
+
+def parse_value(stage: str, name: str, text: str) -> Any:
+    """Parse the value of a parameter: a Python literal, an estimator by its class, or a text.
+
+    Of ``estimators``, several classes with commas between them are pairs of a name in lower case and an estimator.
+    """
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        pass
+    words = text.split(",")
+    if not all(word in known_classes() or _PATH.fullmatch(word) for word in words):
+        return text
+    estimators = [make_estimator(stage, word, {}) for word in words]
+    return [(type(e).__name__.lower(), e) for e in estimators] if name == "estimators" else estimators[0]
+
+
+def parse_assignments(stage: str, assignments: tuple[str, ...]) -> dict[str, Any]:
+    """Parse the values of ``--set``, by parameter."""
+    pairs = (pair.partition("=")[::2] for pair in assignments)
+    return {name: parse_value(stage, name, text) for name, text in pairs}
+
+
+def make_estimator(stage: str, class_: str, values: Mapping[str, Any]) -> Any:
+    """Make an estimator that is not fitted.
+
+    Parameters
+    ----------
+    stage, class_ : as for `check_words`.
+    values : by parameter; ``estimator__C`` is the parameter C of the estimator ``estimator``.
+
+    Raises
+    ------
+    UsageError : there is no such class or parameter.
+    """
+    made_of = _import_class(stage, class_)
+    own = {name: value for name, value in values.items() if "__" not in name}
+    parameters = inspect.signature(made_of).parameters
+    unknown = next((name for name in own if name not in parameters), None)
+    if unknown is not None and not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        hint = suggestion(unknown, list(parameters)) or f"; it has {', '.join(parameters)}"
+        raise UsageError(f"{stage}: {made_of.__name__} has no parameter {quoted(unknown)}{hint}")
+    try:
+        estimator = made_of(**own)
+        nested = {name: value for name, value in values.items() if name not in own}
+        return estimator.set_params(**nested) if nested else estimator
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"{stage}: {made_of.__name__}: {_shorten(error)}") from None
+
+
+def _import_class(stage: str, class_: str) -> type[Any]:
+    known = known_classes().get(class_)
+    module, _, name = (class_ if known is None else known.path).rpartition(".")
+    try:
+        imported = importlib.import_module(module)
+    except ImportError as error:
+        raise UsageError(f"{stage}: {class_}: {error}") from None
+    found = getattr(imported, name, None)
+    if isinstance(found, type) and not hasattr(found, "fit"):
+        raise UsageError(f"{stage}: {class_} has no fit")
+    if not isinstance(found, type):
+        hint = suggestion(name, [each for each in dir(imported) if each[0].isupper()])
+        raise UsageError(f"{stage}: {module} has no class {quoted(name)}{hint}")
+    return found
+
+
+def _list_parameters(given: Mapping[str, str]) -> list[str]:
+    """List the parameters of the class that the words before name, each with ``=``; none without a class."""
+    class_ = given.get("estimator") or given.get("class_")
+    try:
+        return (
+            [] if class_ is None else [f"{name}=" for name in inspect.signature(_import_class("", class_)).parameters]
+        )
+    except (UsageError, ValueError):
+        return []
+
+
+def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments: Any, jobs: int = 1) -> T:
+    """Call a method of an estimator so that its result depends on no thread count, and signals are handled meanwhile.
+
+    One call runs at a time.
+
+    Parameters
+    ----------
+    stage, class_ : names for messages and warnings.
+    function, arguments : the call.
+    jobs : the number of threads of joblib that estimators may use; BLAS and OpenMP have one.
+
+    Raises
+    ------
+    StageError : the call fails.
+    """
+
+    def call() -> T:
+        from joblib import parallel_backend
+        from threadpoolctl import threadpool_limits
+
+        with (
+            _LOCK,
+            one_blas_thread(),
+            threadpool_limits(1, "openmp"),
+            parallel_backend("threading" if jobs > 1 else "sequential", n_jobs=jobs),
+        ):
+            return function(*arguments)
+
+    try:
+        return interruptible(call)
+    except (FilterkitError, MemoryError, OSError):
+        raise
+    except Exception as error:  # packages have errors of their own
+        raise StageError(stage, f"{class_}: {_shorten(error)}") from None
+
+
+@contextmanager
+def name_warnings(stage: str, class_: str) -> Iterator[None]:
+    """Make warnings name the stage and the class, and show each once, in `evaluate` once for a chain."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as found:
+        yield
+    for text, category in {str(each.message): each.category for each in found}.items():
+        warn_of_fit(stage, f"{class_}: {_shorten(text)}", category)
+
+
+def _shorten(error: Exception | str) -> str:
+    return " ".join(str(error).split())[:_SHOWN]
+
+
+def dump_estimator(estimator: Any) -> str:
+    """Return a fitted estimator, or a list with estimators, as text.
+
+    Raises
+    ------
+    NotImplementedError : skops is not installed, or cannot store it.
+    """
+    try:
+        data = _import_skops().dumps(estimator, compression=zipfile.ZIP_STORED)
+    except UsageError as error:
+        raise NotImplementedError(str(error)) from None
+    return base64.b64encode(data).decode()
+
+
+def load_estimator(stage: str, text: str) -> Any:
+    """Load what `dump_estimator` returned, without running code in it.
+
+    skops makes objects of the classes of scipy and numpy that it trusts, of classes of scikit-learn, and of those
+    packages that the user trusts.
+
+    Raises
+    ------
+    UsageError : an object in it is of a class that is not trusted.
+    FilterkitError : it is damaged.
+    """
+    skops_io = _import_skops()
+    data = base64.b64decode(text, validate=True)
+    _check_size(data)
+    trusted = []
+    for path in skops_io.get_untrusted_types(data=data):
+        if path not in _TRUSTED:
+            check_trusted(stage, path)
+        if not path.startswith("sklearn.") or _TRUSTED_OF_SKLEARN.match(path):
+            trusted.append(path)
+    return skops_io.loads(data, trusted=trusted)
+
+
+def _check_size(data: bytes) -> None:
+    """Refuse data that could take more memory than they are long: members that are compressed, overlap, or stand for
+    several objects."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if any(member.file_size != member.compress_size for member in members):
+            raise FilterkitError("the estimator in it is compressed")
+        objects: set[tuple[str, Any]] = set()  # file and number of each; objects of one number are read once
+
+        def note(node: dict[str, Any]) -> None:
+            if "file" in node:
+                objects.add((str(node["file"]), node.get("__id__", len(objects))))
+
+        json.loads(archive.read("schema.json"), object_hook=note)
+    if sum(member.file_size for member in members) > len(data) or len({file for file, _ in objects}) < len(objects):
+        raise FilterkitError("the estimator in it is larger than its file")
+
+
+def _import_skops() -> Any:
+    """Import `skops.io`, which reads estimators without running code that is in them.
+
+    Raises
+    ------
+    UsageError : it is not installed.
+    """
+    try:
+        import skops.io
+    except ImportError:
+        hint = "pip install 'arff-filterkit[skops]'"
+        raise UsageError(f"a saved estimator of scikit-learn needs the package skops: {hint}") from None
+    return skops.io

@@ -1,0 +1,317 @@
+"""The stage `predict`: any classifier with scikit-learn's interface as a learner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, partial
+from itertools import pairwise, product
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from filterkit import Batch, FilterkitError, Learner, Schema, StageError, UsageError, option
+from filterkit.plugin import (
+    Model,
+    Outcome,
+    Tasks,
+    Training,
+    check_finite,
+    check_numeric,
+    group_bounds,
+    measures,
+)
+
+from .estimators import (
+    check_words,
+    dump_estimator,
+    load_estimator,
+    make_estimator,
+    name_warnings,
+    parse_assignments,
+    parse_value,
+    run_foreign,
+    set_option,
+)
+from .names import list_names
+
+_BLOCK = 256  # rows that a model scores together
+
+
+class Predict(Learner):
+    """Predict the class or the labels by any classifier of scikit-learn, or of a package with its interface.
+
+        filterkit in.arff shape bns l2 predict LogisticRegression --set C=0.1
+
+    A class of scikit-learn has a short name; one of another package is named by its path, as lightgbm.LGBMClassifier.
+    ``--set`` gives a parameter as Python would, or names a class: ``predict CalibratedClassifierCV --set
+    estimator=LinearSVC --set estimator__C=0.1``, ``predict VotingClassifier --set estimators=GaussianNB,LinearSVC``.
+    Parameters that are not set have scikit-learn's defaults, but ``random_state`` is ``--seed``.
+
+    ``--grid C=0.01,0.1,1`` chooses the best of several values by a stratified inner cross-validation on the training
+    rows, in which all stages before this one are fitted again; of several grids all combinations are tried, and the
+    first of equally good ones is taken. Values that are lists or texts with commas cannot be in a grid.
+
+    The classifier gets sparse rows as sparse rows, missing values if it accepts them, and the instance weights; what it
+    does not accept is refused. Classes are numbers, in the order of the header. Nominal attributes of two values are 0
+    and 1; `HistGradientBoostingClassifier` gets all nominal attributes as categories. Labels that are learned apart
+    have an estimator each, and so do targets of several values. The scores are probabilities, or else decision values;
+    a classifier without either predicts labels alone.
+
+    The training rows are held in memory. A saved chain needs the package skops.
+    """
+
+    name = "predict"
+
+    estimator: str | None = option(
+        None,
+        "Name of the classifier, as LogisticRegression, or the path of its class.",
+        bare=True,
+        completions=lambda given: list_names("classifier"),
+    )
+    set: tuple[str, ...] = set_option()
+    grid: tuple[str, ...] = option((), "Values of a parameter to choose from, as C=0.01,0.1,1.")
+    criterion: str = option("accuracy", "Measure by which a grid is searched.", choices=("accuracy", "f1", "auc"))
+    folds: int = option(5, "Number of folds of the inner cross-validation.", minimum=2)
+    seed: int = option(0, "Seed for the classifier, and for drawing the folds.", minimum=0, maximum=2**32 - 1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assert self.estimator is not None
+        check_words(self.name, self.estimator, self.set)
+        check_words(self.name, self.estimator, self.grid, "--grid")
+        if self.estimator in list_names("transformer"):
+            raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.estimator}")
+
+    @property
+    def class_name(self) -> str:
+        """The name of the class without its package."""
+        assert self.estimator is not None
+        return self.estimator.rpartition(".")[2]
+
+    def make(self, chosen: dict[str, Any]) -> Any:
+        """Make the classifier, not fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
+        assert self.estimator is not None
+        values = {**parse_assignments(self.name, self.set), **chosen}
+        estimator = make_estimator(self.name, self.estimator, values)
+        if not hasattr(estimator, "predict") or not hasattr(estimator, "__sklearn_tags__"):
+            raise UsageError(f"predict: {self.estimator} is not a classifier with scikit-learn's interface")
+        unset = [name for name, value in estimator.get_params().items() if value is None]
+        seeds = {name: self.seed for name in unset if name.rpartition("__")[2] == "random_state"}
+        return estimator.set_params(**seeds)
+
+    @cached_property
+    def _tags(self) -> Any:
+        """Scikit-learn's tags, which say what the classifier accepts."""
+        from sklearn.utils import get_tags
+
+        tags = get_tags(self.make({}))
+        if tags.estimator_type == "regressor":
+            counterpart = self.class_name.replace("Regressor", "Classifier")
+            hint = f"; write: predict {counterpart}" if counterpart in list_names("classifier") else ""
+            raise UsageError(f"predict: {self.estimator} predicts numbers, not a class or labels{hint}")
+        if tags.classifier_tags is None:
+            raise UsageError(f"predict: {self.estimator} is not a classifier with scikit-learn's interface")
+        return tags
+
+    def check_columns(self, schema: Schema) -> None:
+        if schema.sparse and not self._tags.input_tags.sparse:
+            raise StageError(
+                self.name,
+                f"{self.class_name} takes no sparse rows; put svd before it, or make a dense file first: "
+                "filterkit --dense -o NEW.arff FILE",
+            )
+        if not self._takes_categories or not schema.width:
+            check_numeric(self.name, schema)
+
+    @cached_property
+    def _takes_categories(self) -> bool:
+        return bool(self.make({}).get_params().get("categorical_features") == "from_dtype")  # the default
+
+    def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
+        check_finite(self.name, batch, rows, missing_allowed=self._tags.input_tags.allow_nan)
+
+    def inner_folds(self) -> int:
+        return self.folds if self.grid else 0
+
+    def inner_seed(self) -> int:
+        return self.seed
+
+    def learn(self, training: Training) -> Model:
+        return self._fit(training, {})
+
+    def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
+        pairs = (pair.partition("=")[::2] for pair in self.grid)
+        grid = {name: [parse_value(self.name, name, each) for each in text.split(",")] for name, text in pairs}
+        combinations = [dict(zip(grid, values)) for values in product(*grid.values())]
+        merits = np.array(
+            [[self._try(inner, outer, chosen) for chosen in combinations] for inner, outer in inner_splits]
+        ).reshape(-1, len(combinations))
+        defined = merits[~np.isnan(merits).any(axis=1)]  # some measures are undefined on a fold without positive rows
+        if not len(defined):
+            raise StageError(self.name, f"--criterion {self.criterion} is undefined on all inner folds")
+        best = int(np.argmax([fsum(column) for column in defined.T]))  # exact sums, so that ties are ties
+        return self._fit(training, combinations[best])
+
+    def _try(self, inner: Training, outer: Training, chosen: dict[str, Any]) -> float:
+        """Fit on the rows of an inner fold, and return the criterion of the rows that are held out."""
+        model = self._fit(inner, chosen)
+        scores = None if model.threshold is None else model.scores(outer.X)
+        outcome = Outcome(outer.truth, model.predict(outer.X), scores, outer.tasks.exclusive, outer.weights)
+        return measures(outcome, (self.criterion,))[self.criterion]
+
+    def _fit(self, training: Training, chosen: dict[str, Any]) -> Estimators:
+        targets = _make_targets(training)
+        is_joint = len(targets) > 1 and len(targets) == len(training.tasks.names)
+        if is_joint and self._tags.classifier_tags.multi_label and np.ptp(targets):
+            targets = [np.column_stack(targets)]
+        with name_warnings(self.name, self.class_name):
+            fitted = [
+                self._fit_one(training, target, chosen) if np.ptp(target) else int(target.flat[0]) for target in targets
+            ]
+        return Estimators(self, fitted, training.tasks)
+
+    def _fit_one(self, training: Training, target: np.ndarray, chosen: dict[str, Any]) -> Any:
+        """Fit a classifier to values of one target, int64 (rows,), or of all labels, int64 (rows, labels)."""
+        from sklearn.utils.validation import has_fit_parameter
+
+        estimator, weights = self.make(chosen), training.weights
+        if self._takes_categories and training.schema.nominal.any():
+            estimator.set_params(categorical_features=training.schema.nominal)
+        fit = estimator.fit
+        if weights is not None and (weights != 1).any():
+            if not has_fit_parameter(estimator, "sample_weight"):
+                raise StageError(
+                    self.name,
+                    f"{self.class_name} takes no weights, and a row has the weight {weights[weights != 1][0]:g}; "
+                    "take another classifier, such as LogisticRegression, or rows without weights",
+                )
+            fit = partial(fit, sample_weight=weights)
+        run_foreign(self.name, self.class_name, fit, training.X, target, jobs=training.jobs)
+        return estimator
+
+    def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
+        estimators = load_estimator(self.name, state["estimators"])
+        wanted, groups = type(self.make({})), len(group_bounds(tasks.exclusive, len(tasks.names))) - 1
+        if not isinstance(estimators, list) or len(estimators) not in (1, groups):
+            raise FilterkitError("its estimators do not fit its classes or labels")
+        for each in estimators:
+            if type(each) not in (wanted, int):
+                raise FilterkitError(f"the estimator in it is no {self.class_name}")
+            if type(each) is wanted and getattr(each, "n_features_in_", features) != features:
+                raise FilterkitError("the estimator in it does not fit its features")
+        return Estimators(self, estimators, tasks)
+
+
+def _make_targets(training: Training) -> list[np.ndarray]:
+    """Return int64 (rows,) for the class, or for each label or target: the value of each row, from 0.
+
+    A single task has the values 0 and 1. Of a class of two values they are in the order of the header.
+    """
+    truth, tasks = training.truth, training.tasks
+    bounds = group_bounds(tasks.exclusive, len(tasks.names))
+    return [
+        truth[:, first:stop].argmax(axis=1) if stop - first > 1 else (truth[:, first] == _positive(tasks)).astype(int)
+        for first, stop in pairwise(bounds)
+    ]
+
+
+def _positive(tasks: Tasks) -> int:
+    """Return the value, 0 or 1, of the positive rows of a single task: 0 if it is the first value of the class."""
+    return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
+
+
+class Estimators:
+    """The model: fitted estimators.
+
+    Parameters
+    ----------
+    stage : the stage, for messages.
+    estimators : one for the class, for each label or for each target; a number stands for one whose training rows all
+        had that value. Or a single one for all labels.
+    tasks : what they predict.
+    """
+
+    def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks) -> None:
+        self._stage, self._estimators, self._tasks = stage, estimators, tasks
+        fitted = [each for each in estimators if not isinstance(each, int)]
+        thresholds = {"predict_proba": 0.5, "decision_function": 0.0}
+        self._method = next((name for name in thresholds if all(hasattr(each, name) for each in fitted)), "")
+        self.threshold = thresholds.get(self._method)
+
+    def get_state(self) -> dict[str, Any]:
+        """See `Fitted.get_state`."""
+        return {"estimators": dump_estimator(self._estimators)}
+
+    def scores(self, X: Any) -> np.ndarray:
+        """See `Model.scores`."""
+        return self._respond(X, self._method)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return bool (rows, tasks), whether each row is predicted as positive."""
+        return self._respond(X, "predict") > 0
+
+    def _respond(self, X: Any, method: str) -> np.ndarray:
+        """Return float64 (rows, tasks), what a method gives for each task.
+
+        Every block has the same number of rows, so that products of matrices round the same whatever rows come
+        together.
+        """
+        starts = range(0, X.shape[0], _BLOCK)
+        blocks = (self._respond_to_block(_take_block(X, start), method) for start in starts)
+        found = run_foreign(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))
+        return np.ascontiguousarray(found[: X.shape[0]])
+
+    def _respond_to_block(self, X: Any, method: str) -> np.ndarray:
+        tasks = self._tasks
+        bounds = group_bounds(tasks.exclusive, len(tasks.names))
+        columns = []
+        for width, (classes, response) in zip(np.diff(bounds).tolist(), self._respond_by_target(X, method, bounds)):
+            unseen = response.min(axis=1, keepdims=True) - 1 if method == "decision_function" else 0.0
+            values = np.zeros((len(response), max(width, 2))) + unseen
+            if response.shape[1] != len(classes):
+                raise ValueError(f"{method} has {response.shape[1]} columns for {len(classes)} classes")
+            values[:, np.asarray(classes, np.int64)] = response
+            columns.append(values if width > 1 else values[:, [_positive(tasks)]])
+        return np.hstack(columns)
+
+    def _respond_by_target(self, X: Any, method: str, bounds: list[int]) -> Iterator[tuple[Any, np.ndarray]]:
+        """Yield for the class, or each label or target: its values, and float64 (rows, values) of the response."""
+        estimators, n_targets = self._estimators, len(bounds) - 1
+        if len(estimators) < n_targets:
+            (estimator,) = estimators
+            response = getattr(estimator, method)(X)
+            if isinstance(response, list):  # of probabilities
+                yield from zip(estimator.classes_, response)
+            else:
+                yield from (_make_columns(each, [0, 1], method) for each in response.T)
+            return
+        for estimator in estimators:
+            if isinstance(estimator, int):
+                yield [estimator], np.ones((X.shape[0], 1))
+            else:
+                yield _make_columns(getattr(estimator, method)(X), estimator.classes_, method)
+
+
+def _make_columns(response: np.ndarray, classes: Any, method: str) -> tuple[Any, np.ndarray]:
+    """Return the classes, and float64 (rows, classes) of what a method gives for them, (rows,) or (rows, classes)."""
+    if method == "predict":
+        return classes, np.equal.outer(response, classes).astype(np.float64)
+    if response.ndim == 1:
+        first = 1 - response if method == "predict_proba" else -response
+        return classes, np.column_stack([first, response])
+    return classes, response
+
+
+def _take_block(X: Any, start: int) -> Any:
+    """Return rows from `start` on, filled up with zeros."""
+    block = X[start : start + _BLOCK]
+    lacking = _BLOCK - block.shape[0]
+    if not lacking:
+        return block
+    if isinstance(block, np.ndarray):
+        return np.vstack([block, np.zeros((lacking, block.shape[1]))])
+    from scipy.sparse import csr_array
+
+    indptr = np.append(block.indptr, np.full(lacking, block.indptr[-1]))
+    return csr_array((block.data, block.indices, indptr), shape=(_BLOCK, block.shape[1]))

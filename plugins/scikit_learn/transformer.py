@@ -1,0 +1,172 @@
+"""The stage `sklearn`: any transformer with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, StageError, UsageError, option
+from filterkit.plugin import Batches, Csr, SelectiveStage, all_rows, interruptible
+
+from .estimators import (
+    check_words,
+    dump_estimator,
+    load_estimator,
+    make_estimator,
+    name_warnings,
+    parse_assignments,
+    run_foreign,
+    set_option,
+)
+from .names import list_names
+
+
+class Sklearn(SelectiveStage):
+    """Transform rows by a scikit-learn transformer that is fitted on the training rows.
+
+        filterkit in.arff sklearn --class PowerTransformer --set standardize=False
+
+    This serves in place of Weka's KernelFilter and Center. For principal components and random projections, ``svd`` and
+    ``project`` take less memory, and give the same bytes for any block size.
+
+    The attributes must be numeric; put ``onehot`` before it where they are not, and ``impute`` if the transformer takes
+    no missing values. ``fit`` gets the class, but not the instance weights. The training rows are held in memory. The
+    transformer names the columns that it puts out, and decides whether they are sparse. The last digits of transformers
+    that multiply matrices, such as PCA, may depend on the block size. A class of another package is named by its path.
+    """
+
+    name = "sklearn"
+    fills_missing = True  # some transformers fill them
+    group = "Rescale and fill columns"
+
+    class_: str = option(
+        "",
+        "Class of the transformer: its name, as PowerTransformer, or its path.",
+        completions=lambda given: list_names("transformer"),
+    )
+    set: tuple[str, ...] = set_option()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.class_:
+            raise UsageError(f"{self.name}: say which, with --class, as PowerTransformer")
+        check_words(self.name, self.class_, self.set)
+
+    def make(self) -> Any:
+        """Make the transformer, not fitted."""
+        estimator = make_estimator(self.name, self.class_, parse_assignments(self.name, self.set))
+        if not hasattr(estimator, "transform"):
+            hint = f"; write: predict {self.class_}" if hasattr(estimator, "predict") else ""
+            raise UsageError(f"{self.name}: {self.class_} has no transform{hint}")
+        return estimator
+
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+        schema.need_columns(self.name)
+        estimator = self.make()
+        nominal = [a.name for a in schema.features if a.kind == "nominal"]
+        if nominal:
+            raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
+        training = all_rows(self.name, rows(), schema, rows.memory)
+        with name_warnings(self.name, self.class_):
+            run_foreign(self.name, self.class_, _fit, estimator, training, jobs=rows.jobs)
+        names = _names(estimator, [a.name for a in schema.features])
+        return run_foreign(self.name, self.class_, FittedSklearn, self.name, estimator, schema, names)
+
+    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+        estimator = load_estimator(self.name, state["estimator"])
+        if type(estimator) is not type(self.make()):
+            raise FilterkitError(f"the transformer in it is no {self.class_}")
+        return FittedSklearn(self.name, estimator, schema, state["names"])
+
+
+class FittedSklearn(Fitted):
+    """A fitted transformer of scikit-learn."""
+
+    def __init__(self, stage: str, estimator: Any, schema: Schema, names: list[str] | None) -> None:
+        self._stage = stage
+        self._estimator = estimator
+        image = estimator.transform(_one_row(schema))
+        self._sparse = not isinstance(image, np.ndarray)
+        self._names = names if names is not None else [f"{stage}{j}" for j in range(image.shape[1])]
+        if len(self._names) != image.shape[1]:
+            raise ValueError(f"{len(self._names)} names for {image.shape[1]} columns")
+        attributes = [Attribute(str(name)) for name in self._names]
+        first = np.zeros(len(attributes), np.int64)  # they stand where the first column stood
+        self.schema = schema.with_features(attributes, first, sparse=self._sparse, zero=self._sparse and schema.zero)
+
+    def get_state(self) -> dict[str, Any]:
+        return {"estimator": dump_estimator(self._estimator), "names": [str(name) for name in self._names]}
+
+    def transform(self, batch: Batch) -> Batch:
+        try:  # a transformer refuses a batch without rows
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                image = interruptible(self._estimator.transform, batch.X if len(batch) else _one_row(batch.schema))
+        except ValueError as error:
+            raise StageError(self._stage, " ".join(str(error).split())[:300], batch.start) from None
+        out = batch.replace(schema=self.schema, X=_form(image, self._sparse, len(batch)))
+        self._check(batch, out)
+        return out
+
+    def _check(self, batch: Batch, out: Batch) -> None:
+        """Refuse a row of numbers that has become another thing, as where squares are too large."""
+        for number in np.flatnonzero(_are_numbers(batch) & ~_are_numbers(out))[:1].tolist():
+            row = out.rows(number, number + 1).in_form(False).X[0]
+            name = self._names[int(np.flatnonzero(~np.isfinite(row))[0])]
+            raise StageError(
+                self._stage,
+                f"what becomes of the numbers is none in the column '{name}'; put range before it",
+                batch.start + number,
+            )
+
+
+def _are_numbers(batch: Batch) -> np.ndarray:
+    """bool (rows,): whether all values of a row are known and finite."""
+    if not batch.sparse:
+        return np.asarray(np.isfinite(batch.X).all(axis=1))
+    bad = np.flatnonzero(~np.isfinite(batch.csr.data))
+    known = np.ones(len(batch), bool)
+    known[batch.csr.row_of_entry[bad]] = False
+    return known
+
+
+def _one_row(schema: Schema) -> Any:
+    """A row of zeros."""
+    width = schema.width
+    if not schema.sparse:
+        return np.zeros((1, width))
+    return Csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width).matrix()
+
+
+def _form(image: Any, sparse: bool, rows: int) -> Any:
+    """The first `rows` rows of what a transformer returned, as X of a batch."""
+    if not sparse:
+        return np.ascontiguousarray(image, np.float64)[:rows]
+    from scipy.sparse import csr_array
+
+    matrix = csr_array(image, dtype=np.float64)[:rows]
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return Csr(matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32), matrix.shape[1])
+
+
+def _fit(estimator: Any, training: Batch) -> None:
+    """Fit a transformer; if it needs the class, rows without a class are left out."""
+    if training.y is None:
+        estimator.fit(training.X)
+        return
+    known = training.class_known
+    if not known.all():
+        try:
+            estimator.fit(training.X)
+            return
+        except (TypeError, ValueError):  # it needs the class, or fails below with the same error
+            training = training.take(np.flatnonzero(known))
+    estimator.fit(training.X, training.y)
+
+
+def _names(estimator: Any, names: list[str]) -> list[str] | None:
+    """The names of the outgoing columns, or None if the transformer does not give them."""
+    if not hasattr(estimator, "get_feature_names_out"):
+        return None
+    return [str(name) for name in estimator.get_feature_names_out(np.array(names, dtype=object))]

@@ -1,0 +1,555 @@
+"""`predict`: classifiers give the same as in a plain loop of scikit-learn; what they cannot take is refused."""
+
+import os
+import runpy
+import subprocess
+import sys
+import warnings
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn
+from agreement import SAMPLES, dense, make, sample, sparsely
+from command import run
+from filterkit_plugins.scikit_learn.names import known_classes
+from sklearn import metrics
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import all_estimators
+from threadpoolctl import threadpool_limits
+
+import filterkit
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
+from filterkit.chains import saved
+from filterkit.evaluation.folds import Design, Splits
+from filterkit.evaluation.runner import Evaluator, named_chain
+
+BIT = ("0", "1")
+CLASSIFIERS = dict(all_estimators(type_filter="classifier"))
+
+# Each classifier, and its parameters as words and as Python has them.
+WITH_WEIGHTS = {
+    "LogisticRegression": {"C": 0.5},
+    "ComplementNB": {"alpha": 0.5},
+    "MultinomialNB": {},
+    "RandomForestClassifier": {"n_estimators": 7},
+    "LinearSVC": {},
+    "SGDClassifier": {"max_iter": 20, "tol": None},
+    "DecisionTreeClassifier": {"max_depth": 4},
+    "RidgeClassifier": {},
+    "Perceptron": {},
+}
+DENSE_ALONE = {"HistGradientBoostingClassifier": {"max_iter": 5}, "GaussianNB": {}}
+WITHOUT_WEIGHTS = {"KNeighborsClassifier": {"n_neighbors": 4}, "MLPClassifier": {"max_iter": 3, "alpha": 0.1}}
+
+
+def chain_of(name, values):
+    return " ".join([f"predict {name}", *(f"--set {key}={value}" for key, value in values.items())])
+
+
+def plain_estimator(name, values):
+    estimator = CLASSIFIERS[name](**values)
+    return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
+
+
+def weighted(batch):
+    """The rows with weights from 1 to 3, as whole numbers and halves."""
+    weights = np.random.default_rng(3).integers(2, 7, len(batch)) / 2
+    return batch.replace(weights=weights)
+
+
+def rank(scores, are_probabilities):
+    """The ranks of scores, from 0; those that differ by less than 2**-40 are equal for filterkit's measures."""
+    typical = 0.0 if are_probabilities else np.median(np.abs(scores[scores != 0]))
+    order = np.argsort(-scores, kind="stable")
+    ranks, current = np.zeros(len(scores)), 0
+    for one, other in pairwise(order):
+        size = max(min(abs(scores[one]), abs(scores[other])), typical)
+        current -= scores[one] - scores[other] > 2.0**-40 * size
+        ranks[other] = current
+    return ranks
+
+
+def plain_measures(estimator, training, test):
+    """The measures of a classifier on the rows of a test fold."""
+    weights = {} if training.weights is None else {"sample_weight": training.weights}
+    with warnings.catch_warnings(action="ignore"), threadpool_limits(1):  # as filterkit fits
+        estimator.fit(training.X, training.y, **weights)
+    y, said, w = test.y, estimator.predict(test.X), test.weights
+    has_probabilities = hasattr(estimator, "predict_proba")
+    scores = (estimator.predict_proba if has_probabilities else estimator.decision_function)(test.X)
+    codes = estimator.classes_.tolist()
+    tasks = codes
+    if len(codes) == 2:
+        totals = np.bincount(training.y, training.weights)
+        tasks = [int(totals[0] >= totals[1])]
+        if not has_probabilities:
+            scores = np.column_stack([-scores, scores])
+    ranks = {c: rank(scores[:, codes.index(c)], has_probabilities) for c in tasks}
+    by_task = {
+        "precision": [metrics.precision_score(y == c, said == c, sample_weight=w, zero_division=0) for c in tasks],
+        "recall": [metrics.recall_score(y == c, said == c, sample_weight=w) for c in tasks],
+        "f1": [metrics.f1_score(y == c, said == c, sample_weight=w) for c in tasks],
+        "auc": [metrics.roc_auc_score(y == c, ranks[c], sample_weight=w) for c in tasks],
+        "pr_auc": [metrics.average_precision_score(y == c, ranks[c], sample_weight=w) for c in tasks],
+    }
+    found = {measure: np.mean(values) for measure, values in by_task.items()}
+    found["accuracy"] = metrics.accuracy_score(y, said, sample_weight=w)
+    found["kappa"] = metrics.cohen_kappa_score(y, said, sample_weight=w)
+    found["mcc"] = metrics.matthews_corrcoef(y, said, sample_weight=w)
+    if has_probabilities:
+        p = scores[:, tasks[-1]]
+        true = np.where(y == tasks[-1], p, 1 - p) if len(tasks) == 1 else scores[np.arange(len(y)), y]
+        found["log_loss"] = np.average(-np.log(np.clip(true, 2.0**-52, 1 - 2.0**-52)), weights=w)
+        squares = (scores - (y[:, None] == codes)) ** 2
+        found["brier"] = np.average(squares.sum(axis=1) if len(codes) > 2 else squares[:, 0], weights=w)
+    return found
+
+
+CASES = [
+    *((data, name, values, False) for data in ("breast-cancer", "fortunes") for name, values in WITH_WEIGHTS.items()),
+    *((data, name, values, True) for data in ("breast-cancer", "fortunes") for name, values in WITH_WEIGHTS.items()),
+    *(("breast-cancer", name, values, weights) for name, values in DENSE_ALONE.items() for weights in (False, True)),
+    *((data, name, values, False) for data in ("iris", "fortunes") for name, values in WITHOUT_WEIGHTS.items()),
+    *(("iris", name, values, False) for name, values in {**WITH_WEIGHTS, **DENSE_ALONE}.items()),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("data", "name", "values", "has_weights"), CASES)
+def test_evaluate_equals_a_plain_loop_over_the_same_folds(data, name, values, has_weights):
+    batch = weighted(sample(data)) if has_weights else sample(data)
+    design = Design((named_chain(chain_of(name, values)),), folds=3)
+    results = Evaluator([("d", batch)], design)
+    splits = Splits(batch.y, design)
+    for fold, part in enumerate(results.parts):
+        (result,) = results.evaluate_part(part)
+        estimator = plain_estimator(name, values)
+        expected = plain_measures(estimator, batch.take(splits.training(fold, None)), batch.take(splits.test(fold)))
+        found = {measure: result.values[measure] for measure in expected}
+        assert found == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [*WITH_WEIGHTS, *DENSE_ALONE, *WITHOUT_WEIGHTS])
+def test_rows_get_the_predictions_and_scores_of_scikit_learn(name):
+    batch = sample("iris")
+    values = {**WITH_WEIGHTS, **DENSE_ALONE, **WITHOUT_WEIGHTS}[name]
+    fitted = filterkit.chain(chain_of(name, values)).fit(batch)
+    out = fitted.transform(batch)
+    estimator = plain_estimator(name, values).fit(batch.X, batch.y)
+    assert out.X[:, 4].tolist() == estimator.predict(batch.X).tolist()
+    method = getattr(estimator, "predict_proba", None) or estimator.decision_function
+    np.testing.assert_allclose(out.X[:, 5:], method(batch.X), rtol=0, atol=1e-12)
+    kind = "probability" if hasattr(estimator, "predict_proba") else "score"
+    added = ["prediction", *(f"{kind}@{value}" for value in batch.schema.class_attribute.values)]
+    assert [a.name for a in fitted.schema.attributes][4:] == [*added, "class"]
+
+
+@pytest.mark.parametrize("positive", [None, "malignant", "benign"])
+def test_ties_go_to_the_class_that_scikit_learn_predicts(positive):
+    """Whichever class is positive: two neighbors tie."""
+    batch = make([[0], [1], [4], [5]], [0, 1, 0, 1], ("malignant", "benign"), positive=positive)
+    out = filterkit.chain("predict KNeighborsClassifier --set n_neighbors=2").fit(batch).transform(batch)
+    assert out.X[:, 1].tolist() == [0, 0, 0, 0]
+    assert out.X[:, 2].tolist() == [0.5] * 4
+
+
+def test_of_several_classes_one_can_be_positive():
+    batch = sample("iris", positive="setosa")
+    out = filterkit.chain("predict DecisionTreeClassifier").fit(batch).transform(batch)
+    prediction = out.schema.features[4]
+    assert prediction == Attribute("prediction", "nominal", ("rest", "setosa"))
+    assert out.X[:, 4].tolist() == (batch.y == 0).tolist() == out.X[:, 5].tolist()
+
+
+def test_a_class_without_rows_has_no_column():
+    batch = sample("unused-class-value")
+    fitted = filterkit.chain("impute onehot predict LogisticRegression").fit(batch)
+    used = [value for code, value in enumerate(batch.schema.class_attribute.values) if (batch.y == code).any()]
+    names = [a.name for a in fitted.schema.attributes if a.name.startswith("probability@")]
+    assert names == [f"probability@{value}" for value in used] and len(used) == 2
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [*WITH_WEIGHTS, *DENSE_ALONE, *WITHOUT_WEIGHTS, "SVC", "GaussianProcessClassifier"])
+def test_a_saved_chain_gives_the_same_bytes(name, tmp_path):
+    batch = sample("iris")
+    fitted = filterkit.chain(f"range {chain_of(name, {})}").fit(batch)
+    path = str(tmp_path / "chain")
+    filterkit.save(fitted, path)
+    assert testing.same(filterkit.load(path).transform(batch), fitted.transform(batch))
+
+
+@pytest.mark.parametrize(
+    "words", ["predict mypack.Own --set C=3", "predict OneVsRestClassifier --set estimator=mypack.Own"]
+)
+def test_a_saved_estimator_of_another_package_needs_trust(words, tmp_path):
+    (tmp_path / "mypack.py").write_text(
+        "from sklearn.linear_model import LogisticRegression as Base\nclass Own(Base): pass\n"
+    )
+    where = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(tmp_path)}}
+    iris = SAMPLES / "iris.arff"
+    fitted = run("--save", "m.chain", iris, *words.split(), **where)
+    assert (fitted.returncode, fitted.stderr) == (0, "")
+    for trust in ([], ["--trust", "other"]):
+        refused = run(*trust, "--load", "m.chain", iris, **where)
+        hint = "predict: it names mypack.Own; if you trust that package, add --trust mypack (in Python trust=)"
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr == f"filterkit: m.chain: {hint}\n"
+    loaded = run("--trust", "mypack", "--load", "m.chain", iris, **where)
+    assert (loaded.returncode, loaded.stderr) == (0, "")
+    assert loaded.stdout.partition("\n")[2] == fitted.stdout.partition("\n")[2]
+
+
+def test_a_function_in_a_saved_estimator_is_refused(tmp_path):
+    """Only classes of scikit-learn and its measures are trusted."""
+    fitted = filterkit.chain("predict GaussianNB").fit(sample("iris"))
+    estimator = fitted.stages[0].model._estimators[0]
+    estimator.measure = metrics.balanced_accuracy_score
+    filterkit.save(fitted, str(tmp_path / "chain"))
+    filterkit.load(str(tmp_path / "chain"))
+    estimator.measure = sklearn.utils.gen_batches
+    filterkit.save(fitted, str(tmp_path / "chain"))
+    with pytest.raises(FilterkitError, match="Untrusted types found in the file"):
+        filterkit.load(str(tmp_path / "chain"))
+
+
+def test_trust_needs_a_saved_chain():
+    done = run("--trust", "sklearn", SAMPLES / "iris.arff", "l2")
+    assert done.returncode == 2 and "--trust needs --load, the saved chain that it is about" in done.stderr
+
+
+def test_a_saved_chain_with_another_estimator_than_its_words_say_is_refused(tmp_path, monkeypatch):
+    tree, bayes = (
+        filterkit.chain(f"predict {name}").fit(sample("iris")) for name in ("DecisionTreeClassifier", "GaussianNB")
+    )
+    wide = filterkit.chain("predict GaussianNB").fit(sample("breast-cancer"))
+    for other, message in ((tree, "the estimator in it is no GaussianNB"), (wide, "does not fit its features")):
+        state = {**bayes.stages[0].get_state(), "estimators": other.stages[0].get_state()["estimators"]}
+        with monkeypatch.context() as patch:
+            patch.setattr(type(bayes.stages[0]), "get_state", lambda self, state=state: state)
+            saved.save(bayes, str(tmp_path / "chain"))
+        with pytest.raises(FilterkitError, match=message):
+            saved.load(str(tmp_path / "chain"))
+
+
+# ---- values of parameters --------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("words", "estimator"),
+    [
+        ("OneVsRestClassifier --set estimator=LinearSVC", OneVsRestClassifier(LinearSVC(random_state=0))),
+        (
+            "OneVsRestClassifier --set estimator=SVC --set estimator__kernel=linear",
+            OneVsRestClassifier(SVC(kernel="linear")),
+        ),
+        ("sklearn.svm.LinearSVC --set C=0.25 --seed 7", LinearSVC(C=0.25, random_state=7)),
+        ("LinearSVC --set random_state=5 --seed 7", LinearSVC(random_state=5)),
+        (
+            "OneVsRestClassifier --set estimator=sklearn.linear_model.LogisticRegression",
+            OneVsRestClassifier(LogisticRegression(random_state=0)),
+        ),
+    ],
+)
+def test_parameters_are_literals_or_classes(words, estimator):
+    batch = sample("iris")
+    out = filterkit.chain(f"predict {words}").fit(batch).transform(batch)
+    estimator.fit(batch.X, batch.y)
+    method = getattr(estimator, "predict_proba", None) or estimator.decision_function
+    np.testing.assert_allclose(out.X[:, 5:], method(batch.X), rtol=0, atol=1e-12)
+
+
+def test_several_estimators_can_be_named():
+    words = "VotingClassifier --set estimators=GaussianNB,DecisionTreeClassifier --set gaussiannb__var_smoothing=0.1"
+    fitted = filterkit.chain(f"predict {words} --seed 3").fit(sample("iris"))
+    voting = fitted.stages[-1].model._estimators[0]
+    assert [name for name, _ in voting.estimators] == ["gaussiannb", "decisiontreeclassifier"]
+    assert voting.get_params()["gaussiannb__var_smoothing"] == 0.1
+    assert voting.get_params()["decisiontreeclassifier__random_state"] == 3
+
+
+def test_a_voting_classifier_has_labels_alone():
+    """It has no scores, so the measures of scores are unknown, and a warning says so."""
+    words = "predict VotingClassifier --set estimators=GaussianNB,DecisionTreeClassifier"
+    fitted = filterkit.chain(words).fit(sample("iris"))
+    assert [a.name for a in fitted.schema.attributes][4:] == ["prediction", "class"]
+    done = run("evaluate", SAMPLES / "iris.arff", "--chain", words, "--folds", "3")
+    warning, *lines = [*done.stderr.splitlines(), *done.stdout.splitlines()]
+    assert "in 3 of 3 fits, such as: predict: it predicts labels without scores, so measures of scores" in warning
+    assert "– ±–" in lines[2] and "0.9" in lines[2]
+
+
+# ---- what a classifier accepts ---------------------------------------------------------------------------------
+
+
+def with_missing():
+    X = sample("iris").X.copy()
+    X[::7, 1] = np.nan
+    return sample("iris").replace(X=X)
+
+
+def test_missing_values_go_to_classifiers_that_accept_them():
+    batch = with_missing()
+    out = filterkit.chain("predict DecisionTreeClassifier --set max_depth=2").fit(batch).transform(batch)
+    expected = DecisionTreeClassifier(max_depth=2, random_state=0).fit(batch.X, batch.y).predict_proba(batch.X)
+    np.testing.assert_array_equal(out.X[:, 5:], expected)
+
+
+def mixed_columns(categories=4, rows=80):
+    """Rows with a number and a nominal attribute, on which the class depends."""
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.random(rows), rng.integers(0, categories, rows)])
+    values = tuple(f"v{i}" for i in range(categories))
+    attributes = [Attribute("x"), Attribute("kind", "nominal", values), Attribute("class", "nominal", ("no", "yes"))]
+    y = ((X[:, 1] % 3 == 0) & (X[:, 0] > 0.2)).astype(np.int32)
+    return Batch(Schema("made", attributes, 2), X, y)
+
+
+def test_histogram_boosting_takes_nominal_attributes_as_categories():
+    batch = mixed_columns()
+    out = filterkit.chain("predict HistGradientBoostingClassifier").fit(batch).transform(batch)
+    plain = HistGradientBoostingClassifier(categorical_features=[1], random_state=0).fit(batch.X, batch.y)
+    assert out.X[:, 3].tolist() == plain.predict_proba(batch.X)[:, 1].tolist()
+    with pytest.raises(StageError, match="expected to have a cardinality <= 255 but actually has a cardinality of 300"):
+        filterkit.chain("predict HistGradientBoostingClassifier").fit(mixed_columns(300, 3000))
+
+
+def one_class(batch):
+    return batch.take(np.flatnonzero(batch.y == 0))
+
+
+@pytest.mark.parametrize(
+    ("words", "batch", "message"),
+    [
+        (
+            "LogisticRegression",
+            with_missing,
+            r"row 1: attribute 'sepal width \(cm\)' is missing; put .*, such as impute",
+        ),
+        (
+            "LogisticRegression",
+            mixed_columns,
+            "'kind' is nominal with more than two values; .*, such as onehot",
+        ),
+        ("DecisionTreeClassifier", mixed_columns, "attribute 'kind' is nominal with more than two values"),
+        (
+            "GaussianNB",
+            lambda: sample("fortunes"),
+            "GaussianNB takes no sparse rows; put svd before it, or make",
+        ),
+        (
+            "KNeighborsClassifier",
+            lambda: weighted(sample("iris")),
+            "KNeighborsClassifier takes no weights, and a row has the weight 3; take another classifier",
+        ),
+        ("LinearSVC", lambda: one_class(sample("iris")), "the training rows are all of one class"),
+        ("LinearSVC", lambda: sample("iris").rows(0, 0), "there are no training rows"),
+        ("LinearSVC", lambda: filterkit.read(str(SAMPLES / "iris.arff"), class_="none"), "there is nothing to predict"),
+        ("LinearSVC --set C=-1", lambda: sample("iris"), "The 'C' parameter of LinearSVC must be a float .* Got -1"),
+        (
+            "LinearSVC --set C=ten",
+            lambda: sample("iris"),
+            "The 'C' parameter of LinearSVC must be .* Got 'ten'",
+        ),
+        ("MultinomialNB", lambda: make([[-1], [2]], [0, 1]), "MultinomialNB: Negative values in data"),
+        (
+            "SVC --set decision_function_shape=ovo",
+            lambda: sample("digits"),
+            "decision_function has 45 columns for 10 classes",
+        ),
+    ],
+)
+def test_rows_that_the_classifier_does_not_take_are_refused(words, batch, message):
+    rows = batch()
+    with pytest.raises(StageError, match=message):
+        filterkit.chain(f"predict {words}").fit(rows).transform(rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "missing argument 'ESTIMATOR'"),
+        ("Nothing", "'Nothing' is not a class of scikit-learn; name other classes by their path, as sklearn.svm.SVC"),
+        ("LogisticRegresion", "'LogisticRegresion' is not a class of scikit-learn; did you mean 'LogisticRegression'"),
+        ("sklearn.svm.LinearSVCC", "sklearn.svm has no class 'LinearSVCC'; did you mean 'LinearSVC'"),
+        ("nothing.Here", "nothing.Here: No module named 'nothing'"),
+        ("os.PathLike", "os.PathLike has no fit"),
+        ("PCA", "PCA transforms rows; write: sklearn --class PCA"),
+        ("sklearn.decomposition.PCA", "is not a classifier with scikit-learn's interface"),
+        ("sklearn.covariance.EmpiricalCovariance", "is not a classifier with scikit-learn's interface"),
+        ("sklearn.mixture.GaussianMixture", "sklearn.mixture.GaussianMixture is not a classifier with"),
+        ("Ridge", "Ridge predicts numbers, not a class or labels$"),
+        ("SVR", "SVR predicts numbers, not a class or labels$"),
+        ("MLPRegressor", "MLPRegressor predicts numbers, not a class or labels; write: predict MLPClassifier"),
+        ("LinearSVC --set C", "--set must be like standardize=False, not 'C'"),
+        ("LinearSVC --set D=1", "LinearSVC has no parameter 'D'; it has penalty, loss"),
+        ("LinearSVC --set pnalty=l1", "LinearSVC has no parameter 'pnalty'; did you mean 'penalty'"),
+        ("OneVsRestClassifier", "missing 1 required positional argument: 'estimator'"),
+        ("BaggingClassifier --set estimator__C=1", "BaggingClassifier: .*set_params"),
+        ("LinearSVC --grid C:1", "--grid must be like standardize=False, not 'C:1'"),
+    ],
+)
+def test_words_without_meaning_are_refused(words, message):
+    with pytest.raises(UsageError, match=message):
+        filterkit.chain(f"predict {words}").fit(sample("iris"))
+
+
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("LogisticRegression", "write: predict LogisticRegression"),
+        ("sklearn.ensemble.RandomForestClassifier", "write: predict RandomForestClassifier"),
+        ("LogisticRegresion", "did you mean 'predict LogisticRegression'?"),
+        ("PowerTransformer", "write: sklearn --class PowerTransformer"),
+    ],
+)
+def test_the_name_of_a_class_as_a_stage_is_answered_with_the_line(word, line):
+    done = run(SAMPLES / "iris.arff", "l2", word)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"filterkit: no stage '{word}'; {line}\n"
+
+
+# ---- labels ----------------------------------------------------------------------------------------------------
+
+
+def labelled(values=BIT, rows=60):
+    """Rows with two labels, and one that no row has."""
+    X, noise = np.random.default_rng(2).random((2, rows, 2))
+    y = np.column_stack([(X + noise > [1, 0.8]) * (len(values) - 1), np.zeros(rows)]).astype(np.int8)
+    names = [Attribute("x"), Attribute("z"), *(Attribute(name, "nominal", values) for name in ("p", "q"))]
+    return Batch(Schema("music", [*names, Attribute("few", "nominal", BIT)], labels=(2, 3, 4)), X, y)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["LogisticRegression", "LinearSVC", "RandomForestClassifier", "MLPClassifier"])
+def test_labels_are_learned_apart_or_together(name, tmp_path):
+    batch = labelled()
+    fitted = filterkit.chain(f"predict {name}").fit(batch)
+    out = fitted.transform(batch)
+    scores = out.X[:, -3:]
+    together = name in ("RandomForestClassifier", "MLPClassifier")
+    if together:
+        estimator = plain_estimator(name, {}).fit(batch.X, batch.y)
+        response = estimator.predict_proba(batch.X)
+        expected = response[:, :2] if name == "MLPClassifier" else np.column_stack([r[:, 1] for r in response[:2]])
+    else:
+        method = "predict_proba" if name == "LogisticRegression" else "decision_function"
+        apart = [plain_estimator(name, {}).fit(batch.X, batch.y[:, label]) for label in (0, 1)]
+        response = [getattr(each, method)(batch.X) for each in apart]
+        expected = np.column_stack([each[:, 1] if each.ndim > 1 else each for each in response])
+        assert not scores[:, 2].any()
+    np.testing.assert_allclose(scores[:, :2], expected, rtol=0, atol=1e-12)
+    assert (len(fitted.stages[-1].model._estimators) == 1) == together
+    names = [a.name for a in out.schema.features]
+    assert not out.X[:, names.index("prediction@few")].any()  # no training row has this label
+    saved.save(fitted, str(tmp_path / "chain"))
+    assert testing.same(saved.load(str(tmp_path / "chain")).transform(batch), out)
+
+
+def test_targets_of_several_values_have_an_estimator_each():
+    batch = labelled(("a", "b", "c"))
+    out = filterkit.chain("predict DecisionTreeClassifier").fit(batch).transform(batch)
+    assert out.X[:, 2:5].tolist() == batch.y.tolist()
+
+
+# ---- grids -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("criterion", ["accuracy", "f1", "auc"])
+def test_a_grid_is_searched_with_the_whole_chain_fitted_again(criterion):
+    """`MaxAbsScaler` stands before the classifier, fitted on the rows of the other folds alone."""
+    from filterkit.chains.crossfit import draw_folds
+
+    batch = sample("breast-cancer")
+    grid = [(C, penalty) for C in (0.001, 0.1, 10.0) for penalty in ("l2", "l1")]
+    words = "predict LogisticRegression --set solver=liblinear --grid C=0.001,0.1,10.0 --grid penalty=l2,l1"
+    chain = filterkit.chain(f"sklearn --class MaxAbsScaler {words} --criterion {criterion} --folds 3")
+    best = chain.fit(batch).stages[-1].model._estimators[0]
+    fold = draw_folds(batch.y, 3, 0)
+    merits = []
+    for C, penalty in grid:
+        merit = 0.0
+        for number in range(3):
+            plain = make_pipeline(
+                MaxAbsScaler(), LogisticRegression(C=C, penalty=penalty, solver="liblinear", random_state=0)
+            )
+            plain.fit(batch.X[fold != number], batch.y[fold != number])
+            X, positive = batch.X[fold == number], batch.y[fold == number] == 0
+            said = plain.predict(X) == 0
+            scores = plain.predict_proba(X)[:, 0]
+            merit += {
+                "accuracy": metrics.accuracy_score(positive, said),
+                "f1": metrics.f1_score(positive, said),
+                "auc": metrics.roc_auc_score(positive, scores),
+            }[criterion]
+        merits.append(round(merit, 12))
+    assert (best.C, best.penalty) == grid[int(np.argmax(merits))]
+
+
+def test_a_criterion_without_scores_is_refused():
+    words = "predict VotingClassifier --set estimators=GaussianNB,LinearSVC --grid weights=None --criterion auc"
+    with pytest.raises(StageError, match="--criterion auc is undefined on all inner folds"):
+        filterkit.chain(words).fit(sample("iris"))
+
+
+# ---- exactness, and imports ------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        *(
+            ("dense", name)
+            for name in ("LogisticRegression", "MLPClassifier", "KNeighborsClassifier", "SVC", *DENSE_ALONE)
+        ),
+        *(("dense", name) for name in ("RandomForestClassifier", "NearestCentroid")),
+        *(("sparse", name) for name in ("LogisticRegression", "MLPClassifier", "KNeighborsClassifier", "ComplementNB")),
+    ],
+)
+def test_blocks_and_jobs_do_not_change_the_scores(form, name):
+    batch = sample("digits").take(np.arange(0, 1797, 3))
+    if form == "sparse":
+        batch = sparsely(batch)
+    chain = filterkit.chain(chain_of(name, {**WITH_WEIGHTS, **DENSE_ALONE, **WITHOUT_WEIGHTS}.get(name, {})))
+    fitted = chain.fit(batch)
+    whole = fitted.transform(batch)
+    for step in (1, 7, 300):
+        rows = batch.rows(40, 40 + min(step * 20, 400))
+        parts = [rows.rows(i, min(i + step, len(rows))) for i in range(0, len(rows), step)]
+        out = np.vstack([dense(fitted.transform(part)) for part in parts])
+        np.testing.assert_array_equal(out, dense(whole)[40 : 40 + len(rows)])
+    assert testing.same(chain.fit(batch, jobs=3).transform(batch), whole)
+
+
+def test_scikit_learn_is_imported_only_to_fit():
+    code = (
+        "import filterkit, sys; chain = filterkit.chain('l2 predict LogisticRegression --set C=1');"
+        "print([m for m in ('sklearn', 'joblib', 'skops') if m in sys.modules]);"
+        "chain.fit(filterkit.read('arff_samples/iris.arff'));"
+        "print([m for m in ('sklearn.ensemble', 'sklearn.cluster', 'skops') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=SAMPLES.parent, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n[]\n"
+
+
+def test_the_table_of_names_is_that_of_the_installed_scikit_learn():
+    tool = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "estimator_names.py"))
+    installed = tool["list_estimators"]()
+    table = [f"{each.kind} {each.path}" for each in known_classes().values()]
+    assert len(installed) > 150
+    if sklearn.__version__ >= "1.9":
+        assert table == installed
+    else:  # an older one has fewer
+        assert set(installed) <= set(table)
