@@ -13,7 +13,7 @@ from agreement import SAMPLES, sample
 from command import run
 
 import filterkit
-from filterkit import FilterkitError, Fitted, Stage, testing
+from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, testing
 from filterkit.chains import saved
 from filterkit.data.schema_json import attribute_from_json, attribute_to_json, schema_from_json, schema_to_json
 from filterkit.plugin import Ragged
@@ -180,6 +180,11 @@ def _ragged(about, members):
     members["0.state.knots.indptr.npy"] = header((7,), "<i8") + np.array([0, 9, 1, 1, 1, 1, 10**12]).tobytes()
 
 
+def _late(about, members):
+    indptr = np.load(io.BytesIO(members["0.state.knots.indptr.npy"]))
+    members["0.state.knots.indptr.npy"] = header(indptr.shape, "<i8") + np.maximum(indptr, 1).tobytes()
+
+
 def _object(about, members):
     members["1.state.score.npy"] = header((1,), "|O") + b"cos\nsystem\n(S'true'\ntR."
 
@@ -241,6 +246,7 @@ def _without_end(about, members):
         (_absurd, "not of the size that it says"),
         (_short, "is not that of its columns"),
         (_ragged, "do not fit together"),
+        (_late, "do not fit together"),
         (_object, "not of the size that it says"),
         (_source, "are not those of its attributes"),
         (_gone, "1.state.score.npy"),
@@ -261,18 +267,25 @@ def test_a_tampered_file_is_refused_with_one_line(kept, change, message, tmp_pat
     assert "\n" not in str(caught.value)
 
 
+TWO_LABELS = Batch(
+    Schema("r", [Attribute("a", "nominal", ("x", "y")), Attribute("class", "nominal", ("no", "yes"))], 1),
+    np.array([[0.0], [1.0]]),
+    np.array([0, 1], np.int32),
+)
+
+
 @pytest.mark.parametrize(
-    ("chain", "name", "change"),
+    ("data", "chain", "name", "change"),
     [
-        ("bins --method width --bins 2", "nominal", np.logical_not),  # numbers would pass for labels
-        ("bins --method width --bins 2", "nominal", np.ones_like),
-        ("bns", "factor", lambda factor: factor * 2),  # the third of three labels would become a fifth
-        ("standardize", "offset", lambda offset: offset - 0.5),
+        (sample("mixed"), "bins --method width --bins 2", "nominal", np.logical_not),  # numbers would pass for labels
+        (sample("mixed"), "bins --method width --bins 2", "nominal", np.ones_like),
+        (sample("mixed"), "bns", "factor", lambda factor: factor * 2),  # the third of three labels would become a fifth
+        (sample("mixed"), "standardize", "offset", lambda offset: offset - 0.5),
+        (TWO_LABELS, "bns", "factor", lambda factor: factor * 2),  # the second of two would become a third
     ],
 )
-def test_a_changed_state_cannot_produce_undeclared_labels(chain, name, change, tmp_path):
+def test_a_changed_state_cannot_produce_undeclared_labels(data, chain, name, change, tmp_path):
     """The chain checks the labels of a few rows of each batch; those of later rows must be right, too."""
-    data = sample("mixed")
     original = saved.to_bytes(filterkit.chain(chain).fit(data))
 
     def changed(about, members):
