@@ -267,25 +267,18 @@ def test_a_tampered_file_is_refused_with_one_line(kept, change, message, tmp_pat
     assert "\n" not in str(caught.value)
 
 
-TWO_LABELS = Batch(
-    Schema("r", [Attribute("a", "nominal", ("x", "y")), Attribute("class", "nominal", ("no", "yes"))], 1),
-    np.array([[0.0], [1.0]]),
-    np.array([0, 1], np.int32),
-)
-
-
 @pytest.mark.parametrize(
-    ("data", "chain", "name", "change"),
+    ("chain", "name", "change"),
     [
-        (sample("mixed"), "bins --method width --bins 2", "nominal", np.logical_not),  # numbers would pass for labels
-        (sample("mixed"), "bins --method width --bins 2", "nominal", np.ones_like),
-        (sample("mixed"), "bns", "factor", lambda factor: factor * 2),  # the third of three labels would become a fifth
-        (sample("mixed"), "standardize", "offset", lambda offset: offset - 0.5),
-        (TWO_LABELS, "bns", "factor", lambda factor: factor * 2),  # the second of two would become a third
+        ("bins --method width --bins 2", "nominal", np.logical_not),  # numbers would pass for labels
+        ("bins --method width --bins 2", "nominal", np.ones_like),
+        ("bns", "factor", lambda factor: factor * 2),  # the third of three labels would become a fifth
+        ("standardize", "offset", lambda offset: offset - 0.5),
     ],
 )
-def test_a_changed_state_cannot_produce_undeclared_labels(data, chain, name, change, tmp_path):
+def test_a_changed_state_cannot_produce_undeclared_labels(chain, name, change, tmp_path):
     """The chain checks the labels of a few rows of each batch; those of later rows must be right, too."""
+    data = sample("mixed")
     original = saved.to_bytes(filterkit.chain(chain).fit(data))
 
     def changed(about, members):
@@ -420,6 +413,44 @@ class FittedMindful(FittedForgetful):
     def get_state(self):
         rows = Ragged(np.array([0, 1]), np.array([1.0]))
         return {"mean": float(self.mean), "rows": rows, "flags": np.array([True]), "names": ["a"]}
+
+
+class LookUp(Stage):
+    """Look up each label of the first attribute in a table, and change nothing."""
+
+    name = "look-up"
+
+    def fit(self, rows, schema):
+        return FittedLookUp(schema, np.zeros(2))
+
+    def from_state(self, kept, schema):
+        return FittedLookUp(schema, kept["table"])
+
+
+class FittedLookUp(Fitted):
+    def __init__(self, schema, table):
+        self.schema, self.table = schema, table
+
+    def transform(self, batch):
+        assert (self.table[np.nan_to_num(batch.X[:, 0]).astype(int)] == 0).all()
+        return batch
+
+    def get_state(self):
+        return {"table": self.table}
+
+
+def test_a_chain_that_fails_at_the_last_of_two_labels_is_refused(tmp_path):
+    known = Registry()
+    known.add_stage(LookUp)
+    batch = Batch(Schema("r", [Attribute("a", "nominal", ("x", "y"))]), np.array([[0.0], [1.0]]))
+    fitted = filterkit.Chain([LookUp()]).fit(batch)
+    path = str(tmp_path / "chain")
+    saved.save(fitted, path, known)
+    assert len(saved.load(path, known).transform(batch)) == 2
+    fitted.stages[0].table = fitted.stages[0].table[:1]
+    saved.save(fitted, path, known)
+    with pytest.raises(FilterkitError, match="out of bounds"):
+        saved.load(path, known)
 
 
 @pytest.mark.parametrize(

@@ -179,8 +179,6 @@ def test_sparse_rows_of_many_classes_have_the_scores_of_dense_ones():
     np.testing.assert_array_equal(*scores)
 
 
-@pytest.mark.parametrize("name", AT_ENDS)
-@pytest.mark.parametrize("unit", [1.0, 0.25])
 def test_only_metrics_that_look_at_whole_columns_make_arrays_of_the_weights():
     table = table_of(counts_of_many_classes(0))  # one column is nominal
     assert isinstance(table.cell_parts, SparseParts)
@@ -190,6 +188,8 @@ def test_only_metrics_that_look_at_whole_columns_make_arrays_of_the_weights():
     assert scoring_bytes(numbers, by_labels) < numbers.working_bytes
 
 
+@pytest.mark.parametrize("name", AT_ENDS)
+@pytest.mark.parametrize("unit", [1.0, 0.25])
 def test_the_best_of_a_range_of_fp_is_at_its_ends(name, unit):
     """The promise of `Metric.best_at_ends`, for all ranges; next to fp = 0 and fp = neg is an end, too."""
     metric = find_metric(name)
