@@ -25,6 +25,7 @@ from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
+from filterkit.stages.columns import FittedColumns
 
 PLENTY = 1 << 30
 
@@ -209,6 +210,22 @@ def test_word_counts_give_the_same_in_strips_blocks_and_threads():
 
 
 # ---- chains with stages of all kinds ----------------------------------------------------------------
+
+
+def test_a_table_that_outgrows_the_budget_is_pushed_no_further(monkeypatch):
+    # `shape` makes a column for each of thirty classes, so the table of what it puts out is 30 times as wide.
+    classes = [f"c{code}" for code in range(30)]
+    batch = make(np.random.default_rng(0).normal(size=(60, 8)), np.arange(60) % 30, classes)
+    pushed, transform_table = [], FittedColumns.transform_table
+    monkeypatch.setattr(
+        FittedColumns, "transform_table", lambda self, table: pushed.append(len(table)) or transform_table(self, table)
+    )
+    chain = filterkit.chain("shape bns")
+    out = chain.fit(batch).transform(batch)
+    assert sum(pushed) == 8
+    pushed.clear()
+    np.testing.assert_array_equal(chain.fit(batch, memory=4 << 20).transform(batch).X, out.X)
+    assert 0 < sum(pushed) < 8
 
 
 @pytest.mark.parametrize("name", ["iris", "mixed", "sparse-counts-multiclass", "unused-class-value"])
