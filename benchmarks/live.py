@@ -9,12 +9,12 @@ For a chain with nothing to fit and for a loaded one, of dense rows and of rows 
 - a flood of rows in blocks of 64 kB, and one that is written line by line, and prints rows a second.
 
 With `--against`, another checkout of filterkit does the same in turn (A B A B …), and ratios of the pairs are printed.
+Its `.venv` runs it: with that of this checkout it would have this checkout's plugins.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -32,16 +32,15 @@ HEADER = """@relation live
 {}@attribute class {{no,yes}}
 @data
 """
-ROOT = Path(__file__).parent.parent
-COMMAND = [sys.executable, "-m", "filterkit"]
+ROOT = Path(__file__).resolve().parent.parent
 BLOCKS = "import os, sys\nwith open(sys.argv[1], 'rb') as f:\n while text := f.read(1 << 16): os.write(1, text)"
 LINES = "import os, sys\nwrite = os.write\nfor line in open(sys.argv[1], 'rb').readlines(): write(1, line)"
 
 
 def start(checkout: Path, arguments: list[str], stdin: int | IO[bytes] | None) -> subprocess.Popen[bytes]:
-    """Start filterkit of a checkout."""
-    environment = os.environ | {"PYTHONPATH": str(checkout)}
-    return subprocess.Popen([*COMMAND, *arguments], stdin=stdin, stdout=subprocess.PIPE, cwd=checkout, env=environment)
+    """Start filterkit of a checkout, with the Python of its ``.venv`` if that is not this one."""
+    python = sys.executable if checkout == ROOT else str(checkout / ".venv/bin/python")
+    return subprocess.Popen([python, "-m", "filterkit", *arguments], stdin=stdin, stdout=subprocess.PIPE, cwd=checkout)
 
 
 def measure_latencies(checkout: Path, arguments: list[str], header: str, rows: list[str], pause: float) -> Any:
@@ -107,7 +106,7 @@ def main() -> None:
             training, chain, flood = (Path(folder, name) for name in ("training.arff", "chain", "flood.arff"))
             training.write_text(header + "".join(lines))
             fit = ["--save", str(chain), "-o", "/dev/null", str(training), "shape", "bns", "l2"]
-            subprocess.run([*COMMAND, *fit], check=True)
+            subprocess.run([sys.executable, "-m", "filterkit", *fit], check=True)
             flood.write_text(header + "".join(lines) * -(-options.flood // options.rows))
             for name, arguments in (("l2", ["-", "l2"]), ("--load", ["--load", str(chain), "-"])):
                 for pause in (0.0, 0.01):

@@ -217,8 +217,13 @@ def test_installation_advice_names_the_distribution():
             "_main(['-o', os.devnull, 'arff_samples/iris.arff', 'l2'])",
             {"scipy", "pyarrow", "orjson", "sklearn", "pandas", "arff"},
         ),
+        (
+            "import os; from filterkit.cli.main import _main; "
+            "_main(['-o', os.devnull, 'arff_samples/mixed-sparse.arff', 'shape', '--cross-fit', '3', 'bns', 'l2'])",
+            {"scipy", "sklearn", "pandas", "arff"},
+        ),
     ],
-    ids=["import", "iris l2"],
+    ids=["import", "iris l2", "cross-fit of sparse rows"],
 )
 def test_heavy_libraries_are_imported_only_when_used(command, absent):
     code = f"{command}\nimport sys; print(sorted({absent!r} & set(sys.modules)))"

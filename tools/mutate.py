@@ -5,6 +5,7 @@
 
 `draw` prints a list of mutants. `run` applies each of them to a copy of the checkout, runs the named tests until one
 fails, and writes into the list whether the mutant was killed. Mutants that have a result are not run again.
+`equivalent`, written by hand, says why no test can tell a mutant from the code.
 """
 
 from __future__ import annotations

@@ -315,9 +315,21 @@ def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, i
 
 
 def _push(fitted: FittedColumns, budget: int, table: ContingencyTable) -> ContingencyTable:
-    """Push a table of all columns through a fitted stage, one range of columns after the other."""
-    cuts = _split_columns(fitted.stage, budget, table)
-    return join_columns([fitted.transform_table(table.column_range(begin, end)) for begin, end in cuts])
+    """Push a table of all columns through a fitted stage, one range of columns after the other.
+
+    A result of more bytes than the budget has only the first columns, since nobody learns from it.
+    """
+    pushed: list[ContingencyTable] = []
+    n_bytes = 0
+    for begin, end in _split_columns(fitted.stage, budget, table):
+        pushed.append(fitted.transform_table(table.column_range(begin, end)))
+        n_bytes += pushed[-1].nbytes
+        if n_bytes > budget:
+            pushed = [join_columns(pushed)]  # takes less, as each table has totals of its own
+            n_bytes = pushed[0].nbytes
+            if n_bytes > budget:
+                break
+    return join_columns(pushed)
 
 
 def cut_columns(statistic: T, begin: int, end: int) -> T:

@@ -271,7 +271,7 @@ class CrossFitted(Fitted):
         if not parts:
             return self.whole.transform(batch)
         joined = concatenate(parts, self.schema).take(np.argsort(np.concatenate(rows)))
-        return batch.replace(schema=self.schema, X=joined.X)
+        return batch.replace(schema=self.schema, X=joined.csr if joined.sparse else joined.X)
 
 
 class TransformedAhead(CrossFitted):

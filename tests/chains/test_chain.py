@@ -8,12 +8,24 @@ from agreement import SAMPLES, columns, dense, make, sample, shared, sparsely
 from counted import counted_rows
 
 import filterkit
-from filterkit import Chain, FilterkitError, Fitted, Stage, StageError, UsageError
+from filterkit import (
+    Attribute,
+    Batch,
+    Chain,
+    ConversionWarning,
+    FilterkitError,
+    Fitted,
+    Schema,
+    Stage,
+    StageError,
+    UsageError,
+)
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.reader import Reader
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
+from filterkit.stages.columns import FittedColumns
 
 PLENTY = 1 << 30
 
@@ -200,6 +212,22 @@ def test_word_counts_give_the_same_in_strips_blocks_and_threads():
 # ---- chains with stages of all kinds ----------------------------------------------------------------
 
 
+def test_a_table_that_outgrows_the_budget_is_pushed_no_further(monkeypatch):
+    # `shape` makes a column for each of thirty classes, so the table of what it puts out is 30 times as wide.
+    classes = [f"c{code}" for code in range(30)]
+    batch = make(np.random.default_rng(0).normal(size=(60, 8)), np.arange(60) % 30, classes)
+    pushed, transform_table = [], FittedColumns.transform_table
+    monkeypatch.setattr(
+        FittedColumns, "transform_table", lambda self, table: pushed.append(len(table)) or transform_table(self, table)
+    )
+    chain = filterkit.chain("shape bns")
+    out = chain.fit(batch).transform(batch)
+    assert sum(pushed) == 8
+    pushed.clear()
+    np.testing.assert_array_equal(chain.fit(batch, memory=4 << 20).transform(batch).X, out.X)
+    assert 0 < sum(pushed) < 8
+
+
 @pytest.mark.parametrize("name", ["iris", "mixed", "sparse-counts-multiclass", "unused-class-value"])
 def test_a_chain_equals_its_stages_applied_one_by_one(name):
     batch = sample(name)
@@ -341,6 +369,16 @@ def test_rows_of_another_header_are_refused():
     again = filterkit.read(str(SAMPLES / "iris.arff"))
     assert again.schema is not fitted.incoming
     assert len(fitted.transform(again)) == 150
+
+
+def test_a_value_that_was_read_as_missing_is_refused_when_that_is_not_asked_for():
+    one, other = (Schema("r", [Attribute("colour", "nominal", tuple(labels))]) for labels in ("ab", "abc"))
+    fitted = Chain([]).fit(Batch(one, np.array([[0.0], [1.0]])))
+    batch = Batch(other, np.array([[1.0], [2.0]]))
+    with pytest.warns(ConversionWarning, match="attribute 'colour' is missing where it is 'c'"):
+        np.testing.assert_array_equal(fitted.transform(batch, unseen="missing").X, [[1.0], [np.nan]])
+    with pytest.raises(FilterkitError, match="not among those fitted on: 'c'"):
+        fitted.transform(batch)
 
 
 def test_rows_of_another_class_attribute_are_refused():

@@ -13,7 +13,7 @@ from agreement import SAMPLES, sample
 from command import run
 
 import filterkit
-from filterkit import FilterkitError, Fitted, Stage, testing
+from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, testing
 from filterkit.chains import saved
 from filterkit.data.schema_json import attribute_from_json, attribute_to_json, schema_from_json, schema_to_json
 from filterkit.plugin import Ragged
@@ -180,6 +180,11 @@ def _ragged(about, members):
     members["0.state.knots.indptr.npy"] = header((7,), "<i8") + np.array([0, 9, 1, 1, 1, 1, 10**12]).tobytes()
 
 
+def _late(about, members):
+    indptr = np.load(io.BytesIO(members["0.state.knots.indptr.npy"]))
+    members["0.state.knots.indptr.npy"] = header(indptr.shape, "<i8") + np.maximum(indptr, 1).tobytes()
+
+
 def _object(about, members):
     members["1.state.score.npy"] = header((1,), "|O") + b"cos\nsystem\n(S'true'\ntR."
 
@@ -241,6 +246,7 @@ def _without_end(about, members):
         (_absurd, "not of the size that it says"),
         (_short, "is not that of its columns"),
         (_ragged, "do not fit together"),
+        (_late, "do not fit together"),
         (_object, "not of the size that it says"),
         (_source, "are not those of its attributes"),
         (_gone, "1.state.score.npy"),
@@ -407,6 +413,44 @@ class FittedMindful(FittedForgetful):
     def get_state(self):
         rows = Ragged(np.array([0, 1]), np.array([1.0]))
         return {"mean": float(self.mean), "rows": rows, "flags": np.array([True]), "names": ["a"]}
+
+
+class LookUp(Stage):
+    """Look up each label of the first attribute in a table, and change nothing."""
+
+    name = "look-up"
+
+    def fit(self, rows, schema):
+        return FittedLookUp(schema, np.zeros(2))
+
+    def from_state(self, kept, schema):
+        return FittedLookUp(schema, kept["table"])
+
+
+class FittedLookUp(Fitted):
+    def __init__(self, schema, table):
+        self.schema, self.table = schema, table
+
+    def transform(self, batch):
+        assert (self.table[np.nan_to_num(batch.X[:, 0]).astype(int)] == 0).all()
+        return batch
+
+    def get_state(self):
+        return {"table": self.table}
+
+
+def test_a_chain_that_fails_at_the_last_of_two_labels_is_refused(tmp_path):
+    known = Registry()
+    known.add_stage(LookUp)
+    batch = Batch(Schema("r", [Attribute("a", "nominal", ("x", "y"))]), np.array([[0.0], [1.0]]))
+    fitted = filterkit.Chain([LookUp()]).fit(batch)
+    path = str(tmp_path / "chain")
+    saved.save(fitted, path, known)
+    assert len(saved.load(path, known).transform(batch)) == 2
+    fitted.stages[0].table = fitted.stages[0].table[:1]
+    saved.save(fitted, path, known)
+    with pytest.raises(FilterkitError, match="out of bounds"):
+        saved.load(path, known)
 
 
 @pytest.mark.parametrize(

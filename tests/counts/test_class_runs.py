@@ -5,7 +5,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from agreement import FRACTIONS, QUARTERS, WHOLE, batches, make, sample, sparsely
+from agreement import FRACTIONS, QUARTERS, WHOLE, batches, columns, make, sample, sparsely
 from hypothesis import given, settings
 
 from filterkit import Chain, Metric
@@ -13,7 +13,7 @@ from filterkit.counts import cells, class_runs
 from filterkit.counts.class_parts import SparseParts
 from filterkit.counts.class_runs import sum_from_each_cell
 from filterkit.counts.table import ContingencyTable
-from filterkit.counts.thresholds import Thresholds, one_against_rest, score_columns
+from filterkit.counts.thresholds import Thresholds, one_against_rest, score_columns, scoring_bytes
 from filterkit.plugin import find_metric
 
 AT_ENDS = ["acc", "acc2", "bns", "chi", "f1", "hellinger", "hyp", "ig", "oddn", "odds", "pmi", "pow", "pr"]
@@ -177,6 +177,15 @@ def test_sparse_rows_of_many_classes_have_the_scores_of_dense_ones():
     batch = counts_of_many_classes(9)
     scores = [score_columns(Thresholds(table_of(b)), find_metric("bns")) for b in (batch, sparsely(batch))]
     np.testing.assert_array_equal(*scores)
+
+
+def test_only_metrics_that_look_at_whole_columns_make_arrays_of_the_weights():
+    table = table_of(counts_of_many_classes(0))  # one column is nominal
+    assert isinstance(table.cell_parts, SparseParts)
+    numbers = table_of(columns(counts_of_many_classes(0), [0, 2, 3]))
+    by_labels = Metric("m", lambda tp, fp, pos, neg: tp, by_labels=lambda table: table.columns * 1.0)
+    assert scoring_bytes(table, by_labels) == table.working_bytes
+    assert scoring_bytes(numbers, by_labels) < numbers.working_bytes
 
 
 @pytest.mark.parametrize("name", AT_ENDS)

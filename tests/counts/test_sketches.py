@@ -37,6 +37,15 @@ def test_many_distinct_values_are_estimated(count):
     assert found == count if count < MOST_HASHES else abs(found - count) < 0.15 * count
 
 
+def test_an_estimate_by_hand():
+    hashes = np.append(np.arange(1023, dtype=np.uint64), np.uint64(2**63 - 1))
+    # The largest of the least 1,024 hashes is the half of the range: 1,023 / (1 / 2).
+    later = np.array([2**63 + 5], np.uint64)
+    column = np.zeros(1025, np.int64)
+    assert DistinctSketch.of(column, np.append(hashes, later), 1).counts.tolist() == [2046]
+    assert DistinctSketch.of(column[:1023], hashes[:1023], 1).counts.tolist() == [1023]
+
+
 def test_a_sketch_does_not_depend_on_the_order_of_rows_or_batches():
     values = np.random.default_rng(0).normal(size=4_000)
     whole = counted([values, values[:10]])

@@ -38,6 +38,10 @@ def fail(number):
     raise FilterkitError(f"{number} is wrong")
 
 
+def process_number(_):
+    return os.getpid()
+
+
 def held_back(_):
     return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
@@ -57,6 +61,12 @@ def test_each_item_gives_a_result(engine, how):
 
 def test_results_keep_the_order_of_the_items(engine):
     assert list(engine.map(functools.partial(pow, 2), range(50))) == [2**i for i in range(50)]
+
+
+def test_the_next_map_has_the_same_process():
+    with ProcessEngine(1) as engine:
+        first, second = (list(engine.map(process_number, range(3))) for _ in range(2))
+    assert len({os.getpid(), *first, *second}) == 2
 
 
 def test_a_pause_comes_after_the_results_before_it(engine):

@@ -68,6 +68,13 @@ def test_mdl_cuts_where_the_classes_change():
     assert run(mixed, "bins")[0] == [("all",)]
 
 
+def test_mdl_cuts_off_less_than_a_whole_row():
+    # Two rows against one of weight 3/4: the entropy is 0.845 bits, and both parts have none. The cost is
+    # (log2(2.75 - 1) + log2(3^2 - 2) - 2 * 0.845) / 2.75 = 0.700.
+    batch = make([[0], [1], [1]], [0, 1, 1], weights=[0.75, 1, 1])
+    assert run(batch, "bins")[0] == [("(-inf-0.5]", "(0.5-inf)")]
+
+
 def entropy(counts):
     n = sum(counts)
     return -sum(c / n * math.log2(c / n) for c in counts if c)

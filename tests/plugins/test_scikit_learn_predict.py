@@ -132,7 +132,7 @@ def test_evaluate_equals_a_plain_loop_over_the_same_folds(data, name, values, ha
     for fold, part in enumerate(results.parts):
         (result,) = results.evaluate_part(part)
         estimator = plain_estimator(name, values)
-        expected = plain_measures(estimator, batch.take(splits.training(fold, None)), batch.take(splits.test(fold)))
+        expected = plain_measures(estimator, batch.take(splits.training(fold)), batch.take(splits.test(fold)))
         found = {measure: result.values[measure] for measure in expected}
         assert found == pytest.approx(expected, rel=0, abs=1e-12)
 

@@ -49,8 +49,9 @@ def test_a_nominal_column_keeps_its_values():
     assert image([0.0, 2.0], 3.0, 0.0, 2.0, nominal=True) == [0.0, 2.0]
 
 
-def test_a_range_that_would_overflow_is_scaled():
-    assert image([-1.5e308, 0.0, 1.5e308], 2.0, -1.5e308, 1.5e308) == [0.0, 1.0, 2.0]
+@pytest.mark.parametrize(("low", "high"), [(-1.5e308, 1.5e308), (-0.25e308, 1.75e308), (-1.75e308, 0.25e308)])
+def test_a_range_that_would_overflow_is_scaled(low, high):
+    assert image([low, low / 2 + high / 2, high], 2.0, low, high) == pytest.approx([0.0, 1.0, 2.0])
 
 
 @pytest.mark.parametrize("zero", [False, True])
@@ -144,6 +145,17 @@ def test_a_metric_of_whole_columns_sees_the_positive_class_and_the_rest():
     assert table.counts.tolist() == [[1, 0], [0, 1]]
     assert table.missing.tolist() == [[0, 1]]
     assert table.zeros.tolist() == [[1, 0]]
+
+
+def test_a_metric_of_labels_gets_no_table_of_one_class():
+    nominal = Attribute("a", "nominal", ("x", "y"))
+    batch = Batch(Schema("r", [nominal, CLASS], 1), np.array([[0.0], [1.0]]), np.array([1, 1], np.int32))
+    tables = []
+    metric = Metric("m", acc, by_labels=lambda table: tables.append(table) or np.ones(1))
+    with pytest.warns(NothingLearnedWarning):
+        out = Chain([metric_stage(metric)()]).fit(batch).transform(batch)
+    assert out.schema.features[0].scores == (("m", 0.0),)
+    assert not tables
 
 
 def test_a_score_of_a_whole_column_that_is_no_number_is_an_error():
