@@ -10,7 +10,7 @@ import filterkit
 from filterkit import plugin
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
-from filterkit.formats.opening import open_table
+from filterkit.formats.reader import Reader
 from filterkit.plugin.formats import find_format
 from filterkit.plugin.registry import registry
 
@@ -43,7 +43,7 @@ class Workers(plugin.LocalEngine):
 
 
 def opened(path, kind, block_size=None, **options):
-    return open_table(find_format(kind, registry().formats, ""), str(path), block_size=block_size, **options)
+    return Reader(find_format(kind, registry().formats, ""), str(path), block_size=block_size, **options)
 
 
 def outcome(path, kind, engine, block_size=None, twice=False, **options):
