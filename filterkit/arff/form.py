@@ -32,7 +32,7 @@ class Arff(FileFormat):
     name = "arff"
     title = "ARFF"
     endings = (".arff",)
-    textual = lenient = rounds = has_both_forms = is_trusted = True
+    textual = lenient = rounds = has_both_forms = has_header = is_trusted = True
 
     def open(self, opening: Opening) -> ArffTable:
         source = Source(opening.path, opening.encoding)

@@ -335,8 +335,8 @@ def _short(text: str | None) -> str:
 
 
 def _columns_of(kind: FileFormat, opening: Opening) -> list[Attribute]:
-    """The attributes of a file; none if it takes long to open it, or has to be decompressed as a whole."""
-    if not kind.textual and opening.path.lower().endswith(COMPRESSIONS):
+    """The attributes of a file; none if it takes long to open it, or if it is compressed and rows tell them."""
+    if not kind.has_header and opening.path.lower().endswith(COMPRESSIONS):
         return []
     found: list[list[Attribute]] = []
 

@@ -289,8 +289,9 @@ class FileFormat(Configured):
     lenient : whether ``--lenient``, ``--unseen extend`` and ``--complete`` apply to the input.
     rounds : whether ``--precision`` applies to the output.
     has_both_forms : whether ``--sparse`` and ``--dense`` apply to the output.
-    is_trusted : whether batches are taken without checks, and an unexpected error is a mistake of the format's code,
-        not of the input.
+    has_header : whether a file begins with its attributes, which are then known soon, also where it is compressed.
+    is_trusted : whether batches are taken without checks, errors name the input, and an unexpected one is a mistake of
+        the format's code, not of the input.
     """
 
     name: ClassVar[str] = ""
@@ -301,6 +302,7 @@ class FileFormat(Configured):
     lenient: ClassVar[bool] = False
     rounds: ClassVar[bool] = False
     has_both_forms: ClassVar[bool] = False
+    has_header: ClassVar[bool] = False
     is_trusted: ClassVar[bool] = False
 
     def open(self, opening: Opening) -> Table:

@@ -187,7 +187,7 @@ def failures(kind: FileFormat, name: str) -> Iterator[None]:
         error.source = error.source or name
         raise
     except FilterkitError as error:
-        raise named(error, name) from None
+        raise (error if kind.is_trusted else named(error, name)) from None
     except OSError as error:
         raise file_error(f"{name}: {error.strerror or one_line(error)}", error) from None
     except Exception as error:  # libraries raise all kinds of errors for files that they cannot read
