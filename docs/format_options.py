@@ -13,7 +13,6 @@ from typing import Any
 os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled formats alone
 
 from filterkit.formats.base import FileFormat
-from filterkit.plugin.formats import is_format_read, is_format_written, title_of
 from filterkit.plugin.registry import registry
 
 INTRODUCTION = """\
@@ -31,12 +30,12 @@ def reference() -> str:
     lines = [INTRODUCTION]
     for name, kind in sorted(registry().formats.items()):
         if name[0] not in "./":  # these are endings
-            lines += ["", f"## {name}", "", f"{title_of(kind)}, {_ways(kind)}.", *_about(kind)]
+            lines += ["", f"## {name}", "", f"{kind.title}, {_ways(kind)}.", *_about(kind)]
     return "\n".join(lines) + "\n"
 
 
 def _ways(kind: Any) -> str:
-    ways = {"read": is_format_read(kind), "written": is_format_written(kind)}
+    ways = {"read": kind.is_read(), "written": kind.is_written()}
     endings = ", ".join("a folder" if ending == "/" else f"`{ending}`" for ending in kind.endings)
     return f"{' and '.join(way for way, holds in ways.items() if holds)}: {endings}"
 

@@ -7,8 +7,6 @@ from filterkit.api import chain as chain
 from filterkit.api import load_plugin as load_plugin
 from filterkit.api import read as read
 from filterkit.api import write as write
-from filterkit.arff.notes import LenientWarning as LenientWarning
-from filterkit.arff.row_counts import IncompleteWarning as IncompleteWarning
 from filterkit.chains.chain import Chain as Chain
 from filterkit.chains.chain import FittedChain as FittedChain
 from filterkit.chains.feature_scores import scores as scores
@@ -31,6 +29,8 @@ from filterkit.errors import PluginError as PluginError
 from filterkit.errors import StageError as StageError
 from filterkit.errors import UsageError as UsageError
 from filterkit.evaluation.evaluate import evaluate as evaluate
+from filterkit.formats.notes import LenientWarning as LenientWarning
+from filterkit.formats.row_counts import IncompleteWarning as IncompleteWarning
 from filterkit.formats.simple import Format as Format
 from filterkit.plugin.hookspecs import hookimpl as hookimpl
 from filterkit.stages.base import Fitted as Fitted

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain as chain_batches
 from typing import TYPE_CHECKING, Any
 
+from filterkit.arff.form import Arff
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.given import Table, given_batches
 from filterkit.data.labels import Labels
@@ -13,17 +14,14 @@ from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.output import open_output
 from filterkit.files.part_names import part_names
 from filterkit.files.paths import AnyPath, path_text
-from filterkit.formats.opening import open_table
-from filterkit.formats.output import RowWriter
+from filterkit.formats.base import FileFormat
+from filterkit.formats.output import Form, RowWriter
+from filterkit.formats.reader import Reader
 from filterkit.progress import ReadingProgress, in_notebook
 from filterkit.stages.base import Rows
 
 if TYPE_CHECKING:
-    from filterkit.arff.reader import Reader
     from filterkit.chains.chain import Chain
-    from filterkit.formats.output import AnyFormat
-    from filterkit.formats.reader import TableReader
-    from filterkit.formats.simple import FormatReader
 
 __all__ = ["batches", "chain", "check_output_format", "load_plugin", "read", "tee", "write"]
 
@@ -76,7 +74,7 @@ def batches(
     kind = _format(place, format)
     if block_size is not None and block_size < 1:
         raise UsageError(f"block_size must be at least 1, not {block_size}")
-    with open_table(
+    with Reader(
         kind, place, class_, positive, encoding, block_size, None, None, labels, lenient, unseen, complete=complete
     ) as reader:
         yield from _watched(reader, progress)
@@ -97,13 +95,13 @@ def read(
     """A whole file as one batch. Parameters and errors are those of `batches`."""
     place = path_text(path)
     kind = _format(place, format)
-    with open_table(
+    with Reader(
         kind, place, class_, positive, encoding, None, None, None, labels, lenient, unseen, complete=complete
     ) as reader:
         return concatenate(_watched(reader, progress), reader.schema)
 
 
-def _watched(reader: Reader | TableReader | FormatReader, progress: bool | None) -> Iterator[Batch]:
+def _watched(reader: Reader, progress: bool | None) -> Iterator[Batch]:
     """The batches of an input, with progress, if wanted, which by default is only in a notebook."""
     shown = ReadingProgress(in_notebook() if progress is None else progress)
     return shown.watch(reader.batches(), reader)
@@ -140,30 +138,28 @@ def write(
         `batches`.
     TypeError : `path` is an open file.
     """
-    from filterkit.plugin.formats import title_of
-
     place = path_text(path)
     kind = _format_to_write(place, format)
     if precision is not None and precision not in range(1, 18):
         raise UsageError(f"precision must be a whole number from 1 to 17, not {quoted(str(precision))}")
-    if precision is not None and kind is not None and not getattr(kind, "rounds", False):
-        raise UsageError(f"precision does not apply to {title_of(kind)}, and {quoted(place, PATH)} is that")
+    if precision is not None and not kind.rounds:
+        raise UsageError(f"precision does not apply to {kind.title}, and {quoted(place, PATH)} is that")
     comments = [comments] if isinstance(comments, str) else comments
     stream = iter(given_batches(rows))
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to write; an empty one would do")
     is_sparse = first.sparse if sparse is None else sparse
+    form = Form(kind, first.schema, is_sparse, precision, comments=tuple(comments))
     names = part_names(place)
     if names is not None:
-        from filterkit.formats.parts import Form, write_batches
+        from filterkit.formats.parts import write_batches
 
-        form = Form(kind, first.schema, is_sparse, precision, comments=tuple(comments))
         write_batches(names, chain_batches([first], stream), form)
         return
-    writer = RowWriter(kind, first.schema, is_sparse, precision)
+    writer = RowWriter(form)
     with open_output(place) as out:
-        writer.write(out, _mapping(chain_batches([first], stream)), comments)
+        writer.write(out, _mapping(chain_batches([first], stream)))
 
 
 def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]:
@@ -179,7 +175,7 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
     """
     place = path_text(path)
     check_output_format(place, format, "tee")
-    writer = RowWriter(_format_to_write(place, format), rows.schema, rows.schema.sparse)
+    writer = RowWriter(Form(_format_to_write(place, format), rows.schema, rows.schema.sparse))
     with open_output(place, onward=True) as out:
         yield from writer.tee(out, rows)
 
@@ -216,10 +212,10 @@ def load_plugin(path: AnyPath) -> None:
     registry().add_file(path_text(path), "load_plugin")
 
 
-def _format(path: str, said: str | None, is_read: bool = True) -> AnyFormat:
+def _format(path: str, said: str | None, is_read: bool = True) -> FileFormat:
     """The format that is `said`, or that of the ending of a file."""
     if said is None and path.lower().endswith(".arff"):
-        return None
+        return Arff()
     from filterkit.plugin.formats import find_format, format_by_ending
     from filterkit.plugin.registry import registry
 
@@ -241,7 +237,7 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
     _format_to_write(place, format, by)
 
 
-def _format_to_write(path: str, said: str | None, by: str = "") -> AnyFormat:
+def _format_to_write(path: str, said: str | None, by: str = "") -> FileFormat:
     """The format for an output, which is refused where it does not fit the ending."""
     from filterkit.plugin.formats import check_written
     from filterkit.plugin.registry import registry

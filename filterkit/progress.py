@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from filterkit.messages import draw, is_watched, say
 
 if TYPE_CHECKING:
-    from filterkit.files.inputs import Input
+    from filterkit.formats.reader import Reader
 
 T = TypeVar("T")
 
@@ -131,7 +131,7 @@ class ReadingProgress:
         self._bar = _bar()
         self._passes = 0
 
-    def watch(self, items: Iterable[T], reader: Input) -> Iterator[T]:
+    def watch(self, items: Iterable[T], reader: Reader) -> Iterator[T]:
         """Yield `items`, which are made while `reader` is read."""
         began = self._begin()
         for item in items:

@@ -3,8 +3,10 @@
 import math
 
 from filterkit import batches
-from filterkit.arff import exact, reader
+from filterkit.arff import exact
+from filterkit.arff.form import Arff
 from filterkit.data.batch import concatenate
+from filterkit.formats.reader import Reader
 
 
 def load(path, block_size=1 << 20, **options):
@@ -12,7 +14,7 @@ def load(path, block_size=1 << 20, **options):
     parts = list(batches(str(path), **({"class_": "none"} | options), block_size=block_size))
     if parts:
         return concatenate(parts, parts[0].schema)
-    with reader.Reader(str(path), **({"class_": "none"} | options)) as source:
+    with Reader(Arff(), str(path), **({"class_": "none"} | options)) as source:
         return concatenate([], source.schema)
 
 

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from filterkit.arff import reader
+from filterkit.formats import text
 from trials import ROOT, SAMPLES
 
 STAGES = """
@@ -90,12 +90,12 @@ def settings(rng: random.Random) -> Iterator[Setting]:
 @contextmanager
 def blocks_of(size: int | None) -> Iterator[None]:
     """Let readers take blocks of this many bytes unless told otherwise."""
-    before = reader.BLOCK_SIZE
-    reader.BLOCK_SIZE = before if size is None else size
+    before = text.BLOCK_SIZE
+    text.BLOCK_SIZE = before if size is None else size
     try:
         yield
     finally:
-        reader.BLOCK_SIZE = before
+        text.BLOCK_SIZE = before
 
 
 def run(setting: Setting, words: Sequence[str], folder: Path) -> Result:

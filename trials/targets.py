@@ -18,8 +18,9 @@ from content import content, declarations
 
 import filterkit
 from filterkit import FilterkitError
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
 from filterkit.data.batch import empty
+from filterkit.formats.reader import Reader
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import registry
 from trials import SAMPLES
@@ -37,7 +38,7 @@ def header(data: bytes) -> None:
     path = kept(data, "header.arff")
     for lenient in (True, False):
         try:
-            with Reader(str(path), class_="none", lenient=lenient) as reader:
+            with Reader(Arff(), str(path), class_="none", lenient=lenient) as reader:
                 schema = reader.schema
         except FilterkitError:
             continue

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from filterkit.arff.header import BETWEEN, Header, Pieces, parse_header
-from filterkit.arff.row_counts import stated_rows
 from filterkit.errors import ArffError
 from filterkit.files.contents import no_text
 from filterkit.files.endings import other_format
 from filterkit.files.lines import Lines, count_lines
 from filterkit.files.source import Source
+from filterkit.formats.row_counts import stated_rows
 
 _EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows that need not be kept
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import NamedTuple
 
 import numpy as np
 
 from filterkit.arff import exact
 from filterkit.arff.layout import Layout
-from filterkit.arff.notes import EMPTY, ROUNDED, TOO_LARGE, UNSEEN, Note, merged
-from filterkit.arff.row_counts import FileRows, stated_rows
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.labels import split
 from filterkit.data.losses import find_inexact, may_be_rounded
-from filterkit.data.schema import Schema
 from filterkit.errors import ArffError
 from filterkit.files.lines import Block, count_lines, cut, first_line
 from filterkit.files.rejects import Rejected
+from filterkit.formats.base import Parsed
+from filterkit.formats.notes import EMPTY, ROUNDED, TOO_LARGE, UNSEEN, Note, merged
+from filterkit.formats.row_counts import FileRows, stated_rows
 
 # The exact path reads fewer bytes than this, of one block or of several, before pyarrow could be imported.
 SMALL = 1 << 16
@@ -29,34 +28,12 @@ _SPECIAL = re.compile(rb"[^!#$&(-\[\]-z|~\x80-\xff\r\n]")  # blanks, control cha
 _SMALLEST_FAST = 512  # of a block, once the fast path is loaded
 
 
-class Parsed(NamedTuple):
-    """The rows of a block.
-
-    Attributes
-    ----------
-    batch : the rows that could be read.
-    omitted : for a column of `batch.passthrough`, int64 numbers of the rows that leave its string or bag out.
-    rejected : the rows that could not be read.
-    name : of the input.
-    notes : what was corrected, which values nobody declares, and which numbers are too large or are rounded.
-    files : how many rows there are of each file.
-    """
-
-    batch: Batch
-    omitted: dict[int, np.ndarray]
-    rejected: tuple[Rejected, ...] = ()
-    name: str = ""
-    notes: tuple[Note, ...] = ()
-    files: tuple[FileRows, ...] = ()
-
-
 class BlockParser:
     """Parses blocks.
 
     Parameters
     ----------
-    schema : of the batches.
-    layout : of the rows in the text.
+    layout : of the rows in the text; its schema is that of the batches.
     rejects : whether rows that cannot be read are left out; otherwise, they are errors.
     lenient : whether rows that Weka refuses are corrected, see `filterkit.arff.lenient`.
     unseen : whether nominal values that the header does not declare are missing; otherwise, they are errors.
@@ -65,14 +42,12 @@ class BlockParser:
 
     def __init__(
         self,
-        schema: Schema,
         layout: Layout,
         rejects: bool,
         lenient: bool = False,
         unseen: bool = False,
         declared: Layout | None = None,
     ) -> None:
-        self.schema = schema
         self.layout = layout
         self.rejects = rejects
         self.lenient = lenient
@@ -93,10 +68,9 @@ class BlockParser:
             parsed = (self._parse_exactly if exactly else self._parse)(block.text, block.line)
         except ArffError:
             parsed = self._salvage(block)
-        parsed = parsed._replace(notes=parsed.notes + _note_rounded(block, parsed.batch))
+        notes = merged(parsed.notes + _note_rounded(block, parsed.batch))
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), stated_rows(block.text))
-        parsed = parsed._replace(name=block.name, notes=merged(parsed.notes), files=(rows,))
-        return parsed._replace(batch=split(parsed.batch, self.schema)) if self.schema.labels else parsed
+        return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
     def _salvage(self, block: Block) -> Parsed:
         """The rows of `block` that can be read or corrected, and the others as rejected; halves it to find them."""
@@ -129,7 +103,7 @@ class BlockParser:
                     raise
                 rejected.append(Rejected(this, name, line, error))
             line += count_lines(this)
-        return Parsed(*exact.batch_of(rows, self.layout), tuple(rejected), notes=tuple(notes))
+        return _parsed(exact.batch_of(rows, self.layout), notes, rejected)
 
     def _corrected(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
         """The rows in a line, which is corrected if need and permission be; what is noted is added to `notes`."""
@@ -169,7 +143,7 @@ class BlockParser:
 
             found = fast.parse_block(text, self.layout)
             if found is not None:
-                return Parsed(*found)
+                return _parsed(found)
             if (filled := self._filled(text, line)) is not None:
                 return filled
             if len(text) > SMALLEST_HALF:
@@ -193,14 +167,20 @@ class BlockParser:
         filled = text.replace(b",,", b",?,").replace(b",,", b",?,")
         found = fast.parse_block(filled, self.layout)
         note = Note(EMPTY, line + count_lines(text[:first]), len(filled) - len(text))
-        return None if found is None else Parsed(*found, notes=(note,))
+        return None if found is None else _parsed(found, [note])
 
     def _parse_exactly(self, text: bytes, line: int) -> Parsed:
         notes: list[Note] = []
         # What may be corrected comes first: a value of several words looks like several undeclared ones.
         unseen = self.unseen and not self.lenient
         rows = self._rows(text.decode("utf-8", "surrogateescape"), line, notes, unseen)
-        return Parsed(*exact.batch_of(rows, self.layout), notes=tuple(notes))
+        return _parsed(exact.batch_of(rows, self.layout), notes)
+
+
+def _parsed(
+    found: tuple[Batch, dict[int, np.ndarray]], notes: Iterable[Note] = (), rejected: Iterable[Rejected] = ()
+) -> Parsed:
+    return Parsed(found[0], tuple(rejected), tuple(notes), found[1])
 
 
 def _fast_is_loaded() -> bool:
@@ -229,4 +209,4 @@ def joined(head: Parsed, tail: Parsed) -> Parsed:
         omitted[column] = np.concatenate([omitted.get(column, np.empty(0, np.int64)), rows + shift])
     whole = concatenate([head.batch, tail.batch], head.batch.schema)
     notes, files = head.notes + tail.notes, head.files + tail.files
-    return Parsed(whole, omitted, head.rejected + tail.rejected, notes=notes, files=files)
+    return Parsed(whole, head.rejected + tail.rejected, notes, omitted, files)

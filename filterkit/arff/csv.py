@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from filterkit.arff.layout import Layout
 from filterkit.arff.plain import NotPlain
 from filterkit.data import arrow
 
@@ -44,11 +43,3 @@ def numbers(array: Any) -> np.ndarray:
     if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:
         raise NotPlain
     return values
-
-
-def class_codes(values: np.ndarray, layout: Layout) -> np.ndarray:
-    """`Batch.y` from float64 class values."""
-    assert layout.class_index is not None
-    if layout.class_index not in layout.codes:
-        return values
-    return np.where(np.isnan(values), -1, values).astype(np.int32)

@@ -17,7 +17,6 @@ import numpy as np
 from filterkit.arff.layout import Layout
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
 from filterkit.data.batch import Batch, passthrough_table
-from filterkit.data.csr import Csr
 from filterkit.data.numbers import is_too_large, parse_number
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
@@ -265,14 +264,12 @@ def batch_of(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarr
         default = 0 if position in layout.dates else OMITTED
         columns.append([row.values.get(position, default) for row in rows])
     omitted = take_omitted(columns)
-    y = None
-    if layout.class_index is not None:
-        values = np.array([row.values.get(layout.class_index, 0.0) for row in rows], dtype=np.float64)
-        y = values
-        if layout.class_index in layout.codes:
-            y = np.where(np.isnan(values), -1, values).astype(np.int32)
+    is_pair = layout.other < 0
+    pairs = [[(i, row.values[i]) for i in sorted(row.values) if is_pair[i]] for row in rows]
+    indptr = np.cumsum([0, *map(len, pairs)])
+    positions = np.array([i for row in pairs for i, _ in row], np.int64)
+    X, y = layout.place_pairs(indptr, positions, np.array([value for row in pairs for _, value in row], np.float64))
     weights = np.array([row.weight for row in rows], dtype=np.float64)
-    X: Any = _csr_of(rows, layout) if layout.sparse else _dense_of(rows, layout)
     passthrough = passthrough_table(layout.schema, columns)
     return Batch(layout.schema, X, y, None if (weights == 1).all() else weights, passthrough), omitted
 
@@ -286,37 +283,3 @@ def take_omitted(columns: list[list[Any]]) -> dict[int, np.ndarray]:
             omitted[number] = np.array(absent)
             columns[number] = [None if value is OMITTED else value for value in column]
     return omitted
-
-
-def parse_block(text: str, line: int, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
-    """The rows of `text` as `batch_of` returns them; parameters and errors are those of `parse_rows`."""
-    return batch_of(list(parse_rows(text, line, layout)), layout)
-
-
-def _dense_of(rows: list[Row], layout: Layout) -> np.ndarray:
-    X = np.zeros((len(rows), layout.schema.width))
-    feature = layout.feature.tolist()
-    for i, row in enumerate(rows):
-        for position, value in row.values.items():
-            if feature[position] >= 0:
-                X[i, feature[position]] = value
-    return X
-
-
-def _csr_of(rows: list[Row], layout: Layout) -> Any:
-    data: list[float] = []
-    indices: list[int] = []
-    indptr = [0]
-    for row in rows:
-        for position in sorted(row.values):
-            column = int(layout.feature[position])  # there may be many more attributes than values
-            if column >= 0 and row.values[position] != 0:
-                indices.append(column)
-                data.append(row.values[position])
-        indptr.append(len(data))
-    return Csr(
-        np.array(data, np.float64),
-        np.array(indices, np.int32),
-        np.array(indptr, np.int32),
-        layout.schema.width,
-    )

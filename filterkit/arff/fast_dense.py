@@ -36,7 +36,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
             passthrough[layout.other[i]] = _other_column(column, i, layout, plain.marked)
         elif i == layout.class_index:
             values = _codes(column, i, layout, plain.marked) if layout.textual[i] else csv.numbers(column)
-            y = csv.class_codes(values, layout)
+            y = layout.code_class(values)
     return Batch(
         schema,
         _features(fields, layout, plain.marked),

@@ -14,7 +14,6 @@ from filterkit.arff.layout import Layout
 from filterkit.arff.plain import MARK, NotPlain, Plain, no_empty_lines, take_weights
 from filterkit.data import arrow
 from filterkit.data.batch import Batch, passthrough_table
-from filterkit.data.csr import Csr
 from filterkit.data.numbers import parse_number
 
 _MARK = MARK.decode()
@@ -75,21 +74,9 @@ def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
     ]
     values = _with_words(pairs, plain.marked, layout, passthrough)
     omitted = take_omitted(passthrough)
-    y = None
-    if layout.class_index is not None:
-        y = np.zeros(len(pairs.indptr) - 1)
-        of_class = np.flatnonzero(pairs.positions == layout.class_index)
-        y[_rows_of(pairs, of_class)] = values[of_class]
-        y = csv.class_codes(y, layout)
-    columns, indptr = layout.feature.take(pairs.positions), pairs.indptr
-    dropped = np.flatnonzero((columns < 0) | (values == 0))
-    if len(dropped):
-        indptr = indptr - np.searchsorted(dropped, indptr)
-        columns, values = np.delete(columns, dropped), np.delete(values, dropped)
     batch = Batch(
         layout.schema,
-        Csr(values, columns, indptr.astype(np.int32), layout.schema.width),
-        y,
+        *layout.place_pairs(pairs.indptr, pairs.positions, values),
         None if weights is None or (weights == 1).all() else weights,
         passthrough_table(layout.schema, passthrough),
     )

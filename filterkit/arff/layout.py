@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from filterkit.data.attributes import by_nominal, of_kinds
+from filterkit.data.csr import Csr
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import Schema
 
@@ -54,6 +55,40 @@ class Layout:
         self.unlabelled = [i for i, known in self.codes.items() if not known]
         labels = {value for known in self.codes.values() for value in known}
         self.words = sorted(value for value in labels if parse_number(value) is None)
+
+    def code_class(self, values: np.ndarray) -> np.ndarray:
+        """Return `Batch.y` from float64 values of the class, NaN for missing."""
+        return np.where(np.isnan(values), -1, values).astype(np.int32) if self.class_index in self.codes else values
+
+    def place_pairs(
+        self, indptr: np.ndarray, positions: np.ndarray, values: np.ndarray
+    ) -> tuple[Csr | np.ndarray, np.ndarray | None]:
+        """Return X and y of rows that are given as pairs of attribute and value; those left out are 0.
+
+        Parameters
+        ----------
+        indptr : int64 (rows + 1,): row i has the pairs from ``indptr[i]`` up to ``indptr[i + 1]``.
+        positions : int (pairs,), of the attributes, ascending in each row.
+        values : float64 (pairs,): numbers and indices of labels, NaN for missing.
+        """
+        y = None
+        if self.class_index is not None:
+            of_class = np.flatnonzero(positions == self.class_index)
+            y = np.zeros(len(indptr) - 1)
+            y[np.searchsorted(indptr, of_class, "right") - 1] = values[of_class]
+            y = self.code_class(y)
+        columns, width = self.feature.take(positions), self.schema.width
+        if not self.sparse:
+            X = np.zeros((len(indptr) - 1, width))
+            is_feature = columns >= 0
+            rows = np.repeat(np.arange(len(X)), np.diff(indptr))
+            X[rows[is_feature], columns[is_feature]] = values[is_feature]
+            return X, y
+        dropped = np.flatnonzero((columns < 0) | (values == 0))
+        if len(dropped):
+            indptr = indptr - np.searchsorted(dropped, indptr)
+            columns, values = np.delete(columns, dropped), np.delete(values, dropped)
+        return Csr(values, columns, indptr.astype(np.int32), width), y
 
 
 def _codes(labels: tuple[str, ...]) -> dict[str, int]:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from filterkit.arff.layout import Layout
-from filterkit.arff.notes import BLANKS, EMPTY, KEELS, NULL, QUOTES
 from filterkit.arff.tokens import unescape
 from filterkit.errors import quoted
+from filterkit.formats.notes import BLANKS, EMPTY, KEELS, NULL, QUOTES
 
 NULLS = frozenset({KEELS, "na", "n/a", "nan", "none", "null", "?", ""})  # for a missing number, in lower case
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from filterkit.arff.header import BETWEEN, DATA, Header, Pieces, parse_header
 from filterkit.arff.lenient import in_quotes, text_of
-from filterkit.arff.notes import DECLARATION, KEEL
 from filterkit.errors import ArffError
+from filterkit.formats.notes import DECLARATION, KEEL
 
 _KEYWORD = re.compile(rb"[\x00-\x20,]*+@(relation|attribute|inputs?|outputs?)(?![^\x00-\x20])", re.I)
 _BLANKS = "".join(map(chr, range(0x21)))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from filterkit.arff.row_format import RowFormat, quote, quote_all
 from filterkit.data.attributes import Attribute, Attributes, names_of
 from filterkit.data.batch import Batch
-from filterkit.data.labels import join
 from filterkit.data.numbers import format_number, weight_text
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Schema
 from filterkit.errors import visible
+from filterkit.formats.base import Pieces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,8 +130,6 @@ class Formatter:
     def rows(self, batch: Batch) -> Pieces:
         """The rows of `batch` as UTF-8 text, each with its line end, in pieces to write one after the other."""
         form = self._format
-        if batch.schema.labels:
-            batch = join(batch, form.schema)
         if batch.sparse and not form.sparse:
             step = max(_DENSE_CELLS // max(form.schema.width, 1), 1)
             if len(batch) > step:
@@ -147,13 +145,6 @@ class Formatter:
 
             self._fast = FastFormatter(form)
         return Pieces(self._fast.rows(batch))
-
-
-class Pieces(list[bytes | memoryview]):
-    """Text in pieces; a pickle of it holds their bytes."""
-
-    def __reduce__(self) -> Any:
-        return Pieces, ([bytes(piece) for piece in self],)
 
 
 def _plain_rows(form: RowFormat, batch: Batch) -> str:

@@ -22,10 +22,10 @@ from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import check_arranged
 from filterkit.data.schema import Schema
+from filterkit.engines.done import NOTHING_DONE, Done, map_wanted
 from filterkit.engines.engine import Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, UsageError
-from filterkit.files.inputs import NOTHING_DONE, Done, map_wanted
 from filterkit.stages.base import Fitted, TrainingStage, transform
 
 T = TypeVar("T")

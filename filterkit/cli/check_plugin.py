@@ -16,14 +16,12 @@ import click
 from filterkit.cli.options import DEBUG, SETTINGS
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, StageError, UsageError, or_of_a_file, quoted, suggestion, visible
-from filterkit.plugin.formats import is_format_read, is_format_written
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Plugin, Registry
 from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
     from filterkit.formats.base import FileFormat
-    from filterkit.formats.simple import Format
     from filterkit.testing import Findings
 
 
@@ -184,7 +182,7 @@ def _bare(text: object, about: str) -> str:
     return str(text).removeprefix(f"{about.partition(' ')[0]}: ")
 
 
-def _check_format(form: Format | FileFormat, samples: dict[str, Batch], files: list[str], debug: bool) -> bool:
+def _check_format(form: FileFormat, samples: dict[str, Batch], files: list[str], debug: bool) -> bool:
     """Check a format on samples, and on files of its endings; whether something is wrong."""
     from filterkit.testing import BASIC_CHECKS, FORMAT_CHECKS, Findings, check_reading
     from filterkit.testing.formats import written
@@ -195,11 +193,11 @@ def _check_format(form: Format | FileFormat, samples: dict[str, Batch], files: l
     found.run(FORMAT_CHECKS, form, samples, debug)
     found.run([check_reading], form, own, debug)
     tried = f"{len(FORMAT_CHECKS)} checks on {len(samples)} samples"
-    if not is_format_written(form) and not own:
+    if not form.is_written() and not own:
         wrong = _report(about, found, "its declaration")
         click.echo(visible(f"{about}: no rows were read; name such a file after the plugin"))
         return wrong
-    if not is_format_written(form):
+    if not form.is_written():
         tried = f"its declaration and {len(own)} {'file' if len(own) == 1 else 'files'}"
     else:
         refused = []
@@ -211,7 +209,7 @@ def _check_format(form: Format | FileFormat, samples: dict[str, Batch], files: l
             click.echo(visible(f"{about}: nothing was checked, as it refuses every sample"))
             return True
         tried += f", {len(refused)} of which it refuses ({', '.join(refused)})" if refused else ""
-        tried += "; it is only written" if not is_format_read(form) else ""
+        tried += "; it is only written" if not form.is_read() else ""
         tried += f"; it loses {' and '.join(form.losses)}" if form.losses else ""
     return _report(about, found, tried)
 

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from filterkit.errors import FilterkitError
-from filterkit.files.endings import COMPRESSIONS, other_format
+from filterkit.files.endings import COMPRESSIONS
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry
 
 if TYPE_CHECKING:
     from filterkit.data.attributes import Attribute
-    from filterkit.formats.base import Opening
+    from filterkit.formats.base import FileFormat, Opening
 
-_LONGEST_HEADER = 1 << 22  # bytes of text in which attributes are looked for
 _LONGEST_HELP = 70
 _PATIENCE = 1.0  # seconds for which names of attributes are looked for
 
@@ -217,13 +216,10 @@ class _Line:
 
     def _formats(self, begun: str) -> Iterator[Word]:
         """The names of formats or, behind a colon, the options of one."""
-        from filterkit.plugin.formats import title_of
-
         kinds = {name: kind for name, kind in self._known.formats.items() if name[:1] not in "./"}
         name, colon, options = begun.partition(":")
         if not colon:
-            yield Word("arff", "ARFF")
-            yield from (Word(each, title_of(kind)) for each, kind in kinds.items())
+            yield from (Word(each, kind.title) for each, kind in kinds.items())
             return
         before = f"{name}:{options[: options.rfind(',') + 1]}"
         for option in _declared(kinds.get(name)):
@@ -263,8 +259,6 @@ class _Line:
             if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would lose what is read here
                 return []
             kind = Formats(self._known.formats, self._last("from_")).of_input(path)
-            if kind is None:
-                return _attributes_of(path, encoding) if other_format(path) is None else []
             return _columns_of(kind, Opening(path, encoding, class_=self._last("class_")))
         except (OSError, FilterkitError):
             return []
@@ -334,10 +328,9 @@ def _takes_chain(command: click.Command, number: int) -> bool:
 
 def _declared(kind: Any) -> list[dict[str, Any]]:
     """The options of a format."""
-    from filterkit.formats.base import FileFormat
     from filterkit.stages.options import describe_options
 
-    return describe_options(kind) if isinstance(kind, type) and issubclass(kind, FileFormat) else []
+    return [] if kind is None else describe_options(kind)
 
 
 def _short(text: str | None) -> str:
@@ -346,29 +339,9 @@ def _short(text: str | None) -> str:
     return first if len(first) <= _LONGEST_HELP else f"{first[: _LONGEST_HELP - 1]}…"
 
 
-def _attributes_of(path: str, encoding: str) -> list[Attribute]:
-    """The attributes that the beginning of an ARFF file declares."""
-    from filterkit.arff.header import DATA, parse_header
-    from filterkit.files.source import Source
-
-    source = Source(path, encoding)
-    try:
-        text, is_whole = b"", False
-        while not is_whole and len(text) < _LONGEST_HEADER and (more := source.read(1 << 16)):
-            text += more
-            is_whole = DATA.search(more) is not None
-    finally:
-        source.close()
-    if not is_whole:  # without the line that may have been cut
-        text = text[: text.rfind(b"\n") + 1] + b"@data\n"
-    return list(parse_header(iter([text]))[0].attributes)
-
-
-def _columns_of(kind: Any, opening: Opening) -> list[Attribute]:
-    """The attributes of a file in another format; none if it takes long to open it, or is compressed."""
-    from filterkit.formats.base import FileFormat
-
-    if not isinstance(kind, FileFormat) or opening.path.lower().endswith(COMPRESSIONS):
+def _columns_of(kind: FileFormat, opening: Opening) -> list[Attribute]:
+    """The attributes of a file; none if it takes long to open it, or if it is compressed and rows tell them."""
+    if not kind.has_header and opening.path.lower().endswith(COMPRESSIONS):
         return []
     found: list[list[Attribute]] = []
 

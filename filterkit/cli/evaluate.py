@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.cli.inputs import check_input_options, open_input, open_like
+from filterkit.cli.inputs import check_input_options, open_input
 from filterkit.cli.options import (
     ENGINE,
     FROM,
@@ -378,7 +378,8 @@ def _read_test(training: Batch, options: EvaluateOptions, known: Registry) -> Ba
     from filterkit.cli.plan import align
 
     schema = training.schema
-    with open_like(options.test, schema, options, Formats(known.formats, options.from_)) as reader:
+    formats = Formats(known.formats, options.from_)
+    with open_input(options.test, options, formats, like=schema, is_main=False) as reader:
         alignment = align(reader, schema, options.unseen == "missing")
         return concatenate(reader.map(alignment.apply, LocalEngine(1)), schema)
 

@@ -26,13 +26,13 @@ from filterkit.cli.options import (
 )
 from filterkit.cli.places import Goal, check_goals, check_page
 from filterkit.files.output import open_output
-from filterkit.plugin.formats import Formats, title_of
+from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import check_once, parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import needs_numbers
 
 if TYPE_CHECKING:
-    from filterkit.formats.output import AnyFormat
+    from filterkit.formats.base import FileFormat
 
 _BEST = 50
 _FLAGS = ("-o", "--output")
@@ -140,7 +140,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], **given: Any)
         },
         "file": path,
         "relation": relation,
-        "format": "ARFF" if kind is None else title_of(kind),
+        "format": kind.title,
         "chain": shlex.join(words),
         **found,
     }
@@ -148,7 +148,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], **given: Any)
         out.write(page("explore", f"{relation or path} – filterkit", data, render_without_scripts(data)))
 
 
-def _check(path: str, kind: AnyFormat, options: ExploreOptions, known: Registry) -> None:
+def _check(path: str, kind: FileFormat, options: ExploreOptions, known: Registry) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     check_page("explore", options.output)
     check_goals([Goal("-o", options.output)], [path], known.files)

@@ -12,7 +12,6 @@ from filterkit.cli.options import SETTINGS
 from filterkit.cli.printing import JSON, print_found
 from filterkit.cli.text_table import aligned
 from filterkit.errors import UsageError, or_of_a_file, quoted, suggestion, visible
-from filterkit.plugin.formats import is_format_read, is_format_written, title_of
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import describe_options
 
@@ -28,61 +27,48 @@ def formats(known: Registry, names: tuple[str, ...], as_json: bool) -> None:
     """
     kinds = {name: kind for name, kind in known.formats.items() if name[:1] not in "./"}
     for name in names:
-        if name not in ("arff", *kinds):
-            hint = suggestion(name, ["arff", *kinds]) or "; see: filterkit formats"
+        if name not in kinds:
+            hint = suggestion(name, [*kinds]) or "; see: filterkit formats"
             raise UsageError(f"formats: no format {quoted(name)}{or_of_a_file(hint, False)}")
-    asked = list(names or ["arff", *sorted(kinds)])
+    asked = list(names or sorted(kinds))
     print_found(
         as_json,
-        lambda: {"formats": [_ARFF if name == "arff" else _about(name, kinds[name]) for name in asked]},
+        lambda: {"formats": [_about(name, kinds[name]) for name in asked]},
         lambda: _lines(asked, kinds) if names else _listed(asked, kinds),
     )
 
 
-_ARFF = {"name": "arff", "title": "ARFF", "read": True, "written": True, "endings": [".arff"], "options": []}
-
-
 def _about(name: str, kind: Any) -> dict[str, Any]:
     """What ``--json`` says of a format."""
-    from filterkit.formats.base import FileFormat
-
-    is_class = isinstance(kind, type) and issubclass(kind, FileFormat)
     return {
         "name": name,
-        "title": title_of(kind),
-        "read": is_format_read(kind),
-        "written": is_format_written(kind),
+        "title": kind.title,
+        "read": kind.is_read(),
+        "written": kind.is_written(),
         "endings": list(kind.endings),
-        "options": describe_options(kind) if is_class else [],
+        "options": describe_options(kind),
     }
 
 
 def _lines(names: list[str], kinds: dict[str, Any]) -> Iterator[str]:
     """All about some formats."""
     for name in names:
-        if name == "arff":
-            yield "arff: ARFF, as Weka reads and writes it (.arff, and names without an ending)"
-        else:
-            yield from map(visible, _explained(name, kinds[name]).splitlines())
+        yield from map(visible, _explained(name, kinds[name]).splitlines())
 
 
 def _listed(names: list[str], kinds: dict[str, Any]) -> Iterator[str]:
     """A line for each format."""
     rows = [["format", "title", "use", "endings"]]
     for name in names:
-        kind = kinds.get(name)
-        rows.append(
-            ["arff", "ARFF", "read, written", ".arff"]
-            if kind is None
-            else [name, title_of(kind), _ways(kind), _endings(kind)]
-        )
+        kind = kinds[name]
+        rows.append([name, kind.title, _ways(kind), _endings(kind)])
     yield from aligned(rows, range(4))
     yield ""
     yield "All about one: filterkit formats NAME"
 
 
 def _ways(kind: Any) -> str:
-    ways = {"read": is_format_read(kind), "written": is_format_written(kind)}
+    ways = {"read": kind.is_read(), "written": kind.is_written()}
     return ", ".join(way for way, holds in ways.items() if holds)
 
 
@@ -94,12 +80,9 @@ def _explained(name: str, kind: Any) -> str:
     """What there is to say about a format."""
     import inspect
 
-    from filterkit.formats.base import FileFormat
-
-    lines = [f"{name}: {title_of(kind)} ({_endings(kind)}), {_ways(kind)}"]
-    if not (isinstance(kind, type) and issubclass(kind, FileFormat)):
-        return lines[0]
-    lines += ["", *(inspect.getdoc(kind) or "").splitlines()]
+    lines = [f"{name}: {kind.title} ({_endings(kind)}), {_ways(kind)}"]
+    if documentation := inspect.getdoc(kind):
+        lines += ["", *documentation.splitlines()]
     if kind.losses:
         lines += ["", f"It cannot store: {', '.join(kind.losses)}."]
     fields = dataclasses.fields(kind)

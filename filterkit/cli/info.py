@@ -32,7 +32,7 @@ from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import quoted, visible
-from filterkit.plugin.formats import Formats, title_of
+from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
 from filterkit.progress import ReadingProgress
 
@@ -85,7 +85,7 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
     check_input_options([path], [kind], options)
     overview, class_ = _look(path, options, known, formats)
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
-    found = _Found(overview, path, "ARFF" if kind is None else title_of(kind), index, labels)
+    found = _Found(overview, path, kind.title, index, labels)
     print_found(options.as_json, found.as_json, lambda: found.lines(options))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit.chains.rows import PiecesFunction, Rows
 from filterkit.data.batch import Batch
-from filterkit.files.inputs import Done
+from filterkit.engines.done import Done
 from filterkit.messages import say
 from filterkit.stages.learner import FittedLearner
 

@@ -128,7 +128,7 @@ def target_options(command: F) -> F:
 # Each method that `dataclass` generates takes start-up time, so there are no others than `__init__`.
 @dataclass(kw_only=True, eq=False, repr=False)
 class InputOptions:
-    """How inputs are read; `from_` is their format, and the others are parameters of `filterkit.arff.reader.Reader`."""
+    """How inputs are read: `from_` is their format, the others are parameters of `filterkit.formats.reader.Reader`."""
 
     class_: str | None = None
     labels: str | None = None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Rows
-from filterkit.cli.inputs import Work, check_input_options, check_used, open_input, open_like, training_rows
+from filterkit.cli.inputs import Work, check_input_options, check_used, open_input, training_rows
 from filterkit.cli.options import Options, engine_of
 from filterkit.cli.places import Goal, check_goals, check_sources
 from filterkit.data.alignment import Alignment
@@ -16,10 +16,10 @@ from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, UsageError, quoted
 from filterkit.files.endings import check_chain
-from filterkit.files.inputs import Input
 from filterkit.files.output import open_output
 from filterkit.files.part_names import part_names
 from filterkit.files.rejects import Rejects
+from filterkit.formats.reader import Reader
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import parse_stages, read_stages
@@ -81,7 +81,7 @@ class Job:
 class Training(NamedTuple):
     """An input that the chain is fitted on, and its rows."""
 
-    reader: Input
+    reader: Reader
     rows: Rows
 
 
@@ -89,7 +89,7 @@ class Later(NamedTuple):
     """An input that the fitted chain transforms, the alignment of its columns with the chain's, the output, and whether
     the input is INPUT itself."""
 
-    reader: Input
+    reader: Reader
     alignment: Alignment
     output: str
     is_main: bool
@@ -152,13 +152,13 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
         outputs.insert(0, (job.path, options.output, True))
     later = []
     for source, output, is_main in outputs:
-        like = open_like(source, incoming, options, job.formats, rejects, is_main, job.part_size)
+        like = open_input(source, options, job.formats, rejects, job.part_size, incoming, is_main)
         reader = opened.enter_context(like)
         later.append(Later(reader, align(reader, incoming, options.unseen == "missing"), output, is_main))
     return Plan(training, loaded, later, rejects)
 
 
-def align(reader: Input, wanted: Schema, unseen: bool) -> Alignment:
+def align(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
     """The alignment of an input's columns with those of a chain; an error names the input.
 
     `unseen` says whether values that the chain does not know are missing; a warning tells which.

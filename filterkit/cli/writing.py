@@ -10,16 +10,15 @@ from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Rows
 from filterkit.cli.options import Options
 from filterkit.data.batch import Batch
-from filterkit.files.inputs import Input
 from filterkit.files.output import open_output
-from filterkit.formats.output import RowWriter, count_comment
+from filterkit.formats.output import Form, RowWriter
+from filterkit.formats.reader import Reader
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 
 if TYPE_CHECKING:
     from filterkit.cli.measured import MeasuredRows
     from filterkit.cli.parts import OutputParts
-    from filterkit.formats.output import AnyFormat
 
 
 class ChainWriter:
@@ -37,14 +36,13 @@ class ChainWriter:
         self._sparse = fitted.incoming.sparse or fitted.schema.sparse if options.sparse is None else options.sparse
         self._fitted, self._schema, self._precision = fitted, fitted.schema, options.precision
         self._formats = formats
-        self._arff: RowWriter | None = None  # serves all outputs of ARFF
 
     def write(
         self,
         path: str,
         rows: Rows | MeasuredRows,
         history: list[str],
-        reader: Input,
+        reader: Reader,
         onward: bool,
         is_main: bool = True,
         later: bool = False,
@@ -57,7 +55,7 @@ class ChainWriter:
         path : where to, ``-`` for standard output.
         rows : the rows, as the chain puts them out.
         history : comments for the header that say how the output was made.
-        reader : the input. The last comment of ARFF output says how many rows were written, and how many the input had
+        reader : the input. The last comment of ARFF says how many rows were written, and how many the input had
             if that differs.
         onward : as for `open_output`.
         is_main : whether it is the output for INPUT; see `Formats.of_output`.
@@ -69,21 +67,17 @@ class ChainWriter:
         FilterkitError : an output cannot be written, or the parts that are there are of other work.
         """
         kind = self._formats.of_output(path, is_main)
+        form = Form(kind, self._schema, self._sparse, self._precision, later, tuple(history))
         if in_parts is not None:
-            return self._write_parts(kind, rows, history, later, in_parts)
-        if kind is None:
-            self._arff = writer = self._arff or self._writer(None, later)
-        else:
-            writer = self._writer(kind, later)
+            return self._write_parts(form, rows, in_parts)
+        writer = RowWriter(form)
         with open_output(path, onward) as out:
-            return writer.write(out, partial(rows.map, last=True), history, partial(_last_comment, rows, reader))
+            return writer.write(out, partial(rows.map, last=True), partial(_find_n_read, rows, reader))
 
-    def _write_parts(
-        self, kind: AnyFormat, rows: Rows | MeasuredRows, history: list[str], later: bool, given: OutputParts
-    ) -> int:
+    def _write_parts(self, form: Form, rows: Rows | MeasuredRows, given: OutputParts) -> int:
         """Write the parts that are missing; those who make the rows of a part write it, too."""
         from filterkit.cli.parts import digest_of_chain
-        from filterkit.formats.parts import Form, write_parts
+        from filterkit.formats.parts import write_parts
 
         parts, work = given.parts, given.work | {"chain": digest_of_chain(self._fitted)}
         parts.check(work)
@@ -93,7 +87,6 @@ class ChainWriter:
             for _ in rows.map_pieces(_count_rows, done):  # rejected rows are noted, and stages in the chain may write
                 pass
             return parts.rows
-        form = Form(kind, self._schema, self._sparse, self._precision, later, tuple(history))
         try:
             write_parts(parts, work, form, lambda part: rows.map_pieces(part, done), done)
         except BaseException:
@@ -102,15 +95,13 @@ class ChainWriter:
             raise
         return parts.rows
 
-    def _writer(self, kind: AnyFormat, later: bool) -> RowWriter:
-        return RowWriter(kind, self._schema, self._sparse, self._precision, later)
 
-
-def _last_comment(rows: Rows | MeasuredRows, reader: Input, count: int) -> bytes:
-    """The last line of ARFF; `count` rows have been written. It is empty if the input may be cut off."""
+def _find_n_read(rows: Rows | MeasuredRows, reader: Reader, n_written: int) -> int | None:
+    """Return how many rows the input had, where that is known, or else how many were written; None if it may be cut
+    off."""
     if reader.may_be_cut:
-        return b""
-    return count_comment(count, reader.count if rows.all_read() else None)
+        return None
+    return reader.count if rows.all_read() and reader.count is not None else n_written
 
 
 def _count_rows(pieces: Iterator[Batch]) -> int:

@@ -1,1 +1,1 @@
-"""File formats beside ARFF: what a plugin extends, and how filterkit reads and writes through it."""
+"""File formats: what a format is, and the one reader and the one writer of all formats."""

@@ -1,4 +1,4 @@
-"""FileFormat: a kind of file that a plugin reads and writes, with options of its own.
+"""FileFormat: a kind of file that is read and written, with options of its own; ARFF is one.
 
 Reading gives a `Table`: its attributes, and its rows in *parts*, such as blocks of text or record batches. A parser,
 which runs on the engine's workers, turns each part into a batch. Writing goes the other way: a converter, which runs on
@@ -13,14 +13,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, ClassVar, NamedTuple
 
-from filterkit.data.attributes import ManyOrFew
+import numpy as np
+
+from filterkit.data.attributes import Attributes, ManyOrFew
 from filterkit.data.batch import Batch
+from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, UsageError, one_line, quoted, suggestion
 from filterkit.files.contents import no_text
 from filterkit.files.local import local_copy
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
+from filterkit.formats.notes import Note
+from filterkit.formats.row_counts import FileRows
 from filterkit.stages.options import INT_OR_TEXT, Configured, types_of
 
 # What a format may be unable to store; `FileFormat.losses` lists some of them.
@@ -39,10 +44,15 @@ class Opening(NamedTuple):
     class_ : the class attribute that the user asks for, as for ``--class``, or None.
     positive : the positive class value that the user asks for, or None.
     like : the schema of the data that a chain was fitted on, or None. The rows are for this chain.
-    first : the attributes of the first of several files that make one input, or None. This file continues it, and must
-        have the same.
+    first : the first of several files that make one input, or None. This file continues it, and must have the same
+        attributes.
     unseen : whether a text that is not among the labels of a nominal attribute is a missing value; otherwise, it is an
         error. `from_table` takes this.
+    extend : whether nominal attributes get the labels that only rows have; other formats than ARFF find labels in the
+        whole file anyway.
+    lenient : whether rows and headers are corrected where their meaning is beyond doubt.
+    labels : the labels of multi-label data that the user asks for, as for ``--labels``, or None.
+    paths : of all files of the input.
     """
 
     path: str
@@ -52,8 +62,12 @@ class Opening(NamedTuple):
     class_: str | int | None = None
     positive: object = None
     like: Schema | None = None
-    first: ManyOrFew | None = None
+    first: Table | None = None
     unseen: bool = False
+    extend: bool = False
+    lenient: bool = False
+    labels: Labels | None = None
+    paths: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -63,7 +77,9 @@ class Opening(NamedTuple):
     @property
     def wanted(self) -> ManyOrFew | None:
         """The attributes that are known before the file is read: of the first file, or of the chain; None if none."""
-        return self.like.attributes if self.first is None and self.like is not None else self.first
+        if self.first is not None:
+            return self.first.attributes
+        return None if self.like is None else self.like.attributes
 
     def text(self) -> Source:
         """The input as a stream of UTF-8 text, decompressed, without a byte order mark.
@@ -84,11 +100,48 @@ class Opening(NamedTuple):
         return local_copy(self.path)
 
 
+NOTHING_OMITTED: dict[int, Any] = {}  # nobody changes it
+
+
 class Parsed(NamedTuple):
-    """The rows of a part: those that could be read as a `batch`, and the others as `rejected`."""
+    """The rows of a part.
+
+    Attributes
+    ----------
+    batch : the rows that could be read.
+    rejected : the rows that could not be read.
+    notes : what the parser made of values beyond what the input says.
+    omitted : for a column of `batch.passthrough`, int64 numbers of the rows that leave out its text, which is the first
+        one of the input; see `Table.omits_texts`.
+    files : how many rows there are of each file, if it may say how many it should have.
+    """
 
     batch: Batch
     rejected: tuple[Rejected, ...] = ()
+    notes: tuple[Note, ...] = ()
+    omitted: dict[int, np.ndarray] = NOTHING_OMITTED
+    files: tuple[FileRows, ...] = ()
+
+
+class Files(NamedTuple):
+    """Small files of an input, which a worker reads as one part.
+
+    Attributes
+    ----------
+    files : at least one: the path of each, absolute or an fsspec URL, and its name.
+    nbytes : of all.
+    elsewhere : whether the worker may be on another machine, which may not have them.
+    """
+
+    files: tuple[tuple[str, str], ...]
+    nbytes: int
+    elsewhere: bool
+
+    @property
+    def place(self) -> str:
+        """Names of the files, for messages."""
+        names = [name for _, name in self.files]
+        return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
 class Table:
@@ -105,6 +158,11 @@ class Table:
     history : comments that say what filterkit did to the data before.
     live : whether rows may arrive one by one.
     size : the number of bytes stored; None if unknown.
+    schema : of the batches, if the format itself chooses the class; None, the default, if filterkit does.
+    notes : what was corrected or added before the rows.
+    file_rows : what the beginning of the file says about the number of its rows.
+    omits_texts : whether rows may leave out texts that are the first ones of the input, as sparse rows of ARFF do.
+    small_file_size : further files of at most so many bytes are given to the parser as `Files`; 0 for none.
     """
 
     sparse: bool = False
@@ -114,10 +172,15 @@ class Table:
     history: tuple[str, ...] = ()
     live: bool = False
     size: int | None = None
+    schema: Schema | None = None
+    notes: tuple[Note, ...] = ()
+    file_rows: FileRows = FileRows("")
+    omits_texts: bool = False
+    small_file_size: int = 0
 
     def __init__(self, relation: str, attributes: Iterable[Attribute]) -> None:
         self.relation = relation
-        self.attributes = tuple(attributes)
+        self.attributes: ManyOrFew = attributes if isinstance(attributes, Attributes) else tuple(attributes)
 
     def parts(self) -> Iterator[Any]:
         """The rows in parts, in order; each can be pickled. `PAUSE` stands where the next part may take long."""
@@ -162,11 +225,16 @@ class Writer:
         text; it ends a warning. None if they are kept or refused.
     lost : what the format loses of the labels of the schema, a text each, for warnings.
     are_numbers : whether the format reads texts, which are some, as numbers; None if it tells texts from numbers.
+    comments : lines that say how the rows were made, for formats with comments.
+    write_all : a function of all batches and the output, which is called in place of the methods below; None without
+        one.
     """
 
     advice: str | None = None
     lost: tuple[str, ...] = ()
     are_numbers: Callable[[Sequence[str]], bool] | None = None
+    comments: Iterable[str] = ()
+    write_all: Callable[[Iterator[Batch], IO[bytes]], None] | None = None
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -191,6 +259,17 @@ class Writer:
     def end(self, out: IO[bytes]) -> None:
         """Write what comes after the rows; leave `out` open."""
 
+    def footer(self, rows: int, of: int) -> bytes:
+        """The last line, which says how many rows were written, and how many the input had; empty by default."""
+        return b""
+
+
+class Pieces(list[bytes | memoryview]):
+    """Text in pieces; a pickle of it holds their bytes."""
+
+    def __reduce__(self) -> Any:
+        return Pieces, ([bytes(piece) for piece in self],)
+
 
 class FileFormat(Configured):
     """A kind of file, with options, which are declared by `option` as those of a stage are.
@@ -207,7 +286,12 @@ class FileFormat(Configured):
         numeric), "labels" (those that no row has, and their order), "weights" (of rows) and "columns" (those that are
         zero everywhere, and the place of the class).
     textual : whether the input is text, whose encoding can be told, and whose unreadable rows can be rejected.
+    lenient : whether ``--lenient``, ``--unseen extend`` and ``--complete`` apply to the input.
     rounds : whether ``--precision`` applies to the output.
+    has_both_forms : whether ``--sparse`` and ``--dense`` apply to the output.
+    has_header : whether a file begins with its attributes, which are then known soon, also where it is compressed.
+    is_trusted : whether batches are taken without checks, errors name the input, and an unexpected one is a mistake of
+        the format's code, not of the input.
     """
 
     name: ClassVar[str] = ""
@@ -215,7 +299,11 @@ class FileFormat(Configured):
     endings: ClassVar[tuple[str, ...]] = ()
     losses: ClassVar[tuple[str, ...]] = ()
     textual: ClassVar[bool] = False
+    lenient: ClassVar[bool] = False
     rounds: ClassVar[bool] = False
+    has_both_forms: ClassVar[bool] = False
+    has_header: ClassVar[bool] = False
+    is_trusted: ClassVar[bool] = False
 
     def open(self, opening: Opening) -> Table:
         """Open an input.
@@ -356,5 +444,5 @@ def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
 
 def named(error: FilterkitError, name: str) -> FilterkitError:
     """An error whose message begins with the name of the input, if it is not there yet."""
-    text = str(error)
-    return error if name in text else FilterkitError(f"{name}: {text}")
+    text, kind = str(error), UsageError if isinstance(error, UsageError) else FilterkitError
+    return error if name in text else kind(f"{name}: {text}")

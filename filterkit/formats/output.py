@@ -1,33 +1,27 @@
-"""RowWriter: rows written to a stream as ARFF, in a `FileFormat`, or in a simple `Format`."""
+"""RowWriter: rows written to a stream in any format."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from io import BufferedWriter
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
-from filterkit.arff.writer import Formatter, Pieces, header_pieces
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import join
 from filterkit.data.schema import Schema
+from filterkit.formats.base import FileFormat, Pieces
+from filterkit.formats.losses import Losses, RowLosses, lost_of_attributes
 from filterkit.stages.base import Rows
-
-if TYPE_CHECKING:
-    from filterkit.formats.base import FileFormat, Writer
-    from filterkit.formats.losses import Losses, RowLosses
-    from filterkit.formats.simple import Format
-
-AnyFormat: TypeAlias = "FileFormat | Format | None"  # None is ARFF
 
 # A function that maps another over batches.
 Mapping: TypeAlias = Callable[[Callable[[Batch], Any]], Iterator[Any]]
 
 
-class RowWriter:
-    """Writes rows of one schema.
+class Form(NamedTuple):
+    """How rows are written.
 
-    Parameters
+    Attributes
     ----------
     kind : the format.
     schema : of the rows.
@@ -35,44 +29,43 @@ class RowWriter:
     precision : significant digits of numbers; None for the shortest exact text.
     later : whether the rows are further ones for a fitted chain, which knows their labels. Then no warning says that a
         format loses labels.
+    comments : lines for the top, in formats with comments.
+    """
+
+    kind: FileFormat
+    schema: Schema
+    sparse: bool
+    precision: int | None = None
+    later: bool = False
+    comments: tuple[str, ...] = ()
+
+
+class RowWriter:
+    """Writes rows of one schema in one form.
 
     Attributes
     ----------
-    losses : warns of what the format loses, and may be replaced before rows are written; None if it loses nothing.
+    losses : warns of what the format loses, and may be replaced before rows are written.
 
     Raises
     ------
     FilterkitError : the format cannot hold such rows.
     """
 
-    def __init__(
-        self, kind: AnyFormat, schema: Schema, sparse: bool, precision: int | None = None, later: bool = False
-    ) -> None:
-        self._schema = schema
-        self._simple: Format | None = None
-        self._writer: Writer | None = None
-        self.losses: Losses | None = None
-        if kind is None:
-            self._formatter = Formatter(schema, sparse, precision)
-            return
-        from filterkit.formats.base import FileFormat
-        from filterkit.formats.losses import Losses, RowLosses, lost_of_attributes
-
-        if not isinstance(kind, FileFormat):
-            self._simple = kind
-            return
-        self._flat = schema.replace(labels=()) if schema.labels else schema
-        self._writer = kind.writer(self._flat.replace(sparse=sparse), precision)
-        lost = [*lost_of_attributes(kind, self._flat), *(() if later else self._writer.lost)]
-        rows = RowLosses(self._flat, self._writer.are_numbers) if "labels" in kind.losses and not later else None
+    def __init__(self, form: Form) -> None:
+        kind, self._schema = form.kind, form.schema
+        self._flat = self._schema.replace(labels=()) if self._schema.labels else self._schema
+        self._writer = kind.writer(self._flat.replace(sparse=form.sparse), form.precision)
+        self._writer.comments = form.comments
+        lost = [*lost_of_attributes(kind, self._flat), *(() if form.later else self._writer.lost)]
+        rows = RowLosses(self._flat, self._writer.are_numbers) if "labels" in kind.losses and not form.later else None
         self.losses = Losses(kind.title, kind.name, lost, self._writer.advice, rows)
 
     def write(
         self,
         out: IO[bytes],
         rows: Mapping,
-        comments: Iterable[str] = (),
-        last: Callable[[int], bytes] | None = None,
+        n_read: Callable[[int], int | None] | None = None,
     ) -> int:
         """Write rows, and return how many there were.
 
@@ -80,49 +73,36 @@ class RowWriter:
         ----------
         out : the stream.
         rows : maps a function over the batches.
-        comments : lines for the top of ARFF.
-        last : gives the last line of ARFF for the number of rows.
+        n_read : says how many rows the input had, after so many have been written, for the last line of formats with
+            comments; None if there should be no such line.
         """
-        if self._simple is not None:
-            return self._write_simply(self._simple, out, rows)
+        if self._writer.write_all is not None:
+            return self._write_all(self._writer.write_all, out, rows)
         count = 0
-        for size, _ in self._steps(out, rows, False, comments):
+        for size, _ in self._steps(out, rows, False):
             _pass_on(out)
             count += size
-        if last is not None and self._writer is None:
-            out.write(last(count))
+        of = None if n_read is None else n_read(count)
+        if of is not None:
+            out.write(self._writer.footer(count, of))
         return count
 
     def tee(self, out: IO[bytes], rows: Rows) -> Iterator[Batch]:
         """Yield the batches of `rows`, and write each on the way."""
-        if self._simple is not None:  # it asks for all batches, so it gets them in a pass of its own
-            self._write_simply(self._simple, out, rows.map)
+        if self._writer.write_all is not None:  # it asks for batches, so it gets them in a pass of its own
+            self._write_all(self._writer.write_all, out, rows.map)
             yield from rows.map(itself, last=True)
             return
         for _, batch in self._steps(out, partial(rows.map, last=True), True):
             yield batch
 
-    def _steps(
-        self, out: IO[bytes], rows: Mapping, keep: bool, comments: Iterable[str] = ()
-    ) -> Iterator[tuple[int, Any]]:
+    def _steps(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
         """Write all rows batch by batch. Yields the rows of each, and the batch itself if it is to be kept."""
-        if self._writer is None:
-            for text in header_pieces(self._schema, comments):
-                out.write(text)
-            for size, pieces, batch, *_ in rows(
-                partial(_converted, self._schema, None, self._formatter.rows, keep, None)
-            ):
-                for piece in pieces:
-                    out.write(piece)
-                yield size, batch
-            return
-        writer = self._writer
-        losses = self.losses
-        assert losses is not None
+        writer, losses = self._writer, self.losses
         losses.begin()
         writer.begin(out)
         for size, piece, batch, weighted, used in rows(
-            partial(_converted, self._schema, self._flat, writer.converter(), keep, losses.rows)
+            partial(_converted, self._flat, writer.converter(), keep, losses.rows)
         ):
             losses.note(weighted, used)
             writer.write(out, piece)
@@ -130,8 +110,7 @@ class RowWriter:
         writer.end(out)
         losses.end()
 
-    def _write_simply(self, kind: Format, out: IO[bytes], rows: Mapping) -> int:
-        assert kind.write is not None
+    def _write_all(self, write: Callable[[Iterator[Batch], IO[bytes]], None], out: IO[bytes], rows: Mapping) -> int:
         count = 0
 
         def counted() -> Iterator[Batch]:
@@ -142,13 +121,8 @@ class RowWriter:
             if not count:
                 yield empty(self._schema)
 
-        kind.write(counted(), out)
+        write(counted(), out)
         return count
-
-
-def count_comment(count: int, of: int | None = None) -> bytes:
-    """The last line of ARFF: how many rows there are, and of how many if that differs."""
-    return f"% {count}{'' if of in (None, count) else f' of {of}'} rows\n".encode()
 
 
 def _pass_on(out: IO[bytes]) -> None:
@@ -158,16 +132,11 @@ def _pass_on(out: IO[bytes]) -> None:
 
 
 def _converted(
-    schema: Schema,
-    flat: Schema | None,
-    convert: Callable[[Batch], Any],
-    keep: bool,
-    labels: RowLosses | None,
-    batch: Batch,
+    flat: Schema, convert: Callable[[Batch], Any], keep: bool, labels: RowLosses | None, batch: Batch
 ) -> tuple[int, Any, Batch | None, bool, Any]:
     """The number of rows in a batch, what a format makes of them, the batch itself if it is to be kept, whether rows
     have weights, and which labels they have if that is asked."""
-    given = join(batch, flat) if flat is not None and schema.labels else batch
+    given = join(batch, flat) if batch.schema.labels else batch
     piece = convert(given)
     return (
         len(batch),

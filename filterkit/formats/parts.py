@@ -11,35 +11,13 @@ from uuid import uuid4
 import numpy as np
 
 from filterkit.data.batch import Batch
-from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError
 from filterkit.files.folders import size_of
 from filterkit.files.output import new_file
 from filterkit.files.part_names import PartNames
 from filterkit.files.parts_list import Entry, Parts, Work
 from filterkit.formats.losses import Losses, RowLosses
-from filterkit.formats.output import AnyFormat, RowWriter, count_comment
-
-
-class Form(NamedTuple):
-    """How rows are written.
-
-    Attributes
-    ----------
-    kind, schema, sparse, precision, later : see `RowWriter`.
-    comments : lines for the top of ARFF.
-    """
-
-    kind: AnyFormat
-    schema: Schema
-    sparse: bool
-    precision: int | None = None
-    later: bool = False
-    comments: tuple[str, ...] = ()
-
-    def writer(self) -> RowWriter:
-        """What writes one file."""
-        return RowWriter(self.kind, self.schema, self.sparse, self.precision, self.later)
+from filterkit.formats.output import Form, RowWriter
 
 
 class WrittenPart(NamedTuple):
@@ -85,17 +63,16 @@ class PartWriter:
         if "://" not in self.folder and not os.path.isdir(self.folder):
             what = f"a worker does not find the folder {os.path.dirname(self.folder)}; put the output where all see it"
             raise FilterkitError(f"{self.name}: {what}")
-        writer = self.form.writer()
-        writer.losses = noted = None if writer.losses is None else _Noted(writer.losses.rows)
+        writer = RowWriter(self.form)
+        writer.losses = noted = _Noted(writer.losses.rows)
         path = f"{self.folder}/{uuid4().hex}"
 
         def rows(function: Callable[[Batch], Any]) -> Iterator[Any]:
             return map(function, pieces)
 
         with new_file(path, self.name) as out:
-            count = writer.write(out, rows, self.form.comments, count_comment)
-        weighted, used = (False, None) if noted is None else (noted.weighted, noted.used)
-        return WrittenPart(path, count, size_of(path, self.name), weighted, used)
+            count = writer.write(out, rows, int)
+        return WrittenPart(path, count, size_of(path, self.name), noted.weighted, noted.used)
 
 
 class _Noted(Losses):
@@ -137,26 +114,24 @@ def write_parts(
     ------
     FilterkitError : a part cannot be written; those that appeared before stay.
     """
-    losses = form.writer().losses
-    if losses is not None and losses.rows is not None:
+    losses = RowWriter(form).losses
+    if losses.rows is not None:
         losses.rows.note_numbers(label for number in done for label in parts.entries[number].labels)
 
     def add(number: int, each: WrittenPart) -> None:
-        labels = [] if losses is None else losses.note(each.weighted, each.used)
+        labels = losses.note(each.weighted, each.used)
         parts.add(number, each.path, Entry(each.rows, each.bytes, tuple(labels)))
 
     try:
         part = PartWriter(form, parts.begin(work), parts.names.path)
-        if losses is not None:
-            losses.begin()
+        losses.begin()
         number = -1
         for number, each in enumerate(written(part)):
             if each is not None:
                 add(number, each)
         if number < 0:
             add(0, part([]))
-        if losses is not None:
-            losses.end()
+        losses.end()
         parts.finish()
     finally:
         parts.close()

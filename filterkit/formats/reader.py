@@ -1,43 +1,32 @@
-"""TableReader: an input in a `FileFormat`, read as ARFF is, in parts that the engine's workers parse."""
+"""Reader: the schema and the batches of an input in any format, read in parts that the engine's workers parse."""
 
 from __future__ import annotations
 
-import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from functools import partial
-from itertools import accumulate, chain, repeat
-from typing import Any, NamedTuple, TypeVar
+from contextlib import closing
+from typing import Any, TypeVar
 
-import numpy as np
-
-from filterkit.arff.notes import LenientWarning
-from filterkit.data.attributes import describe_difference
+from filterkit.data.attributes import describe_difference, place_of
 from filterkit.data.batch import Batch, empty, itself
-from filterkit.data.contract import broken, misfit, without_stored_zeros
-from filterkit.data.labels import Labels, find_targets, split
+from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
 from filterkit.data.unseen import check_unseen
+from filterkit.engines.done import NOTHING_DONE, Done
 from filterkit.engines.engine import PAUSE, Engine, map_checked
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import (
-    FilterkitError,
-    PluginError,
-    RowError,
-    StageError,
-    UsageError,
-    file_error,
-    one_line,
-    quoted,
-    visible,
-)
-from filterkit.files.inputs import NOTHING_DONE, Done, Unwanted, marked, without_text
+from filterkit.errors import ArffError, FilterkitError, RowError, StageError
+from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.lines import count_lines
-from filterkit.files.rejects import Rejected, Rejects
-from filterkit.files.source import stored_sizes
-from filterkit.files.stretches import Stretch
+from filterkit.files.rejects import Rejects
+from filterkit.files.source import Source, stored_sizes
+from filterkit.files.stretches import Stretch, absolute
 from filterkit.files.urls import is_url
-from filterkit.formats.base import FileFormat, Opening, Parsed, Table, named
+from filterkit.formats.base import FileFormat, Files, Opening, Table, named
+from filterkit.formats.notes import Notes
+from filterkit.formats.omitted_texts import fill, find_first_texts, read_ahead
+from filterkit.formats.part_reader import Item, PartReader, Read, UnclosedRecord, failures
+from filterkit.formats.row_counts import RowCounts
 from filterkit.formats.text import TextTable
 
 T = TypeVar("T")
@@ -45,22 +34,45 @@ T = TypeVar("T")
 _MANY = 1 << 30  # jobs, for which a stretch is as long as a block
 
 
-class TableReader:
-    """A `filterkit.files.inputs.Input` in a format of a plugin.
+class Reader:
+    """An input whose attributes are known; its rows can be read once, or again if it `rereads`.
 
     Parameters
     ----------
     kind : the format, with its options.
-    path : a file, a glob of parts, an fsspec URL, or ``-``. Parts after the first have the same attributes.
-    class_, positive, encoding, block_size, like, rejects, labels, part_size : as for `filterkit.arff.reader.Reader`.
-    unseen : as there, but ``extend`` is as ``error``: labels are found in the whole file.
+    path : a file, a glob of parts, an fsspec URL, or ``-``. Parts after the first have the same attributes, or no
+        header where the format allows that.
+    class_ : which attribute is the class, see `filterkit.data.schema.find_class`.
+    positive : the positive class value, or None.
+    encoding : of text.
+    block_size : bytes of text per batch, approximately; the rows do not depend on it. Default: a size that is fast.
+    like : a schema; the attributes named as its class or labels are class and labels here, whatever `class_` and
+        `labels` are.
+    rejects : takes the rows that cannot be read; without it, such a row is an error.
+    labels : the labels of multi-label data, see `filterkit.data.labels.find_targets`.
+    lenient : whether lines that Weka refuses are corrected where their meaning is beyond doubt. A
+        `filterkit.LenientWarning` of each kind of correction comes after the last row.
+    unseen : what becomes of a nominal value that the header does not declare, or that `like` does not have: ``error``,
+        ``missing``, or ``extend``, which adds it to the attribute. For the last, ARFF is read twice; other formats find
+        labels in the whole file anyway.
+    part_size : bytes of text per batch, if what `map` makes a batch of must depend on nothing else, neither on the
+        engine nor on its jobs; replaces `block_size`.
+    complete : whether a file of filterkit is refused if its last line, the number of its rows, is missing; otherwise a
+        `filterkit.IncompleteWarning` comes after the last row.
+
+    Attributes
+    ----------
+    path : as given.
+    name : what messages call the input.
+    schema : of the batches.
+    history : the comments that tell what filterkit did to the data before.
+    count : the number of rows; None until all have been read.
+    may_be_cut : whether a file of filterkit has been read whose last line is missing.
 
     Raises
     ------
-    FilterkitError : the input cannot be read; the message names it.
+    FilterkitError : the input cannot be read; the message names file, line, attribute and value.
     """
-
-    may_be_cut = False
 
     def __init__(
         self,
@@ -73,323 +85,386 @@ class TableReader:
         like: Schema | None = None,
         rejects: Rejects | None = None,
         labels: Labels | None = None,
+        lenient: bool = False,
         unseen: str = "error",
         part_size: int | None = None,
+        complete: bool = False,
     ) -> None:
         check_unseen(unseen)
         if not kind.is_read():
             raise FilterkitError(f"{path}: {kind.title} is only written, not read")
         self.path, self._kind, self._rejects, self._encoding = path, kind, rejects, encoding
-        self._part_size = part_size
-        size = part_size or block_size
+        self._part_size, self._complete = part_size, complete
         self._sizes = stored_sizes(path)
-        self._paths = list(self._sizes)
-        self._open_number = 0  # of the file that is open
-        self._counts: list[int] = []  # the rows of each part
-        self._lines: dict[str, int] = {}  # the number of lines before the next stretch of each file
-        self._ends: dict[str, int] = {}  # where the last finished stretch of each file ends
-        self._unseen: dict[str, tuple[int, int]] = {}  # values that became missing: the first row, and how many
-        missing = unseen == "missing"
+        self._paths = tuple(self._sizes)
         self._opening = Opening(
-            self._paths[0], encoding, size, rejects is not None, class_, positive, like, None, missing
+            self._paths[0],
+            encoding,
+            part_size or block_size,
+            rejects is not None,
+            class_,
+            positive,
+            like,
+            unseen=unseen == "missing",
+            extend=unseen == "extend",
+            lenient=lenient,
+            labels=labels,
+            paths=self._paths,
         )
         self.name = self._opening.name
-        self._table = self._open(self._opening)
+        self._open_number = 0  # of the file that is open
+        self._first = self._table = self._open(self._opening)
         self.history = self._table.history
-        self.count: int | None = None
         try:
-            self.schema = self._schema(class_, positive, labels, like)
-            self._flat = self.schema.replace(labels=()) if self.schema.labels else self.schema
-            with _failures(kind, self.name):
-                parser = self._table.parser(self._flat)
-                self._parser = _Parser(kind, parser, self.schema, self._flat, self.name, missing)
+            self._flat, self.schema = self._find_schemas(class_, positive, labels, like)
+            with failures(kind, self.name):
+                self._parser = self._table.parser(self._flat)
         except FilterkitError as error:
             self._table.close()
             raise named(error, self.name) from None
+        self._omits_texts = self._table.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
+        self._first_texts: dict[int, str] = {}  # of each column of strings or bags, by its number
+        self._starts = [0]  # the number of the first row of each part, and that of all rows read so far
+        self._lines: dict[str, int] = {}  # the number of lines before the next stretch of each file
+        self._ends: dict[str, int] = {}  # where the last finished stretch of each file ends
+        self._uncounted: dict[str, list[Stretch]] = {}  # finished stretches of each file that nobody has read
+        self._finished_bytes = 0  # of other files than the open one
+        self._notes = Notes()
+        self._notes.add(self._table.notes)
+        self._row_counts = RowCounts()
+        self.count: int | None = None
+        self.may_be_cut = False
 
     def _open(self, opening: Opening) -> Table:
-        with _failures(self._kind, opening.name):
+        with failures(self._kind, opening.name):
             return self._kind.open(opening)
+
+    def _find_schemas(
+        self, class_: str | int | None, positive: object, labels: Labels | None, like: Schema | None
+    ) -> tuple[Schema, Schema]:
+        """Return the schema of what the parser gives, without labels, and that of the batches."""
+        table = self._table
+        if table.schema is not None:
+            flat = table.schema
+            return flat, flat if labels is None else flat.replace(
+                labels=find_targets("", flat.attributes, None, labels)[1]
+            )
+        if not len(table.attributes):
+            raise FilterkitError("it has no columns")
+        is_open = like is None and class_ is None and labels is None  # so what the file notes counts
+        if is_open and table.class_ is not None:
+            class_ = self.named_class
+            positive = table.positive if positive is None else positive
+        index, of_labels = find_targets(table.relation, table.attributes, class_, labels, like)
+        if is_open and table.classless:
+            index = None
+        flat = Schema(table.relation, table.attributes, index, None if like is not None else positive, table.sparse)
+        return flat, flat.replace(labels=of_labels) if of_labels else flat
 
     @property
     def named_class(self) -> int | str | None:
         """The number, from 1, of the attribute that the file itself names as the class; ``none`` if it says that there
         is no class, and None if it says nothing."""
-        if self._table.classless:
+        if self._first.classless:
             return "none"
-        if self._table.class_ is None:
-            return None
-        return [a.name for a in self._table.attributes].index(self._table.class_) + 1
-
-    def _schema(self, class_: str | int | None, positive: object, labels: Labels | None, like: Schema | None) -> Schema:
-        """The schema of the batches."""
-        table = self._table
-        is_open = like is None and class_ is None and labels is None  # so what the file notes counts
-        if is_open and table.class_ is not None:
-            class_ = self.named_class
-            positive = table.positive if positive is None else positive
-        if not len(table.attributes):
-            raise FilterkitError("it has no columns")
-        index, of_labels = find_targets(table.relation, table.attributes, class_, labels, like)
-        if is_open and table.classless:
-            index = None
-        positive = None if like is not None else positive
-        return Schema(table.relation, table.attributes, index, positive, table.sparse, labels=of_labels)
+        position = None if self._first.class_ is None else place_of(self._first.attributes, self._first.class_)
+        return None if position is None else position + 1
 
     @property
     def live(self) -> bool:
-        """See `Input`."""
+        """Whether rows may arrive one by one, and each should be processed before the next is waited for."""
         return self._table.live
 
     @property
     def size(self) -> int | None:
-        """See `Input`."""
-        return self._table.size
+        """The stored bytes of all files, or of the one that is being read if that is unknown; None if this is, too."""
+        return self._table.size if self._table.size is None or self._total is None else self._total
+
+    @property
+    def _total(self) -> int | None:
+        sizes = [size for size in self._sizes.values() if size is not None]
+        return sum(sizes) if len(sizes) == len(self._sizes) else None
 
     @property
     def rows(self) -> int:
         """The number of rows read so far, in this pass."""
-        return sum(self._counts)
+        return self._starts[-1]
 
     def position(self) -> int:
-        """See `Input`."""
-        return max(self._ends.get(self._paths[self._open_number], 0), self._table.position())
+        """Return how many of these bytes have been read."""
+        position = max(self._ends.get(self._paths[self._open_number], 0), self._table.position())
+        return position if self._total is None else self._finished_bytes + position
 
-    def __enter__(self) -> TableReader:
+    def __enter__(self) -> Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._table.close()
 
-    def _parts(self, engine: Engine, first: int = 0, place: tuple[int, int] | None = None) -> Iterator[Any]:
-        """The parts of all files from the number `first` on, in order; workers that see files read what they can.
-
-        `place`, if it is given, is the offset and line from which on this process reads the text of the first of them.
-        """
-        for number in range(first, len(self._paths)):
-            if number != self._open_number:
-                self._reopen(number)
-            table, name = self._table, self._opening.name if not number else self._paths[number]
-            stretches = self._stretches(engine) if place is None else None
-            if stretches is not None and isinstance(table, TextTable):
-                self._lines[name] = table.line - 1
-            if place is not None and isinstance(table, TextTable):
-                parts: Iterator[Any] = table.rest(*place)
-            else:
-                parts = iter(table.parts() if stretches is None else stretches)
-            place = None
-            while True:
-                with _failures(self._kind, name):
-                    part = next(parts, parts)
-                if part is parts:
-                    break
-                yield part
-
-    def _stretches(self, engine: Engine) -> Iterator[Any] | None:
-        """The parts of the open file that workers read; None if this process reads them."""
-        if self._part_size is not None:
-            return self._table.stretches(_MANY)
-        return self._table.stretches(engine.jobs) if engine.reads_files else None
-
-    def _reopen(self, number: int) -> None:
-        """Open a file, which must have the attributes of the first one."""
-        self._table.close()
-        opening = self._opening._replace(path=self._paths[number], first=self.schema.attributes)
-        self._table, self._open_number = self._open(opening), number
-        if self._table.attributes != self.schema.attributes:
-            what = describe_difference(self._table.attributes, self.schema.attributes)
-            raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}: {what}")
-
     def batches(self) -> Iterator[Batch]:
-        """All rows as batches, in order, read in this thread; one empty batch if there are no rows."""
-        start, some = 0, False
-        for batch in self.map(itself, LocalEngine(1)):
-            yield batch.replace(start=start)
-            start += len(batch)
+        """Yield all rows as batches, in order, read in this thread; one empty batch if there are no rows."""
+        some = False
+        for batch in map_numbered(self, itself, LocalEngine(1)):
             some = True
+            yield batch
         if not some:
             yield empty(self.schema)
 
     def rereads(self, engine: Engine) -> bool:
-        """See `Input`."""
+        """Return whether `map` can be called again with this engine; the batches then say the numbers of their rows."""
         if not engine.reads_files or self._table.stretches(engine.jobs) is None:
             return False
         return all(size is not None or is_url(path) for path, size in self._sizes.items())
 
     def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
-        """``function(batch)`` for all batches, in order; parsing and `function` run in the engine."""
-        again, self._counts = self._counts if self.count is not None else [], []
-        is_again = self.count is not None
-        if is_again:
+        """Yield ``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
+
+        Batches that are `done` give None. They are parsed only if there may be something to note about their rows.
+
+        The results for what has arrived of a live input are yielded before more input is waited for. A text that a
+        sparse row omits becomes the first one of the input, as in Weka. Where it is not known yet, the input up to it
+        waits in a temporary file.
+
+        Raises
+        ------
+        RowError : a row cannot be read, a text is omitted and the input has none, or the last line of a file of
+            filterkit says another number of rows.
+        """
+        again = self._starts if self.count is not None else None
+        self._starts, self._finished_bytes = [0], 0
+        if self._open_number:
             self._reopen(0)
-        first, place = 0, None
+        self._row_counts = RowCounts()
+        self._row_counts.add([self._first.file_rows])
+        first, begin = 0, None
+        notes = again is None and (
+            self._opening.rejects
+            or self._opening.unseen
+            or self._opening.lenient
+            or self._omits_texts
+            or bool(self._first.file_rows.is_own)
+        )
         while True:
-            parts = self._parts(engine, first, place)
-            number = len(self._counts)
-            if is_again:
-                starts = list(accumulate(again, initial=0))[number:]
-                parts = map(_Again, parts, chain(starts, repeat(0)))  # those that are read in vain have any
+            parts = self._parts(engine, first, begin)
             try:
-                yield from self._mapped(function, engine, marked(parts, done, number), is_again)
+                yield from self._map_parts(function, engine, parts, done, again, notes)
                 break
-            except _Unclosed as found:  # what comes before is right; from here on, this process finds the records
-                first, place = self._paths.index(found.name), (found.begin, self._lines.pop(found.name) + 1)
+            except UnclosedRecord as found:  # what comes before is right; from here on, this process finds the records
+                first, begin = self._paths.index(found.name), (found.begin, self._lines.pop(found.name) + 1)
                 self._reopen(first)
-        if not is_again:
-            self._warn_of_unseen()
-        self.count = sum(self._counts)
+        if again is None:
+            self._notes.warn()
+            if notes or not done:
+                self.may_be_cut = self._row_counts.check([self.name, *self._paths[1:]], self._complete)
+        self.count = self.rows
 
-    def _warn_of_unseen(self) -> None:
-        """Warn of the values that are missing because their attributes do not have them."""
-        for attribute, (first, number) in self._unseen.items():
-            what = "undeclared value is missing, in" if number == 1 else "undeclared values are missing, the first in"
-            text = f"{self.name}: --unseen missing: attribute {quoted(attribute)}: {number} {what} row {first + 1}"
-            warnings.warn(LenientWarning(visible(text)), stacklevel=2)
-
-    def _mapped(
-        self, function: Callable[[Batch], T], engine: Engine, parts: Iterator[Any], is_again: bool
+    def _map_parts(
+        self,
+        function: Callable[[Batch], T],
+        engine: Engine,
+        parts: Iterator[Any],
+        done: Done,
+        again: list[int] | None,
+        notes: bool,
     ) -> Iterator[T]:
-        """``function(batch)`` for the batches of some parts; None for those that nobody wants."""
-        last = self._table.last if isinstance(self._table, TextTable) else None
-        notes = (self._rejects is not None or self._opening.unseen) and not is_again
-        reader = partial(_of_part, self._parser, last, function, notes)
+        """Yield ``function(batch)`` for the batches of some parts; None for those that are `done`."""
+        last = self._table.last if isinstance(self._table, TextTable) and not self._table.records_are_lines else None
+        read_part = PartReader(
+            self._kind,
+            self._parser,
+            function,
+            self._flat,
+            self.schema,
+            self.name,
+            self._opening.unseen,
+            notes,
+            self._omits_texts,
+            last,
+        )
+        waiting: deque[tuple[int, Read]] = deque()  # reads that lack a first text, and at most a few after them
+
+        def lacks() -> bool:
+            return bool(waiting) and not waiting[0][1].parsed.omitted.keys() <= self._first_texts.keys()
+
+        def note(part: Any) -> None:
+            block = part.read()[0] if isinstance(part, Stretch) else part
+            self._first_texts = find_first_texts(read_part.parse(block).batch) | self._first_texts
+
+        if self._omits_texts:
+            parts = read_ahead(parts, lacks, note)
+        with closing(map_checked(engine, read_part, self._items(parts, done, again, notes))) as found:
+            for read in self._locate_errors(found, again is not None):
+                start = self.rows
+                self._note(read, again is not None)
+                if not self._omits_texts:
+                    yield read.result
+                    continue
+                waiting.append((start, read))
+                while waiting and not lacks():
+                    yield self._finish(*waiting.popleft(), function, engine)
+        for _, read in waiting:
+            column = next(column for column in read.parsed.omitted if column not in self._first_texts)
+            raise ArffError(
+                "a sparse row omits it, which means the first value in the file, but there is none",
+                source=self.name,
+                attribute=self.schema.passthrough[column].name,
+            )
+
+    def _items(self, parts: Iterator[Any], done: Done, again: list[int] | None, notes: bool) -> Iterator[Any]:
+        """Yield what workers get; of parts that nobody wants or reads, only stretches are left."""
+        number = len(self._starts) - 1
+        for part in parts:
+            if part is PAUSE:
+                yield part
+                continue
+            n_done = done.get(number)
+            is_left_out = n_done is not None and not notes and not isinstance(part, (Stretch, Files))
+            start = again[number] if again is not None and number < len(again) else 0
+            yield Item(None if is_left_out else part, self._first_texts, start, n_done)
+            number += 1
+
+    def _parts(self, engine: Engine, first: int, begin: tuple[int, int] | None) -> Iterator[Any]:
+        """Yield the parts of all files from the number `first` on, in order.
+
+        Workers that see files read what they can. `begin`, if it is given, is the offset and the line from which on
+        this process reads the text of the first of them.
+        """
+        small: dict[str, int] = {}
+        for number in range(first, len(self._paths)):
+            path = self._paths[number]
+            size = self._find_small_size(path) if number and self._first.small_file_size else None
+            if size is not None:
+                small[path] = size
+            if small and (size is None or sum(small.values()) >= self._first.small_file_size):
+                yield self._gather(small, engine)
+                small = {}
+            if size is None:
+                if number != self._open_number:
+                    self._finished_bytes += self._sizes[self._paths[self._open_number]] or 0
+                    self._reopen(number)
+                    self._notes.add(self._table.notes)
+                    self._row_counts.add([self._table.file_rows])
+                yield from self._open_parts(engine, begin)
+                begin = None
+        if small:
+            yield self._gather(small, engine)
+
+    def _find_small_size(self, path: str) -> int | None:
+        """Return the size of a file of plain text of at most `Table.small_file_size` bytes; None of any other input."""
+        size = self._sizes[path]
+        if size is None and is_url(path):
+            with closing(Source(path)) as source:
+                size = source.length()
+        return (
+            None if size is None or size > self._first.small_file_size or path.lower().endswith(COMPRESSIONS) else size
+        )
+
+    def _gather(self, small: dict[str, int], engine: Engine) -> Files:
+        """Return small files as one part."""
+        elsewhere = engine.reads_files
+        files = tuple((absolute(path) if elsewhere else path, path) for path in small)
+        return Files(files, sum(small.values()), elsewhere)
+
+    def _open_parts(self, engine: Engine, begin: tuple[int, int] | None) -> Iterator[Any]:
+        """Yield the parts of the open file."""
+        table = self._table
+        name = self._paths[self._open_number] if self._open_number else self.name
+        parts: Iterator[Any] | None = None
+        if begin is not None and isinstance(table, TextTable):
+            parts = table.rest(*begin)
+        elif self._part_size is not None or engine.reads_files:
+            parts = table.stretches(engine.jobs if self._part_size is None else _MANY)
+            if parts is not None and isinstance(table, TextTable):
+                self._lines[name] = table.line - 1
+        if parts is None:
+            parts = table.parts()
+        while True:
+            with failures(self._kind, name):
+                part = next(parts, parts)
+            if part is parts:
+                return
+            yield part
+
+    def _reopen(self, number: int) -> None:
+        """Open a file, which must have the attributes of the first one."""
+        self._table.close()
+        opening = self._opening._replace(path=self._paths[number], first=self._first)
+        self._table, self._open_number = self._open(opening), number
+        if self._table.attributes is not self._first.attributes and self._table.attributes != self._first.attributes:
+            what = describe_difference(self._table.attributes, self._first.attributes)
+            raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}: {what}")
+
+    def _locate_errors(self, found: Iterator[Any], is_again: bool) -> Iterator[Read]:
+        """Yield what is read, without pauses; errors name the line and row within the file."""
         try:
-            with closing(map_checked(engine, reader, parts if notes else without_text(parts))) as found:
-                for each in found:
-                    if each is not PAUSE:
-                        rows, result, rejected, unseen, extent = each
-                        self._note(rejected, extent, is_again)
-                        self._count_unseen({} if is_again else unseen)
-                        self._counts.append(rows)
-                        yield result
+            for read in found:
+                if read is not PAUSE:
+                    yield read
         except RowError as error:
             if error.line is not None:
-                error.line += self._lines.get(error.source or "", 0)
+                error.line += self._count_lines_before(error.source or "")
             raise
         except StageError as error:
             if error.row is not None and not is_again:
-                error.row += sum(self._counts)
+                error.row += self.rows
             raise
 
-    def _count_unseen(self, unseen: dict[str, np.ndarray]) -> None:
-        """Count the values of a part, which follows those before, that became missing."""
-        before = sum(self._counts)
-        for attribute, rows in unseen.items():
-            first, number = self._unseen.get(attribute, (before + int(rows[0]), 0))
-            self._unseen[attribute] = first, number + len(rows)
+    def _count_lines_before(self, name: str) -> int:
+        """Return the number of lines before the next stretch of a file; reads what nobody has read yet."""
+        unread = self._uncounted.pop(name, ())
+        return self._lines.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)
 
-    def _note(self, rejected: tuple[Rejected, ...], extent: _Extent | None, is_again: bool) -> None:
-        """Write the rejected rows of a part, and count its lines."""
-        for each in () if is_again else rejected:
+    def _note(self, read: Read, is_again: bool) -> None:
+        """Write the rejected rows of a part, count what has been noted about it, and remember first texts."""
+        rows_before = self.rows
+        self._starts.append(rows_before + read.rows)
+        self._finished_bytes += read.nbytes
+        lines_before = dict(self._lines)
+        if read.extent is not None:
+            self._lines[read.extent.name] += read.extent.lines
+            self._ends[read.extent.name] = read.extent.end
+            if read.extent.uncounted is not None:
+                self._uncounted.setdefault(read.extent.name, []).append(read.extent.uncounted)
+        if is_again:
+            return
+        for each in read.parsed.rejected:
             assert self._rejects is not None
-            before = self._lines.get(each.name, 0)
+            before = lines_before.get(each.name, 0)
             each.error.line = None if each.error.line is None else each.error.line + before
             self._rejects.add(each._replace(line=each.line + before), self._encoding)
-        if extent is not None:
-            self._lines[extent.name] += extent.lines
-            self._ends[extent.name] = extent.end
+        self._notes.add(
+            note._replace(line=note.line + rows_before, name=self.name)
+            if note.attribute
+            else note._replace(line=note.line + lines_before.get(note.name, 0))
+            for note in read.parsed.notes
+        )
+        self._row_counts.add(read.parsed.files)
+        self._first_texts = read.first_texts | self._first_texts
+
+    def _finish(self, start: int, read: Read, function: Callable[[Batch], T], engine: Engine) -> T:
+        """Return the result for a part; where rows omit a text, they get the first one of the input before."""
+        if not read.parsed.omitted:
+            result: T = read.result
+            return result
+        try:
+            (result,) = engine.map(function, [fill(read.parsed.batch, read.parsed.omitted, self._first_texts)])
+        except StageError as error:
+            if error.row is not None:
+                error.row += start
+            raise
+        return result
 
 
-class _Parser:
-    """Parses parts by the parser of a format, and checks what it gives."""
-
-    def __init__(
-        self, kind: FileFormat, parser: Callable[[Any], Parsed], schema: Schema, flat: Schema, name: str, unseen: bool
-    ) -> None:
-        self.kind, self.parser, self.schema, self.flat, self.name = kind, parser, schema, flat, name
-        self.unseen = unseen
-
-    def __call__(self, part: Any) -> tuple[Parsed, dict[str, np.ndarray]]:
-        """The rows of a part, and the rows with values that became missing, by attribute."""
-        with _failures(self.kind, self.name):
-            parsed = self.parser(part)
-        unseen: dict[str, np.ndarray] = {}
-        if self.unseen:
-            from filterkit.data.tables import without_unseen
-
-            batch, unseen = without_unseen(parsed.batch)
-            parsed = parsed._replace(batch=batch)
-        fault = misfit(parsed.batch, self.flat)
-        if fault is not None:
-            raise broken(self.kind.title, fault, type(self.kind))
-        batch = without_stored_zeros(parsed.batch)
-        return parsed._replace(batch=split(batch, self.schema) if self.schema.labels else batch), unseen
-
-
-class _Again(NamedTuple):
-    """A part that is read again, and the number of its first row."""
-
-    part: Any
-    start: int
-
-
-class _Extent(NamedTuple):
-    """What a stretch of the file `name` held: the number of its `lines`, and where its range of bytes ends."""
-
-    name: str
-    lines: int
-    end: int
-
-
-class _Unclosed(Exception):
-    """A stretch does not end where a record ends. Its lines begin at the offset `begin` of the file `name`."""
-
-    def __init__(self, name: str, begin: int) -> None:
-        super().__init__(name, begin)
-        self.name, self.begin = name, begin
-
-
-def _of_part(
-    parser: _Parser, last: Callable[[bytes], int] | None, function: Callable[[Batch], T], notes: bool, part: Any
-) -> tuple[int, Any, tuple[Rejected, ...], dict[str, np.ndarray], _Extent | None]:
-    """``function`` of the rows of a part, with their number, those rejected, those with values that became missing, and
-    the extent of a stretch.
-
-    Parameters
-    ----------
-    parser : of parts, which gets a stretch as a block.
-    last : where the last whole record of a text ends.
-    function : what to apply.
-    notes : whether also parts whose result nobody wants are parsed, because there may be something to tell of them.
-    part : of a table, and perhaps the number of its first row.
-
-    Raises
-    ------
-    _Unclosed : the last record of a stretch goes on. If the stretch begins with a record, so does the next one else.
-    """
-    start, extent, unwanted = 0, None, None
-    if isinstance(part, Unwanted):
-        part, unwanted = part
-    if isinstance(part, _Again):
-        part, start = part
-    if isinstance(part, Stretch):
-        block, begin = part.read()
-        if part.end < part.size and last is not None and last(block.text) != len(block.text):
-            raise _Unclosed(part.name, begin)
-        extent, part = _Extent(part.name, count_lines(block.text), part.end), block
-    if unwanted is not None and not notes:
-        return unwanted, None, (), {}, extent
-    parsed, unseen = parser(part) if extent is None or part.text else (Parsed(empty(parser.schema)), {})
-    if unwanted is not None:
-        return unwanted, None, parsed.rejected, unseen, extent
-    batch = parsed.batch.replace(start=start)
-    return len(batch), function(batch), parsed.rejected, unseen, extent
-
-
-@contextmanager
-def _failures(kind: FileFormat, name: str) -> Iterator[None]:
-    """Turn any failure of a format into a `FilterkitError` that names the input."""
-    try:
-        yield
-    except (PluginError, UsageError, MemoryError):
-        raise
-    except RowError as error:
-        error.source = error.source or name
-        raise
-    except FilterkitError as error:
-        raise named(error, name) from None
-    except OSError as error:
-        raise file_error(f"{name}: {error.strerror or one_line(error)}", error) from None
-    except Exception as error:  # libraries raise all kinds of errors for files that they cannot read
-        about = f"{type(error).__name__}: {one_line(error)}"
-        raise FilterkitError(f"{name}: it cannot be read as {kind.title} ({about})") from error
+def map_numbered(
+    reader: Reader, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE
+) -> Iterator[T]:
+    """As `Reader.map`, of batches that say the numbers of their rows; so the function is computed here, in order."""
+    start = 0
+    batches: Iterator[Any] = reader.map(itself, engine, done)
+    for number, batch in enumerate(batches):
+        if number in done:
+            yield batch  # None
+            start += done[number]
+        else:
+            yield function(batch.replace(start=start))
+            start += len(batch)

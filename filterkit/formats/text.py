@@ -81,7 +81,8 @@ class TextTable(Table):
     Attributes
     ----------
     line, last : as given. Where the function `last` can be pickled, workers that see the user's files read the text.
-    newline : the byte at the end of lines.
+    newline : the byte at the end of lines; empty for the line ends of ARFF.
+    records_are_lines : whether each line is a record.
     """
 
     newline: bytes = b"\n"
@@ -98,7 +99,10 @@ class TextTable(Table):
     ) -> None:
         super().__init__(relation, attributes)
         self._source, self._rest, self.line = source, rest, line
+        self.records_are_lines = last is None
         self.last = last_line_end if last is None else last
+        offset = source.offset()
+        self._begin = None if offset is None else offset - len(rest)  # where rows begin, in plain text
         self._size = BLOCK_SIZE if size is None else size
         if size is None and not self.sparse:  # a block should have many rows, even if they are long
             self._size = max(BLOCK_SIZE, min(512 * len(self.attributes), 16 * BLOCK_SIZE))
@@ -111,14 +115,12 @@ class TextTable(Table):
 
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
         """See `Table.stretches`; lines of the file, which need not be whole records."""
-        begin = self._source.offset()
-        if type(self).parts is not TextTable.parts or begin is None or not _can_be_sent(self.last):
+        if type(self).parts is not TextTable.parts or self._begin is None or not _can_be_sent(self.last):
             return None
         total = self._source.ranges()
         if total is None:
             return None
-        first = begin - len(self._rest)
-        return stretches(self._source, first, stretch_size(total, self._size, jobs), self.newline)
+        return stretches(self._source, self._begin, stretch_size(total, self._size, jobs), self.newline)
 
     def rest(self, offset: int, line: int) -> Iterator[Block]:
         """The text in blocks from an offset on, where a record begins, in this line."""

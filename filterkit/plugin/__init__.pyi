@@ -7,6 +7,10 @@ from filterkit.arff.exact import parse_bag as parse_bag
 from filterkit.arff.fast_writer import round_significant as round_significant
 from filterkit.arff.number_texts import row_texts as row_texts
 from filterkit.arff.number_texts import spaced_texts as spaced_texts
+from filterkit.arff.pairs import pair_rows as pair_rows
+from filterkit.arff.rows import ArffLines as ArffLines
+from filterkit.arff.rows import ArffRowParser as ArffRowParser
+from filterkit.arff.rows import arff_row as arff_row
 from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.counts.exact_sums import ExactSums as ExactSums
 from filterkit.counts.gram import Gram as Gram
@@ -112,10 +116,6 @@ from filterkit.formats.base import class_asked as class_asked
 from filterkit.formats.base import matching_names as matching_names
 from filterkit.formats.base import relation_of as relation_of
 from filterkit.formats.losses import tell_numbers as tell_numbers
-from filterkit.formats.pairs import pair_rows as pair_rows
-from filterkit.formats.rows import ArffLines as ArffLines
-from filterkit.formats.rows import ArffRowParser as ArffRowParser
-from filterkit.formats.rows import arff_row as arff_row
 from filterkit.formats.text import Ends as Ends
 from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable

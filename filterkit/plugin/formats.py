@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from filterkit.errors import PATH, UsageError, or_of_a_file, quoted, suggestion
-from filterkit.files.endings import ARFF, COMPRESSIONS, KNOWN, check_ending, ending
+from filterkit.files.endings import COMPRESSIONS, KNOWN, check_ending, ending
 
 if TYPE_CHECKING:
-    from filterkit.formats.output import AnyFormat
+    from filterkit.formats.base import FileFormat
 
-_OWN = ("", ".arff")  # the endings of files that hold ARFF, unless the user says something else
+_DEFAULT = ".arff"  # the ending of the format of files without an ending, unless the user says something else
 
 
-def find_format(text: str, known: Mapping[str, Any], by: str) -> AnyFormat:
-    """The format that a text such as ``csv:delimiter=;`` asks for; None for ARFF.
+def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
+    """The format that a text such as ``csv:delimiter=;`` asks for.
 
     Parameters
     ----------
     text : the name of a format, or an ending of its files without the dot; options of the format behind a colon.
-    known : the formats of plugins, by name and ending.
+    known : all formats, by name and ending.
     by : the option or argument that asks for it, for messages.
 
     Raises
@@ -30,44 +31,35 @@ def find_format(text: str, known: Mapping[str, Any], by: str) -> AnyFormat:
     """
     word, _, options = text.partition(":")
     word = word.strip().lower().removeprefix(".")
-    if word == "arff":
-        if options:
-            raise UsageError(f"{by}: arff has no options, and {quoted(options)} is given")
-        return None
     found = known.get(word, known.get(f".{word}"))
     if found is None:
-        names = sorted({"arff", *(name for name in known if name[:1] not in "./")})
+        names = sorted(name for name in known if name[:1] not in "./")
         hint = suggestion(word, names) or f"; known: {', '.join(names)}"
         in_python = not by.startswith("-")
         raise UsageError(f"{by}: no format {quoted(word)}{or_of_a_file(hint, in_python)}")
     return _made(found, options, by)
 
 
-def _made(kind: Any, options: str, by: str) -> AnyFormat:
+def _made(kind: Any, options: str, by: str) -> FileFormat:
     """A format with options, from what a plugin offers."""
-    if isinstance(kind, type):
-        from filterkit.formats.base import formatted
-
-        try:
-            made: AnyFormat = formatted(kind, options)
-        except UsageError as error:
-            raise UsageError(f"{by} {error}" if by else str(error)) from None
-        return made
-    if options:
+    if options and not (isinstance(kind, type) and fields(kind)):
         raise UsageError(f"{by}: {kind.name} has no options, and {quoted(options)} is given")
-    return kind  # type: ignore[no-any-return]
+    if not isinstance(kind, type):
+        return kind  # type: ignore[no-any-return]
+    from filterkit.formats.base import formatted
+
+    try:
+        return formatted(kind, options)
+    except UsageError as error:
+        raise UsageError(f"{by} {error}" if by else str(error)) from None
 
 
-def format_by_ending(path: str, known: Mapping[str, Any], is_read: bool = False) -> AnyFormat:
-    """The format that the ending of a file's name stands for, compression aside; None for ARFF, and if none does.
+def format_by_ending(path: str, known: Mapping[str, Any], is_read: bool = False) -> FileFormat:
+    """The format that the ending of a file's name stands for, compression aside; ARFF if none does.
 
     A folder that is read has the ending ``/``.
     """
-    end = _ending(path, is_read)
-    if end in _OWN:
-        return None
-    kind = known.get(end)
-    return None if kind is None else _made(kind, "", "")
+    return _made(known.get(_ending(path, is_read)) or known[_DEFAULT], "", "")
 
 
 def _ending(path: str, is_read: bool) -> str:
@@ -79,31 +71,29 @@ class Formats:
 
     Parameters
     ----------
-    known : the formats of plugins, by name and ending.
+    known : all formats, by name and ending.
     said_in, said_out : what ``--from`` and ``--to`` say, or None.
     """
 
     def __init__(self, known: Mapping[str, Any], said_in: str | None = None, said_out: str | None = None) -> None:
         self.known = known
-        self._in = None if said_in is None else (find_format(said_in, known, "--from"),)
-        self._out = None if said_out is None else (find_format(said_out, known, "--to"),)
+        self._in = None if said_in is None else find_format(said_in, known, "--from")
+        self._out = None if said_out is None else find_format(said_out, known, "--to")
 
-    def of_input(self, path: str, is_main: bool = True) -> AnyFormat:
+    def of_input(self, path: str, is_main: bool = True) -> FileFormat:
         """The format of an input; of one that is not the main one, the ending of another format says it."""
         return self._chosen(path, self._in, is_main, True)
 
-    def of_output(self, path: str, is_main: bool = True) -> AnyFormat:
+    def of_output(self, path: str, is_main: bool = True) -> FileFormat:
         """The format of an output; of one that is not the main one, the ending of another format says it."""
         return self._chosen(path, self._out, is_main, False)
 
-    def _chosen(self, path: str, said: tuple[AnyFormat] | None, is_main: bool, is_read: bool) -> AnyFormat:
-        if said is None:
-            return format_by_ending(path, self.known, is_read)
-        if is_main or _ending(path, is_read) == "":
-            return said[0]
+    def _chosen(self, path: str, said: FileFormat | None, is_main: bool, is_read: bool) -> FileFormat:
         own = format_by_ending(path, self.known, is_read)
-        is_same = own is said[0] or (own is not None and type(own) is type(said[0]))
-        return said[0] if is_same or (own is None and _ending(path, is_read) != ".arff") else own
+        if said is None:
+            return own
+        is_free = self.known.get(_ending(path, is_read)) is None
+        return said if is_main or is_free or own.name == said.name else own
 
     def misnomer(self, path: str) -> str:
         """What is wrong with the name of a file that standard output goes to, as a warning; empty if nothing is."""
@@ -111,10 +101,10 @@ class Formats:
         if path.lower().endswith(COMPRESSIONS):
             return f"standard output is not compressed, though it goes to {name}; say -o {name}"
         other = self.known.get(end)
-        if self._out is not None or end in _OWN or (other is None and end not in KNOWN):
+        if self._out is not None or end in ("", _DEFAULT) or (other is None and end not in KNOWN):
             return ""
-        title = KNOWN[end] if other is None else title_of(other)
-        hint = f"; say -o {name}" if other is not None and is_format_written(other) else ""
+        title = KNOWN[end] if other is None else other.title
+        hint = f"; say -o {name}" if other is not None and other.is_written() else ""
         return f"standard output is ARFF, though it goes to {name}, whose ending is that of {title}{hint}"
 
     def check_output(self, path: str, by: str, is_main: bool = True) -> None:
@@ -127,14 +117,14 @@ class Formats:
         check_written(path, self.of_output(path, is_main), self.known, by, self._out is not None)
 
 
-def check_written(path: str, kind: AnyFormat, known: Mapping[str, Any], by: str = "", is_said: bool = False) -> None:
+def check_written(path: str, kind: FileFormat, known: Mapping[str, Any], by: str = "", is_said: bool = False) -> None:
     """Refuse to write a format to a file whose ending belongs to another one, or to none.
 
     Parameters
     ----------
     path : the file.
     kind : the format to be written.
-    known : the formats of plugins, by name and ending.
+    known : all formats, by name and ending.
     by : the option, stage or function that writes the file, for the message.
     is_said : whether the user has named the format, which may then have any ending that no other format has.
 
@@ -143,37 +133,21 @@ def check_written(path: str, kind: AnyFormat, known: Mapping[str, Any], by: str 
     UsageError : says what to do.
     """
     about, end = f"{by}: " if by else "", ending(path)
-    if kind is not None and not is_format_written(kind):
-        raise UsageError(f"{about}{quoted(path, PATH)}: {title_of(kind)} is only read, not written")
-    if end in (_OWN if kind is None else ("", *kind.endings)):
+    if not kind.is_written():
+        raise UsageError(f"{about}{quoted(path, PATH)}: {kind.title} is only read, not written")
+    if end in ("", *kind.endings):
         return
     other = known.get(end)
-    if kind is None:
+    if _DEFAULT in kind.endings:
         hint = "" if other is None else ", or say so with --to"
-        check_ending(path, ARFF, by, hint, other=None if other is None else title_of(other))
-    elif end == ".arff" or end in KNOWN or other is not None:
-        name = title_of(other) if other is not None else KNOWN[end]
+        check_ending(path, kind.title, by, hint, other=None if other is None else other.title)
+    elif end in KNOWN or other is not None:
+        name = KNOWN[end] if other is None else other.title
         better = quoted(os.path.basename(path).removesuffix(end) + kind.endings[0])
         raise UsageError(
-            f"{about}{quoted(path, PATH)} would hold {title_of(kind)}, but its ending is that of {name}; "
-            f"name it {better}"
+            f"{about}{quoted(path, PATH)} would hold {kind.title}, but its ending is that of {name}; name it {better}"
         )
     if not is_said:
         name = os.path.basename(path)
         better = quoted(name[: name.lower().rindex(end)] + ".arff")
         raise UsageError(f"{about}no format has the ending of {quoted(path, PATH)}; name it {better}, or say --to arff")
-
-
-def title_of(kind: Any) -> str:
-    """What messages call a format."""
-    return getattr(kind, "title", "") or str(kind.name)
-
-
-def is_format_read(kind: Any) -> bool:
-    """Whether a format is read."""
-    return bool(kind.is_read()) if hasattr(kind, "is_read") else kind.read is not None
-
-
-def is_format_written(kind: Any) -> bool:
-    """Whether a format is written."""
-    return bool(kind.is_written()) if hasattr(kind, "is_written") else kind.write is not None

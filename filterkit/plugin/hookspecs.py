@@ -41,7 +41,7 @@ class Hooks:
 
     @hookspec
     def filterkit_formats(self) -> list[Format | type[FileFormat]]:  # type: ignore[empty-body]
-        """The file formats, other than ARFF, that the plugin reads or writes.
+        """The file formats that the plugin reads or writes.
 
         Two plugins that offer a format of the same name, or for the same ending, are an error that names both.
         """

@@ -28,6 +28,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit._version import DISTRIBUTION
+from filterkit.arff.form import Arff
 from filterkit.data.contract import record_plugin
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
@@ -114,7 +115,7 @@ class Registry:
         does not use them.
     own : what filterkit itself offers; not among `plugins`.
     stages : stage classes by name.
-    formats : file formats beside ARFF, by name and ending.
+    formats : file formats by name and ending.
     engines : engine classes by name.
     subcommands : click commands by name.
     """
@@ -138,7 +139,7 @@ class Registry:
         self._owners: dict[tuple[str, str], list[Plugin]] = {}
         self._hooks = HookCaller()
         self._lock = RLock()
-        self._take(self.own, Offers(engines=[LocalEngine, ProcessEngine]))
+        self._take(self.own, Offers(formats=[Arff], engines=[LocalEngine, ProcessEngine]))
 
     def add_entry_points(self) -> None:
         """Add all installed plugins; those of filterkit's own distribution alone if the environment variable

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.chain import Chain
 from filterkit.chains.rows import BatchSource, Rows
@@ -21,6 +21,7 @@ from filterkit.data.batch import Batch
 from filterkit.engines.engine import PAUSE, Engine, find_options_fault
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
+from filterkit.formats.reader import Reader
 from filterkit.stages.base import RowStage
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.testing.methods import check_methods
@@ -228,7 +229,7 @@ def _output(engine: Engine, text: str) -> bytes:
         path = os.path.join(folder, "t.arff")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        with Reader(path, block_size=16) as reader:
+        with Reader(Arff(), path, block_size=16) as reader:
             source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
             try:
                 fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))

@@ -21,26 +21,24 @@ from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, PluginError
 from filterkit.files.output import open_output
 from filterkit.formats.base import LOSSES, FileFormat
-from filterkit.formats.opening import open_table
-from filterkit.formats.output import RowWriter
+from filterkit.formats.output import Form, RowWriter
+from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
-from filterkit.plugin.formats import is_format_read, is_format_written
 from filterkit.testing.findings import place
 from filterkit.testing.methods import check_methods
 from filterkit.testing.stages import cut
 
 
-def check_format_is_declared(form: Format | FileFormat, data: Batch) -> None:
+def check_format_is_declared(form: FileFormat, data: Batch) -> None:
     """The format has a name, lower-case endings with a dot, a function to read or write, and known losses."""
-    assert isinstance(form, (Format, FileFormat)), f"{form!r} is no Format and no FileFormat"
+    assert isinstance(form, FileFormat), f"{form!r} is no Format and no FileFormat"
     assert form.name.strip(), "a format needs a name, for messages"
     endings = form.endings if isinstance(form.endings, tuple) else ()
     right = bool(endings) and all(re.fullmatch(r"\.[^./A-Z\s]+|/", ending) for ending in endings)
     assert right, f"{form.name}: endings must be like ('.parquet',), and {form.endings!r} is not"
-    if isinstance(form, FileFormat):
+    assert form.is_read() or form.is_written(), f"{form.name} is neither read nor written"
+    if not isinstance(form, Format):
         check_methods(form.name, type(form))
-    assert is_format_read(form) or is_format_written(form), f"{form.name} is neither read nor written"
-    if isinstance(form, FileFormat):
         _check_class(form)
     else:
         for function, parameters in ((form.read, ("path", "class_", "positive")), (form.write, ("batches", "out"))):
@@ -78,14 +76,14 @@ def _check_class(form: FileFormat) -> None:
     assert vars(again) == vars(form), f"{form.name}: a pickled format comes back changed"
 
 
-def check_rows_come_back(form: Format | FileFormat, data: Batch) -> None:
+def check_rows_come_back(form: FileFormat, data: Batch) -> None:
     """Rows come back from a file as they were written to it, apart from the losses that the format declares.
 
     That holds for the names, kinds and labels of attributes, for numbers to the last bit, for missing values and for
     instance weights. The name of the relation, the form of sparse rows, the patterns of dates and the weights of
     attributes may change; without rows, labels may change, too.
     """
-    if not (is_format_read(form) and is_format_written(form)):
+    if not (form.is_read() and form.is_written()):
         return
     with tempfile.TemporaryDirectory() as folder:
         for rows, when in ((data, ""), (_with_hard_numbers(data), " where numbers have many digits")):
@@ -105,10 +103,10 @@ def _with_hard_numbers(data: Batch) -> Batch:
     return data.replace(X=X).in_form(data.sparse)
 
 
-def check_class_comes_back(form: Format | FileFormat, data: Batch) -> None:
+def check_class_comes_back(form: FileFormat, data: Batch) -> None:
     """The class that is asked for by name is the class of the rows read, with its positive value."""
     target = data.schema.class_attribute
-    both = is_format_read(form) and is_format_written(form) and not {"names", "kinds", "labels"} & set(form.losses)
+    both = form.is_read() and form.is_written() and not {"names", "kinds", "labels"} & set(form.losses)
     if not both or target is None or not len(data):
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -129,31 +127,31 @@ def check_class_comes_back(form: Format | FileFormat, data: Batch) -> None:
             assert found == positive, f"{form.name}: read does not pass the positive class on to the schema"
 
 
-def check_a_positive_class_is_written(form: Format | FileFormat, data: Batch) -> None:
+def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
     """Rows of two or more classes, one of which is `Schema.positive`, are written as they are, or refused."""
     target = data.schema.class_attribute
-    if not is_format_written(form) or target is None or target.kind != "nominal":
+    if not form.is_written() or target is None or target.kind != "nominal":
         return
     data = data.replace(schema=data.schema.replace(positive=target.values[-1]))
     with tempfile.TemporaryDirectory() as folder:
         path = written(form, data, folder)
-        if path is not None and is_format_read(form):
+        if path is not None and form.is_read():
             compare(form, _flat(data), _read(form, path, "none"), " where one class is positive")
 
 
-def check_blocks_come_back(form: Format | FileFormat, data: Batch) -> None:
+def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
     """Rows come back the same however they were cut into batches when they were written.
 
     A `FileFormat` writes the same bytes then, and reads the same rows in small parts.
     """
-    if not (is_format_read(form) and is_format_written(form)) or len(data) < 2:
+    if not (form.is_read() and form.is_written()) or len(data) < 2:
         return
     with tempfile.TemporaryDirectory() as folder:
         path = written(form, data, folder, 2)
         if path is None:
             return
         compare(form, _flat(data), _read(form, path, "none"), " when they were written in several batches")
-        if isinstance(form, FileFormat):
+        if not isinstance(form, Format):
             whole = written(form, data, folder, name="whole")
             assert whole is not None and _content(whole) == _content(path), (
                 f"{form.name}: rows written in several batches give other bytes than in one"
@@ -161,9 +159,9 @@ def check_blocks_come_back(form: Format | FileFormat, data: Batch) -> None:
             compare(form, _flat(data), _read(form, path, "none", block_size=60), " when they are read in small parts")
 
 
-def check_writing_is_the_same_again(form: Format | FileFormat, data: Batch) -> None:
+def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
     """The same rows give the same bytes, at least one; all batches are consumed, and the stream is left open."""
-    if not is_format_written(form):
+    if not form.is_written():
         return
     with tempfile.TemporaryDirectory() as folder:
         paths = [written(form, data, folder, name=name) for name in ("one", "other")]
@@ -178,9 +176,9 @@ def check_writing_is_the_same_again(form: Format | FileFormat, data: Batch) -> N
         )
 
 
-def check_rows_are_written(form: Format | FileFormat, data: Batch) -> None:
+def check_rows_are_written(form: FileFormat, data: Batch) -> None:
     """What is written of some rows differs from what is written of none."""
-    if not is_format_written(form) or not len(data) or not data.schema.attributes:
+    if not form.is_written() or not len(data) or not data.schema.attributes:
         return
     with tempfile.TemporaryDirectory() as folder:
         some, none = (
@@ -191,14 +189,14 @@ def check_rows_are_written(form: Format | FileFormat, data: Batch) -> None:
         )
 
 
-def check_a_missing_file_is_an_error(form: Format | FileFormat, data: Batch) -> None:
+def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
     """A missing file is an error of the system or of filterkit that names the file in one line."""
-    if not is_format_read(form) or form.endings == ("/",):
+    if not form.is_read() or form.endings == ("/",):
         return
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "missing" + form.endings[0])
         try:
-            open_table(form, path)
+            Reader(form, path)
         except FilterkitError as error:
             said = str(error)
         else:
@@ -206,7 +204,7 @@ def check_a_missing_file_is_an_error(form: Format | FileFormat, data: Batch) -> 
         assert path in said and "\n" not in said, f"{form.name}: of a missing file it says: {said}"
 
 
-def check_reading(form: Format | FileFormat, path: str) -> None:
+def check_reading(form: FileFormat, path: str) -> None:
     """A file can be read twice with the same rows, whose batches fit their schema, and without a class."""
     first, again = (_read(form, path, None) for _ in range(2))
     from filterkit.data.batch import same
@@ -217,9 +215,7 @@ def check_reading(form: Format | FileFormat, path: str) -> None:
     assert len(flat) == len(first), f"{form.name}: {path} has other rows without a class"
 
 
-def written(
-    form: Format | FileFormat, data: Batch, folder: str, step: int | None = None, name: str = "t"
-) -> str | None:
+def written(form: FileFormat, data: Batch, folder: str, step: int | None = None, name: str = "t") -> str | None:
     """The path of the file that `form` writes for `data`, cut into batches of `step` rows; None if it refuses them.
 
     Raises
@@ -237,11 +233,7 @@ def written(
     closed = False
     try:
         with open_output(path) as out, redirect_stderr(StringIO()):  # warnings of losses, which are declared
-            if isinstance(form, Format):
-                assert form.write is not None
-                form.write(batches(), out)
-            else:
-                RowWriter(form, data.schema, data.sparse).write(out, lambda function: map(function, batches()))
+            RowWriter(Form(form, data.schema, data.sparse)).write(out, lambda function: map(function, batches()))
             closed = out.closed
     except FilterkitError as error:
         refusal = error
@@ -257,7 +249,7 @@ def written(
     return None if refusal else path
 
 
-def compare(form: Format | FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
+def compare(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
     """Raise an `AssertionError` if the rows `found` differ from those `expected` in more than the losses of `form`.
 
     Neither batch has a class; `when` ends the messages.
@@ -324,7 +316,7 @@ def _content(path: str) -> bytes:
 
 
 def _read(
-    form: Format | FileFormat,
+    form: FileFormat,
     path: str,
     class_: str | None,
     positive: str | None = None,
@@ -337,7 +329,7 @@ def _read(
     AssertionError : the file cannot be read.
     """
     try:
-        with open_table(form, path, class_, positive, block_size=block_size) as reader:
+        with Reader(form, path, class_, positive, block_size=block_size) as reader:
             batches = list(reader.batches())
     except Exception as error:
         asked = f" with the class {class_}" if class_ is not None else ""

@@ -182,7 +182,7 @@ def test_the_fast_path_reads_what_the_exact_path_reads_or_nothing(wide, case):
     with read_as(wide):
         found = fast.parse_block(text.encode(), layout)
     try:
-        expected = exact.parse_block(text, 1, layout)
+        expected = exact.batch_of(list(exact.parse_rows(text, 1, layout)), layout)
     except ArffError:
         assert found is None
         return
@@ -231,7 +231,7 @@ def test_the_fast_path_takes_usual_rows(wide, data, sparse, separator, end, weig
     with read_as(wide):
         found = fast.parse_block(text.encode(), layout)
     assert found is not None
-    expected, omitted = exact.parse_block(text, 1, layout)
+    expected, omitted = exact.batch_of(list(exact.parse_rows(text, 1, layout)), layout)
     assert same(found[0], expected)
     np.testing.assert_equal(found[1], omitted)
 
@@ -277,7 +277,7 @@ def test_invalid_rows_are_left_to_the_exact_path(wide, sparse, text):
     with read_as(wide):
         assert fast.parse_block(text.encode(), layout) is None
     with pytest.raises(ArffError):
-        exact.parse_block(text, 1, layout)
+        exact.batch_of(list(exact.parse_rows(text, 1, layout)), layout)
 
 
 def test_a_sparse_row_is_not_mistaken_for_a_weight(tmp_path, monkeypatch):

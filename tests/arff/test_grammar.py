@@ -13,7 +13,8 @@ import zstandard
 from content import content, load, write_text
 
 from filterkit import FilterkitError
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
+from filterkit.formats.reader import Reader
 
 INF = "Infinity"
 
@@ -493,14 +494,14 @@ def test_blanks_and_comments_of_any_length_are_skipped(tmp_path, guard, filler, 
 )
 def test_headers_of_any_length_are_read(tmp_path, guard, header, filler):
     text = header.format(filler * (LONG // 40 // len(filler))) + "\n@data\n"
-    with Reader(str(write_text(tmp_path, text))) as reader:
+    with Reader(Arff(), str(write_text(tmp_path, text))) as reader:
         assert len(reader.schema.attributes) == 1
 
 
 def test_a_header_longer_than_many_blocks_is_read(tmp_path, guard):
     names = [f"word{number}" for number in range(20000)]
     text = "@relation r\n" + "".join(f"@attribute {name} numeric % bns=1\n\n" for name in names) + "@data\n"
-    with Reader(str(write_text(tmp_path, text)), block_size=100) as reader:
+    with Reader(Arff(), str(write_text(tmp_path, text)), block_size=100) as reader:
         assert [a.name for a in reader.schema.attributes] == names
         assert {a.scores for a in reader.schema.attributes} == {(("bns", 1.0),)}
 
@@ -520,7 +521,7 @@ def test_comments_of_filterkit_are_found_anywhere_in_a_header(tmp_path):
     lines = [notes[0], "\n% c\n", notes[1], "@relation r\n", notes[2], "@attribute a numeric\n", notes[3], "@data\n1\n"]
     path = write_text(tmp_path, "".join([*lines, notes[0]]))
     for size in (1, 50, 1 << 20):
-        with Reader(str(path), block_size=size) as reader:
+        with Reader(Arff(), str(path), block_size=size) as reader:
             assert reader.history == tuple(note[2:-1] for note in notes)
 
 

@@ -10,7 +10,8 @@ from weka import WEKA_CONTENT, weka
 
 import filterkit
 from filterkit import FilterkitError, LenientWarning
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
+from filterkit.formats.reader import Reader
 
 # Lines of a header, and proper ones with the same meaning.
 CORRECTED = [
@@ -71,7 +72,7 @@ def header(path, block_size=None, **options):
     """The schema that a header declares, and the warnings without the folder."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with Reader(str(path), block_size=block_size, **options) as reader:
+        with Reader(Arff(), str(path), block_size=block_size, **options) as reader:
             assert [len(batch) for batch in reader.batches()] == [0]
     return reader.schema, [str(each.message).replace(f"{path.parent}/", "") for each in caught]
 

@@ -21,10 +21,11 @@ from filterkit import (
     UsageError,
 )
 from filterkit.arff.blocks import BlockParser
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
 from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
+from filterkit.formats.reader import Reader
 from filterkit.stages.columns import FittedColumns
 
 PLENTY = 1 << 30
@@ -107,7 +108,7 @@ def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatc
 
     monkeypatch.setattr(BlockParser, "__call__", counting)
     engine = LocalEngine(jobs)
-    with Reader(str(SAMPLES / "iris.arff"), block_size=500) as reader:
+    with Reader(Arff(), str(SAMPLES / "iris.arff"), block_size=500) as reader:
         rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
         fitted = filterkit.chain(chain).fit(rows)
         sizes = list(rows.map(lambda batch: len(fitted.transform(batch)), last=True))
@@ -190,7 +191,7 @@ def test_fitting_on_a_file_equals_fitting_on_its_rows(jobs, block_size, spool):
         for chain in ("shape bns l2", "l2 shape l2 bns"):
             expected = text(filterkit.chain(chain).fit(batch), [batch])
             engine = LocalEngine(jobs)
-            with Reader(str(SAMPLES / f"{name}.arff"), block_size=block_size) as reader:
+            with Reader(Arff(), str(SAMPLES / f"{name}.arff"), block_size=block_size) as reader:
                 rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
                 fitted = filterkit.chain(chain).fit(rows, memory=3000)
                 formatter = Formatter(fitted.schema, fitted.schema.sparse)
@@ -425,7 +426,7 @@ def test_an_error_in_a_later_pass_also_names_the_row(tmp_path, spool):
     path = tmp_path / "odd.arff"
     path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n@data\n" + "\n".join(lines))
     engine = LocalEngine(1)
-    with Reader(str(path), block_size=60) as reader:
+    with Reader(Arff(), str(path), block_size=60) as reader:
         rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
         with pytest.raises(StageError, match=r"^l2: row 78: "):
             filterkit.chain("bns l2 shape").fit(rows)
@@ -441,7 +442,7 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, last, note, jobs):
     path = tmp_path / "odd.arff"
     path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n" + note + "@data\n" + "\n".join(lines))
     engine = LocalEngine(jobs)
-    with Reader(str(path), class_="c", block_size=60) as reader:
+    with Reader(Arff(), str(path), class_="c", block_size=60) as reader:
         rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
 
         def run():

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import filterkit
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
 from filterkit.chains import rows as chain_rows
 from filterkit.cli.inputs import Work, later_rows
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
+from filterkit.formats.reader import Reader
 
 PATH = "arff_samples/sparse-counts-multiclass.arff"
 
@@ -18,7 +19,7 @@ PATH = "arff_samples/sparse-counts-multiclass.arff"
 def test_a_chain_that_makes_many_values_of_each_gets_short_batches(jobs, monkeypatch):
     monkeypatch.setattr(chain_rows, "_MOST_VALUES", 40)
     fitted = filterkit.chain("shape l2").fit(filterkit.read(PATH))
-    with Reader(PATH) as reader:
+    with Reader(Arff(), PATH) as reader:
         work = Work(LocalEngine(jobs), 1 << 30, False)
         batches = list(
             later_rows(reader, Alignment(reader.schema, fitted.incoming), fitted, work).map(itself, last=True)

@@ -9,12 +9,13 @@ import pytest
 from agreement import sample
 
 import filterkit
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
 from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Attribute, Schema
 from filterkit.engines.local import LocalEngine
+from filterkit.formats.reader import Reader
 
 SAMPLES = ["iris", "mixed", "mixed-sparse", "one-row", "empty", "fortunes"]
 
@@ -25,7 +26,7 @@ def frame_of(name):
 
 
 def overview_of(name, block_size=None, jobs=1):
-    with Reader(f"arff_samples/{name}.arff", "none", block_size=block_size) as reader:
+    with Reader(Arff(), f"arff_samples/{name}.arff", "none", block_size=block_size) as reader:
         merger = RecordMerger(Overview.of, reader.schema)
         for overview in reader.map(merger.compute, LocalEngine(jobs)):
             merger.add(overview)

@@ -28,7 +28,8 @@ from filterkit import (
 )
 from filterkit.data.batch import empty, same
 from filterkit.data.contract import check_arranged, check_given, check_read, misfit, record_plugin
-from filterkit.formats.simple import Format, FormatReader
+from filterkit.formats.reader import Reader
+from filterkit.formats.simple import Format
 from filterkit.plugin import Csr
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import sample
@@ -168,7 +169,7 @@ def test_a_stage_that_returns_an_invalid_batch_is_named(fault):
         Chain([Arranges()]).fit_transform(empty(getattr(batch, "schema", SCHEMA)))
     assert str(caught.value).startswith(f"gives: {fault}")
     with pytest.raises(FilterkitError) as caught:
-        FormatReader(Format("Odd", (".odd",), lambda *_: [batch]), "a.odd", None, None)
+        Reader(Format("Odd", (".odd",), lambda *_: [batch]), "a.odd")
     assert fault in str(caught.value) and str(caught.value).startswith("a.odd: Odd: ")
     refusal = (
         r"^the batch does not fit its schema: " if isinstance(batch, Batch) else "^expected a batch or a data frame"
@@ -398,12 +399,12 @@ def test_the_result_of_arrange_is_checked():
 )
 def test_the_batches_that_a_format_reads_are_checked(found, fault):
     with pytest.raises(FilterkitError, match=f"^a.odd: {fault}"):
-        list(FormatReader(Format("Odd", (".odd",), lambda *_: found), "a.odd", None, None)._numbered())
+        list(Reader(Format("Odd", (".odd",), lambda *_: found), "a.odd").batches())
 
 
 def test_an_error_while_a_format_opens_its_file_names_the_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"a\.odd: No such file"):
-        FormatReader(Format("Odd", (".odd",), lambda path, *_: [open(path)]), str(tmp_path / "a.odd"), None, None)
+        Reader(Format("Odd", (".odd",), lambda path, *_: [open(path)]), str(tmp_path / "a.odd"))
 
 
 PLUGIN = """

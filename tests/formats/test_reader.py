@@ -10,7 +10,8 @@ import filterkit
 from filterkit import plugin
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
-from filterkit.formats.opening import open_table
+from filterkit.files.stretches import Stretch
+from filterkit.formats.reader import Reader
 from filterkit.plugin.formats import find_format
 from filterkit.plugin.registry import registry
 
@@ -43,7 +44,7 @@ class Workers(plugin.LocalEngine):
 
 
 def opened(path, kind, block_size=None, **options):
-    return open_table(find_format(kind, registry().formats, ""), str(path), block_size=block_size, **options)
+    return Reader(find_format(kind, registry().formats, ""), str(path), block_size=block_size, **options)
 
 
 def outcome(path, kind, engine, block_size=None, twice=False, **options):
@@ -189,3 +190,23 @@ def test_streams_and_copies_are_read_by_the_process_that_asks(tmp_path):
         assert not reader.rereads(Workers(2))
     expected = outcome(tmp_path / "a.parquet", "parquet", LocalEngine(1))
     assert outcome(tmp_path / "b.parquet.gz", "parquet", Workers(2)) == expected
+
+
+def test_finished_parts_are_not_read_again_unless_an_error_has_to_name_its_line(tmp_path, monkeypatch):
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(f'{{"a":{number}}}\n' for number in range(100, 130)))
+    read = []
+    find_text = Stretch.read
+    monkeypatch.setattr(Stretch, "read", lambda self: read.append(self.begin) or find_text(self))
+    with opened(path, "jsonl", part_size=100) as reader:
+        rows = [len(batch) for batch in reader.map(itself, LocalEngine(1))]
+    assert rows == [10, 10, 10] and read == [0, 100, 200]
+    read.clear()
+    with opened(path, "jsonl", part_size=100) as reader:
+        found = list(reader.map(itself, LocalEngine(1), {0: 10, 1: 10}))
+    assert found[:2] == [None, None] and found[2].X.tolist() == [[number] for number in range(120, 130)]
+    assert read == [200]
+    path.write_text(path.read_text().replace("125", "xyz"))
+    with opened(path, "jsonl:look=100", part_size=100) as reader, pytest.raises(filterkit.FilterkitError) as caught:
+        list(reader.map(itself, LocalEngine(1), {0: 10, 1: 10}))
+    assert str(caught.value).startswith(f"{path}:26: ")

@@ -26,11 +26,12 @@ from command import start
 
 import filterkit
 import filterkit.testing as testing
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.counts.statistic import Statistic
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
+from filterkit.formats.reader import Reader
 
 distributed = pytest.importorskip("distributed", reason="the package distributed is not installed")
 
@@ -272,7 +273,7 @@ def test_rows_and_messages_are_those_of_threads(folder, scheduler, source, words
 
 def fitted_and_put_out(path, chain, engine, memory=1 << 20):
     """The attributes, what a saved chain holds, and the columns, classes and weights of the rows that come out."""
-    with Reader(path, block_size=8192) as reader:
+    with Reader(Arff(), path, block_size=8192) as reader:
         once, rereads = partial(reader.map, engine=engine), reader.rereads(engine)
         rows = Rows(BatchSource(reader.schema, once, engine, memory // 8, rereads=rereads))
         try:

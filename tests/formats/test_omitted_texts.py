@@ -5,13 +5,14 @@ import tracemalloc
 import pytest
 
 import filterkit
-from filterkit.arff.read_ahead import read_ahead
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.engine import PAUSE
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.files.lines import Block
+from filterkit.formats.omitted_texts import read_ahead
+from filterkit.formats.reader import Reader
 
 
 def test_parts_are_read_ahead_only_while_a_result_lacks_something():
@@ -44,7 +45,7 @@ def test_memory_does_not_grow_with_what_waits(tmp_path):
     )
     row = "{" + ",".join(f"{i} 1" for i in range(200)) + "}\n"
     (tmp_path / "t.arff").write_text(header + row * 6000 + "{200 y}\n")
-    with Reader(str(tmp_path / "t.arff"), block_size=100_000) as reader:
+    with Reader(Arff(), str(tmp_path / "t.arff"), block_size=100_000) as reader:
         tracemalloc.start()
         try:
             n_rows = sum(reader.map(len, LocalEngine(1)))
@@ -63,7 +64,7 @@ def test_rows_and_errors_are_the_same_wherever_parts_are_read(last, tmp_path):
     outcomes = []
     with ProcessEngine(2) as processes:
         for engine, size in [(LocalEngine(1), None), (LocalEngine(1), 1), (LocalEngine(2), 99), (processes, 99)]:
-            with Reader(str(tmp_path / "p*.arff"), block_size=size) as reader:
+            with Reader(Arff(), str(tmp_path / "p*.arff"), block_size=size) as reader:
                 try:
                     rows = concatenate(list(reader.map(itself, engine)), reader.schema)
                     outcomes.append((rows.X.toarray().tolist(), rows.passthrough.to_pydict()))

@@ -7,10 +7,11 @@ import pytest
 from command import run
 
 import filterkit
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
+from filterkit.formats.reader import Reader
 
 PLAIN = "@relation r\n@attribute a numeric\n@attribute s string\n@data\n"
 OWN = "% filterkit 0.1.0: in.arff l2\n" + PLAIN
@@ -52,7 +53,7 @@ def said(path, engine, block_size=None, **options):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            with Reader(str(path), block_size=block_size, **options) as reader:
+            with Reader(Arff(), str(path), block_size=block_size, **options) as reader:
                 batches = list(reader.map(itself, engine))
                 assert reader.may_be_cut == bool(warned)
                 rows = len(concatenate(batches, reader.schema))

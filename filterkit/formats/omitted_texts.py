@@ -1,18 +1,50 @@
-"""Reading ahead for what earlier parts of an input lack, with the parts in between in a temporary file."""
+"""Texts that sparse rows omit: each is the first of its column in the input, as in Weka, even where that comes later.
+
+Where it is not known yet, the input is read ahead, with the parts in between in a temporary file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from filterkit.data.batch import Batch
 from filterkit.engines.engine import PAUSE
-from filterkit.errors import ArffError
+from filterkit.errors import RowError
 from filterkit.files.lines import Block, count_lines
 from filterkit.files.scratch import Scratch, Stored
 from filterkit.files.stretches import Stretch
+
+
+def find_first_texts(batch: Batch) -> dict[int, str]:
+    """Return the first value of each column of strings or bags that has one, by its number."""
+    found: dict[int, Any] = {}
+    for column, attribute in enumerate(batch.schema.passthrough):
+        if attribute.kind != "date":
+            assert batch.passthrough is not None
+            values = batch.passthrough.column(column).drop_null()
+            if len(values):
+                found[column] = values[0].as_py()
+    return found
+
+
+def fill(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[int, str]) -> Batch:
+    """Return rows with the first text of a column where they omit it; `omitted` is that of `Parsed`."""
+    table = batch.passthrough
+    for column, rows in omitted.items():
+        import pyarrow.compute as pc
+
+        from filterkit.data import arrow
+
+        assert table is not None
+        mask = np.zeros(len(batch), bool)
+        mask[rows] = True
+        filled = pc.if_else(arrow.flags(mask), arrow.strings([first_texts[column]])[0], table.column(column))
+        table = table.set_column(column, table.schema.names[column], filled)
+    return batch.replace(passthrough=table) if omitted else batch
 
 
 def read_ahead(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[Any], None]) -> Iterator[Any]:
@@ -26,7 +58,7 @@ def read_ahead(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[
 
     Raises
     ------
-    ArffError : `note` cannot read a part.
+    RowError : `note` cannot read a part.
     """
     while True:
         if lacks():
@@ -48,7 +80,7 @@ def _hold(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[Any],
             continue
         try:
             note(part)
-        except ArffError as error:
+        except RowError as error:
             if error.line is not None and isinstance(part, Stretch):  # its lines are counted from 1
                 before = [each for each, _ in held if isinstance(each, Stretch) and each.name == part.name]
                 error.line += sum(count_lines(each.read()[0].text) for each in before)

@@ -6,10 +6,11 @@ import pytest
 
 import filterkit
 from filterkit import testing
-from filterkit.arff.reader import Reader
+from filterkit.arff.form import Arff
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
+from filterkit.formats.reader import Reader
 
 HEADER = "@relation r\n@attribute a numeric\n@attribute s string\n@data\n"
 
@@ -39,7 +40,7 @@ def outcome(pattern, engine, block_size=None, **options):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            with Reader(str(pattern), block_size=block_size, **options) as reader:
+            with Reader(Arff(), str(pattern), block_size=block_size, **options) as reader:
                 rows = concatenate(list(reader.map(itself, engine)), reader.schema)
                 found = repr((rows.in_form(False).X.tolist(), rows.passthrough.to_pydict(), rows.sparse))
         except filterkit.FilterkitError as error:
@@ -75,7 +76,7 @@ def test_progress_is_that_of_all_files(tmp_path):
     whole = sum(path.stat().st_size for path in tmp_path.iterdir())
     with ProcessEngine(2) as processes:
         for engine in (LocalEngine(1), processes):
-            with Reader(str(tmp_path / "p*.arff"), block_size=2000) as reader:
+            with Reader(Arff(), str(tmp_path / "p*.arff"), block_size=2000) as reader:
                 found = [reader.position() for _ in reader.map(len, engine)]
                 assert reader.size == whole
             assert found == sorted(found) and found[-1] == whole and len(set(found)) > 10
@@ -84,7 +85,7 @@ def test_progress_is_that_of_all_files(tmp_path):
 def test_a_file_that_goes_missing_is_named_by_the_system_on_this_machine(tmp_path):
     for number in range(2):
         (tmp_path / f"p{number}.arff").write_text(HEADER + "1,x\n")
-    with Reader(str(tmp_path / "p*.arff")) as reader:
+    with Reader(Arff(), str(tmp_path / "p*.arff")) as reader:
         (tmp_path / "p1.arff").unlink()
         with pytest.raises(FileNotFoundError, match=r"p1\.arff: No such file or directory$"):
             list(reader.map(len, LocalEngine(2)))
@@ -99,7 +100,7 @@ def test_a_pipe_among_files_is_opened_once(tmp_path):
         for engine in (LocalEngine(2), processes):
             writer = threading.Thread(target=(tmp_path / "p1.arff").write_text, args=[HEADER + "2,y\n"], daemon=True)
             writer.start()
-            with Reader(str(tmp_path / "p*.arff")) as reader:
+            with Reader(Arff(), str(tmp_path / "p*.arff")) as reader:
                 assert not reader.rereads(engine)
                 rows = concatenate(list(reader.map(itself, engine)), reader.schema)
             writer.join(60)
@@ -132,7 +133,10 @@ def test_values_that_only_some_files_declare_are_merged_as_those_of_rows(tmp_pat
         filterkit.read(pattern)
     for size in (1, 50, None):
         for unseen, values, y in (("extend", "xyzvwu", [0, 1, 2, 4]), ("missing", "xy", [0, 1, -1, -1])):
-            with pytest.warns(filterkit.LenientWarning), Reader(pattern, block_size=size, unseen=unseen) as reader:
+            with (
+                pytest.warns(filterkit.LenientWarning),
+                Reader(Arff(), pattern, block_size=size, unseen=unseen) as reader,
+            ):
                 rows = concatenate(list(reader.map(itself, LocalEngine(2))), reader.schema)
             assert rows.schema.class_attribute.values == tuple(values) and rows.y.tolist() == y
 
@@ -147,3 +151,13 @@ def test_what_sparse_rows_leave_out_must_be_the_same_in_all_files(tmp_path):
         filterkit.FilterkitError, match=r"p1.arff: .* attribute 'c' has another first value, which is what"
     ):
         filterkit.read(tmp_path / "p*.arff", unseen="extend")
+
+
+def test_warnings_about_small_files_that_are_read_together_name_each(tmp_path):
+    for name in "abc":
+        number = "2" if name == "b" else "1e400"
+        (tmp_path / f"{name}.arff").write_text(f"@relation r\n@attribute n numeric\n@data\n1\n{number}\n")
+    with pytest.warns(filterkit.LenientWarning) as warned, Reader(Arff(), str(tmp_path / "*.arff")) as reader:
+        assert sum(map(len, reader.batches())) == 6
+    told = " number is too large and read as Infinity, in line 5 ('1e400')"
+    assert [str(each.message) for each in warned] == [f"{tmp_path / name}.arff: 1{told}" for name in "ac"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from filterkit.errors import quoted, visible
@@ -11,7 +11,7 @@ from filterkit.errors import quoted, visible
 # The kinds of corrections, in rows and in headers, and what else is told.
 EMPTY, NULL, BLANKS, QUOTES = "empty", "null", "blanks", "quotes"
 DECLARATION, KEEL = "declaration", "keel"
-UNSEEN, TOO_LARGE, ROUNDED = "unseen", "too large", "rounded"
+UNSEEN, ADDED, TOO_LARGE, ROUNDED = "unseen", "added", "too large", "rounded"
 
 KEELS = "<null>"  # how KEEL writes a missing value
 
@@ -26,10 +26,12 @@ _TOLD = {
     DECLARATION: ("declaration is corrected", "declarations are corrected"),
     KEEL: ("line of KEEL, @inputs or @outputs, is understood", "lines of KEEL, @inputs and @outputs, are understood"),
     UNSEEN: ("undeclared value is missing", "undeclared values are missing"),
+    ADDED: ("value is added", "values are added"),
     TOO_LARGE: ("number is too large and read as Infinity", "numbers are too large and read as Infinity"),
     ROUNDED: ("", "whole numbers have more digits than float64 holds, and are rounded"),
 }
-_OPTIONS = {UNSEEN: "--unseen missing: ", TOO_LARGE: "", ROUNDED: ""}  # why that happened, if not because of --lenient
+# Why that happened, if not because of --lenient.
+_OPTIONS = {UNSEEN: "--unseen missing: ", ADDED: "--unseen extend: ", TOO_LARGE: "", ROUNDED: ""}
 
 
 class Note(NamedTuple):
@@ -38,10 +40,12 @@ class Note(NamedTuple):
     Attributes
     ----------
     kind : a key of the table above.
-    line : of the first.
+    line : of the first; of a value that a row of a table lacks, the number of the row, if `attribute` is not empty.
     number : how many there are; 0 if they are not counted.
     position : of the attribute, for an undeclared value.
     text : the value, or the first of them; undeclared values that differ have a note each.
+    name : of the file.
+    attribute : the name of the attribute, if the note is about one alone.
     """
 
     kind: str
@@ -49,6 +53,8 @@ class Note(NamedTuple):
     number: int = 1
     position: int = -1
     text: str = ""
+    name: str = ""
+    attribute: str = ""
 
 
 class LenientWarning(UserWarning):
@@ -65,37 +71,37 @@ def merged(notes: Iterable[Note]) -> tuple[Note, ...]:
     return tuple(found.values())
 
 
+def describe_added(name: str, attribute: str, values: Sequence[str]) -> Note:
+    """Return a note of the values that have been added to an attribute of a file."""
+    shown = ", ".join([quoted(text) for text in values[:_SHOWN]] + ["…"] * (len(values) > _SHOWN))
+    return Note(ADDED, 0, len(values), text=shown, name=name, attribute=attribute)
+
+
 class Notes:
-    """Counts the notes about an input and its parts."""
+    """Counts the notes about an input and its files."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str], Note] = {}
-        self._added: list[str] = []
+        self._found: dict[tuple[str, str, str], Note] = {}
 
-    def add(self, name: str, notes: Iterable[Note]) -> None:
-        """Count notes about the part called `name`, which follow those before in order."""
+    def add(self, notes: Iterable[Note]) -> None:
+        """Count notes, which follow those before in order."""
         for note in notes:
-            first = self._found.get((name, note.kind))
-            self._found[name, note.kind] = note if first is None else first._replace(number=first.number + note.number)
-
-    def add_values(self, name: str, values: Mapping[str, Sequence[str]]) -> None:
-        """Note the values that have been added to attributes, which are given by name."""
-        for attribute, texts in values.items():
-            shown = ", ".join([quoted(text) for text in texts[:_SHOWN]] + ["…"] * (len(texts) > _SHOWN))
-            what = "value is" if len(texts) == 1 else "values are"
-            about = f"{len(texts)} {what} added to attribute {quoted(attribute)}: {shown}"
-            self._added.append(f"{name}: --unseen extend: {about}")
+            key = note.name, note.kind, note.attribute
+            first = self._found.get(key)
+            self._found[key] = note if first is None else first._replace(number=first.number + note.number)
 
     def warn(self) -> None:
-        """Warn once of each kind in each part."""
-        for text in self._added:
-            warnings.warn(LenientWarning(visible(text)), stacklevel=2)
-        self._added.clear()
-        for (name, kind), note in self._found.items():
-            option = _OPTIONS.get(kind, "--lenient: ")
-            what = _TOLD[kind][note.number != 1]
-            where = f"the first in line {note.line}" if note.number != 1 else f"in line {note.line}"
-            example = f" ({quoted(note.text)})" if note.text else ""
-            text = f"{name}: {option}{f'{note.number} ' * bool(note.number)}{what}, {where}{example}"
+        """Warn once of each kind in each file."""
+        for note in self._found.values():
+            text = f"{note.name}: {_OPTIONS.get(note.kind, '--lenient: ')}{_describe(note)}"
             warnings.warn(LenientWarning(visible(text)), stacklevel=2)
         self._found.clear()
+
+
+def _describe(note: Note) -> str:
+    what = f"{note.number} " * bool(note.number) + _TOLD[note.kind][note.number != 1]
+    if note.kind == ADDED:
+        return f"{what} to attribute {quoted(note.attribute)}: {note.text}"
+    about, unit = (f"attribute {quoted(note.attribute)}: ", "row") if note.attribute else ("", "line")
+    where = f"{'the first ' * (note.number != 1)}in {unit} {note.line}"
+    return f"{about}{what}, {where}{f' ({quoted(note.text)})' if note.text else ''}"

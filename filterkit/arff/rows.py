@@ -9,7 +9,6 @@ import numpy as np
 
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
-from filterkit.arff.notes import ROUNDED
 from filterkit.arff.row_format import quote, quote_all
 from filterkit.data.losses import Inexact
 from filterkit.data.numbers import TOO_LARGE
@@ -17,6 +16,7 @@ from filterkit.data.schema import Schema
 from filterkit.errors import RowError, quoted
 from filterkit.files.lines import Block
 from filterkit.formats.base import Parsed
+from filterkit.formats.notes import ROUNDED
 
 
 class ArffLines(NamedTuple):
@@ -56,7 +56,7 @@ class ArffRowParser:
     """
 
     def __init__(self, schema: Schema, rejects: bool) -> None:
-        self._parser = BlockParser(schema, Layout(schema), rejects)
+        self._parser = BlockParser(Layout(schema), rejects)
 
     def __call__(self, part: ArffLines) -> Parsed:
         """The rows of a part.

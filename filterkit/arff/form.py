@@ -1,0 +1,129 @@
+"""Arff: the format ARFF, read and written as Weka does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from itertools import chain
+from typing import IO, Any
+
+from filterkit.arff.beginning import find_row, read_header
+from filterkit.arff.blocks import BlockParser
+from filterkit.arff.layout import Layout
+from filterkit.arff.table import ArffTable
+from filterkit.arff.writer import Formatter, header_pieces
+from filterkit.data.attributes import ManyOrFew
+from filterkit.data.batch import Batch
+from filterkit.data.schema import Schema
+from filterkit.data.unseen import unknown_values, with_fitted_labels, with_more_values, without_unknown
+from filterkit.errors import FilterkitError
+from filterkit.files.lines import Block
+from filterkit.files.source import Source
+from filterkit.files.urls import is_url
+from filterkit.formats.base import FileFormat, Opening, Writer
+from filterkit.formats.notes import KEELS, UNSEEN, describe_added
+from filterkit.formats.row_counts import FileRows
+from filterkit.formats.text import BLOCK_SIZE
+
+
+class Arff(FileFormat):
+    """ARFF as Weka reads and writes it. Names without an ending are taken for ARFF, too."""
+
+    name = "arff"
+    title = "ARFF"
+    endings = (".arff",)
+    textual = lenient = rounds = has_both_forms = has_header = is_trusted = True
+
+    def open(self, opening: Opening) -> ArffTable:
+        source = Source(opening.path, opening.encoding)
+        if opening.first is None:
+            return _open_first(self, opening, source)
+        assert isinstance(opening.first, ArffTable)
+        return opening.first.continue_in(source)
+
+    def writer(self, schema: Schema, precision: int | None) -> ArffWriter:
+        return ArffWriter(schema, precision)
+
+
+def _open_first(form: Arff, opening: Opening, source: Source) -> ArffTable:
+    """Return the table of the first file of an input."""
+    block_size = BLOCK_SIZE if opening.block_size is None else opening.block_size
+    if len(opening.paths) > 1:
+        source.mark()
+    header, line, rest = read_header(source, block_size, opening.lenient)
+    rest, empty_lines, row, stated = find_row(source, rest, block_size)
+    head = source.marked()
+    head = head[: len(head) - len(rest)]
+    if opening.lenient or len(head) > block_size or not head.endswith((b"\n", b"\r")):
+        head = b""  # it would correct each, is not worth it, or may go on in other files
+    is_sparse = row.startswith(b"{")  # the first row decides
+    attributes: ManyOrFew = header.attributes
+    if opening.like is not None and not is_sparse:  # what a sparse row omits is the first label, or the first text
+        attributes = with_fitted_labels(attributes, opening.like)
+    if opening.like is not None and opening.unseen:
+        attributes = without_unknown(attributes, opening.like, is_sparse)
+    added = _find_undeclared(form, opening, source) if opening.extend else {}
+    if opening.extend:
+        attributes = with_more_values(header.attributes, added)
+    table = ArffTable(header.relation, attributes, source, rest, line + empty_lines, opening.block_size, is_sparse)
+    table.note_header(header, opening, head)
+    more = [describe_added(source.name, attributes[i].name, values) for i, values in added.items()]
+    table.notes = (*more, *table.notes)
+    table.file_rows = FileRows(source.name, stated=stated, is_own=header.is_own)
+    return table
+
+
+def _find_undeclared(form: Arff, opening: Opening, source: Source) -> dict[int, list[str]]:
+    """Return the values in rows and in further headers that the header does not declare, by attributes' positions.
+
+    Raises
+    ------
+    FilterkitError : the input cannot be read twice, or a row cannot be read; closes the source.
+    """
+    found: dict[int, list[str]] = {}
+    first: ArffTable | None = None
+    try:
+        if source.size is None and not is_url(opening.path):
+            what = "--unseen extend reads it twice, and it is a pipe; save it to a file first"
+            raise FilterkitError(f"{source.name}: {what}")
+        for path in opening.paths:
+            once = opening._replace(path=path, class_="none", like=None, first=first, unseen=True, extend=False)
+            with closing(form.open(once)) as table:
+                if first is None:
+                    first, attributes = table, table.attributes
+                    layout = Layout(Schema("", attributes, sparse=table.sparse))
+                    parser = BlockParser(layout, opening.rejects, opening.lenient, True)
+                for block in chain([Block(b"", 1, "")], table.parts()):
+                    new = [(note.position, note.text) for note in parser(block).notes if note.kind == UNSEEN]
+                    if not block.text:
+                        new = list(unknown_values(table.declared, attributes))
+                    for position, value in new:
+                        values = found.setdefault(position, [])
+                        if value not in values and not (opening.lenient and value.lower() == KEELS):
+                            values.append(value)
+                    if new:  # the fast path reads these values from now on
+                        attributes = with_more_values(first.attributes, found)
+                        now = Layout(Schema("", attributes, sparse=first.sparse))
+                        parser = BlockParser(now, opening.rejects, opening.lenient, True, layout)
+    except FilterkitError:
+        source.close()
+        raise
+    return {position: values for position, values in found.items() if values}
+
+
+class ArffWriter(Writer):
+    """Writes ARFF; the schema says whether rows are sparse."""
+
+    def __init__(self, schema: Schema, precision: int | None) -> None:
+        super().__init__(schema)
+        self._rows = Formatter(schema, schema.sparse, precision).rows
+
+    def converter(self) -> Callable[[Batch], Any]:
+        return self._rows
+
+    def begin(self, out: IO[bytes]) -> None:
+        for text in header_pieces(self.schema, self.comments):
+            out.write(text)
+
+    def footer(self, rows: int, of: int) -> bytes:
+        return f"% {rows}{'' if of == rows else f' of {of}'} rows\n".encode()

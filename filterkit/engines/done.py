@@ -1,0 +1,36 @@
+"""Done: the items of a map whose results an earlier run has, so that nobody wants them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from filterkit.engines.engine import PAUSE, Engine, map_checked
+
+T = TypeVar("T")
+
+# The numbers of the items of a map whose results nobody wants, with the number of the rows of each.
+Done = Mapping[int, int]
+NOTHING_DONE: Done = MappingProxyType({})
+
+
+def map_wanted(
+    function: Callable[[Any], T], items: Iterable[Any], engine: Engine, done: Done = NOTHING_DONE
+) -> Generator[T, None, None]:
+    """Yield ``function(item)`` for all items, in order, computed by the engine; None for those that are `done`."""
+    if not done:
+        return map_checked(engine, function, items)
+    return map_checked(engine, partial(_call_unless_none, function), _without_done(items, done))
+
+
+def _call_unless_none(function: Callable[[Any], Any], item: Any) -> Any:
+    return None if item is None else function(item)
+
+
+def _without_done(items: Iterable[Any], done: Done) -> Iterator[Any]:
+    number = 0
+    for item in items:
+        yield None if item is not PAUSE and number in done else item
+        number += item is not PAUSE

@@ -1,0 +1,197 @@
+"""PartReader: what workers do with a part of an input: they read it, parse it, and apply a function to its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from filterkit.data.batch import Batch, empty
+from filterkit.data.contract import broken, misfit, without_stored_zeros
+from filterkit.data.labels import split
+from filterkit.data.schema import Schema
+from filterkit.errors import FilterkitError, RowError, UsageError, file_error, one_line
+from filterkit.files.lines import count_lines
+from filterkit.files.stretches import Stretch
+from filterkit.formats.base import NOTHING_OMITTED, FileFormat, Files, Parsed, named
+from filterkit.formats.notes import UNSEEN, Note
+from filterkit.formats.omitted_texts import fill, find_first_texts
+
+
+class Item(NamedTuple):
+    """What a worker gets.
+
+    Attributes
+    ----------
+    part : of a table; None if nobody reads it.
+    first_texts : of each column of texts, by its number, as far as they are known.
+    start : the number of its first row, where that is known; otherwise 0.
+    n_done : the number of its rows, if nobody wants the result, because an earlier run has it; otherwise None.
+    """
+
+    part: Any
+    first_texts: dict[int, str]
+    start: int = 0
+    n_done: int | None = None
+
+    @property
+    def place(self) -> str:
+        """The name and bytes of the part, for messages; "" if it has none."""
+        return getattr(self.part, "place", "")
+
+
+class Extent(NamedTuple):
+    """What a stretch of a file held.
+
+    Attributes
+    ----------
+    name : of the file.
+    lines : how many there are; 0 if they are not counted.
+    end : where its range of bytes ends.
+    uncounted : the stretch, if its lines are not counted.
+    """
+
+    name: str
+    lines: int
+    end: int
+    uncounted: Stretch | None = None
+
+
+_NO_BATCH: Any = None
+_NOTHING_PARSED = Parsed(_NO_BATCH)
+
+
+class Read(NamedTuple):
+    """What was found in a part.
+
+    Attributes
+    ----------
+    rows : how many there are.
+    result : of the function that was applied to them; None if nobody wants it, or they wait for omitted texts.
+    parsed : what else there is to say about them; with the rows, if these wait.
+    extent : of a stretch; None of any other part.
+    nbytes : of whole files; 0 of any other part.
+    first_texts : the first text of each column, by its number, if rows may omit it.
+    """
+
+    rows: int
+    result: Any = None
+    parsed: Parsed = _NOTHING_PARSED
+    extent: Extent | None = None
+    nbytes: int = 0
+    first_texts: dict[int, str] = NOTHING_OMITTED
+
+
+class UnclosedRecord(Exception):
+    """A stretch does not end where a record ends. Its lines begin at the offset `begin` of the file `name`."""
+
+    def __init__(self, name: str, begin: int) -> None:
+        super().__init__(name, begin)
+        self.name, self.begin = name, begin
+
+
+@dataclass(frozen=True)
+class PartReader:
+    """Parses a part, and applies a function to its rows; can be pickled.
+
+    Attributes
+    ----------
+    kind : the format.
+    parser : of parts, which gets a stretch as a block.
+    function : what to apply.
+    flat : the schema of what the parser gives.
+    schema : of the batches; it may have labels.
+    name : of the input.
+    unseen : whether values become missing that their attributes do not have.
+    notes : whether also parts whose result nobody wants are parsed, because there may be something to note.
+    omits_texts : see `Table.omits_texts`.
+    last : where the last whole record of a text ends; None if each line is a record.
+    """
+
+    kind: FileFormat
+    parser: Callable[[Any], Parsed]
+    function: Callable[[Batch], Any]
+    flat: Schema
+    schema: Schema
+    name: str
+    unseen: bool
+    notes: bool
+    omits_texts: bool
+    last: Callable[[bytes], int] | None
+
+    def __call__(self, item: Item) -> Read:
+        """Read a part.
+
+        Raises
+        ------
+        UnclosedRecord : the last record of a stretch goes on in the next one.
+        """
+        part, extent = item.part, None
+        is_parsed = item.n_done is None or self.notes
+        if isinstance(part, Stretch):
+            if self.last is None and not is_parsed:
+                return Read(item.n_done or 0, extent=Extent(part.name, 0, part.end, part))
+            block, begin = part.read()
+            if self.last is not None and part.end < part.size and self.last(block.text) != len(block.text):
+                raise UnclosedRecord(part.name, begin)
+            extent = Extent(part.name, count_lines(block.text), part.end)
+            part = block
+        nbytes = part.nbytes if isinstance(part, Files) else 0
+        if not is_parsed:
+            return Read(item.n_done or 0, extent=extent, nbytes=nbytes)
+        parsed = self.parse(part)
+        batch = parsed.batch.replace(start=item.start)
+        first = find_first_texts(batch) if self.omits_texts else {}
+        found = parsed._replace(batch=_NO_BATCH, omitted=NOTHING_OMITTED)
+        if item.n_done is not None:
+            return Read(item.n_done, None, found, extent, nbytes, first)
+        if parsed.omitted.keys() <= item.first_texts.keys():
+            result = self.function(fill(batch, parsed.omitted, item.first_texts))
+            return Read(len(batch), result, found, extent, nbytes, first)
+        return Read(len(batch), None, parsed._replace(batch=batch), extent, nbytes, first)
+
+    def parse(self, part: Any) -> Parsed:
+        """Return the rows of a part, which has been read if it is a stretch."""
+        if self.kind.is_trusted:
+            parsed = self.parser(part)
+        elif getattr(part, "text", None) == b"":
+            return Parsed(empty(self.schema))
+        else:
+            parsed = self._parse_and_check(part)
+        return parsed if self.schema is self.flat else parsed._replace(batch=split(parsed.batch, self.schema))
+
+    def _parse_and_check(self, part: Any) -> Parsed:
+        with failures(self.kind, self.name):
+            parsed = self.parser(part)
+        if self.unseen:
+            from filterkit.data.tables import without_unseen
+
+            batch, unseen = without_unseen(parsed.batch)
+            notes = [Note(UNSEEN, int(rows[0]) + 1, len(rows), attribute=each) for each, rows in unseen.items()]
+            parsed = parsed._replace(batch=batch, notes=(*parsed.notes, *notes))
+        fault = misfit(parsed.batch, self.flat)
+        if fault is not None:
+            raise broken(self.kind.title, fault, type(self.kind))
+        return parsed._replace(batch=without_stored_zeros(parsed.batch))
+
+
+@contextmanager
+def failures(kind: FileFormat, name: str) -> Iterator[None]:
+    """Turn any failure of a format into a `FilterkitError` that names the input."""
+    try:
+        yield
+    except (UsageError, MemoryError):
+        raise
+    except RowError as error:
+        error.source = error.source or name
+        raise
+    except FilterkitError as error:
+        raise (error if kind.is_trusted else named(error, name)) from None
+    except OSError as error:
+        raise file_error(f"{name}: {error.strerror or one_line(error)}", error) from None
+    except Exception as error:  # libraries raise all kinds of errors for files that they cannot read
+        if kind.is_trusted:
+            raise
+        about = f"{type(error).__name__}: {one_line(error)}"
+        raise FilterkitError(f"{name}: it cannot be read as {kind.title} ({about})") from error
