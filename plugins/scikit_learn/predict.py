@@ -94,7 +94,8 @@ class Predict(Learner):
         assert self.estimator is not None
         values = {**parse_assignments(self.name, self.set), **chosen}
         estimator = make_estimator(self.name, self.estimator, values)
-        if not hasattr(estimator, "predict") or not hasattr(estimator, "__sklearn_tags__"):
+        # A method may be there only once the estimator is fitted, as that of StackingClassifier.
+        if not hasattr(type(estimator), "predict") or not hasattr(estimator, "__sklearn_tags__"):
             raise UsageError(f"predict: {self.estimator} is not a classifier with scikit-learn's interface")
         unset = [name for name, value in estimator.get_params().items() if value is None]
         seeds = {name: self.seed for name in unset if name.rpartition("__")[2] == "random_state"}

@@ -278,6 +278,12 @@ def test_several_estimators_can_be_named():
     assert voting.get_params()["decisiontreeclassifier__random_state"] == 3
 
 
+def test_a_class_whose_methods_come_with_fitting_is_a_classifier():
+    words = "predict StackingClassifier --set estimators=GaussianNB,DecisionTreeClassifier"
+    out = filterkit.chain(words).fit(sample("iris")).transform(sample("iris"))
+    assert [a.name for a in out.schema.attributes][4:6] == ["prediction", "probability@setosa"]
+
+
 def test_a_voting_classifier_has_labels_alone():
     """It has no scores, so the measures of scores are unknown, and a warning says so."""
     words = "predict VotingClassifier --set estimators=GaussianNB,DecisionTreeClassifier"
