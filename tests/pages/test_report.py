@@ -167,13 +167,13 @@ def test_a_single_share_and_a_single_task(open_report):
 def test_confusion_is_a_heat_map_that_the_keyboard_walks_through(open_report):
     page = open_report(page_of(measured(folds=3)))
     cells = page.locator("#confusion tbody td")
-    assert page.locator("#confusion tbody th").all_inner_texts() == ["no", "yes"]
-    assert cells.all_inner_texts() == ["24", "·", "3", "9"]
+    assert page.locator("#confusion tbody th").all_inner_texts() == ["yes", "no"]
+    assert cells.all_inner_texts() == ["9", "3", "·", "24"]
     shares = cells.evaluate_all("all => all.map((e) => e.style.getPropertyValue('--share'))")
-    assert shares == ["100%", "0%", "25%", "75%"]
+    assert shares == ["75%", "25%", "0%", "100%"]
     choose(page, "Chain", "c")
     cells.first.focus()
-    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
     assert page.locator("#tooltip").inner_text() == "yes · no: 3"
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from agreement import batches, dense, make, sample, sparsely
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import filterkit
@@ -136,8 +136,12 @@ def test_instance_weights_count():
 @given(batches(), st.sampled_from(["range", "standardize", "impute", "tfidf", "tfidf --idf plain --tf binary"]))
 @settings(deadline=None)
 def test_nominal_columns_and_missing_values_are_unchanged(batch, text):
-    before, after = dense(batch), run(batch, text)
-    nominal = batch.schema.nominal
+    before, nominal = dense(batch), batch.schema.nominal
+    try:
+        after = run(batch, text)
+    except StageError as error:  # weights of at most 1 together have no deviation
+        assume("so that they count rows" not in str(error))
+        raise
     if text != "impute":
         np.testing.assert_array_equal(np.isnan(after), np.isnan(before))
         np.testing.assert_array_equal(after[:, nominal], before[:, nominal])
