@@ -158,14 +158,17 @@ class XrffTable(Table):
         document, scratch = self._document, Scratch()
         waiting: list[list[Stored]] = []
         for part in self._parsed():
-            if part is not PAUSE and document.lacks_text():
+            if part is PAUSE:
+                yield part
+                continue
+            if document.lacks_text():
                 waiting.append(scratch.store([np.frombuffer(part.text, np.uint8), part.numbers]))
                 continue
             for stored in waiting:
                 text, numbers = map(scratch.read, stored)
                 yield document.fill(ArffLines(text.tobytes(), numbers, self._source.name))
             waiting = []
-            yield part if part is PAUSE else document.fill(part)
+            yield document.fill(part)
 
     def _parsed(self) -> Iterator[ArffLines]:
         """The rows as they are parsed."""

@@ -213,9 +213,12 @@ class PartParser:
         return self._of_files(part) if isinstance(part, Files) else self.parser(part)
 
     def _of_files(self, part: Files) -> Parsed:
-        """The rows of files: of all at once, if there is nothing to say about a place in one of them."""
+        """The rows of files: of all at once, if there is nothing to say about a place in one of them.
+
+        A lenient parser has something to say about headers, too, and reads each file by itself.
+        """
         read = [self.further.read(*file, part.elsewhere) for file in part.files]
-        if len(read) > 1 and all(cut(block.text) == len(block.text) for block, *_ in read):
+        if len(read) > 1 and not self.parser.lenient and all(cut(block.text) == len(block.text) for block, *_ in read):
             with suppress(ArffError):
                 whole = self.parser(Block(b"".join(block.text for block, *_ in read), 1, part.place))
                 files = _rows_of_files([(block.text, rows) for block, _, rows in read], whole.files[0])

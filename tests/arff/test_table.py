@@ -29,6 +29,7 @@ FILES = {
     "sparse": [HEADER + "{0 1}\n", HEADER + "{0 2}\n{1 z}\n", HEADER + "{0 3, 1 y}\n"],
     "quotes": [HEADER + "1,'x\\\ny'\n", HEADER + "2,'it''s'\n".replace("''", "\\'"), HEADER + "3,z\n"],
     "open backslash": [HEADER + "1,x\n2,y\\\n", HEADER + "3,z\n"],
+    "headers of KEEL": [HEADER.replace("@data", "@inputs a\n@outputs s\n@data") + f"{n},x\n" for n in range(3)],
     "a broken row": [HEADER + "1,x\n", HEADER + "2,y\n\nx,y\n4,z\n", HEADER + "5,z,1\n"],
     "other attributes": [HEADER + "1,x\n", HEADER.replace("numeric", "string") + "2,y\n"],
     "a broken header": [HEADER + "1,x\n", HEADER.replace("string", "strung") + "2,y\n"],

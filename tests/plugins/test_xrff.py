@@ -14,6 +14,7 @@ from weka import WEKA_CONTENT, weka
 
 import filterkit
 from filterkit import Attribute, FilterkitError, testing
+from filterkit.files.source import Source
 
 HEAD = (
     '<dataset name="t"><header><attributes><attribute name="a" type="numeric"/><attribute name="s" type="string"/>'
@@ -141,6 +142,14 @@ def test_rows_that_wait_for_a_text_stay_in_order_and_wait_in_a_file(tmp_path):
     document = Document("x", None)
     document.more((HEAD + omits.format(1) * 1000).encode())
     assert len(document.taken().numbers) == 1000 and document.lacks_text() and not document.rows
+
+
+def test_rows_that_wait_for_a_text_do_so_while_a_pipe_is_empty(tmp_path, monkeypatch):
+    monkeypatch.setattr(Source, "waits", lambda source: True)
+    omits = '<instance type="sparse"><value index="1">1</value></instance>\n'
+    (tmp_path / "x.xrff").write_text(HEAD + omits * 20 + omits.replace('index="1">1', 'index="2">late') + END)
+    batches = list(filterkit.batches(tmp_path / "x.xrff", block_size=64))
+    assert [text for batch in batches for text in batch.passthrough["s"].to_pylist()] == ["late"] * 21
 
 
 @pytest.mark.parametrize(
