@@ -21,7 +21,9 @@ def list_confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> 
         return found
     ends = group_bounds(outcome.exclusive, len(tasks.names))
     for first, stop, matrix in zip(ends, ends[1:], confusions(outcome), strict=False):
-        group, names, other = "", tasks.names[first:stop], REST
+        group, names = "", tasks.names[first:stop]
+        known = names if target is None or len(names) == 1 else target.values
+        other = next(name for name in (REST, "other", f"({REST})") if name not in known)
         values = [*names, other]
         if target is None:
             group = schema.label_attributes[schema.label_values.labels[tasks.codes[first]]].name

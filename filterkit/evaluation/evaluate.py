@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from filterkit.evaluation.runner import Evaluator, named_chain, run
 from filterkit.plugin.engines import engine_on
 from filterkit.plugin.registry import registry
 from filterkit.progress import FoldProgress, in_notebook
+from filterkit.stages.nothing_learned import NothingLearnedWarning
 
 
 class Evaluation(Results):
@@ -82,10 +84,14 @@ def evaluate(
             raise UsageError("test is for one data set")
         test = set_class.fit(first).transform(given_batch(test, first.schema))
     batches = {name: set_class.fit(batch).transform(batch) for name, batch in batches.items()}
+    if isinstance(chains, (str, Chain)):
+        chains = [chains]
     named = chains if isinstance(chains, Mapping) else {str(chain): chain for chain in chains}
     texts = tuple((name, named_chain(str(chain))[1]) for name, chain in named.items())
     own, n_folds = None, 10
-    if isinstance(folds, (int, np.integer)):
+    if isinstance(folds, (int, np.integer)) or not isinstance(folds, Iterable):
+        if int(folds) != folds:
+            raise UsageError(f"folds must be a whole number or pairs of row numbers, not {folds}")
         n_folds = int(folds)
     else:
         if len(batches) > 1 or repeats != 1 or group is not None or test is not None:
@@ -103,7 +109,10 @@ def evaluate(
         finally:
             shown.close()
     order = {part: number for number, part in enumerate(evaluator.parts)}
-    return Evaluation(sorted(found, key=lambda result: order[result[:3]]))
+    evaluation = Evaluation(sorted(found, key=lambda result: order[result[:3]]))
+    for message in evaluation.doubts():
+        warnings.warn(NothingLearnedWarning(message), stacklevel=2)
+    return evaluation
 
 
 def _name_data(data: Any) -> dict[str, Any]:
@@ -123,10 +132,17 @@ def _read_folds(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> OwnFolds:
     """
     folds = []
     for number, pair in enumerate(pairs, 1):
-        training, test = (np.sort(np.asarray(rows)) for rows in pair)
+        where = f"folds: fold {number} must have"
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+            raise UsageError(f"{where} the rows to train on and those to test on")
+        training, test = map(np.asarray, pair)
         for rows in (training, test):
-            if rows.dtype.kind not in "iu" or rows.ndim != 1 or not len(rows) or rows[0] < 0 or rows[-1] >= n_rows:
-                raise UsageError(f"folds: fold {number} must have the numbers of some of the {n_rows:,} rows, from 0")
+            is_of_numbers = rows.dtype.kind in "iu" and rows.ndim == 1 and len(rows) > 0
+            if not is_of_numbers or rows.min() < 0 or rows.max() >= n_rows:
+                raise UsageError(f"{where} the numbers of some of the {n_rows:,} rows, from 0")
+        training, test = np.sort(training), np.sort(test)
+        if len(both := np.intersect1d(training, test)):
+            raise UsageError(f"folds: fold {number} trains and tests on row {both[0]}")
         folds.append(OwnFold(f"fold {number}", test.astype(np.int64), [training.astype(np.int64)]))
     if not folds:
         raise UsageError("folds: there are none")

@@ -49,6 +49,8 @@ class Design:
     def __post_init__(self) -> None:
         if self.folds < 2:
             raise UsageError(f"there must be at least 2 folds, not {self.folds}")
+        if self.repeats < 1 or self.seed < 0 or int(self.repeats) != self.repeats or int(self.seed) != self.seed:
+            raise UsageError("repeats must be a whole number from 1, and seed one from 0")
         if list(self.shares) != sorted(set(self.shares)) or min(self.shares, default=1) <= 0:
             raise UsageError("the shares to train on must be above 0 and ascend")
         if self.shares and self.shares[-1] > self.most + 1e-9:

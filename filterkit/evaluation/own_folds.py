@@ -55,9 +55,9 @@ class OwnFolds(NamedTuple):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Return the mean size of each sample as a share of the largest one; 1 for the largest."""
+        """Return the mean size of each sample as a share of the largest one."""
         sizes = np.array([[len(rows) for rows in fold.training] for fold in self.folds], float).mean(axis=0)
-        return tuple(np.round(sizes / max(sizes[-1], 1), 4).tolist())
+        return tuple(np.round(sizes / max(sizes.max(), 1), 6).tolist())
 
     def only(self, chosen: np.ndarray) -> OwnFolds:
         """Return the folds of the rows that are `chosen`, bool (rows,), which are numbered anew."""
@@ -88,6 +88,8 @@ class OwnSplits:
             if not len(fold.test) or not all(map(len, fold.training)):
                 use = "train" if len(fold.test) else "test"
                 raise FilterkitError(f"{fold.name}: the class of no row to {use} on is known")
+        if len(set(own.shares)) < len(own.shares):
+            raise FilterkitError("two samples of the splits have the same number of rows to train on")
         self._strata = strata
         self._design = design
         self._folds = own.folds
@@ -165,8 +167,10 @@ def folds_of_column(data: Batch, name: str) -> tuple[OwnFolds, Batch]:
     option = "--fold-column"
     codes, values, rest = take_out_attribute(data, name, option)
     if None in values:
-        count = np.count_nonzero(codes == values.index(None))
-        raise FilterkitError(f"{option} {quoted(name)}: it is missing in {count:,} rows, which then are in no fold")
+        count = int(np.count_nonzero(codes == values.index(None)))
+        raise FilterkitError(
+            f"{option} {quoted(name)}: it is missing in {count:,} row{'s' * (count > 1)}, in no fold then"
+        )
     if len(values) < 2:
         raise FilterkitError(f"{option} {quoted(name)}: all rows have one value, and there must be at least 2 folds")
     numbers = np.arange(len(codes))

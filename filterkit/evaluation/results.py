@@ -57,11 +57,12 @@ class Results:
         self._values: dict[str, np.ndarray] = {}
 
     def frame(self) -> Any:
-        """Return a pandas data frame with a row for each result: keys, counts, seconds and all measures."""
+        """Return a pandas data frame with a row for each result; folds count from 1, as in files."""
         import pandas as pd
 
         columns = (*_KEYS, "positive", "fold_name", "choice")
-        return pd.DataFrame([{name: getattr(row, name) for name in columns} | row.values for row in self.rows])
+        rows = [row._replace(fold=row.fold + 1) for row in self.rows]
+        return pd.DataFrame([{name: getattr(row, name) for name in columns} | row.values for row in rows])
 
     @property
     def is_of_test_set(self) -> bool:

@@ -288,7 +288,7 @@ class Evaluator:
         batch, splits = self._tasks[data, task]
         numbers = splits.test(fold)
         test, split = batch.take(numbers), hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()[:8]
-        place = f"{data}, {task}, fold {fold + 1}"
+        place = f"{data}, {task}, {splits.name(fold) or f'fold {fold + 1}'}"
         results: list[Result] = []
         for share in splits.shares:
             training = batch.take(splits.training(fold, share)).replace(start=0)

@@ -97,8 +97,8 @@ class _Branch(NamedTuple):
         began = time.perf_counter()
         own = [stages[number][self.depth :] for number in numbers]
         following = own[0] if len(own) == 1 else list(_common_beginning(own))
-        fitting = self.fitting.fork()
         with collect_warnings() as messages, add_remedies():
+            fitting = self.fitting.fork()
             fitting.fit(following)
             fitted = [step.fitted for step in fitting.steps[self.depth :]]
             test = transform(fitted[:-1] if len(own) == 1 else fitted, self.test)
@@ -111,10 +111,11 @@ class _Branch(NamedTuple):
         began = time.perf_counter()
         learner = self.fitting.steps[-1].fitted
         assert isinstance(learner, FittedLearner)
-        outcome = learner.outcome(self.test)
+        with collect_warnings() as messages:
+            outcome = learner.outcome(self.test)
         if not len(outcome.truth):
             raise StageError(name, "all rows to test on have the weight 0")
-        warnings = [*self.warnings]
+        warnings = list(dict.fromkeys([*self.warnings, *messages]))
         if outcome.scores is None:
             warnings.append(f"{name}: it predicts labels without scores, so measures of scores are unknown")
         return Trial(learner, outcome, warnings, self.seconds + time.perf_counter() - began)

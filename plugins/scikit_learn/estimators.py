@@ -72,7 +72,7 @@ def parse_value(stage: str, name: str, text: str) -> Any:
     """
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         pass
     words = text.split(",")
     if not all(word in known_classes() or _PATH.fullmatch(word) for word in words):

@@ -20,6 +20,7 @@ from filterkit.plugin import (
     check_numeric,
     group_bounds,
     measures,
+    quoted,
 )
 
 from .estimators import (
@@ -80,6 +81,10 @@ class Predict(Learner):
         assert self.estimator is not None
         check_words(self.name, self.estimator, self.set)
         check_words(self.name, self.estimator, self.grid, "--grid")
+        names = [pair.partition("=")[0] for pair in (*self.set, *self.grid)]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise UsageError(f"predict: the parameter {quoted(twice)} is given twice")
         if self.estimator in list_names("transformer"):
             raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.estimator}")
 
@@ -97,6 +102,10 @@ class Predict(Learner):
         # A method may be there only once the estimator is fitted, as that of StackingClassifier.
         if not hasattr(type(estimator), "predict") or not hasattr(estimator, "__sklearn_tags__"):
             raise UsageError(f"predict: {self.estimator} is not a classifier with scikit-learn's interface")
+        if estimator.get_params().get("decision_function_shape") == "ovo":
+            raise UsageError("predict: decision_function_shape=ovo has scores of pairs of classes; leave it out")
+        if self.class_name in ("ClassifierChain", "MultiOutputClassifier"):
+            raise UsageError(f"predict: {self.class_name}: name the classifier itself; each label has one of its own")
         unset = [name for name, value in estimator.get_params().items() if value is None]
         seeds = {name: self.seed for name in unset if name.rpartition("__")[2] == "random_state"}
         return estimator.set_params(**seeds)
@@ -305,14 +314,16 @@ def _make_columns(response: np.ndarray, classes: Any, method: str) -> tuple[Any,
 
 
 def _take_block(X: Any, start: int) -> Any:
-    """Return rows from `start` on, filled up with zeros."""
+    """Return rows from `start` on, filled up with copies of the last one, which any classifier can score."""
     block = X[start : start + _BLOCK]
     lacking = _BLOCK - block.shape[0]
     if not lacking:
         return block
     if isinstance(block, np.ndarray):
-        return np.vstack([block, np.zeros((lacking, block.shape[1]))])
+        return np.vstack([block, np.repeat(block[-1:], lacking, axis=0)])
     from scipy.sparse import csr_array
 
-    indptr = np.append(block.indptr, np.full(lacking, block.indptr[-1]))
-    return csr_array((block.data, block.indices, indptr), shape=(_BLOCK, block.shape[1]))
+    begin, end = block.indptr[-2:].tolist()
+    more = np.arange(1, lacking + 1, dtype=block.indptr.dtype) * (end - begin) + end
+    data, indices = (np.concatenate([each, np.tile(each[begin:end], lacking)]) for each in (block.data, block.indices))
+    return csr_array((data, indices, np.append(block.indptr, more)), shape=(_BLOCK, block.shape[1]))

@@ -38,3 +38,10 @@ def test_sums_name_the_values_that_occur_in_order():
     }
     assert sums[""].names == ["z", "a"]
     assert sums[""].matrix.tolist() == [[0, 2], [0, 2]]
+
+
+def test_a_class_may_be_named_rest():
+    y = np.array([0, 1, 2, 2])
+    names = ("a", "rest", "c")
+    assert found_in(names, y, [0, 1, 2], positive="rest") == [["", ["rest", "other"], [[0, 0, 1.0], [1, 1, 3.0]]]]
+    assert found_in(names, y, [0, 1, 2])[0][1] == ["a", "rest", "c", "other"]

@@ -69,7 +69,7 @@ def test_values_may_be_labels_or_texts(kind):
 @pytest.mark.parametrize(
     ("column", "name", "message"),
     [
-        ([1, 2, np.nan, np.nan], "a0", "'a0': it is missing in 2 rows, which then are in no fold"),
+        ([1, 2, np.nan, np.nan], "a0", "'a0': it is missing in 2 rows, in no fold then"),
         ([1, 1, 1, 1], "a0", "'a0': all rows have one value, and there must be at least 2 folds"),
         ([1, 2, 1, 2], "a", "'a': there is no such attribute; did you mean 'a0'?"),
         ([1, 2, 1, 2], "class", "'class': it is what is to be predicted"),
@@ -180,3 +180,16 @@ def test_a_choice_among_chains_splits_the_training_rows_of_the_fold():
     design = Design(tuple(map(named_chain, texts)), choose="accuracy")
     results = evaluated(batch, design, folds_of_splits(splits(two_folds(40)), 40, "s"))
     assert [result.chain for result in results] == [*texts, "chosen"] * 2
+
+
+def test_samples_of_the_same_size_are_refused():
+    rows = [["TEST", 0, 0, 0, s] for s in (0, 1)] + [["TRAIN", i + 2 * s, 0, 0, s] for i in (1, 2) for s in (0, 1)]
+    own = folds_of_splits(splits(rows, [*COLUMNS, "sample"]), 6, "s")
+    with pytest.raises(FilterkitError, match=r"^d: two samples of the splits have the same number of rows to train on"):
+        evaluated(make(np.arange(6.0)[:, None], [0, 1] * 3), plan(), own)
+
+
+def test_a_failure_names_the_fold_as_it_was_given():
+    batch = make(np.column_stack([np.repeat([7, 8], 6), np.arange(12)]), [0, 1] * 3 + [1] * 6)
+    with pytest.raises(FilterkitError, match=r"^d, class, a0 7, chain 'neighbors --k 1': neighbors: the training rows"):
+        evaluated(batch, plan(fold_column="a0"))

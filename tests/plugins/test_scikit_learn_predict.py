@@ -368,11 +368,6 @@ def one_class(batch):
             "The 'C' parameter of LinearSVC must be .* Got 'ten'",
         ),
         ("MultinomialNB", lambda: make([[-1], [2]], [0, 1]), "MultinomialNB: Negative values in data"),
-        (
-            "SVC --set decision_function_shape=ovo",
-            lambda: sample("digits"),
-            "decision_function has 45 columns for 10 classes",
-        ),
     ],
 )
 def test_rows_that_the_classifier_does_not_take_are_refused(words, batch, message):
@@ -559,3 +554,30 @@ def test_the_table_of_names_is_that_of_the_installed_scikit_learn():
         assert table == installed
     else:  # an older one has fewer
         assert set(installed) <= set(table)
+
+
+# ---- what looks right and is not -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_that_fill_up_a_block_are_rows_of_the_data(sparse):
+    """A row of zeros has no neighbor here, and the class refuses such rows."""
+    batch = make(np.full((6, 2), 100.0) + np.eye(6, 2), [0, 1] * 3, sparse=sparse)
+    fitted = filterkit.chain("predict RadiusNeighborsClassifier --set radius=30").fit(batch)
+    assert len(fitted.transform(batch)) == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("SVC --set decision_function_shape=ovo", "decision_function_shape=ovo has scores of pairs of classes"),
+        ("SVC --set C={{}}", "SVC: The 'C' parameter of SVC must be"),
+        ("SVC --set C=1 --set C=2", "the parameter 'C' is given twice"),
+        ("SVC --set C=1 --grid C=1,2", "the parameter 'C' is given twice"),
+        ("ClassifierChain --set estimator=GaussianNB", "ClassifierChain: name the classifier itself; each label has"),
+    ],
+)
+def test_parameters_that_would_mislead_are_refused(words, message):
+    with pytest.raises(FilterkitError) as caught:
+        filterkit.chain(f"predict {words}").fit(sample("iris"))
+    assert str(caught.value).startswith(f"predict: {message}")
