@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from command import run
+from filterkit_plugins.scikit_learn.weka_learners import LEARNERS, print_learners
 from weka import weka
 
 from filterkit.plugin.registry import registry
-from filterkit.plugin.weka_learners import LEARNERS, print_learners
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "coming-from-weka.md").read_text(encoding="utf-8")

@@ -409,9 +409,8 @@ class Registry:
             return self.place_of_option(flag) or "; the options of a stage go after its name"
         if len(words) > 1 and words[0] in self.stages:
             return f"; write stages and options as words of their own: {' '.join(words)}"
-        from filterkit.plugin.weka_learners import answer_learner  # only mistakes need it
-
-        hint = answer_learner(name) or _in_weka(name, self.stages)
+        answers = (stage.answer_unknown_stage(name) for stage in self.stages.values())
+        hint = next(filter(None, answers), "") or _in_weka(name, self.stages)
         if hint:
             return hint
         lines = self._lines_by_word()

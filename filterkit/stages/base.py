@@ -179,6 +179,11 @@ class Stage(Configured):
         """
         return self.fit(Batches(lambda: iter(()), 0), schema)
 
+    @classmethod
+    def answer_unknown_stage(cls, name: str) -> str:
+        """Return the end of the message about a stage that nobody offers; "" if this stage has nothing to say of it."""
+        return ""
+
     def words(self) -> list[str]:
         """Return the stage as words of a command line: its name, bare option, and options that are not the default."""
         words, bare = list[str](), list[str]()

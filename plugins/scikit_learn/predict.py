@@ -76,6 +76,12 @@ class Predict(Learner):
     folds: int = option(5, "Number of folds of the inner cross-validation.", minimum=2)
     seed: int = option(0, "Seed for the classifier, and for drawing the folds.", minimum=0, maximum=2**32 - 1)
 
+    @classmethod
+    def answer_unknown_stage(cls, name: str) -> str:
+        from .weka_learners import answer_learner  # only mistakes need it
+
+        return answer_learner(name)
+
     def __post_init__(self) -> None:
         super().__post_init__()
         assert self.estimator is not None
