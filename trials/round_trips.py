@@ -75,6 +75,7 @@ _KNOWN = {
     "order of attributes": (("libsvm",), "the class comes first in a row and last in the schema"),
     "order of labels": ((*UNTYPED, "libsvm"), "labels come in the order of appearance, or of their numbers"),
     "numbers became labels": (("libsvm",), "few whole numbers are a nominal class"),
+    "truth values": (UNTYPED, "a column of true and false has both labels (docs/types.md)"),
     "nominal became string": (UNTYPED, _FOUND_AGAIN),
     "string became nominal": (UNTYPED, _FOUND_AGAIN),
     "nominal became date": (UNTYPED, _FOUND_AGAIN),
@@ -222,6 +223,8 @@ def _attribute_changes(a: Attribute, b: Attribute, values: Any, found: Any) -> I
         order = [label for label in a.values if label in b.values]
         if order != list(b.values):
             what = "order of labels" if set(order) == set(b.values) else "labels"
+            if what == "labels" and set(b.values) == {"false", "true"}:
+                what = "truth values"
             yield Change(what, f"{about}{a.values} and {b.values}")
     elif a.kind != b.kind:
         yield Change(_new_kind(a, b, ours), f"{about}is {b.kind}: {ours[:5]}")
