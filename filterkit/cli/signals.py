@@ -11,6 +11,7 @@ _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
 _heeded: list[int] = []  # the signals that are not ignored, as SIGHUP is under nohup
 _came: list[int] = []  # the signal that came; at most one
 _clean_up: list[Callable[[], None]] = []
+_tell: list[Callable[[], None]] = []  # says to the engines that a signal ends the command
 
 
 def end_at_once() -> None:
@@ -29,10 +30,12 @@ def end_by_unwinding() -> None:
 
     This has an effect only after `end_at_once`.
     """
-    if not _clean_up:
+    if not _clean_up:  # a handler must not import
+        from filterkit.engines.signals import ending
         from filterkit.files.aside import clear_away
 
         _clean_up.append(clear_away)
+        _tell.append(ending.set)
     _handle(_unwind)
 
 
@@ -45,6 +48,8 @@ def _unwind(number: int, frame: FrameType | None) -> None:
     if _came:
         _end(number, frame)
     _came.append(number)
+    for tell in _tell:
+        tell()
     raise KeyboardInterrupt
 
 

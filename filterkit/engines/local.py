@@ -8,6 +8,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from filterkit.engines.engine import PAUSE, Engine
+from filterkit.engines.signals import LONGEST_WAIT, ending
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -40,17 +41,22 @@ class LocalEngine(Engine):
             raise failures[0]
 
     def _map_in_threads(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        from concurrent.futures import Future, ThreadPoolExecutor
+        from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+        def wait_for(future: Future[R]) -> R:
+            while not future.done():
+                wait([future], timeout=LONGEST_WAIT)
+            return future.result()
 
         pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="filterkit")
-        wait = True
+        is_interrupted = False
         try:
-            yield from map_ahead(lambda item: pool.submit(function, item), items, Future.result, 2 * self.jobs)
-        except (KeyboardInterrupt, SystemExit):  # from a signal: do not wait for work that may take long
-            wait = False
+            yield from map_ahead(lambda item: pool.submit(function, item), items, wait_for, 2 * self.jobs)
+        except (KeyboardInterrupt, SystemExit):
+            is_interrupted = True
             raise
-        finally:
-            pool.shutdown(wait, cancel_futures=True)
+        finally:  # a signal may also come while the consumer has the control: then this generator is only closed
+            pool.shutdown(not is_interrupted and not ending.is_set(), cancel_futures=True)
 
 
 def map_ahead(

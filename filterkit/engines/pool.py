@@ -24,14 +24,12 @@ from uuid import uuid4
 from filterkit.allocators import keep_freed_memory
 from filterkit.engines.engine import check_may_start
 from filterkit.engines.local import map_ahead
-from filterkit.engines.signals import hold_back_signals
+from filterkit.engines.signals import LONGEST_WAIT, hold_back_signals
 from filterkit.errors import FilterkitError
 from filterkit.temporary import TemporaryFolder, temporary_errors
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-_LONGEST_WAIT = 0.5  # seconds
 
 
 class Pool:
@@ -147,14 +145,13 @@ class Pool:
     def _as_completed(self, futures: Iterable[Future[R]]) -> Iterator[Future[R]]:
         """Yield futures as they are done; raise `BrokenProcessPool` if that will never be.
 
-        Python does not notice a signal that comes just before it begins to wait, so no wait is long. A future that was
-        submitted as the pool broke is never done.
+        A future that was submitted as the pool broke is never done.
         """
         left = set(futures)
         while left:
             was_broken = self._is_broken
             try:
-                for done in as_completed(left, timeout=_LONGEST_WAIT):
+                for done in as_completed(left, timeout=LONGEST_WAIT):
                     left.discard(done)
                     yield done
             except TimeoutError:

@@ -1,4 +1,4 @@
-"""Hold back signals while processes are being started."""
+"""What engines must know of signals: whether one ends the command, and how to hold them back."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from types import FrameType
 from typing import Any
 
 _TERMINAL_SIGNALS = ("SIGINT", "SIGQUIT", "SIGHUP")
+
+# Python does not notice a signal that comes just before it begins to wait, so no wait is longer. In seconds.
+LONGEST_WAIT = 0.5
+
+# Set once a signal ends the command: from then on, nobody waits for work that may take long.
+ending = threading.Event()
 
 
 @contextmanager

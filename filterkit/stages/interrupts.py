@@ -6,6 +6,8 @@ import signal
 from collections.abc import Callable
 from typing import TypeVar
 
+from filterkit.engines.signals import LONGEST_WAIT
+
 T = TypeVar("T")
 
 
@@ -43,7 +45,8 @@ def interruptible(function: Callable[..., T], *arguments: object) -> T:
             done.set()
 
     threading.Thread(target=work, name="filterkit-native", daemon=True).start()
-    done.wait()
+    while not done.wait(LONGEST_WAIT):
+        pass
     if failures:
         raise failures[0]
     return results[0]

@@ -129,3 +129,29 @@ def test_a_signal_does_not_wait_for_running_work(signal):
         assert not released.is_set()
     finally:
         released.set()
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_an_interrupt_in_the_consumer_does_not_wait_for_long_work(told, monkeypatch):
+    ending = threading.Event()
+    monkeypatch.setattr("filterkit.engines.local.ending", ending)
+    release, finished = threading.Event(), threading.Event()
+
+    def work(i):
+        if i == 1:
+            release.wait(60)
+            finished.set()
+        return i
+
+    def consume():
+        for _ in LocalEngine(2).map(work, range(9)):
+            if told:
+                ending.set()  # as the handler of a signal does
+            else:
+                threading.Timer(0.2, release.set).start()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        consume()
+    assert finished.is_set() != told
+    release.set()
