@@ -159,7 +159,7 @@ def write(
         return
     writer = RowWriter(form)
     with open_output(place) as out:
-        writer.write(out, _mapping(chain_batches([first], stream)))
+        writer.write(out, _make_map_once(chain_batches([first], stream)))
 
 
 def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]:
@@ -247,6 +247,6 @@ def _format_to_write(path: str, said: str | None, by: str = "") -> FileFormat:
     return kind
 
 
-def _mapping(batches: Iterable[Batch]) -> Callable[[Callable[[Batch], Any]], Iterator[Any]]:
-    """What maps a function over batches, which can be read once."""
+def _make_map_once(batches: Iterable[Batch]) -> Callable[[Callable[[Batch], Any]], Iterator[Any]]:
+    """Return a function that maps another over the batches; it can be called once."""
     return lambda function: map(function, batches)

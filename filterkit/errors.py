@@ -183,7 +183,7 @@ def make_class(name: str) -> str:
 
 
 def make_class_first(name: str) -> str:
-    """How to make a numeric or string attribute the class of a file, where the stages of a chain come too late."""
+    """Say how to make a numeric or string attribute the class of a file, where the stages of a chain come too late."""
     return f"make it nominal in a run of its own: filterkit -o NEW.arff FILE {make_class(name)}"
 
 
@@ -195,7 +195,7 @@ NAME_A_CLASS_FIRST = (
 
 
 def not_nominal(name: str, kind: str, in_chain: bool = True) -> str:
-    """What to say of a class of this name and kind that has to be nominal, in a chain or before chains."""
+    """Say that a class of this name and kind has to be nominal, and what to do, in a chain or before chains."""
     name = quoted(name)
     if kind not in ("numeric", "string"):
         return f"{name} is {kind}; name a nominal one with --class"

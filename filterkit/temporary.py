@@ -90,7 +90,7 @@ def user() -> int:
 
 
 def _prefix() -> str:
-    """How names of folders begin."""
+    """Return the prefix of names of folders."""
     return f"filterkit-{own_mark()}-"
 
 

@@ -205,11 +205,11 @@ class Retyping(ChoosingStage):
         raise NotImplementedError(f"{type(self).__name__} has no places")
 
     def retyped(self, attribute: Attribute) -> Attribute:
-        """What becomes of an attribute."""
+        """Return an attribute as this stage types it."""
         raise NotImplementedError(f"{type(self).__name__} has no retyped")
 
     def values(self, values: Any, attribute: Attribute, start: int) -> Any:
-        """What becomes of the values of an attribute; `start` is the number of their first row."""
+        """Convert the values of an attribute; `start` is the number of their first row."""
         raise NotImplementedError(f"{type(self).__name__} has no values")
 
     def refusal(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:

@@ -72,15 +72,15 @@ class Columnar(TypedFormat):
         """The record batches of a file."""
         raise NotImplementedError
 
-    def left_out(self, column: str) -> str:
-        """How to go on without a column."""
+    def advise_leaving_out(self, column: str) -> str:
+        """Say how to go on without a column."""
         return f"say --from {self.name}:skip={column} to leave it out"
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         return ColumnarWriter(self, schema)
 
-    def sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
-        """What writes tables to a stream: an object with ``write_table`` and ``close``."""
+    def open_sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
+        """Return an object with ``write_table`` and ``close``, which writes tables to a stream."""
         raise NotImplementedError
 
 
@@ -105,7 +105,7 @@ class Parquet(Columnar):
 
         return ParquetGroups(pyarrow.parquet.ParquetFile(file, page_checksum_verification=True))
 
-    def sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
+    def open_sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
         import pyarrow.parquet
 
         return pyarrow.parquet.ParquetWriter(
@@ -131,7 +131,7 @@ class ArrowIpc(Columnar):
             return FileGroups(pyarrow.ipc.open_file(file), os.fstat(file.fileno()).st_size)
         return StreamGroups(file)
 
-    def sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
+    def open_sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
         import pyarrow.ipc
 
         compression = None if self.compression == "none" else self.compression
@@ -318,7 +318,7 @@ class ColumnarTable(Table):
         labels = self._read_labels(labelled, sure)
         for name, words in labels.items():
             if name in categorical and not _is_dictionary(schema.field(name).type):
-                words = sorted(words, key=_value)  # their own order is lost; it is this, as a rule
+                words = sorted(words, key=_sort_key)  # their own order is lost; it is this, as a rule
             is_string = name not in sure and len(words) > form.most
             found[name] = Attribute(name, "string") if is_string else label_attribute(name, words, form.order)
         return list(found.values())
@@ -329,7 +329,7 @@ class ColumnarTable(Table):
         try:
             attribute = type_attribute(name, kind)
         except FilterkitError as error:
-            raise FilterkitError(f"{error}; {self._form.left_out(name)}") from None
+            raise FilterkitError(f"{error}; {self._form.advise_leaving_out(name)}") from None
         if getattr(kind, "tz", None) not in (None, *_UTC):
             lost = ConversionWarning(f"the times of column {quoted(name)} are now in UTC, not {kind.tz}")
             warnings.warn(lost, stacklevel=2)
@@ -371,7 +371,7 @@ class ColumnarTable(Table):
         return {attribute.name: attribute for attribute in found}, is_whole
 
     def _no_text(self, name: str) -> FilterkitError:
-        left_out = self._form.left_out(name)
+        left_out = self._form.advise_leaving_out(name)
         return FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text; {left_out}")
 
     def _read_labels(self, names: list[str], sure: set[str]) -> dict[str, list[str]]:
@@ -444,8 +444,8 @@ def _is_dictionary(kind: Any) -> bool:
     return bool(pa.types.is_dictionary(kind))
 
 
-def _value(label: str) -> tuple[bool, float, str]:
-    """What a label is sorted by: numbers by their values, before other texts."""
+def _sort_key(label: str) -> tuple[bool, float, str]:
+    """Return the key by which a label is sorted: numbers by their values, before other texts."""
     try:
         return False, float(label), label
     except ValueError:
@@ -488,7 +488,7 @@ class GroupPart(NamedTuple):
 
     @property
     def place(self) -> str:
-        """For messages."""
+        """Name the file and the position in it for messages."""
         return f"{self.name}, groups {self.first + 1} to {self.stop}"
 
 
@@ -554,7 +554,7 @@ class GroupParser:
             name, how = error.attribute, "; "
             if error.message.endswith("round it"):
                 how = f" by --from {self.form.name}:round={name}, or "
-            raise RowError(f"{error.message}{how}{self.form.left_out(name)}", attribute=name) from None
+            raise RowError(f"{error.message}{how}{self.form.advise_leaving_out(name)}", attribute=name) from None
 
 
 def sparse_rows(table: pa.Table, schema: Schema, pairs: str) -> Batch:
@@ -729,7 +729,7 @@ class ColumnarWriter(Writer):
         if self._pairs is not None:
             metadata |= {_SPARSE: self._pairs.name.encode()}
         self._schema = pa.schema(fields, metadata=metadata)
-        self._sink = self._form.sink(out, self._schema)
+        self._sink = self._form.open_sink(out, self._schema)
 
     def _without_rows(self) -> Any:
         from filterkit.plugin import empty, to_table

@@ -127,7 +127,7 @@ def _sum(totals: np.ndarray) -> float:
 
 
 def _chi_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """What one class adds to the sum of `_chi_of_sums`."""
+    """Compute the term that one class adds to the sum of `_chi_of_sums`."""
     return np.asarray(counts * counts / totals)
 
 
@@ -185,7 +185,7 @@ def information_gain(table: ContingencyTable) -> np.ndarray:
 
 
 def _ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """What one class adds to the sum of `_ig_of_sums`."""
+    """Compute the term that one class adds to the sum of `_ig_of_sums`."""
     return np.asarray(_times_log(counts) + _times_log(totals - counts))
 
 

@@ -88,14 +88,14 @@ class Nearest:
         return scaled
 
     def get_state(self) -> dict[str, Any]:
-        """As `Fitted.get_state`."""
+        """Implement `Fitted.get_state`."""
         state = {"truth": np.ascontiguousarray(self._truth), "weights": self._weights}
         if self._columns is None:
             return {**state, "rows": self._X}
         return {**state, "data": self._X.data, "indices": self._X.indices, "indptr": self._X.indptr}
 
     def scores(self, X: Any) -> np.ndarray:
-        """As `Model.scores`."""
+        """Implement `Model.scores`."""
         step = max(_DISTANCES // len(self._truth), 1)
         parts = [interruptible(self._votes, X[first : first + step]) for first in range(0, X.shape[0], step)]
         return np.concatenate(parts)

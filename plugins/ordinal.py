@@ -95,7 +95,7 @@ class Ordinal(ColumnStage):
         return np.where(np.isnan(values) | np.isnan(threshold), values, (values >= threshold).astype(np.float64))
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
-        """As `ColumnStage.from_state`; in chains that 0.1.0 saved, nominal columns have no level."""
+        """Do what `ColumnStage.from_state` does; in chains that 0.1.0 saved, nominal columns have no level."""
         if "state.threshold" in state:
             state = dict(state)
             nominal, threshold, levels = state.pop("state.nominal"), state.pop("state.threshold"), state["state.levels"]

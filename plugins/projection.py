@@ -62,7 +62,7 @@ class Svd(SelectiveStage):
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         check_numeric(self.name, schema)
-        values, axes = (_few if schema.width <= _MOST_COLUMNS else _many)(self, rows, schema)
+        values, axes = (_few if schema.width <= _MOST_COLUMNS else _fit_many)(self, rows, schema)
         if not len(values):
             raise StageError(self.name, "all training values are 0, which leaves nothing to find")
         return FittedSvd(self, schema, values, axes)
@@ -85,8 +85,8 @@ def _few(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndar
     return values, axes
 
 
-def _many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """As `_few`, of many columns."""
+def _fit_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """Do what `_few` does, for many columns."""
     import warnings
 
     from scipy.sparse.linalg import LinearOperator, lobpcg
@@ -268,7 +268,7 @@ def _mixed(numbers: np.ndarray) -> np.ndarray:
 
 
 def _growth(schema: Schema, components: int) -> float:
-    """See `Fitted.growth`; of sparse rows it is not known how many values they have."""
+    """Implement `Fitted.growth`; a sparse row counts as 16 values, as many as a short text has words."""
     return max(1.0, components / (min(schema.width, 16) if schema.sparse else schema.width))
 
 

@@ -91,7 +91,7 @@ class Sample(TrainingStage):
         present = counts > 0
         present[:1] = False
         shares = (1 - self.bias) * counts / max(int(counts.sum()), 1) + self.bias * present / max(int(present.sum()), 1)
-        wanted = _by_shares(shares, size)
+        wanted = _apportion_shares(shares, size)
         short = np.flatnonzero(wanted > counts)
         if len(short) and not self.replace:
             name = target.values[int(short[0]) - 1] if short[0] else "?"
@@ -166,7 +166,7 @@ def _classes(rows: Rows) -> np.ndarray:
 
 
 def _classes_of(batch: Batch) -> np.ndarray:
-    """As `_classes`, of one batch."""
+    """Do what `_classes` does, for one batch."""
     target = batch.schema.class_attribute
     nominal = target is not None and target.kind == "nominal"
     return batch.y if nominal and batch.y is not None else np.zeros(len(batch), np.int32)
@@ -181,8 +181,8 @@ def _apportioned(counts: np.ndarray, size: int) -> np.ndarray:
     return np.asarray(whole)
 
 
-def _by_shares(shares: np.ndarray, size: int) -> np.ndarray:
-    """As `_apportioned`, by shares of any sum."""
+def _apportion_shares(shares: np.ndarray, size: int) -> np.ndarray:
+    """Do what `_apportioned` does, with shares of any sum."""
     exact = shares / (float(shares.sum()) or 1.0) * size
     whole = np.floor(exact + 1e-9).astype(np.int64)
     order = np.argsort(-(exact - whole), kind="stable")

@@ -56,7 +56,7 @@ class Smote(TrainingStage):
             raise StageError(self.name, "there are missing or infinite values; put impute before it")
         neighbors = min(self.neighbors, int(counts[fewer].min()) - 1)
         nominal = schema.nominal
-        sampler = _sampler(nominal, neighbors, self.seed)
+        sampler = _make_sampler(nominal, neighbors, self.seed)
         data = known.in_form(False).X if nominal.all() else known.X
         X, classes = interruptible(partial(sampler.fit_resample, data, y))
         X = X[len(known) :]
@@ -80,8 +80,8 @@ def _missing(table: Any, rows: int) -> Any:
     return pa.table({field.name: pa.nulls(rows, field.type) for field in table.schema})
 
 
-def _sampler(nominal: np.ndarray, neighbors: int, seed: int) -> Any:
-    """What makes rows with these columns; `nominal`, bool (columns,), says which are nominal."""
+def _make_sampler(nominal: np.ndarray, neighbors: int, seed: int) -> Any:
+    """Return what makes rows with these columns; `nominal`, bool (columns,), says which are nominal."""
     try:
         from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
     except ImportError:

@@ -169,7 +169,7 @@ def _tidied(text: bytes) -> bytes:
 def _highest(text: bytes) -> int:
     """The highest index of tidy text, which is the last of some row, up to `_MOST`; -1 if there is none."""
     characters = np.frombuffer(text, np.uint8)
-    last = _last_colons(characters)
+    last = _find_last_colons(characters)
     if not len(last):
         return -1
     index, factor, going = np.zeros(len(last), np.int64), 1, np.ones(len(last), bool)
@@ -181,8 +181,8 @@ def _highest(text: bytes) -> int:
     return int(index.max(initial=-1, where=index <= _MOST))
 
 
-def _last_colons(characters: np.ndarray) -> np.ndarray:
-    """Where the last colon of each line is; for a line without one, that of any line before."""
+def _find_last_colons(characters: np.ndarray) -> np.ndarray:
+    """Return the offset of the last colon of each line; for a line without one, that of any line before."""
     ends = np.flatnonzero(characters == 0x0A)
     if len(ends) and ends[0] >= _NEAR:
         near = characters[ends[:, None] - np.arange(1, _NEAR + 1)]
@@ -259,7 +259,7 @@ class PairParser(TextParser):
         self.values = np.array(_label_numbers(labels))
 
     def parse(self, text: bytes) -> Batch:
-        """See `TextParser.parse`."""
+        """Implement `TextParser.parse`."""
         try:
             return self._parse(text)
         except (RowError, ValueError):
@@ -326,7 +326,7 @@ class PairParser(TextParser):
         return np.where(wrong, -2.0, found)  # see `from_table`
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """See `TextParser.explain`."""
+        """Implement `TextParser.explain`."""
         line = _tidied(text).decode("utf-8", "replace").strip()
         label, _, rest = line.partition(" ")
         if "qid:" in rest:

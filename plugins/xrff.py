@@ -273,7 +273,7 @@ class Document:
         return bool(text)
 
     def next_size(self, least: int) -> int:
-        """How many bytes to give to `more`, at least `least`.
+        """Return how many bytes to pass to `more`, at least `least`.
 
         The parser reads a tag or comment that has begun anew with each further piece, which should therefore be as long
         as what there is of it.
@@ -678,7 +678,7 @@ class Converter:
         if attribute.kind == "nominal":
             elements = [*(element("value", label, begin) for label in attribute.values), missing]
             return taken(elements, np.where(np.isnan(column), len(elements) - 1, column).astype(np.int32))
-        one = _element_of(attribute, begin)
+        one = _make_element(attribute, begin)
         return pa.array([missing if value is None else one(value) for value in column], pa.string())
 
     def _sparse_rows(self, batch: Batch) -> Any:
@@ -741,8 +741,8 @@ class Converter:
         return pc.if_else(pa.array(np.isnan(values)), missing, known)
 
 
-def _element_of(attribute: Attribute, begin: str = "") -> Callable[[Any], str]:
-    """What makes the element of a value, not missing, of an attribute that is a string, date or relational."""
+def _make_element(attribute: Attribute, begin: str = "") -> Callable[[Any], str]:
+    """Return what makes the element of a value, not missing, of an attribute that is a string, date or relational."""
     if attribute.kind == "date":
         form = DateFormat(attribute.format)
 
@@ -783,7 +783,7 @@ def _inner(attribute: Attribute, value: Any, begin: str) -> str:
         return element("value", format_number(value), begin)
     if attribute.kind == "nominal":
         return element("value", attribute.values[int(value)], begin)
-    return _element_of(attribute, begin)(value)
+    return _make_element(attribute, begin)(value)
 
 
 @hookimpl

@@ -111,7 +111,7 @@ def _fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
 
 
 def _wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
-    """As `_fields`, of rows with many numbers. Those are read as one column, because Arrow takes 5 kB for a column."""
+    """Do what `_fields` does, for rows with many numbers. They are read as one column, as Arrow takes 5 kB for each."""
     characters = np.frombuffer(no_empty_lines(text), np.uint8).copy()
     is_end = characters == ord("\n")
     ends = np.flatnonzero(is_end | (characters == ord(",")))

@@ -200,7 +200,7 @@ class FastFormatter:
 
 
 def _weight_texts(batch: Batch) -> Any:
-    """What follows the values of each row: its weight, or nothing if no row has one."""
+    """Return the text that follows the values of each row: its weight, or nothing if no row has one."""
     if batch.weights is None:
         return ""
     return arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])

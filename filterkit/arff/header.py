@@ -118,7 +118,7 @@ class _Tokens:
         """The tokens in `lines`. Consecutive lines that declare numeric attributes with plain names are one token."""
         for text in lines:
             self.is_own |= self.next_line == 1 and _HISTORY.match(text) is not None
-            position = self._skip(text, 0)
+            position = self._find_next_declaration(text, 0)
             while position < len(text) and not (data := DATA.match(text, position)):
                 run = _PLAIN_LINES.match(text, position)
                 match = run or _LINE.match(text, position)
@@ -131,7 +131,7 @@ class _Tokens:
                         self.scores[self.next_line] = scores
                     yield from tokenize(words, self.next_line)
                 self.next_line += count_lines(words)
-                position = self._skip(text, match.end())
+                position = self._find_next_declaration(text, match.end())
             if b"% filterkit " in text:
                 found = _HISTORY.findall(text, 0, position)
                 self.history += [comment.decode("utf-8", "surrogateescape") for comment in found]
@@ -140,8 +140,8 @@ class _Tokens:
                 self.begun = text[data.end() :]
                 return
 
-    def _skip(self, text: bytes, position: int) -> int:
-        """Where the next declaration begins."""
+    def _find_next_declaration(self, text: bytes, position: int) -> int:
+        """Return the offset at which the next declaration begins."""
         match = BETWEEN.match(text, position)
         assert match is not None
         if match.end() > position:

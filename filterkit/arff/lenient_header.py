@@ -118,7 +118,7 @@ def _mended(line: bytes) -> Mended | None:
         return Mended("", KEEL, names[0] if is_output else None)
     if _is_sound(text, keyword[1].lower()):
         return None
-    readings = _attributes(text) if keyword[1].lower() == b"attribute" else _relations(text)
+    readings = _guess_attributes(text) if keyword[1].lower() == b"attribute" else _guess_relations(text)
     sound = (reading for reading in readings if _is_sound(reading, keyword[1].lower()))
     return next((Mended(reading, DECLARATION) for reading in sound), None)
 
@@ -134,8 +134,8 @@ def _is_sound(text: str, keyword: bytes) -> bool:
     return len(header.attributes) == 1
 
 
-def _attributes(text: str) -> Iterator[str]:
-    """What the declaration of an attribute may mean."""
+def _guess_attributes(text: str) -> Iterator[str]:
+    """Return the readings that the declaration of an attribute may have."""
     unbraced = _UNBRACED.fullmatch(text)
     if unbraced is not None and not _TYPES.search(unbraced["labels"]):
         yield f"@attribute {unbraced['name']} {{{unbraced['labels']}}} {unbraced['comment'] or ''}"
@@ -153,8 +153,8 @@ def _attributes(text: str) -> Iterator[str]:
             yield " ".join(["@attribute", name, kind, *filter(None, (match["weight"], match["comment"]))])
 
 
-def _relations(text: str) -> Iterator[str]:
-    """What the line of the relation may mean."""
+def _guess_relations(text: str) -> Iterator[str]:
+    """Return the readings that the line of the relation may have."""
     match = _RELATION.fullmatch(text)
     name = None if match is None else _name(match["name"])
     if match is not None and name is not None:

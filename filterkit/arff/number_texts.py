@@ -102,7 +102,7 @@ def _are_whole(values: np.ndarray) -> np.ndarray:
 
 
 def _are_odd(values: np.ndarray) -> np.ndarray:
-    """Where the JSON of a number is not its text, or its text without ``.0``."""
+    """Find the numbers whose JSON is neither their text nor their text without ``.0``."""
     size = np.abs(values)
     return np.asarray(~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0)))
 
@@ -130,7 +130,7 @@ def _split(text: np.ndarray) -> Any:
 def _without_point_zero(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """JSON of rows of numbers without the ``.0`` at the end of those that are `whole`."""
     if np.count_nonzero(whole) * _RARE < whole.size:
-        points = _points(text, whole)
+        points = _find_points(text, whole)
         cuts = [0, *np.stack([points, points + len(".0")], axis=1).ravel().tolist(), len(text)]
         return np.frombuffer(b"".join(_slices(text, cuts[::2], cuts[1::2])), np.uint8)
     ends = np.append(text[2:], _ROW_END)
@@ -141,8 +141,8 @@ def _without_point_zero(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
     return np.asarray(text[keep])
 
 
-def _points(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Where the ``.0`` of the few `whole` numbers is; only rows that have some are searched."""
+def _find_points(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Find the ``.0`` of the few `whole` numbers; only rows that have some are searched."""
     row_of = np.flatnonzero(whole) // whole.shape[1]
     rows = row_of[np.diff(row_of, prepend=-1) > 0]
     ends = np.append(np.flatnonzero(text == _ROW_END), len(text))

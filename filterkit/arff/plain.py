@@ -48,7 +48,7 @@ def make_plain(text: bytes) -> Plain:
         if b"'" in rest or MARK in rest:
             raise NotPlain
         masked = pieces[1::2]
-        words = {piece: _word(piece, marked) for piece in dict.fromkeys(masked)}
+        words = {piece: _replace_piece(piece, marked) for piece in dict.fromkeys(masked)}
         pieces[1::2] = [words[piece] for piece in masked]
         text = b"".join(pieces)
     if b"\r" in text:
@@ -61,8 +61,8 @@ def make_plain(text: bytes) -> Plain:
     return Plain(text, marked)
 
 
-def _word(piece: bytes, marked: list[str]) -> bytes:
-    """What replaces a comment or quoted value: nothing, a bare word, or a mark whose value is added to `marked`."""
+def _replace_piece(piece: bytes, marked: list[str]) -> bytes:
+    """Return the replacement of a comment or quoted value: nothing, a bare word, or a mark, added to `marked`."""
     if piece.startswith(b"%"):
         return b""
     inner = piece[1:-1]

@@ -51,7 +51,7 @@ def header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[byte
 
 
 def _numeric_declarations(names: Sequence[str], metrics: tuple[str, ...], scores: np.ndarray) -> bytes:
-    """As `_any_declarations`, of numeric attributes with float64 (n, metrics) scores; made in less time."""
+    """Do what `_any_declarations` does, faster, for numeric attributes with float64 (n, metrics) scores."""
     quoted_names = quote_all(list(names))
     if not metrics:
         return "".join([f"@attribute {name} numeric\n" for name in quoted_names]).encode()

@@ -192,7 +192,7 @@ class _PairTable(ContingencyTable):
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """See `Statistic.of`."""
+        """Implement `Statistic.of`."""
         table = super().of(batch, columns, supervised, reader)
         table.cell_parts = class_parts.compress(table.cell_parts)
         return table

@@ -178,22 +178,22 @@ class Rows:
 
     @property
     def jobs(self) -> int:
-        """See `filterkit.plugin.Rows`."""
+        """Implement `Rows.jobs`."""
         return self.engine.jobs
 
     @property
     def memory(self) -> int:
-        """See `filterkit.plugin.Rows`."""
+        """Implement `Rows.memory`."""
         return self.source.memory
 
     @property
     def to_the_end(self) -> bool:
-        """See `filterkit.plugin.Rows`."""
+        """Implement `Rows.to_the_end`."""
         return self.source.to_the_end
 
     @property
     def n_arranged(self) -> int | None:
-        """How many rows the last training stage has arranged in its latest pass; None before it, or without a stage."""
+        """Return how many rows the last training stage arranged in its latest pass; None before it, or without one."""
         return None if self._arrangement is None else self._arrangement.n_rows
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
@@ -262,7 +262,7 @@ class _Arrangement:
         self._all_read = False
 
     def all_read(self) -> bool:
-        """See `BatchSource`."""
+        """Implement `BatchSource.all_read`."""
         return self._all_read
 
     def read(self, function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:

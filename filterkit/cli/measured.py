@@ -34,7 +34,7 @@ class MeasuredRows:
         self._counts: dict[str, PredictionCounts] = {}
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """See `Rows.map`."""
+        """Implement `Rows.map`."""
         from filterkit.evaluation.confusion import add_confusion
 
         self._counts = {}
@@ -43,7 +43,7 @@ class MeasuredRows:
             yield result
 
     def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
-        """See `Rows.map_pieces`; nothing must be done, because all rows are counted."""
+        """Implement `Rows.map_pieces`; nothing must be done, because all rows are counted."""
         assert not done
         from filterkit.evaluation.confusion import add_confusion
 
@@ -54,7 +54,7 @@ class MeasuredRows:
             yield both[0]
 
     def all_read(self) -> bool:
-        """See `Rows.all_read`."""
+        """Implement `Rows.all_read`."""
         return self._rows.all_read()
 
     def print_counts(self, name: str) -> None:

@@ -112,13 +112,13 @@ class Summary(Statistic):
         )
 
     def column_range(self, low: int, high: int) -> Self:
-        """See `Statistic.column_range`."""
+        """Implement `Statistic.column_range`."""
         begin, end = self._label_starts[[low, high]].tolist()
         return super().column_range(low, high).replace(label_parts=self.label_parts[begin:end])
 
     @property
     def nbytes(self) -> int:
-        """See `Statistic.nbytes`."""
+        """Implement `Statistic.nbytes`."""
         return super().nbytes + self.label_parts.nbytes
 
     @property
@@ -218,7 +218,7 @@ class Moments(Summary):
 
     @classmethod
     def of_table(cls, table: ContingencyTable) -> Self:
-        """See `Summary.of_table`."""
+        """Implement `Summary.of_table`."""
         moments = super().of_table(table)
         digits = np.zeros((2, MOST_DIGITS, len(table)))
         column, exponent = table.column_of_cell, moments._choose_exponents()
@@ -229,7 +229,7 @@ class Moments(Summary):
 
     @property
     def working_bytes(self) -> int:
-        """See `Statistic.working_bytes`; computing a mean makes Python ints of the sums."""
+        """Implement `Statistic.working_bytes`; computing a mean makes Python ints of the sums."""
         return self.nbytes + _INT_BYTES * len(self)
 
     def _choose_exponents(self) -> np.ndarray:

@@ -71,13 +71,13 @@ class ContingencyTable(Statistic):
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """See `Statistic.of`."""
+        """Implement `Statistic.of`."""
         rows = select_counted_rows(batch, supervised, reader)
         return cls(batch.schema, columns, *count_cells(rows, columns, reader), rows.totals)
 
     @classmethod
     def merge(cls, several: Sequence[ContingencyTable], jobs: int = 1) -> ContingencyTable:
-        """See `Statistic.merge`; if there are many cells, each of `jobs` threads merges a part of the columns."""
+        """Implement `Statistic.merge`; if there are many cells, each of `jobs` threads merges a part of the columns."""
         first = several[0]
         if len(several) == 1:
             return first
@@ -92,12 +92,12 @@ class ContingencyTable(Statistic):
 
     @property
     def nbytes(self) -> int:
-        """See `Statistic.nbytes`."""
+        """Implement `Statistic.nbytes`."""
         return self.values.nbytes + self.cell_parts.nbytes + self.gap_parts.nbytes
 
     @property
     def working_bytes(self) -> int:
-        """See `Statistic.working_bytes`; sparse weights count as if they were arrays."""
+        """Implement `Statistic.working_bytes`; sparse weights count as if they were arrays."""
         if not isinstance(self.cell_parts, SparseParts):
             return self.nbytes
         return self.values.nbytes + (len(self.values) + 2 * len(self)) * self.total_parts.nbytes
@@ -200,7 +200,7 @@ class ContingencyTable(Statistic):
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
     def column_range(self, low: int, high: int) -> ContingencyTable:
-        """See `Statistic.column_range`; nothing is copied."""
+        """Implement `Statistic.column_range`; nothing is copied."""
         cells = slice(int(self.indptr[low]), int(self.indptr[high]))
         return self.replace(
             columns=self.columns[low:high],
@@ -223,7 +223,7 @@ class ContingencyTable(Statistic):
         )
 
     def first_columns(self, count: int) -> ContingencyTable:
-        """See `Statistic.first_columns`; the arrays are copied, so that those of the other columns can be freed."""
+        """Implement `Statistic.first_columns`; the arrays are copied, so that the other columns can be freed."""
         return self if count >= len(self) else self.only(np.arange(count))
 
     def without_classes(self) -> ContingencyTable:

@@ -46,7 +46,7 @@ def exact_numbers(array: Any, may_round: bool = False) -> Any:
     """
     kind = array.type
     if pa.types.is_decimal(kind):
-        return _decimals(array, may_round)
+        return _convert_decimals(array, may_round)
     if pa.types.is_boolean(kind):
         array = array.cast(pa.int8())
     try:
@@ -58,8 +58,8 @@ def exact_numbers(array: Any, may_round: bool = False) -> Any:
     return rounded
 
 
-def _decimals(array: Any, may_round: bool) -> Any:
-    """As `exact_numbers`, of decimals. Arrow's own conversion often misses the nearest float64 by a bit."""
+def _convert_decimals(array: Any, may_round: bool) -> Any:
+    """Do what `exact_numbers` does, for decimals. Arrow's own conversion often misses the nearest float64 by a bit."""
     scale = array.type.scale
     if len(array) and pa.types.is_decimal128(array.type) and 0 <= scale <= 22:
         missing = nulls(array)

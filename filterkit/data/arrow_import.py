@@ -16,7 +16,7 @@ from filterkit.data.column_types import (
     label_attribute,
     type_attribute,
 )
-from filterkit.data.contract import found_instead, kind_of
+from filterkit.data.contract import describe_no_rows, kind_of
 from filterkit.data.interop import with_noted
 from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.noted import schema_noted
@@ -91,19 +91,19 @@ def arrow_table(given: Any) -> pa.Table:
     if type(given).__module__.partition(".")[0] == "pandas":
         raise FilterkitError("this is of pandas; convert a data frame by filterkit.from_pandas")
     if not hasattr(given, "__arrow_c_stream__") and not hasattr(given, "__arrow_c_array__"):
-        raise FilterkitError(f"expected an Arrow table or what has __arrow_c_stream__, found {found_instead(given)}")
+        raise FilterkitError(f"expected an Arrow table or what has __arrow_c_stream__, found {describe_no_rows(given)}")
     try:
         return pa.table(given)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise FilterkitError(_unreadable(given, error)) from None
+        raise FilterkitError(_explain_unreadable(given, error)) from None
 
 
-def _unreadable(given: Any, error: Exception) -> str:
-    """What is wrong with rows that Arrow cannot read: the first column of a data frame that it cannot read alone."""
+def _explain_unreadable(given: Any, error: Exception) -> str:
+    """Say why Arrow cannot read some rows: name the first column of a data frame that it cannot read alone."""
     import pyarrow as pa
 
     if type(given).__name__ == "Series":
-        return f"expected an Arrow table, found {found_instead(given)}"
+        return f"expected an Arrow table, found {describe_no_rows(given)}"
     for name in getattr(given, "columns", ()) if hasattr(given, "select") else ():
         try:
             pa.table(given.select(name))

@@ -178,19 +178,19 @@ class Attributes(Sequence[Attribute]):
         return Attributes(names, self._rest.take(places), self._metrics.take(places), scores)
 
     def as_numeric(self, chosen: np.ndarray | None = None) -> Attributes:
-        """These attributes as numeric ones of the same weights and scores; only those where bool `chosen` is true."""
+        """Make attributes numeric where bool `chosen` is true, or all if it is None; weights and scores stay."""
         rest = self._rest.changed(lambda rest: ("numeric", (), "", (), rest[4]), len(self), chosen)
         return Attributes(self.names, rest, self._metrics, self._scores)
 
     def scored(self, metric: str, scores: np.ndarray) -> Attributes:
-        """These attributes with float64 (n,) `scores` under `metric` as their latest scores."""
+        """Return these attributes with float64 (n,) `scores` under `metric` as their latest scores."""
         bare = self.unscored(metric)
         metrics = bare._metrics.changed(lambda metrics: (*metrics, metric), len(self), None)
         ends = np.cumsum(bare._counts)
         return Attributes(bare.names, bare._rest, metrics, np.insert(bare._scores, ends, scores))
 
     def unscored(self, metric: str | None = None, chosen: np.ndarray | None = None) -> Attributes:
-        """These attributes without scores under `metric`, or without any; or only those where bool `chosen` is true."""
+        """Drop the scores under `metric`, or all; None for `chosen` means of all attributes, else where it is true."""
 
         def remain(metrics: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(each for each in metrics if metric is not None and each != metric)

@@ -103,7 +103,7 @@ def _found(stage: str, flag: str, schema: Schema, texts: Sequence[str], among: l
             means = _by_number_or_pattern(stage, flag, schema, text)
             some = {i for i in among if means(i, schema.attributes[i])}
             if not some:
-                raise StageError(stage, f"{flag}: {_nothing(schema, text, list(names))}")
+                raise StageError(stage, f"{flag}: {_explain_no_match(schema, text, list(names))}")
             found |= some
     return found
 
@@ -124,8 +124,8 @@ def _by_number_or_pattern(stage: str, flag: str, schema: Schema, text: str) -> C
     return lambda _, attribute: pattern.match(attribute.name) is not None
 
 
-def _nothing(schema: Schema, text: str, names: list[str]) -> str:
-    """What to say of a choice that means nothing among attributes of these `names`."""
+def _explain_no_match(schema: Schema, text: str, names: list[str]) -> str:
+    """Say why a choice matches none of the attributes of these `names`."""
     others = {a.name: (i, a) for i, a in enumerate(schema.attributes)}
     if text not in others:
         return f"no attribute is named {quoted(text)}{suggestion(text, names)}"

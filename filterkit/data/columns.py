@@ -57,7 +57,7 @@ def to_columns(batch: Batch, places: Sequence[int] | None = None) -> list[Any]:
 
 
 def columns_of(batch: Batch, places: Sequence[int] | None = None) -> list[Any]:
-    """As `to_columns`, but the columns of a sparse X are `Entries`."""
+    """Do what `to_columns` does, but return the columns of a sparse X as `Entries`."""
     schema = batch.schema
     X: Any = batch.csr.matrix().tocsc() if batch.sparse else batch.X
     chosen = range(len(schema.attributes)) if places is None else places
@@ -87,7 +87,7 @@ def codes_of(values: np.ndarray) -> np.ndarray:
 
 
 def weight_name(batch: Batch, chosen: str | None) -> str | None:
-    """What the column of weights is called, None if there is to be none.
+    """Return the name of the column of weights; None if there is to be none.
 
     Raises
     ------

@@ -33,7 +33,7 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Return the name that messages use."""
 
 
 def record_plugin(thing: Any, plugin: str) -> None:
@@ -91,8 +91,8 @@ def kind_of(thing: Any) -> str:
     return "None" if thing is None else f"{'an' if name[0] in 'AEIOUaeiou' or name == 'ndarray' else 'a'} {name}"
 
 
-def found_instead(thing: Any) -> str:
-    """What was found where rows are expected, and what to do, for a message."""
+def describe_no_rows(thing: Any) -> str:
+    """Say what was passed instead of rows, and what to do."""
     kind = kind_of(thing)
     if isinstance(thing, (str, os.PathLike)):
         path = os.fsdecode(thing)
@@ -117,7 +117,7 @@ def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
     ------
     PluginError : it does not fit `schema`, that of the fitted stage, or has another number of rows than `given`.
     """
-    fault = misfit(out, schema)
+    fault = find_misfit(out, schema)
     if fault is None and len(out) != len(given):
         fault = f"transform gives {len(out)} rows for {len(given)}"
     if fault is None and out.sparse != schema.sparse and given.sparse == given.schema.sparse:
@@ -154,7 +154,7 @@ def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> 
         if not hasattr(batches, "__iter__"):
             raise broken(stage.name, f"arrange gives {kind_of(batches)}; yield batches", type(stage))
         for batch in batches:
-            fault = misfit(batch, schema)
+            fault = find_misfit(batch, schema)
             if fault is not None:
                 raise broken(stage.name, fault, type(stage))
             yield without_stored_zeros(batch)
@@ -167,7 +167,7 @@ def check_given(batch: Any) -> Batch:
     ------
     FilterkitError : it does not fit its own schema.
     """
-    fault = misfit(batch, getattr(batch, "schema", None))
+    fault = find_misfit(batch, getattr(batch, "schema", None))
     if fault is not None:
         raise FilterkitError(f"the batch does not fit its schema: {fault}")
     return without_stored_zeros(batch)
@@ -185,7 +185,7 @@ def check_read(kind: Named, batches: Any) -> Iterator[Batch]:
     schema = None
     for batch in batches:
         schema = schema or getattr(batch, "schema", None)
-        fault = misfit(batch, schema)
+        fault = find_misfit(batch, schema)
         if fault is not None:
             raise broken(kind.name, fault, kind)
         yield without_stored_zeros(batch)
@@ -310,8 +310,8 @@ def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thin
     return found
 
 
-def misfit(batch: Any, schema: Any) -> str | None:
-    """What in a batch does not fit `schema`, and what to do; None if everything fits.
+def find_misfit(batch: Any, schema: Any) -> str | None:
+    """Say what in a batch does not fit `schema`, and what to do; None if everything fits.
 
     X may be sparse or dense, whatever `schema` says; see `Batch.in_form`.
     """
@@ -325,7 +325,7 @@ def misfit(batch: Any, schema: Any) -> str | None:
         # Importing numpy.ma takes longer than a small file; there are masked arrays only if somebody else has.
         if "numpy.ma" in sys.modules and isinstance(array, np.ma.MaskedArray):
             return f"{name} is a MaskedArray; fill it with NaN, or with -1 where it is codes of a class"
-    return _matrix_misfit(batch, schema) or _beside_misfit(batch, schema) or _codes_misfit(batch, schema)
+    return _find_matrix_misfit(batch, schema) or _find_other_misfit(batch, schema) or _find_code_misfit(batch, schema)
 
 
 def difference(found: Any, expected: Schema) -> str:
@@ -345,8 +345,8 @@ def difference(found: Any, expected: Schema) -> str:
     return "it differs"
 
 
-def _matrix_misfit(batch: Batch, schema: Schema) -> str | None:
-    """What is wrong with X."""
+def _find_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
+    """Say what is wrong with X; None if nothing is."""
     X = batch._X
     if isinstance(X, np.ndarray):
         if type(X) is not np.ndarray and not isinstance(X, np.memmap):
@@ -365,11 +365,11 @@ def _matrix_misfit(batch: Batch, schema: Schema) -> str | None:
         return (
             f"X has {X.shape[1]} columns, but the schema {schema.width} features; the schema must describe the output"
         )
-    return _order_misfit(batch.csr, schema.width) if batch.sparse else None
+    return _find_order_misfit(batch.csr, schema.width) if batch.sparse else None
 
 
-def _order_misfit(X: Csr, width: int) -> str | None:
-    """What is wrong with the arrays of sparse rows."""
+def _find_order_misfit(X: Csr, width: int) -> str | None:
+    """Say what is wrong with the arrays of sparse rows; None if nothing is."""
     indices, indptr = X.indices, X.indptr
     if indices.dtype.kind != "i" or indptr.dtype.kind != "i":
         return "the indices of X are not integers; make them int32"
@@ -387,8 +387,8 @@ def _order_misfit(X: Csr, width: int) -> str | None:
     return None
 
 
-def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
-    """What is wrong with the class, the weights and the attributes that pass through."""
+def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
+    """Say what is wrong with the class, the weights and the attributes that pass through; None if nothing is."""
     rows, y, weights, passthrough = len(batch), batch.y, batch.weights, batch.passthrough
     target = schema.class_attribute
     if (y is None) != (not schema.targets):
@@ -416,8 +416,8 @@ def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
     return None
 
 
-def _codes_misfit(batch: Batch, schema: Schema) -> str | None:
-    """Which class, or nominal value in the first rows, is not an index of its labels."""
+def _find_code_misfit(batch: Batch, schema: Schema) -> str | None:
+    """Say which class, or nominal value in the first rows, is not an index of its labels; None if none is."""
     y, target = batch.y, schema.class_attribute
     if y is not None and y.size and y.dtype.kind == "i":
         sizes = [len(a.values) for a in (schema.label_attributes if target is None else (target,))]

@@ -9,11 +9,11 @@ _OPTION = re.compile(r"\s*(?<!\S)-C\s+([+-]?\d{1,18})(?!\S)")
 
 
 def declared_labels(relation: str) -> int | None:
-    """How many attributes a relation declares to be labels: the first N or, if the number is negative, the last.
+    """Return the number of attributes that a relation declares to be labels: the first N or, if negative, the last.
 
     The last declaration counts. None is for a name without any.
     """
-    declaration = _declaration(relation)[1]
+    declaration = _find_declaration(relation)[1]
     return None if declaration is None else int(declaration[1])
 
 
@@ -28,7 +28,7 @@ def with_labels_moved(relation: str, before: Sequence[int], after: Sequence[int]
     before, after : the positions of the labels, ascending.
     count : the number of attributes after the move.
     """
-    text, declaration = _declaration(relation)
+    text, declaration = _find_declaration(relation)
     number = len(before)
     declared = 0 if declaration is None else int(declaration[1])
     if declaration is None or abs(declared) != number or (declared > 0) != (before[0] == 0) or len(after) != number:
@@ -41,8 +41,8 @@ def with_labels_moved(relation: str, before: Sequence[int], after: Sequence[int]
     return relation.partition(":")[0] + (f":{text}" if text.strip() else "")
 
 
-def _declaration(relation: str) -> tuple[str, re.Match[str] | None]:
-    """What follows the first colon of a relation's name, and the last option ``-C`` in it."""
+def _find_declaration(relation: str) -> tuple[str, re.Match[str] | None]:
+    """Return the text after the first colon of a relation's name, and the last option ``-C`` in it."""
     text = relation.partition(":")[2]
     found = list(_OPTION.finditer(text)) if "-C" in text else []
     return text, found[-1] if found else None

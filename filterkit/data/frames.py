@@ -12,9 +12,9 @@ from filterkit.data.arrow_import import Found, check_names, find_strings, infer_
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, codes_of, columns_of, weight_name, weights_of
-from filterkit.data.contract import found_instead
+from filterkit.data.contract import describe_no_rows
 from filterkit.data.interop import with_noted
-from filterkit.data.losses import Inexact, inexact, is_exact, named, warn_of_losses
+from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.noted import noted, schema_noted
 from filterkit.data.schema import Attribute
 from filterkit.errors import FilterkitError, quoted
@@ -100,11 +100,11 @@ def from_pandas(
     import pandas as pd
 
     if not isinstance(frame, pd.DataFrame):
-        raise FilterkitError(f"expected a data frame of pandas, found {found_instead(frame)}")
+        raise FilterkitError(f"expected a data frame of pandas, found {describe_no_rows(frame)}")
     unnamed = next((i for i, name in enumerate(frame.columns, 1) if name is None or name != name), None)
     if unnamed is not None:
         raise FilterkitError(f"column {unnamed} of this data frame has no name; give it one")
-    losses = _losses(frame)
+    losses = _list_losses(frame)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     check_names(list(frame.columns))
     known, noted_weights = schema_noted(_notes(frame))
@@ -126,8 +126,8 @@ def _notes(frame: pd.DataFrame) -> dict[bytes, bytes]:
     return {key.encode("utf-8", "replace"): text.encode("utf-8", "surrogatepass") for key, text in texts.items()}
 
 
-def _losses(frame: pd.DataFrame) -> list[str]:
-    """What a batch does not keep of a frame, a text each, but for what Arrow's columns tell, too."""
+def _list_losses(frame: pd.DataFrame) -> list[str]:
+    """List what a batch does not keep of a frame, a text each, but for what Arrow's columns tell, too."""
     import pandas as pd
 
     losses = []
@@ -181,7 +181,7 @@ def _entries(column: pd.Series) -> Entries:
     try:
         values = exact_numbers(pa.array(array.sp_values)).to_numpy()
     except Inexact as error:
-        raise FilterkitError(inexact(str(column.name), error.number)) from None
+        raise FilterkitError(describe_inexact(str(column.name), error.number)) from None
     return Entries(array.sp_index.indices.astype(np.int64), values, len(array))
 
 
@@ -211,7 +211,7 @@ def _table(frame: pd.DataFrame) -> pa.Table:
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        raise FilterkitError(_unconvertible(frame, error)) from None
+        raise FilterkitError(_explain_refusal(frame, error)) from None
 
 
 def _with_texts(column: pd.Series) -> pd.Series:
@@ -222,8 +222,8 @@ def _with_texts(column: pd.Series) -> pd.Series:
     return column.cat.rename_categories(texts)
 
 
-def _unconvertible(frame: pd.DataFrame, error: Exception) -> str:
-    """What is wrong with a frame that Arrow refuses: its first column that it refuses alone."""
+def _explain_refusal(frame: pd.DataFrame, error: Exception) -> str:
+    """Say what is wrong with a frame that Arrow refuses: its first column that it refuses alone."""
     import pyarrow as pa
 
     for name, column in frame.items():
@@ -232,7 +232,7 @@ def _unconvertible(frame: pd.DataFrame, error: Exception) -> str:
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as alone:
             odd = next((n for n in column if isinstance(n, int) and not is_exact(n)), None)
             if isinstance(alone, OverflowError) and odd is not None:
-                return inexact(str(name), str(odd))
+                return describe_inexact(str(name), str(odd))
             kinds = sorted({type(value).__name__ for value in column if value is not None})
             of = f"objects of types {', '.join(kinds[:4])}" if len(kinds) > 1 else f"values of type {kinds[0]}"
             reason = " ".join(str(alone).split())[:200]

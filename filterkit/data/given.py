@@ -10,7 +10,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
-from filterkit.data.contract import check_given, difference, found_instead
+from filterkit.data.contract import check_given, describe_no_rows, difference
 from filterkit.data.losses import ConversionWarning, Inexact, is_exact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
@@ -50,7 +50,7 @@ def given_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABE
     if isinstance(rows, Batch):
         return check_given(rows)
     if not is_table(rows):
-        raise FilterkitError(f"expected a batch or a data frame, found {found_instead(rows)}")
+        raise FilterkitError(f"expected a batch or a data frame, found {describe_no_rows(rows)}")
     target = None if incoming is None else incoming.class_attribute
     if _is_of_pandas(rows):
         from filterkit.data.frames import from_pandas
@@ -184,7 +184,7 @@ def _table_of_objects(rows: np.ndarray) -> pa.Table:
 
 
 def _mixed_frame(frame: Any, incoming: Schema | None) -> Batch | None:
-    """As `mixed_rows`, of a data frame of pandas."""
+    """Do what `mixed_rows` does, for a data frame of pandas."""
     from filterkit.data.frames import from_pandas
 
     if len(frame.columns) and all(_is_numeric(column) for _, column in frame.items()):
@@ -196,7 +196,7 @@ def _mixed_frame(frame: Any, incoming: Schema | None) -> Batch | None:
 
 
 def _mixed_table(rows: Any, incoming: Schema | None) -> Batch | None:
-    """As `mixed_rows`, of a data frame of Polars or a table of Arrow."""
+    """Do what `mixed_rows` does, for a data frame of Polars or a table of Arrow."""
     import pyarrow as pa
 
     from filterkit.data.arrow_import import arrow_table, from_arrow, is_inexact

@@ -62,7 +62,7 @@ def schema_table(schema: Schema) -> str:
         (i + 1, a.name, a.kind, _described(a), role if i in targets else "")
         for i, a in ((i, schema.attributes[i]) for i in places)
     ]
-    caption = f"{schema.relation}: {_counted(schema)}, {_form(schema)} rows{_of_class(schema)}"
+    caption = f"{schema.relation}: {_counted(schema)}, {_form(schema)} rows{_describe_class(schema)}"
     left_out = f"{count - len(rows):,} more attributes" if count > len(rows) else ""
     return table(caption, ("", "attribute", "kind", "details", "role"), rows, left_out)
 
@@ -84,8 +84,8 @@ def _form(schema: Schema) -> str:
     return "sparse" if schema.sparse else "dense"
 
 
-def _of_class(schema: Schema) -> str:
-    """Which attribute is the class, and which of its values is positive."""
+def _describe_class(schema: Schema) -> str:
+    """Say which attribute is the class, and which of its values is positive."""
     if schema.class_attribute is None:
         return f", {len(schema.labels):,} labels" if schema.labels else ""
     positive = f", positive {quoted(schema.positive)}" if schema.positive is not None else ""
@@ -109,7 +109,7 @@ def batch_table(batch: Batch) -> str:
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))
     caption = f"{schema.relation}: {len(batch):,} {_form(schema)} row{'s' * (len(batch) != 1)}, {_counted(schema)}"
-    caption += _of_class(schema) + (", weights" if batch.weights is not None else "")
+    caption += _describe_class(schema) + (", weights" if batch.weights is not None else "")
     left_out = f"{len(batch) - len(some):,} more rows" if len(batch) > len(some) else ""
     places = _first(len(schema.attributes), _COLUMNS, schema.targets)
     hidden = len(schema.attributes) - len(places)
@@ -117,7 +117,7 @@ def batch_table(batch: Batch) -> str:
     rows: list[list[Any]] = [[] for _ in range(len(some))]
     if batch.sparse and hidden:
         places = [*schema.passthrough_indices[:_VALUES], *schema.targets[:_VALUES]]
-        header, rows = ["values other than 0"], [[text] for text in _not_zero(some)]
+        header, rows = ["values other than 0"], [[text] for text in _list_nonzero(some)]
     elif hidden:
         left_out = ", ".join(filter(None, (left_out, f"{hidden:,} more attributes")))
     for place, column in zip(places, to_columns(some, places)):
@@ -128,8 +128,8 @@ def batch_table(batch: Batch) -> str:
     return table(caption, header, rows, left_out)
 
 
-def _not_zero(batch: Batch) -> Iterator[str]:
-    """For each row of a sparse batch, its first attributes whose values are not zero, with their values."""
+def _list_nonzero(batch: Batch) -> Iterator[str]:
+    """Return, for each row of a sparse batch, its first attributes whose values are not zero, with their values."""
     features, X = batch.schema.features, batch.csr
     for first, stop in pairwise(X.indptr.tolist()):
         shown = slice(first, min(first + _NOT_ZERO, stop))

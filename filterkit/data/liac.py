@@ -15,7 +15,7 @@ from filterkit.data.contract import kind_of
 from filterkit.data.csr import Csr
 from filterkit.data.interop import from_columns
 from filterkit.data.labels import join
-from filterkit.data.losses import inexact, is_exact, named, warn_of_losses
+from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.errors import FilterkitError, quoted
 
@@ -73,7 +73,7 @@ def _liac_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
 
     def other(cell: Any) -> Any:
         if isinstance(cell, (int, np.integer)) and attribute.kind == "numeric" and not is_exact(int(cell)):
-            raise FilterkitError(inexact(attribute.name, str(cell)))
+            raise FilterkitError(describe_inexact(attribute.name, str(cell)))
         if cell is not None and not isinstance(cell, (Real, np.number) if attribute.kind == "numeric" else str):
             what = "number" if attribute.kind == "numeric" else "text"
             raise FilterkitError(
@@ -117,8 +117,8 @@ def _liac_attribute(name: str, kind: Any) -> Attribute:
     return Attribute(name, "string" if kind.upper() == "STRING" else "numeric")
 
 
-def _liac_kind(attribute: Attribute) -> str | list[str]:
-    """What liac-arff calls the kind of an attribute."""
+def _name_liac_type(attribute: Attribute) -> str | list[str]:
+    """Return the type by which liac-arff calls an attribute."""
     if attribute.kind in ("date", "relational"):
         raise FilterkitError(f"liac-arff has no {attribute.kind} attributes, and {quoted(attribute.name)} is one")
     kinds: dict[str, str | list[str]] = {"nominal": [*attribute.values], "numeric": "REAL", "string": "STRING"}
@@ -134,7 +134,7 @@ def to_liac(batch: Batch) -> dict[str, Any]:
     ------
     FilterkitError : the batch has dates, bags or weights of rows, which liac-arff does not support.
     """
-    attributes = [(a.name, _liac_kind(a)) for a in batch.schema.attributes]
+    attributes = [(a.name, _name_liac_type(a)) for a in batch.schema.attributes]
     if batch.weights is not None:
         raise FilterkitError("liac-arff has no weights of rows; leave them out with batch.replace(weights=None)")
     result: dict[str, Any] = {"relation": batch.schema.relation, "description": "", "attributes": attributes}

@@ -31,8 +31,8 @@ class Inexact(ValueError):
         self.number = number
 
 
-def inexact(name: str, number: str) -> str:
-    """What is wrong with a column that has a number which float64 does not have, and what to do."""
+def describe_inexact(name: str, number: str) -> str:
+    """Say that a column has a number which float64 does not have, and what to do."""
     return f"column {quoted(name)}: {Inexact(number)}; make it text, or round it"
 
 
@@ -53,7 +53,7 @@ def first_inexact(text: bytes) -> str | None:
 
 
 def find_inexact(text: bytes) -> Iterator[tuple[int, str]]:
-    """Where each whole number in a text that float64 does not have begins, in bytes, and the number."""
+    """Find each whole number in a text that float64 does not have: its offset in bytes, and the number."""
     for match in _LONG.finditer(text):
         if not is_exact(int(match[0])):
             yield match.start(), match[0].decode()

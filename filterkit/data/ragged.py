@@ -100,7 +100,7 @@ class Ragged:
         return np.searchsorted(self._key, sort_key(rows, values))
 
     def _search_runs(self, rows: np.ndarray, values: np.ndarray, changes: np.ndarray) -> np.ndarray:
-        """As `search`, run by run. A run is in one row, and ends at the next of `changes`."""
+        """Do what `search` does, run by run. A run is in one row, and ends at the next of `changes`."""
         found = np.empty(len(values), np.int64)
         bounds = [0, *changes.tolist(), len(values)]
         for begin, end in pairwise(bounds):
@@ -110,7 +110,7 @@ class Ragged:
         return found
 
     def _search_counts(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-        """As `search`, by a table, if all `values` are small whole numbers, as word counts are; else None."""
+        """Do what `search` does, by a table if all `values` are small whole numbers, as word counts are; else None."""
         low, high = values.min(), values.max()
         if not (low >= 0 and high < 1 << 31):  # also if there is a NaN
             return None

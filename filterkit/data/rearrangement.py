@@ -110,13 +110,13 @@ class Rearrangement:
         same = np.arange(given.width)
         self._same_X = not len(self._others) and np.array_equal(self._moved, same) and given.width == wanted.width
         self._same_y = given.targets and self._source[list(wanted.targets)].tolist() == list(given.targets)
-        place = [(self._room(i), i) for i in wanted.passthrough_indices]
+        place = [(self._find_source(i), i) for i in wanted.passthrough_indices]
         self._same_passthrough = given.passthrough == wanted.passthrough and place == [
             ((_PASSTHROUGH, number), i) for number, i in enumerate(wanted.passthrough_indices)
         ]
 
-    def _room(self, position: int) -> tuple[int, int] | None:
-        """Where an attribute of `wanted` comes from; None if it is new."""
+    def _find_source(self, position: int) -> tuple[int, int] | None:
+        """Return the position that an attribute of `wanted` comes from; None if it is new."""
         origin = int(self._source[position])
         return None if origin < 0 else (int(self._homes.room[origin]), int(self._homes.place[origin]))
 
@@ -138,7 +138,7 @@ class Rearrangement:
 
     def _made(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
         """The values of an attribute of `wanted`."""
-        room = self._room(position)
+        room = self._find_source(position)
         return new[position] if room is None else _values(batch, *room)
 
     def _X(self, batch: Batch, new: Mapping[int, Any]) -> Any:

@@ -147,7 +147,7 @@ class Texts(Sequence[str]):
     __hash__ = None  # type: ignore[assignment]
 
     def place(self, text: str) -> int | None:
-        """Where `text` comes first; None if it is none of these texts."""
+        """Return the index of the first text that equals `text`; None if there is none."""
         wanted = text.encode("utf-8", "surrogatepass")
         places = np.flatnonzero(self.lengths == len(wanted))
         for offset, character in enumerate(wanted):

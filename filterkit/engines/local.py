@@ -25,7 +25,7 @@ class LocalEngine(Engine):
     name = "local"
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """See `Engine.map`; one item, or one job, takes no thread."""
+        """Implement `Engine.map`; one item, or one job, takes no thread."""
         if self.jobs <= 1:
             for item in items:
                 yield item if item is PAUSE else function(item)

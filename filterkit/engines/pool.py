@@ -62,13 +62,13 @@ class Pool:
             raise
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """See `filterkit.engines.engine.Engine.map`; raise a `FilterkitError` if a process is killed."""
+        """Implement `filterkit.engines.engine.Engine.map`; raise a `FilterkitError` if a process is killed."""
         call = self._write_call(function)
         with self._end_on_failure():
             yield from map_ahead(partial(self._submit, call), items, self._wait_for, 2 * self._jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """See `filterkit.engines.engine.Engine.map_as_done`; raise a `FilterkitError` if a process is killed."""
+        """Implement `filterkit.engines.engine.Engine.map_as_done`; raise a `FilterkitError` if a process is killed."""
         call = self._write_call(function)
         with self._end_on_failure():
             with hold_back_signals():
@@ -77,7 +77,7 @@ class Pool:
                 yield _load_and_remove(done.result())
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], ResultFile]:
-        """See `filterkit.engines.engine.Engine.keep`; results stay in files, until the pool is closed."""
+        """Implement `filterkit.engines.engine.Engine.keep`; results stay in files, until the pool is closed."""
         return partial(_write_result, function, self._folder.path)
 
     def close(self) -> None:

@@ -38,15 +38,15 @@ class ProcessEngine(Engine):
         self._preparations.append((function, args))
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """See `Engine.map`."""
+        """Implement `Engine.map`."""
         yield from self._start().map(function, items)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """See `Engine.map_as_done`."""
+        """Implement `Engine.map_as_done`."""
         yield from self._start().map_as_done(function, items)
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
-        """See `Engine.keep`; results stay in files."""
+        """Implement `Engine.keep`; results stay in files."""
         return self._start().keep(function)
 
     def release(self, kept: Any) -> None:
@@ -54,7 +54,7 @@ class ProcessEngine(Engine):
         kept.remove()
 
     def close(self) -> None:
-        """See `Engine.close`; another map would start new processes."""
+        """Implement `Engine.close`; another map would start new processes."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None

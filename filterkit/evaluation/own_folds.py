@@ -97,19 +97,19 @@ class OwnSplits:
         self.shares = own.shares
 
     def name(self, fold: int) -> str:
-        """See `Splits.name`."""
+        """Implement `Splits.name`."""
         return self._folds[fold].name
 
     def test(self, fold: int) -> np.ndarray:
-        """See `Splits.test`."""
+        """Implement `Splits.test`."""
         return self._folds[fold].test
 
     def training(self, fold: int, share: float) -> np.ndarray:
-        """See `Splits.training`."""
+        """Implement `Splits.training`."""
         return self._folds[fold].training[self.shares.index(share)]
 
     def inner(self, fold: int, share: float, folds: int) -> Splits | None:
-        """See `Splits.inner`."""
+        """Implement `Splits.inner`."""
         return split_inner(self._strata, self._design, None, self.training(fold, share), fold, folds)
 
 

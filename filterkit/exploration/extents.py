@@ -91,7 +91,7 @@ class ColumnExtents(Statistic):
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """See `Statistic.of`; an infinite value is no error, and does not change `low`, `high` and `whole`."""
+        """Implement `Statistic.of`; an infinite value is no error, and does not change `low`, `high` and `whole`."""
         rows = select_counted_rows(batch, supervised, reader)
         column, value, row = find_entries(rows.batch, columns)
         stored_parts = rows.sum_by(column, row, len(columns))
@@ -113,7 +113,7 @@ class ColumnExtents(Statistic):
 
     @property
     def totals(self) -> np.ndarray:
-        """See `Statistic.totals`."""
+        """Implement `Statistic.totals`."""
         return np.asarray(self.total_parts.sum(axis=1))
 
     @property

@@ -82,7 +82,7 @@ class FolderAside:
     """
 
     def __init__(self, folder: str) -> None:
-        begin = _hidden_begin()
+        begin = _hidden_prefix()
         remove_abandoned(folder, begin)
         self.path = os.path.join(folder, f"{begin}{uuid4().hex}")
         os.mkdir(self.path)
@@ -110,11 +110,11 @@ def clear_away() -> None:
 
 def _hidden(folder: str) -> Iterator[str]:
     """Paths for files aside."""
-    return (os.path.join(folder, f"{_hidden_begin()}{number}") for number in count())
+    return (os.path.join(folder, f"{_hidden_prefix()}{number}") for number in count())
 
 
-def _hidden_begin() -> str:
-    """How hidden names begin."""
+def _hidden_prefix() -> str:
+    """Return the prefix of hidden names."""
     return f".filterkit-{own_mark()}-"
 
 

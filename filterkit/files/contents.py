@@ -17,8 +17,8 @@ _BEGINNINGS = (
 )
 
 
-def no_text(begin: bytes) -> str:
-    """What an input is that begins with some bytes, and what to do; empty if it may be text in UTF-8."""
+def explain_not_text(begin: bytes) -> str:
+    """Say what an input is that begins with some bytes, and what to do; return "" if it may be text in UTF-8."""
     if begin[2:4] in (b"<\0", b"\0<"):  # XML in UTF-16 says so itself
         return ""
     return next((what for mark, what in _BEGINNINGS if begin.startswith(mark)), "")

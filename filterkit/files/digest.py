@@ -23,20 +23,20 @@ def digest_of_files(paths: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for pattern in paths:
         for path in expand(pattern):
-            for about in _abouts(path):
+            for about in _describe_files(path):
                 digest.update(repr(about).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:32]
 
 
-def _abouts(path: str) -> Iterator[tuple[object, ...]]:
-    """What tells whether a file has changed, or each file in a folder."""
+def _describe_files(path: str) -> Iterator[tuple[object, ...]]:
+    """Return what tells whether a file has changed, or each file in a folder."""
     if "://" in path:
         yield (path, *_about_url(path))
     elif os.path.isdir(path):
         for folder, folders, names in os.walk(path):
             folders.sort()
             for name in sorted(names):
-                yield from _abouts(os.path.join(folder, name))
+                yield from _describe_files(os.path.join(folder, name))
     elif path == "-" or pipe_of(path) is not None:
         yield (uuid4().hex,)
     else:

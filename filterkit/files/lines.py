@@ -26,7 +26,7 @@ class Block(NamedTuple):
 
     @property
     def place(self) -> str:
-        """For messages."""
+        """Name the file and line for messages."""
         return f"{self.name}, line {self.line}"
 
 
@@ -37,7 +37,7 @@ def count_lines(text: bytes) -> int:
 
 
 def cut(text: bytes | bytearray, start: int = 0) -> int:
-    """Where to cut `text` between lines: the offset after its last certain line end from `start` on; 0 without one.
+    """Return the offset after the last certain line end of `text` from `start` on; 0 without one.
 
     A line end after a backslash is not certain, because it may belong to a quoted value. Neither is a CR at the very
     end, which may be half of a CRLF.

@@ -17,7 +17,7 @@ from typing import IO, Any
 from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted, system_error
 from filterkit.files.descriptors import descriptor_of
 from filterkit.files.endings import COMPRESSIONS
-from filterkit.files.urls import is_pattern, is_url, matching, opened, serves_ranges, url_error
+from filterkit.files.urls import is_pattern, is_url, matching, open_url, serves_ranges, url_error
 
 
 def expand(path: str) -> list[str]:
@@ -114,7 +114,7 @@ class Source:
                 raise FilterkitError("standard input is closed")
             return sys.stdin.buffer
         if is_url(path):
-            self._remote = opened(path)
+            self._remote = open_url(path)
             return self._remote.open()  # type: ignore[no-any-return]
         number = descriptor_of(path)
         if os.path.isfile(path) or number is None:
@@ -128,7 +128,7 @@ class Source:
         return file
 
     def position(self) -> int:
-        """How many of the stored bytes have been read; 0 if `size` is unknown."""
+        """Return the number of stored bytes that have been read; 0 if `size` is unknown."""
         return self._raw.tell() if self.size is not None else 0
 
     def read(self, size: int) -> bytes:
@@ -171,7 +171,7 @@ class Source:
         self._read = []
 
     def marked(self) -> bytes:
-        """What has been read since `mark`, which is remembered no more."""
+        """Return the bytes that have been read since `mark`, and forget the mark."""
         text, self._read = b"".join(self._read or ()), None
         return text
 
@@ -209,7 +209,7 @@ class Source:
         self._begun, self._ended = True, False
 
     def offset(self) -> int | None:
-        """How many of the stored bytes have been read, if they are the text itself and do not arrive slowly."""
+        """Return how many stored bytes have been read, if they are the text itself and do not arrive slowly."""
         if self.live or self._stream is not self._raw or self._decoder is not None:
             return None
         return self._raw.tell()

@@ -41,7 +41,7 @@ class Stretch(NamedTuple):
 
     @property
     def place(self) -> str:
-        """For messages."""
+        """Name the file and the range of bytes for messages: "name, bytes a to b"."""
         return f"{self.name}, bytes {self.begin} to {self.end}"
 
     def read(self) -> tuple[Block, int]:
@@ -111,5 +111,5 @@ def stretches(source: Source, first: int, size: int, newline: bytes = b"") -> It
 
 
 def stretch_size(total: int, least: int, jobs: int) -> int:
-    """How many bytes a stretch of an input of `total` bytes has, for so many jobs; at least as many as a block."""
+    """Choose the bytes of a stretch of an input of `total` bytes, for so many jobs; at least as many as a block."""
     return max(least, min(total // (_STRETCHES * jobs), max(_LONGEST, total // _MOST)))

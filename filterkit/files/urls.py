@@ -49,8 +49,8 @@ def matching(url: str) -> dict[str, int | None]:
     }
 
 
-def opened(url: str) -> Any:
-    """What fsspec opens at a URL: an object with `open`, and with the file system as `fs` and its path there as `path`.
+def open_url(url: str) -> Any:
+    """Open a URL by fsspec; the object has `open`, the file system as `fs`, and its path there as `path`.
 
     Raises
     ------

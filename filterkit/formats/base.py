@@ -20,7 +20,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, UsageError, one_line, quoted, suggestion
-from filterkit.files.contents import no_text
+from filterkit.files.contents import explain_not_text
 from filterkit.files.local import local_copy
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
@@ -71,7 +71,7 @@ class Opening(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What messages call the input."""
+        """Return the name of the input that messages use."""
         return "<standard input>" if self.path == "-" else self.path
 
     @property
@@ -89,7 +89,7 @@ class Opening(NamedTuple):
         FilterkitError : the input cannot be opened, or is evidently something else.
         """
         source = Source(self.path, self.encoding)
-        if what := no_text(source.beginning()):
+        if what := explain_not_text(source.beginning()):
             source.close()
             raise FilterkitError(f"{source.name}: this is {what}")
         return source
@@ -195,14 +195,14 @@ class Table:
         return None
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
-        """What turns a part into rows of `schema`, which has these attributes; it can be pickled.
+        """Return a function that turns a part into rows of `schema`, which has these attributes; it can be pickled.
 
         It raises a `RowError` for a row that cannot be read, or rejects it if the `Opening` says so.
         """
         raise NotImplementedError(f"{type(self).__name__} has no parser")
 
     def position(self) -> int:
-        """How many of the stored bytes have been read."""
+        """Return the number of stored bytes that have been read."""
         return 0
 
     def close(self) -> None:
@@ -240,7 +240,7 @@ class Writer:
         self.schema = schema
 
     def converter(self) -> Callable[[Batch], Any]:
-        """What turns a batch into a piece; it can be pickled. Labels are ordinary attributes of the batch."""
+        """Return a picklable function from a batch to a piece. Labels are ordinary attributes of the batch."""
         raise NotImplementedError(f"{type(self).__name__} has no converter")
 
     def header(self) -> bytes:
@@ -315,7 +315,7 @@ class FileFormat(Configured):
         raise NotImplementedError(f"{type(self).__name__} has no open")
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
-        """What writes rows of `schema`, with `precision` significant digits if the format rounds and one is asked for.
+        """Return a writer of rows of `schema`, with `precision` significant digits; None rounds nothing.
 
         Raises
         ------
@@ -335,7 +335,7 @@ class FileFormat(Configured):
 
     @staticmethod
     def shown(field: dataclasses.Field[Any]) -> str:
-        """What messages and users call an option: its name."""
+        """Return how messages and users call an option: by its name."""
         return field.name.removesuffix("_")
 
     def refuse(self, message: str) -> UsageError:

@@ -16,7 +16,7 @@ _MOST_NAMED = 20  # columns in a warning
 
 
 def lost_of_attributes(kind: Any, schema: Schema) -> list[str]:
-    """What a format that declares no kinds loses of attributes, a text each."""
+    """List what a format that declares no kinds loses of attributes, a text each."""
     if "kinds" not in kind.losses:
         return []
     weighted = [a.name for a in schema.attributes if a.weight != 1] if not _is_plain(schema) else []

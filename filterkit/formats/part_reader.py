@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from filterkit.data.batch import Batch, empty
-from filterkit.data.contract import broken, misfit, without_stored_zeros
+from filterkit.data.contract import broken, find_misfit, without_stored_zeros
 from filterkit.data.labels import split
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, RowError, UsageError, file_error, one_line
@@ -170,7 +170,7 @@ class PartReader:
             batch, unseen = without_unseen(parsed.batch)
             notes = [Note(UNSEEN, int(rows[0]) + 1, len(rows), attribute=each) for each, rows in unseen.items()]
             parsed = parsed._replace(batch=batch, notes=(*parsed.notes, *notes))
-        fault = misfit(parsed.batch, self.flat)
+        fault = find_misfit(parsed.batch, self.flat)
         if fault is not None:
             raise broken(self.kind.title, fault, type(self.kind))
         return parsed._replace(batch=without_stored_zeros(parsed.batch))

@@ -458,7 +458,7 @@ class Reader:
 def map_numbered(
     reader: Reader, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE
 ) -> Iterator[T]:
-    """As `Reader.map`, of batches that say the numbers of their rows; so the function is computed here, in order."""
+    """Do what `Reader.map` does, with batches that know their row numbers: it calls the function here, in order."""
     start = 0
     batches: Iterator[Any] = reader.map(itself, engine, done)
     for number, batch in enumerate(batches):

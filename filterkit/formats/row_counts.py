@@ -47,7 +47,7 @@ class FileRows(NamedTuple):
     is_own: bool | None = None
 
     def extended(self, more: FileRows) -> FileRows:
-        """These rows and those after them, under the name of these."""
+        """Return these rows and those after them, under the name of these."""
         stated = self.stated if more.stated is None else more.stated
         return FileRows(
             self.name, self.n_rows + more.n_rows, stated, more.is_own if self.is_own is None else self.is_own

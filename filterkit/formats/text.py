@@ -26,12 +26,12 @@ Ends = Callable[[bytes], np.ndarray]
 
 
 def line_ends(text: bytes) -> np.ndarray:
-    """Where lines end: the `Ends` of formats with a record on each line."""
+    """Find where lines end: the `Ends` of formats with a record on each line."""
     return np.flatnonzero(np.frombuffer(text, np.uint8) == _NEWLINE) + 1
 
 
 def last_line_end(text: bytes) -> int:
-    """Where the last whole line of `text` ends; 0 if there is none."""
+    """Return the offset at which the last whole line of `text` ends; 0 if there is none."""
     return text.rfind(b"\n") + 1
 
 
@@ -114,7 +114,7 @@ class TextTable(Table):
         return blocks(self._source, rest, self.line, self._size, self.last, self._lengthened)
 
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
-        """See `Table.stretches`; lines of the file, which need not be whole records."""
+        """Implement `Table.stretches`; lines of the file, which need not be whole records."""
         if type(self).parts is not TextTable.parts or self._begin is None or not _can_be_sent(self.last):
             return None
         total = self._source.ranges()
@@ -144,11 +144,11 @@ class TextTable(Table):
         return text, end
 
     def position(self) -> int:
-        """See `Table.position`."""
+        """Implement `Table.position`."""
         return self._source.position()
 
     def close(self) -> None:
-        """See `Table.close`."""
+        """Implement `Table.close`."""
         self._source.close()
 
 
@@ -188,7 +188,7 @@ class TextParser:
         raise NotImplementedError(f"{type(self).__name__} has no parse")
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """What is wrong with a single record, for which `parse` has raised `error`; a line is counted in `text`."""
+        """Say what is wrong with a single record, for which `parse` has raised `error`; a line is counted in `text`."""
         return error if isinstance(error, RowError) else RowError(" ".join(str(error).split()))
 
     def __call__(self, block: Block) -> Parsed:

@@ -118,7 +118,7 @@ class Model(Protocol):
         """
 
     def get_state(self) -> dict[str, Any]:
-        """See `Fitted.get_state`."""
+        """Implement `Fitted.get_state`."""
 
 
 class Outcome(NamedTuple):
@@ -185,12 +185,12 @@ class LinearModel:
         return model
 
     def get_state(self) -> dict[str, Any]:
-        """See `Fitted.get_state`."""
+        """Implement `Fitted.get_state`."""
         state = {"coefficients": self.coefficients, "intercepts": self.intercepts}
         return state if self.sigmoids is None else {**state, "sigmoids": self.sigmoids}
 
     def scores(self, X: Any) -> np.ndarray:
-        """See `Model.scores`."""
+        """Implement `Model.scores`."""
         scores = np.asarray(rows_times(X, self.coefficients) + self.intercepts)
         if self.sigmoids is None:
             return scores

@@ -90,20 +90,20 @@ class DaskEngine(Engine):
         return self._wanted if self._cluster is None and self._client is None else self._connect().threads()
 
     def prepare(self, function: Callable[..., None], *args: Any) -> None:
-        """See `Engine.prepare`; workers that already run call the function, too."""
+        """Implement `Engine.prepare`; workers that already run call the function, too."""
         self._preparations.append((function, args))
         if self._cluster is not None:
             self._cluster.prepare(function, args)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """See `Engine.map`."""
+        """Implement `Engine.map`."""
         cluster = self._connect()
         call = self._send_function(cluster, function)
         submit = partial(self._submit, cluster, call)
         yield from map_ahead(submit, items, self._wait_for, _AHEAD * cluster.threads())
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """See `Engine.map_as_done`."""
+        """Implement `Engine.map_as_done`."""
         cluster = self._connect()
         call = self._send_function(cluster, function)
         tasks = {each.small: each for each in (self._submit(cluster, call, item) for item in items)}
@@ -115,14 +115,14 @@ class DaskEngine(Engine):
                 task.cancel()
 
     def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
-        """See `Engine.keep`; results stay in the memory of workers, or on their disks if that is too small.
+        """Implement `Engine.keep`; results stay in the memory of workers, or on their disks if that is too small.
 
         Results of items of more than 64 KB come to this process nevertheless, see `_submit`.
         """
         return partial(compute_large, function)
 
     def close(self) -> None:
-        """See `Engine.close`; a cluster that this engine has started ends."""
+        """Implement `Engine.close`; a cluster that this engine has started ends."""
         if self._cluster is not None:
             self._cluster.close()
             self._cluster = None

@@ -38,8 +38,8 @@ def find_code(form: Delimited, words: Sequence[str]) -> str:
     return next((word for word in words if explain_code(word)), "")
 
 
-def about_word(form: Delimited, word: str) -> str:
-    """What to say if a text that is no number is meant to be one, or to be missing; else empty."""
+def advise_on_word(form: Delimited, word: str) -> str:
+    """Say what to do if a text that is no number is meant to be one, or to be missing; return "" if neither may be."""
     if form.separator != "," and is_number(word, ","):
         return f"if it has a decimal comma, say {_said(form, ',', [])}"
     if word.lower() in _MISSING:

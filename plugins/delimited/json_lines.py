@@ -316,7 +316,7 @@ class JsonParser(TextParser):
         self.names = {a.name: i for i, a in enumerate(schema.attributes)}
 
     def parse(self, text: bytes) -> Batch:
-        """See `TextParser.parse`."""
+        """Implement `TextParser.parse`."""
         import pyarrow as pa
 
         from filterkit.plugin import from_table
@@ -365,7 +365,7 @@ class JsonParser(TextParser):
             return pa.table(columns, names=[name for name, _ in fields])
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """See `TextParser.explain`."""
+        """Implement `TextParser.explain`."""
         if _is_too_deep(text):
             return RowError(_TOO_DEEP)
         try:

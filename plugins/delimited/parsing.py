@@ -37,7 +37,7 @@ from filterkit.plugin import (
 )
 
 from .codes import find_code_columns
-from .hints import about_texts, about_word, find_code
+from .hints import about_texts, advise_on_word, find_code
 from .records import Records
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def labels_of(
     known = attributes[-1].values if places == [len(attributes) - 1] else ()
     columns = [str(place) for place in places]
     try:
-        rest = _after(source, beginning.begin)
+        rest = _make_ends_after(source, beginning.begin)
         if 0 < len(known) <= _FEW:
             texts = rows_without(source, rest, records, known)
         else:
@@ -218,8 +218,8 @@ def labels_of(
         source.close()
 
 
-def _after(source: Any, begin: int) -> bytes:
-    """What has been read after so many bytes of text."""
+def _make_ends_after(source: Any, begin: int) -> bytes:
+    """Return what has been read after so many bytes of text."""
     text = b""
     while len(text) < begin and (more := source.read(max(begin - len(text), _BLOCK))):
         text += more
@@ -342,11 +342,11 @@ class RowParser(TextParser):
         self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
 
     def ends(self, text: bytes) -> np.ndarray:
-        """See `Records.ends`."""
+        """Implement `Records.ends`."""
         return np.asarray(self.records.ends(text))
 
     def parse(self, text: bytes) -> Batch:
-        """See `TextParser.parse`."""
+        """Implement `TextParser.parse`."""
         blank = b"\r\n" if len(self.types) > 1 else b""  # in one column, an empty line is a value
         if not text.lstrip(blank):  # unlike strip, it does not copy a text that begins with a row
             return from_table(self._without_rows(), self.schema)
@@ -397,7 +397,7 @@ class RowParser(TextParser):
         return pa.table([pa.array([], kind) for kind in types], names=[str(i) for i in range(len(types))])
 
     def explain(self, text: bytes, error: Exception) -> RowError:
-        """See `TextParser.explain`."""
+        """Implement `TextParser.explain`."""
         try:
             cells = self.records.cells(text, self.form.name)
         except RowError as about_quotes:
@@ -409,13 +409,13 @@ class RowParser(TextParser):
             del cells[self.weights]
         for place, (cell, is_quoted) in enumerate(cells):
             attribute = self.schema.attributes[place]
-            fault = self._fault(place, attribute, cell, is_quoted)
+            fault = self._find_fault(place, attribute, cell, is_quoted)
             if fault:
                 return RowError(fault, attribute=attribute.name)
         return super().explain(text, error)
 
-    def _fault(self, place: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
-        """What is wrong with a cell, and what to do; empty if nothing is."""
+    def _find_fault(self, place: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
+        """Say what is wrong with a cell, and what to do; return "" if nothing is."""
         try:
             word = cell.decode()
         except UnicodeDecodeError:
@@ -437,17 +437,17 @@ class RowParser(TextParser):
             return "" if self.form.may_round(attribute.name) else self._advise_on_code(attribute, word, reason)
         if not wrong:
             return ""
-        if attribute.kind == "numeric" and not is_quoted and (advice := about_word(self.form, word)):
+        if attribute.kind == "numeric" and not is_quoted and (advice := advise_on_word(self.form, word)):
             return f"{quoted(word)} {wrong}; {advice}"
-        return f"{quoted(word)} {wrong}{self._advice(attribute)}"
+        return f"{quoted(word)} {wrong}{self._advise_on_value(attribute)}"
 
     def _advise_on_code(self, attribute: Attribute, word: str, reason: str) -> str:
-        """What is wrong with a number that loses something as float64, and what to do."""
+        """Say what a number loses as float64, and what to do."""
         text = "" if self.fitted else f", or {self.form.name}:string={attribute.name} to keep its text"
         return f"{quoted(word)} {reason}; say --from {self.form.name}:numeric={attribute.name} to read a number{text}"
 
-    def _advice(self, attribute: Attribute) -> str:
-        """How the user can make such a value readable."""
+    def _advise_on_value(self, attribute: Attribute) -> str:
+        """Say how the user can make such a value readable."""
         if self.fitted:
             return ", as the chain was fitted on" + READ_AS_MISSING * (attribute.kind == "nominal")
         call = f"--from {self.form.name}"

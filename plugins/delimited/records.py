@@ -58,14 +58,14 @@ class Records:
         return borders
 
     def last(self, text: bytes) -> int:
-        """Where the last whole record of `text` ends; 0 if there is none."""
+        """Return the offset at which the last whole record of `text` ends; 0 if there is none."""
         if not self.quote or self.quote.encode() not in text:
             return text.rfind(self.newline) + 1
         ends = self.ends(text)
         return int(ends[-1]) if len(ends) else 0
 
     def ends(self, text: bytes) -> np.ndarray:
-        """Where each whole record of `text` ends, int64, ascending."""
+        """Return the offsets at which the whole records of `text` end, int64, ascending."""
         characters = np.frombuffer(text, np.uint8)
         ends = np.flatnonzero(characters == self.newline[0])
         if self.quote and self.quote.encode() in text:
@@ -110,10 +110,10 @@ class Records:
         assert sound is not None
         begin = sound.end()
         if begin < len(text):
-            raise RowError(self._quote_fault(text[begin:], form), line=1 + text.count(self.newline, 0, begin))
+            raise RowError(self._find_quote_fault(text[begin:], form), line=1 + text.count(self.newline, 0, begin))
 
-    def _quote_fault(self, text: bytes, form: str) -> str:
-        """What is wrong with the quoted value that `text` begins with."""
+    def _find_quote_fault(self, text: bytes, form: str) -> str:
+        """Say what is wrong with the quoted value that `text` begins with."""
         value = re.compile(self._pattern(_QUOTED)).match(text)
         assert value is not None
         hint = f"write a quote inside a value twice, or say --from {form}:quote=none"

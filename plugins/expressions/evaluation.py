@@ -62,7 +62,7 @@ Resolve = Callable[[Tree], Typed]
 
 
 def resolver(schema: Schema) -> Resolve:
-    """What finds the attributes of `schema` by name."""
+    """Return a function that finds the attributes of `schema` by name."""
     return partial(_attribute, schema, {a.name: i for i, a in enumerate(schema.attributes)})
 
 
@@ -122,8 +122,8 @@ def _moments_of(place: int, batch: Batch) -> np.ndarray:
     return np.asarray(moments.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
-def variables(names: tuple[str, ...]) -> Resolve:
-    """What finds variables of these names, whose numbers are given by name."""
+def make_variables(names: tuple[str, ...]) -> Resolve:
+    """Return a function that finds variables of these names, whose numbers are passed by name."""
     return partial(_variable, names)
 
 

@@ -24,7 +24,7 @@ from filterkit import (
 )
 from filterkit.plugin import Moments, Rearrangement, Rows, State
 
-from .evaluation import DATE, NUMBER, TEXT, TRUTH, Texts, Typed, finite, resolver, typed, variables
+from .evaluation import DATE, NUMBER, TEXT, TRUTH, Texts, Typed, finite, make_variables, resolver, typed
 from .language import LANGUAGE_HELP, ExpressionError, Tree, located, parse
 
 
@@ -167,7 +167,9 @@ class FittedSet(Fitted):
         return {}  # options and schema are enough to fit it again
 
     def transform(self, batch: Batch) -> Batch:
-        return self._rearrangement.apply(batch, {self._place: _column(self._value.run(batch), self._kind, len(batch))})
+        return self._rearrangement.apply(
+            batch, {self._place: _make_column(self._value.run(batch), self._kind, len(batch))}
+        )
 
 
 def _attribute(name: str, value: Typed, weight: float) -> Attribute:
@@ -181,8 +183,8 @@ def _attribute(name: str, value: Typed, weight: float) -> Attribute:
     return Attribute(name, weight=weight)
 
 
-def _column(values: Any, kind: str, rows: int) -> Any:
-    """What an expression gives, as the values of an attribute."""
+def _make_column(values: Any, kind: str, rows: int) -> Any:
+    """Return the result of an expression as the values of an attribute."""
     if kind == "numeric":
         return np.broadcast_to(finite(values), rows)
     import pyarrow as pa
@@ -232,7 +234,7 @@ class Map(ColumnStage):
             raise UsageError(f"{self.name}: {located(error, text)}") from None
 
     def _typed(self) -> Typed:
-        found = typed(parse(self.expression or ""), variables(VARIABLES))
+        found = typed(parse(self.expression or ""), make_variables(VARIABLES))
         if found.kind not in (NUMBER, TRUTH, ""):
             raise ExpressionError("the expression gives no number", 0)
         return found

@@ -256,11 +256,11 @@ class Estimators:
         self.threshold = thresholds.get(self._method)
 
     def get_state(self) -> dict[str, Any]:
-        """See `Fitted.get_state`."""
+        """Implement `Fitted.get_state`."""
         return {"estimators": dump_estimator(self._estimators)}
 
     def scores(self, X: Any) -> np.ndarray:
-        """See `Model.scores`."""
+        """Implement `Model.scores`."""
         return self._respond(X, self._method)
 
     def predict(self, X: Any) -> np.ndarray:

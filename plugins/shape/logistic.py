@@ -40,8 +40,8 @@ class Losses(NamedTuple):
     negative: np.ndarray
 
 
-def log_losses(columns: int, training: WeightedRows, held_out: WeightedRows) -> Losses:
-    """How badly each column alone predicts the class of held-out rows.
+def compute_log_losses(columns: int, training: WeightedRows, held_out: WeightedRows) -> Losses:
+    """Return how badly each column alone predicts the class of held-out rows.
 
     For each column it fits a logistic regression on the standardised values, with the penalty w²/2 and a free
     intercept: scikit-learn's ``LogisticRegression()`` behind ``StandardScaler()``.

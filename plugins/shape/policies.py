@@ -28,7 +28,7 @@ def predicts_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
     folds : all folds of the training rows.
     shaped : makes shaped values of values, their columns, the number of a task, and a state.
     """
-    from .logistic import log_losses  # which few chains need
+    from .logistic import compute_log_losses  # which few chains need
 
     table = folds[0].training
     width, tasks = len(table), table.tasks()
@@ -38,9 +38,9 @@ def predicts_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
         means = training.means()
         own, image = [], []
         for number, task in enumerate(tasks):
-            own.append(log_losses(width, *(each.rows(each.filled(means), task) for each in parts)))
+            own.append(compute_log_losses(width, *(each.rows(each.filled(means), task) for each in parts)))
             images = (shaped(each.values, each.columns, number, fold.state) for each in parts)
-            image.append(log_losses(width, *(each.rows(some, task) for each, some in zip(parts, images))))
+            image.append(compute_log_losses(width, *(each.rows(some, task) for each, some in zip(parts, images))))
         losses = _by_class(image, tasks, held_out.counts)
         own_losses += held_out.total(_by_class(own, tasks, held_out.counts))
         shaped_losses += held_out.total(losses)

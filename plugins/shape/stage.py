@@ -117,7 +117,7 @@ class Shape(ColumnStage):
         return "T(p(v))" if self._log_odds else "p(v)"
 
     def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        column, task = self._origins(columns, state)
+        column, task = self._find_origins(columns, state)
         drawn = task >= 0
         column, task = column[drawn], task[drawn]
         images = np.full(len(values), np.nan)
@@ -212,7 +212,7 @@ class Shape(ColumnStage):
         return np.asarray(schema.nominal & state["unchanged"])
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
-        """As `ColumnStage.from_state`, also for chains that 0.1.0 saved, where some entries have other names.
+        """Do what `ColumnStage.from_state` does, also for chains that 0.1.0 saved, where some entries have other names.
 
         In these, the columns that `--only` and `--except` leave unchanged are among the unchanged ones.
         """
@@ -229,7 +229,7 @@ class Shape(ColumnStage):
         if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
             return self._weighted(self._shaped(values, column, task, state))
-        column, task = self._origins(columns, state)
+        column, task = self._find_origins(columns, state)
         image, shaped = values.copy(), np.flatnonzero(task >= 0)
         if len(shaped):
             task = 0 if tasks == 1 else task[shaped]
@@ -239,8 +239,8 @@ class Shape(ColumnStage):
     def _weighted(self, image: np.ndarray) -> np.ndarray:
         return image if self.weight == 1 else image * self.weight
 
-    def _origins(self, columns: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """For outgoing columns, the incoming column and the number of the task, -1 where the column is kept: int64."""
+    def _find_origins(self, columns: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """Return, for each outgoing column, its incoming one and its task, -1 for an unchanged column: int64."""
         unchanged, several = state["unchanged"], state["unseen"].shape[1] + self.beside
         if not unchanged.any():
             column, number = np.divmod(columns, several)
@@ -264,15 +264,15 @@ class Shape(ColumnStage):
             stay_zero &= state["special"][column]
             if stay_zero.all():
                 return np.zeros(len(values))
-        image = self._interpolated(values, column, task, state)
+        image = self._interpolate(values, column, task, state)
         absent = np.isnan(values)
         if absent.any():
             image = np.where(absent, state["missing"][column, task], image)
         image[stay_zero] = 0.0
         return image
 
-    def _interpolated(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
-        """As `_shaped`, of values that are neither missing nor a special zero; others get any number."""
+    def _interpolate(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
+        """Do what `_shaped` does, for values that are neither missing nor a special zero; others get any number."""
         knots, images, unseen = state["knots"], state["images"], state["unseen"]
         tasks = unseen.shape[1]
         if not len(knots.values):
@@ -285,7 +285,7 @@ class Shape(ColumnStage):
         if len(between):
             below = above[between] - 1
             low = images.values[below * tasks + (task[between] if isinstance(task, np.ndarray) else task)]
-            way = _way(values[between], knots.values[below], upper[between])
+            way = _interpolation_weight(values[between], knots.values[below], upper[between])
             image[between] = low + way * (image[between] - low)
         if self._log_odds:
             image = log_odds(image) - state["base"][column, task]
@@ -297,8 +297,8 @@ class Shape(ColumnStage):
         return np.where(is_unseen, unseen[column, task], image) if is_unseen.any() else image
 
 
-def _way(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """How far each value is on the way from `below` to `above`, from 0 to 1."""
+def _interpolation_weight(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """Return how far each value is on the way from `below` to `above`, from 0 to 1."""
     with np.errstate(over="ignore"):
         step = above - below
     huge = np.isinf(step)

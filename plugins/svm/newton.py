@@ -71,7 +71,9 @@ def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> t
             step = _newton_step(inside, gradient, steepness)
             gain = X @ step - mean @ step
             change = (inside @ step - mean @ step).mean() if inside.shape[0] else 0.0
-            length = _length(lack, sign * (gain - change), costs, steepness, float(w @ step), float(step @ step))
+            length = _choose_step_length(
+                lack, sign * (gain - change), costs, steepness, float(w @ step), float(step @ step)
+            )
             if not length:  # no more digits
                 break
             w, scores, steps = w + length * step, scores + length * gain, steps + 1
@@ -154,10 +156,10 @@ def _newton_step(inside: Any, gradient: np.ndarray, steepness: float) -> np.ndar
     return step
 
 
-def _length(
+def _choose_step_length(
     lack: np.ndarray, gain: np.ndarray, costs: np.ndarray, steepness: float, slope: float, curvature: float
 ) -> float:
-    """How much of a step to take to be near the lowest point: at most 1, and 0 if there is no way down.
+    """Return how much of a step to take to be near the lowest point: at most 1, and 0 if there is no way down.
 
     Parameters
     ----------

@@ -218,7 +218,7 @@ class Uncertainties:
         return np.concatenate(found)
 
     def _with_some(self, place: int, low: int, high: int) -> np.ndarray:
-        """As `_with_others`, of the columns at the places from `low` up to `high`, in one pass."""
+        """Do what `_with_others` does, for the columns from `low` up to `high`, in one pass."""
         sizes, own = self._codes.sizes[low:high], int(self._codes.sizes[place])
         starts = np.cumsum(sizes) - sizes
         width = int(sizes.sum())

@@ -81,7 +81,7 @@ class Analyzer:
         return Pattern(self._options.name, "--pattern", self._options.pattern)
 
     def _sequences(self, row: np.ndarray, starts: np.ndarray, flat: np.ndarray) -> Iterator[Sequences]:
-        """As `sequences`, of words in the texts `row`, whose pieces begin at `starts` in `flat`."""
+        """Do what `sequences` does, for words in the texts `row`, whose pieces begin at `starts` in `flat`."""
         waiting: dict[int, list[Sequences]] = {}
         first = np.arange(len(row))
         for more in range(self._options.ngrams):  # words after the first

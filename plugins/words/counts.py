@@ -60,11 +60,11 @@ class Counts(NamedTuple):
 
     @property
     def length(self) -> int:
-        """How many counts there are."""
+        """Return the number of counts."""
         return len(self.key)
 
     def part(self, start: int, stop: int) -> Counts:
-        """Those from position `start` up to `stop`."""
+        """Return the counts from position `start` up to `stop`."""
         return Counts(*(array[start:stop] for array in self))
 
 

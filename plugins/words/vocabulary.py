@@ -26,7 +26,7 @@ def kept_words(counter: Counter, pieces: list[str], least: int, most: int | None
     least, most : the numbers of rows that a word must be in.
     keep : how many words of each class to keep, and all that are as frequent as the last of them.
     """
-    frequent = None if keep is None else _frequent(counter, keep)
+    frequent = None if keep is None else _find_least_counts(counter, keep)
     names, blank = Texts.of(pieces), Texts.of([" "])
     words = [names[:0]]
     for length in counter.lengths:
@@ -39,8 +39,8 @@ def kept_words(counter: Counter, pieces: list[str], least: int, most: int | None
     return found.take(found.order())
 
 
-def _frequent(counter: Counter, keep: int) -> dict[int, int]:
-    """For each class, how often a word must occur in it to be among the `keep` most frequent ones."""
+def _find_least_counts(counter: Counter, keep: int) -> dict[int, int]:
+    """Return, for each class, how often a word must occur in it to be among the `keep` most frequent ones."""
     words: dict[int, int] = {}  # how many words have a number of occurrences in a class
     for length in counter.lengths:
         for part in counter.merged(length):

@@ -27,7 +27,7 @@ from filterkit import (
     TrainingStage,
 )
 from filterkit.data.batch import empty, same
-from filterkit.data.contract import check_arranged, check_given, check_read, misfit, record_plugin
+from filterkit.data.contract import check_arranged, check_given, check_read, find_misfit, record_plugin
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
 from filterkit.plugin import Csr
@@ -128,13 +128,13 @@ UNSOUND = {
 
 @pytest.mark.parametrize("batch", SOUND, ids=lambda batch: batch.schema.relation)
 def test_a_valid_batch_is_accepted(batch):
-    assert misfit(batch, batch.schema) is None
+    assert find_misfit(batch, batch.schema) is None
 
 
 @pytest.mark.parametrize("fault", UNSOUND)
 def test_the_error_says_what_is_invalid_in_a_batch(fault):
     batch = UNSOUND[fault]
-    assert misfit(batch, getattr(batch, "schema", SCHEMA)).startswith(fault)
+    assert find_misfit(batch, getattr(batch, "schema", SCHEMA)).startswith(fault)
 
 
 @pytest.mark.parametrize("fault", UNSOUND)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from filterkit_plugins.shape.logistic import WeightedRows, log_losses
+from filterkit_plugins.shape.logistic import WeightedRows, compute_log_losses
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
@@ -17,7 +17,7 @@ def points(columns):
 
 def summed(columns, training, held_out):
     """float64 (columns,): the log losses of all held-out rows."""
-    losses = log_losses(columns, training, held_out)
+    losses = compute_log_losses(columns, training, held_out)
     of_values = held_out.positive * losses.positive + (held_out.total - held_out.positive) * losses.negative
     return np.bincount(held_out.column, of_values, columns)
 
