@@ -33,6 +33,7 @@ from filterkit.formats.notes import LenientWarning as LenientWarning
 from filterkit.formats.row_counts import IncompleteWarning as IncompleteWarning
 from filterkit.formats.simple import Format as Format
 from filterkit.plugin.hookspecs import hookimpl as hookimpl
+from filterkit.stages.base import Built as Built
 from filterkit.stages.base import Fitted as Fitted
 from filterkit.stages.base import RowStage as RowStage
 from filterkit.stages.base import Stage as Stage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,8 @@ import numpy as np
 from filterkit import (
     Attribute,
     Batch,
+    Built,
     FilterkitError,
-    Fitted,
-    RowStage,
     Schema,
     Stage,
     StageError,
@@ -21,8 +20,8 @@ from filterkit import (
     option,
 )
 from filterkit.plugin import (
+    Edit,
     Pattern,
-    Rearrangement,
     attribute_numbers,
     chosen_attributes,
     find_class,
@@ -57,13 +56,21 @@ class Remove(Stage):
             Pattern(self.name, "--match", self.match)
         attribute_numbers(self.name, "--range", self.range)
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         removed = set()
         for flag, text, positions in self._choices(schema):
             if positions <= set(schema.targets):
                 raise StageError(self.name, f"{flag}: {quoted(text)} selects only the class or labels, which stay")
             removed |= positions - set(schema.targets)
-        return FittedKeep(self.name, schema, [i for i in range(len(schema.attributes)) if i not in removed])
+        return self._take(schema, [i for i in range(len(schema.attributes)) if i not in removed])
+
+    def _take(self, schema: Schema, positions: list[int]) -> Built:
+        """Let only the attributes at these ascending positions come out."""
+        if not positions:
+            raise StageError(self.name, "no attribute is left")
+        edit = Edit(schema)
+        edit.take(positions)
+        return edit.built()
 
     def _choices(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
         """The flag, the value and the positions of attributes of each option that is set.
@@ -100,41 +107,13 @@ class Keep(Remove):
 
     name = "keep"
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        kept = set(schema.targets).union(*(positions for _, _, positions in self._choices(schema)))
-        return FittedKeep(self.name, schema, sorted(kept))
-
-
-class FittedKeep(Fitted):
-    """Keeps some attributes.
-
-    Parameters
-    ----------
-    stage : the name of the stage, for messages.
-    schema : of the incoming batches.
-    kept : the positions of the attributes to keep, ascending.
-    """
-
-    def __init__(self, stage: str, schema: Schema, kept: list[int]) -> None:
-        self._columns = np.flatnonzero(np.isin(schema.feature_indices, kept))
-        self._passthrough = np.flatnonzero(np.isin(schema.passthrough_indices, kept)).tolist()
-        if not kept:
-            raise StageError(stage, "no attribute is left")
-        place = {i: place for place, i in enumerate(kept)}
-        self.schema = schema.replace(attributes=[schema.attributes[i] for i in kept], **schema.targets_at(place))
-
-    def get_state(self) -> dict[str, Any]:
-        return {}  # options and schema are enough to fit it again
-
-    def transform(self, batch: Batch) -> Batch:
-        X: Any = batch.csr.only(self._columns) if batch.sparse else batch.X[:, self._columns]
-        passthrough = (
-            batch.passthrough.select(self._passthrough) if batch.passthrough is not None and self._passthrough else None
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        return self._take(
+            schema, sorted(set(schema.targets).union(*(positions for _, _, positions in self._choices(schema))))
         )
-        return batch.replace(schema=self.schema, X=X, passthrough=passthrough)
 
 
-class Rename(RowStage):
+class Rename(Stage):
     """Rename attributes by replacing what a regular expression finds in their names, as Weka's RenameAttribute does.
 
     `\\1` in the replacement is the first group. The class is renamed, too. Two attributes of one name are an error, and
@@ -153,23 +132,15 @@ class Rename(RowStage):
             raise UsageError(f"{self.name}: say what to look for, with --find")
         Pattern(self.name, "--find", self.find)
 
-    def output(self, schema: Schema) -> Schema:
-        try:
-            pattern, names = Pattern(self.name, "--find", self.find), [a.name for a in schema.attributes]
-            if not any(pattern.found(names)):
-                raise StageError(self.name, f"--find: no attribute has a match for {quoted(self.find)} in its name")
-            names = pattern.replaced(names, self.replace)
-            return schema.replace(attributes=[a._replace(name=name) for a, name in zip(schema.attributes, names)])
-        except StageError:
-            raise
-        except FilterkitError as error:
-            raise StageError(self.name, str(error)) from None
-
-    def transform(self, batch: Batch) -> Batch:
-        names = [a.name for a in self.output(batch.schema).passthrough]
-        return (
-            batch if batch.passthrough is None else batch.replace(passthrough=batch.passthrough.rename_columns(names))
-        )
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        pattern, names = Pattern(self.name, "--find", self.find), list(schema.names)
+        if not any(pattern.found(names)):
+            raise StageError(self.name, f"--find: no attribute has a match for {quoted(self.find)} in its name")
+        edit = Edit(schema)
+        for position, name in enumerate(pattern.replaced(names, self.replace)):
+            if name != names[position]:
+                edit.change(position, schema.attributes[position]._replace(name=name))
+        return edit.built()
 
 
 class Class(Stage):
@@ -184,39 +155,22 @@ class Class(Stage):
 
     attribute: str | None = option(None, "Its name, its number from 1, first, last, or none for no class.", bare=True)
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         assert self.attribute is not None
         if schema.labels:
             raise StageError(self.name, "there are labels, which take the place of a class")
         try:
-            place = find_class(schema.attributes, self.attribute)
-            target = None if place is None else schema.attributes[place]
-            if target is not None and target.kind not in ("nominal", "numeric"):
-                name = target.name
-                raise StageError(
-                    self.name, f"'{name}' is a {target.kind} attribute; make it nominal first: nominal --only '{name}'"
-                )
-            positive = schema.positive if place == schema.class_index else None
-            outgoing = schema.replace(class_index=place, positive=positive)
-        except StageError:
-            raise
+            position = find_class(schema.attributes, self.attribute)
         except FilterkitError as error:
             raise StageError(self.name, str(error).replace("--class", "").strip(" :")) from None
-        return FittedClass(schema, outgoing)
-
-
-class FittedClass(Fitted):
-    """Moves the values of the class in and out of X."""
-
-    def __init__(self, schema: Schema, outgoing: Schema) -> None:
-        self.schema = outgoing
-        self._rearrangement = Rearrangement(schema, outgoing, np.arange(len(schema.attributes)))
-
-    def get_state(self) -> dict[str, Any]:
-        return {}  # options and schema are enough to fit it again
-
-    def transform(self, batch: Batch) -> Batch:
-        return self._rearrangement.apply(batch)
+        target = None if position is None else schema.attributes[position]
+        if target is not None and target.kind not in ("nominal", "numeric"):
+            name = target.name
+            raise StageError(
+                self.name, f"'{name}' is a {target.kind} attribute; make it nominal first: nominal --only '{name}'"
+            )
+        positive = schema.positive if position == schema.class_index else None
+        return Edit(schema).built(class_index=position, positive=positive)
 
 
 class Reorder(Stage):
@@ -238,37 +192,20 @@ class Reorder(Stage):
         if not (self.first or self.last):
             raise UsageError(f"{self.name}: say which, with --first or --last")
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        first, last = self._places(schema, "--first", self.first), self._places(schema, "--last", self.last)
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        first, last = (self._find(schema, *each) for each in (("--first", self.first), ("--last", self.last)))
         twice = set(first) & set(last)
         if twice:
             raise StageError(self.name, f"attribute '{schema.attributes[min(twice)].name}' cannot be first and last")
         ends = {*first, *last}
-        order = [*first, *(i for i in range(len(schema.attributes)) if i not in ends), *last]
-        place = {i: number for number, i in enumerate(order)}
-        attributes = [schema.attributes[i] for i in order]
-        targets = schema.targets_at(place)
-        targets["labels"] = tuple(sorted(targets["labels"]))
-        return FittedOrder(schema, schema.replace(attributes=attributes, **targets), order)
+        edit = Edit(schema)
+        edit.take([*first, *(i for i in range(len(schema.attributes)) if i not in ends), *last])
+        return edit.built()
 
-    def _places(self, schema: Schema, flag: str, choices: tuple[str, ...]) -> list[int]:
-        """The positions that the choices mean, in their order."""
-        places = [chosen_attributes(self.name, schema, [choice], flags=(flag, flag)) for choice in choices]
-        return list(dict.fromkeys(place for several in places for place in several))
-
-
-class FittedOrder(Fitted):
-    """Attributes in another order."""
-
-    def __init__(self, schema: Schema, outgoing: Schema, order: list[int]) -> None:
-        self.schema = outgoing
-        self._rearrangement = Rearrangement(schema, outgoing, order)
-
-    def get_state(self) -> dict[str, Any]:
-        return {}  # options and schema are enough to fit it again
-
-    def transform(self, batch: Batch) -> Batch:
-        return self._rearrangement.apply(batch)
+    def _find(self, schema: Schema, flag: str, choices: tuple[str, ...]) -> list[int]:
+        """Return the positions that the choices mean, in their order."""
+        found = [chosen_attributes(self.name, schema, [choice], flags=(flag, flag)) for choice in choices]
+        return list(dict.fromkeys(position for several in found for position in several))
 
 
 class Id(Stage):
@@ -283,27 +220,17 @@ class Id(Stage):
 
     attribute: str = option("ID", "The name of the attribute.")
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        return FittedId(self, schema)
-
-
-class FittedId(Fitted):
-    """Adds the number of each row."""
-
-    def __init__(self, stage: Id, schema: Schema) -> None:
-        attributes = [Attribute(stage.attribute), *schema.attributes]
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        edit = Edit(schema)
+        edit.insert(0, Attribute(self.attribute), _number_rows)
         try:
-            self.schema = schema.replace(attributes=attributes, **schema.targets_at({i: i + 1 for i in schema.targets}))
+            return edit.built()
         except FilterkitError as error:
-            raise StageError(stage.name, f"{error}; see --attribute") from None
-        self._rearrangement = Rearrangement(schema, self.schema, [-1, *range(len(schema.attributes))])
+            raise StageError(self.name, f"{error}; see --attribute") from None
 
-    def get_state(self) -> dict[str, Any]:
-        return {}  # options and schema are enough to fit it again
 
-    def transform(self, batch: Batch) -> Batch:
-        numbers = np.arange(batch.start + 1, batch.start + len(batch) + 1, dtype=np.float64)
-        return self._rearrangement.apply(batch, {0: numbers})
+def _number_rows(batch: Batch) -> np.ndarray:
+    return np.arange(batch.start + 1, batch.start + len(batch) + 1, dtype=np.float64)
 
 
 @hookimpl

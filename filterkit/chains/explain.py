@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
 from filterkit.chains.column_fitting import Counting
-from filterkit.chains.fitting import group_stages, learns_nothing
+from filterkit.chains.fitting import fit_stages, group_stages
+from filterkit.chains.rows import open_rows
+from filterkit.data.batch import empty
 from filterkit.data.schema import Schema
-from filterkit.stages.base import RowStage, Stage, TrainingStage
+from filterkit.engines.local import LocalEngine
+from filterkit.stages.base import Stage, TrainingStage, learns_nothing
 from filterkit.stages.columns import ColumnStage
 from filterkit.stages.learner import Learner
 from filterkit.stages.selective import SelectiveStage
@@ -63,7 +66,8 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
 def _predict_schema(stage: Stage, schema: Schema) -> Schema | None:
     """Return a schema with the names and the number of the columns that come out of a stage; None if rows decide."""
     if learns_nothing(stage):
-        return cast(RowStage, stage).output(schema)
+        with open_rows([empty(schema)], LocalEngine(1), 0) as rows:
+            return fit_stages([stage], rows, 0)[1].schema
     keeps_columns = isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns
     return schema if keeps_columns or isinstance(stage, TrainingStage) else None
 

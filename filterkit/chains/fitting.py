@@ -21,12 +21,12 @@ from filterkit.data.contract import blaming
 from filterkit.stages.base import (
     Batches,
     Fitted,
-    RowStage,
     Stage,
     TrainingStage,
     Unchanged,
     check_class,
     check_fitted,
+    learns_nothing,
     transform,
 )
 from filterkit.stages.columns import ColumnStage
@@ -47,11 +47,6 @@ def group_stages(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
 
 def _shares_passes(stage: Stage) -> bool:
     return isinstance(stage, ColumnStage) and not stage.is_confined and not stage.folds()
-
-
-def learns_nothing(stage: Stage) -> bool:
-    """Return whether a stage is a row stage that transforms rows in the same way, whatever the training rows are."""
-    return isinstance(stage, RowStage) and type(stage).fit is RowStage.fit
 
 
 def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> tuple[list[Fitted], Rows]:

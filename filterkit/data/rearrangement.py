@@ -109,6 +109,7 @@ class Rearrangement:
         self._others = np.flatnonzero(~(moved & first))
         same = np.arange(given.width)
         self._same_X = not len(self._others) and np.array_equal(self._moved, same) and given.width == wanted.width
+        self._only_leaves = not len(self._others) and bool((np.diff(self._moved) > 0).all())
         self._same_y = given.targets and self._source[list(wanted.targets)].tolist() == list(given.targets)
         place = [(self._find_source(i), i) for i in wanted.passthrough_indices]
         self._same_passthrough = given.passthrough == wanted.passthrough and place == [
@@ -144,6 +145,9 @@ class Rearrangement:
     def _X(self, batch: Batch, new: Mapping[int, Any]) -> Any:
         if self._same_X:
             return batch.csr if batch.sparse else batch.X
+        if self._only_leaves:
+            batch = batch.in_form(self.wanted.sparse)
+            return batch.csr.only(self._moved) if batch.sparse else np.take(batch.X, self._moved, axis=1)
         features = self.wanted.feature_indices
         others = [(to, self._made(batch, new, int(features[to]))) for to in self._others.tolist()]
         shape = (len(batch), len(features))

@@ -128,6 +128,7 @@ from filterkit.stages.base import Rows as Rows
 from filterkit.stages.columns import FittedColumns as FittedColumns
 from filterkit.stages.columns import Fold as Fold
 from filterkit.stages.columns import State as State
+from filterkit.stages.edit import Edit as Edit
 from filterkit.stages.interrupts import interruptible as interruptible
 from filterkit.stages.learner import counted_rows as counted_rows
 from filterkit.stages.metric_scaling import Scaling as Scaling

@@ -6,16 +6,18 @@ schema of its output, and transforms batches without changing itself or them. Th
 - `RowStage`, with nothing to fit: write `transform(batch)`.
 - `ColumnStage` (in `filterkit.stages.columns`), which fits each column from its part of a contingency table.
 - `TrainingStage`, which chooses, orders or writes training rows: write `arrange(rows)`.
-- `Stage`, for anything else: write `fit(rows, schema)`, which may read the batches as often as it needs.
+- `Stage`, for anything else: write `build(schema, state)`, which says what becomes of the rows, and, if that depends on
+  the training rows, `fit_rows(rows, schema)`, which returns the state and may read the batches as often as it needs.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
-from filterkit.data.batch import Batch
+from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import blaming, broken, check_out, kind_of
 from filterkit.data.schema import Schema
 from filterkit.errors import NAME_A_CLASS, NAME_A_CLASS_FIRST, FilterkitError, StageError, not_nominal, quoted
@@ -75,6 +77,23 @@ class Batches:
 
     def __iter__(self) -> Iterator[Batch]:
         raise TypeError("the rows must be called to be read: write rows(), as in: for batch in rows()")
+
+
+class Built(NamedTuple):
+    """What a stage does with batches of one schema.
+
+    Attributes
+    ----------
+    schema : of the outgoing batches.
+    transform : a function of a batch, which returns one of `schema` with the same number of rows, in the same order,
+        without changing the batch. It may be called in any thread, and with a batch of no rows.
+    columns, growth : as of `Fitted`.
+    """
+
+    schema: Schema
+    transform: Callable[[Batch], Batch]
+    columns: np.ndarray | None = None
+    growth: float = 1.0
 
 
 class Stage(Configured):
@@ -141,8 +160,10 @@ class Stage(Configured):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {' '.join(self.words())}>"
 
-    def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        """Learn from the training rows, and return the fitted stage.
+    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
+        """Learn from the training rows, and return the state: all that `build` needs besides the options.
+
+        The default learns nothing: the stage then does the same to each row, whatever the training rows are.
 
         Parameters
         ----------
@@ -150,11 +171,38 @@ class Stage(Configured):
             `rows.memory` says how many bytes the stage may hold besides.
         schema : of these batches.
 
+        Returns
+        -------
+        Arrays of float64, int64, int32 or bool, `Ragged` arrays, numbers, texts, and lists of these, by name.
+
         Raises
         ------
         StageError : the stage cannot be fitted on these rows.
         """
-        raise missing_method(self, "fit")
+        return {}
+
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        """Say what becomes of batches.
+
+        The result is never pickled or saved, so that its function may be a closure: the stage is built again.
+
+        Parameters
+        ----------
+        schema : of the incoming batches.
+        state : a result of `fit_rows`; check it, because it may come from a damaged file.
+
+        Raises
+        ------
+        FilterkitError : the stage cannot work on such batches, or the state is not one.
+        """
+        raise missing_method(self, "build")
+
+    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+        """Learn from the training rows, and return the fitted stage; see `fit_rows` and `build`.
+
+        Override it, with `from_state`, for a fitted stage that treats training rows in another way than later ones.
+        """
+        return FittedStage(self, schema, self.fit_rows(rows, schema))
 
     def inner_folds(self) -> int:
         """Return the number of folds of training rows on which the stage tries itself in `fit`; 0 for no trials."""
@@ -170,14 +218,16 @@ class Stage(Configured):
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         """Rebuild the fitted stage from a saved state.
 
-        The default fits the stage on no rows, which is right for stages that learn nothing from rows.
+        A stage that overrides `fit` is fitted on no rows by default, which is right if it learns nothing from rows.
 
         Parameters
         ----------
         state : a result of `Fitted.get_state`; check it, because the file may be damaged.
         schema : of the incoming batches.
         """
-        return self.fit(Batches(lambda: iter(()), 0), schema)
+        if type(self).fit is not Stage.fit:
+            return self.fit(Batches(lambda: iter(()), 0), schema)
+        return FittedStage(self, schema, state)
 
     @classmethod
     def answer_unknown_stage(cls, name: str) -> str:
@@ -269,33 +319,63 @@ class RowStage(Stage):
         """Return `Fitted.growth`, the mean number of outgoing values of each value of X. Override it if it is large."""
         return 1.0
 
-    def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        try:
-            outgoing = self.output(schema)
-        except FilterkitError as error:
-            if type(error) is not FilterkitError:  # a subclass, which names the stage itself
-                raise
-            raise StageError(self.name, str(error)) from None
-        fitted = FittedRows(self, outgoing)
-        fitted.growth = self.growth(schema)
-        return fitted
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        return Built(self.output(schema), self.transform, growth=self.growth(schema))
 
 
-class FittedRows(Fitted):
-    """A fitted row stage: transforms batches as the stage itself does."""
+class FittedStage(Fitted):
+    """A fitted stage that does what `Stage.build` says.
 
-    def __init__(self, stage: RowStage, schema: Schema) -> None:
+    Parameters
+    ----------
+    stage : the stage.
+    incoming : the schema of the incoming batches.
+    state : what the stage has learned.
+
+    Raises
+    ------
+    StageError : the stage cannot be built.
+    """
+
+    def __init__(self, stage: Stage, incoming: Schema, state: dict[str, Any]) -> None:
         self.stage = stage
-        self.schema = schema
+        self.incoming = incoming
+        self.state = state
+        with name_stage(stage):
+            built = stage.build(incoming, state)
+        if not isinstance(built, Built):
+            raise broken(stage.name, f"build gives {kind_of(built)}; return a Built", type(stage))
+        self.schema, self._transform, self.columns, self.growth = built
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.stage, self.incoming, self.state, self.made_by)
 
     def get_state(self) -> dict[str, Any]:
-        return {}
+        return self.state
 
     def transform(self, batch: Batch) -> Batch:
-        out = self.stage.transform(batch)
+        with name_stage(self.stage):
+            out = self._transform(batch)
         if not isinstance(out, Batch):
             raise broken(self.stage.name, f"transform gives {kind_of(out)}; return a Batch", type(self.stage))
         return out if out.schema is self.schema else out.replace(schema=self.schema)
+
+
+def _rebuild(stage: Stage, incoming: Schema, state: dict[str, Any], made_by: Stage | None) -> FittedStage:
+    fitted = FittedStage(stage, incoming, state)
+    fitted.made_by = made_by
+    return fitted
+
+
+@contextmanager
+def name_stage(stage: Stage) -> Iterator[None]:
+    """Raise a `FilterkitError` of no subclass, as schemas raise it, as a `StageError` of the stage."""
+    try:
+        yield
+    except FilterkitError as error:
+        if type(error) is not FilterkitError:
+            raise
+        raise StageError(stage.name, str(error)) from None
 
 
 def group_by_heading(stages: Iterable[type[Stage]]) -> dict[str, list[type[Stage]]]:
@@ -365,8 +445,15 @@ class TrainingStage(Stage):
     def most_columns(self, width: int | None) -> int | None:
         return width
 
-    def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        return Unchanged(schema, {})
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        return Built(schema, itself)
+
+
+def learns_nothing(stage: Stage) -> bool:
+    """Return whether a stage transforms rows in the same way, whatever the training rows are."""
+    kind = type(stage)
+    is_built = kind.build is not Stage.build and kind.fit is Stage.fit
+    return is_built and kind.fit_rows is Stage.fit_rows and not isinstance(stage, TrainingStage)
 
 
 class Unchanged(Fitted):

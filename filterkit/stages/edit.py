@@ -1,0 +1,100 @@
+"""Edit: what a stage does that changes attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from filterkit.data.attributes import taken
+from filterkit.data.batch import Batch
+from filterkit.data.rearrangement import Rearrangement
+from filterkit.data.schema import Attribute, Schema
+from filterkit.stages.base import Built
+
+Compute = Callable[[Batch], Any]
+
+
+class Edit:
+    """Collects changes to the attributes of a schema, and builds what makes batches of the new schema from the old one.
+
+    Positions are those of the incoming attributes. The class, the labels, the positive class value and texts follow by
+    themselves. Sparse rows stay sparse.
+
+    Parameters
+    ----------
+    schema : of the incoming batches.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._order = np.arange(len(schema.attributes))
+        self._changed: dict[int, tuple[Attribute, Compute | None]] = {}
+        self._inserted: list[tuple[int, Attribute, Compute]] = []
+
+    def take(self, positions: Sequence[int] | np.ndarray) -> None:
+        """Let only these attributes come out, in this order; the class and the labels must be among them."""
+        self._order = np.asarray(positions, np.int64)
+
+    def change(self, position: int, attribute: Attribute, compute: Compute | None = None) -> None:
+        """Replace an attribute by another one.
+
+        Parameters
+        ----------
+        position : of the attribute.
+        attribute : the new one.
+        compute : a function of a batch, which returns the new values as `attribute_values` does; None if the values
+            stay.
+        """
+        self._changed[position] = attribute, compute
+
+    def insert(self, position: int, attribute: Attribute, compute: Compute) -> None:
+        """Add an attribute before the one that comes out at `position`, or at the end; `compute` is as for `change`."""
+        self._inserted.append((position, attribute, compute))
+
+    def append(self, attribute: Attribute, compute: Compute) -> None:
+        """Add an attribute at the end, but before a class or labels that come last; `compute` is as for `change`."""
+        position = len(self._order)
+        while position and self._order[position - 1] in self._schema.targets:
+            position -= 1
+        self.insert(position, attribute, compute)
+
+    def built(self, **changes: Any) -> Built:
+        """Return what the changes come to, with further `changes` of the schema, such as another ``class_index``.
+
+        Raises
+        ------
+        FilterkitError : there can be no such schema, as when two attributes have the same name.
+        """
+        schema = self._schema
+        inserted = sorted(self._inserted, key=lambda each: each[0])
+        source = np.insert(self._order, [position for position, *_ in inserted], -1)
+        is_old = source >= 0
+        outgoing = np.full(len(schema.attributes), -1)  # the new position of each attribute
+        outgoing[source[is_old]] = np.flatnonzero(is_old)
+        computed = dict(zip(np.flatnonzero(~is_old).tolist(), [compute for *_, compute in inserted]))
+        attributes: Sequence[Attribute] = schema.attributes
+        if not np.array_equal(self._order, np.arange(len(attributes))):
+            attributes = taken(attributes, self._order)
+        if self._changed or inserted:
+            attributes = list(attributes)
+            for position, attribute, _ in reversed(inserted):
+                attributes.insert(position, attribute)
+            for old, (attribute, changed) in self._changed.items():
+                position = int(outgoing[old])
+                attributes[position] = attribute
+                if changed is not None:
+                    computed[position] = changed
+                    source[position] = -1
+        targets = schema.targets_at(outgoing)
+        targets["labels"] = tuple(sorted(targets["labels"]))
+        if schema.positive is not None and schema.positive not in attributes[targets["class_index"]].values:
+            targets["positive"] = None
+        new = schema.replace(attributes=attributes, **(targets | changes))
+        rearrangement = Rearrangement(schema, new, source)
+
+        def transform(batch: Batch) -> Batch:
+            return rearrangement.apply(batch, {position: compute(batch) for position, compute in computed.items()})
+
+        return Built(new, transform)
