@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
+from filterkit import Attribute, Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, hookimpl, option
 from filterkit.plugin import (
+    Batches,
     ChoosingStage,
     DateFormat,
-    Rearrangement,
+    Edit,
     attribute_values,
     format_number,
     parse_number,
@@ -38,41 +39,72 @@ class Nominal(ChoosingStage):
         "missing", "What becomes of later values that training did not have.", choices=("missing", "error")
     )
 
-    def _places(self, schema: Schema) -> list[int]:
+    def _choose(self, schema: Schema) -> list[int]:
+        """Return the positions of the attributes to change."""
         kinds = ("numeric", "string", "date") if self.is_confined else ("numeric",)
         if self.except_ and not self.only:
             kinds = ("numeric",)
         return self.chosen(schema, kinds)
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        places = self._places(schema)
-        found: list[dict[Any, None]] = [{} for _ in places]
-        for batch in rows() if places else ():
-            for place, known in zip(places, found):
-                known.update(dict.fromkeys(_distinct(attribute_values(batch, place))))
+    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
+        positions = self._choose(schema)
+        found: list[dict[Any, None]] = [{} for _ in positions]
+        for batch in rows() if positions else ():
+            for position, known in zip(positions, found):
+                known.update(dict.fromkeys(_distinct(attribute_values(batch, position))))
                 if len(known) > self.max_labels:
-                    name = schema.attributes[place].name
+                    name = schema.attributes[position].name
                     raise StageError(
                         self.name,
                         f"attribute '{name}' has more than {self.max_labels:,} distinct values; see --max-labels",
                     )
-        values = [
-            list(known) if schema.attributes[place].kind == "string" else sorted(known)
-            for place, known in zip(places, found)
-        ]
-        return FittedNominal(self, schema, places, values)
+        return {
+            "values": [
+                list(known) if schema.attributes[position].kind == "string" else sorted(known)
+                for position, known in zip(positions, found)
+            ]
+        }
 
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
-        places = self._places(schema)
-        values = state["values"]
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        positions, values = self._choose(schema), state["values"]
         kinds = {"numeric": float, "string": str, "date": int}
-        if len(values) != len(places) or not all(
-            all(type(value) is kinds[schema.attributes[place].kind] for value in several)
+        if len(values) != len(positions) or not all(
+            all(type(value) is kinds[schema.attributes[position].kind] for value in several)
             and len(set(several)) == len(several)
-            for place, several in zip(places, values)
+            for position, several in zip(positions, values)
         ):
             raise FilterkitError("the values of nominal are not those of its attributes")
-        return FittedNominal(self, schema, places, values)
+        edit = Edit(schema)
+        for position, several in zip(positions, values):
+            attribute = _nominal(schema.attributes[position], several)
+            edit.change(position, attribute, partial(self._compute_codes, several, position))
+        return edit.built()
+
+    def _compute_codes(self, known: list[Any], position: int, batch: Batch) -> np.ndarray:
+        """Return the code of each value of an attribute, float64 (rows,): NaN if it is missing or not among `known`.
+
+        Raises
+        ------
+        StageError : a value is not known, and ``--unseen`` is ``error``.
+        """
+        values = attribute_values(batch, position)
+        if isinstance(values, np.ndarray):
+            missing = np.isnan(values)
+            labels = np.array(known, np.float64)
+            at = np.searchsorted(labels, values)
+            codes = np.where(np.append(labels, np.nan)[at] == values, at, np.nan)
+        else:
+            codes, missing = _find(values, known)
+        unseen = np.flatnonzero(np.isnan(codes) & ~missing)[:1]
+        if len(unseen) and self.unseen == "error":
+            name, value = batch.schema.attributes[position].name, values[int(unseen[0])]
+            shown = format_number(float(value)) if isinstance(values, np.ndarray) else value.as_py()
+            raise StageError(
+                self.name,
+                f"attribute '{name}' has the value '{shown}', which no training row has",
+                batch.start + int(unseen[0]),
+            )
+        return codes
 
 
 def _distinct(values: Any) -> list[Any]:
@@ -87,65 +119,13 @@ def _distinct(values: Any) -> list[Any]:
     return [value for value in values.unique().to_pylist() if value is not None]
 
 
-class FittedNominal(Fitted):
-    """Numbers, strings and dates as nominal values.
+def _find(values: Any, known: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Find the elements of an Arrow array in `known`.
 
-    Parameters
-    ----------
-    stage : with its options.
-    schema : of the incoming batches.
-    places : the positions of the attributes to change.
-    values : the distinct values of each, in the order of its labels.
+    Returns
+    -------
+    float64 (rows,), the index of each element, NaN if it is not there; and bool (rows,), which elements are null.
     """
-
-    def __init__(self, stage: Nominal, schema: Schema, places: list[int], values: list[list[Any]]) -> None:
-        self._stage = stage
-        self._places = places
-        self._values = values
-        attributes = list(schema.attributes)
-        for place, several in zip(places, values):
-            attributes[place] = _nominal(attributes[place], several)
-        self.schema = _retyped(stage, schema, attributes)
-        source = np.arange(len(attributes))
-        source[places] = -1
-        self._rearrangement = Rearrangement(schema, self.schema, source)
-
-    def get_state(self) -> dict[str, Any]:
-        return {"values": self._values}
-
-    def transform(self, batch: Batch) -> Batch:
-        made = {
-            place: self._codes(attribute_values(batch, place), several, place, batch.start)
-            for place, several in zip(self._places, self._values)
-        }
-        return self._rearrangement.apply(batch, made)
-
-    def _codes(self, values: Any, known: list[Any], place: int, start: int) -> np.ndarray:
-        """float64 (rows,): the code of each value, NaN if it is missing or not known."""
-        if isinstance(values, np.ndarray):
-            missing = np.isnan(values)
-            labels = np.array(known, np.float64)
-            at = np.searchsorted(labels, values)
-            found = np.append(labels, np.nan)[at] == values
-            codes = np.where(found, at, np.nan)
-        else:
-            codes, missing = _positions(values, known)
-        unseen = np.flatnonzero(np.isnan(codes) & ~missing)[:1]
-        if len(unseen) and self._stage.unseen == "error":
-            name = self.schema.attributes[place].name
-            value = values[int(unseen[0])]
-            shown = format_number(float(value)) if isinstance(values, np.ndarray) else value.as_py()
-            raise StageError(
-                self._stage.name,
-                f"attribute '{name}' has the value '{shown}', which no training row has",
-                start + int(unseen[0]),
-            )
-        return codes
-
-
-def _positions(values: Any, known: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """float64 (rows,): the position in `known` of each element of an Arrow array, NaN if it is not there; and
-    bool (rows,): which elements are null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -157,7 +137,12 @@ def _positions(values: Any, known: list[Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _nominal(attribute: Attribute, values: list[Any]) -> Attribute:
-    """The nominal attribute whose labels are the texts of `values`."""
+    """Return the nominal attribute whose labels are the texts of `values`.
+
+    Raises
+    ------
+    FilterkitError : two values have the same text.
+    """
     if attribute.kind == "numeric":
         labels = tuple(map(format_number, values))
     elif attribute.kind == "date":
@@ -165,31 +150,9 @@ def _nominal(attribute: Attribute, values: list[Any]) -> Attribute:
         labels = tuple(map(form.format, values))
     else:
         labels = tuple(values)
+    if len(set(labels)) < len(labels):
+        raise FilterkitError(f"two values of attribute '{attribute.name}' have the same text")
     return Attribute(attribute.name, "nominal", labels, weight=attribute.weight)
-
-
-def _retyped(stage: Stage, schema: Schema, attributes: list[Attribute]) -> Schema:
-    """`schema` with attributes of other types.
-
-    Raises
-    ------
-    StageError : the class or a label cannot be of this type, or a label occurs twice.
-    """
-    for attribute in attributes:
-        if len(set(attribute.values)) < len(attribute.values):
-            raise StageError(stage.name, f"two values of attribute '{attribute.name}' have the same text")
-    try:
-        return schema.replace(
-            attributes=attributes, positive=None if _positive_is_gone(schema, attributes) else schema.positive
-        )
-    except FilterkitError as error:
-        raise StageError(stage.name, str(error)) from None
-
-
-def _positive_is_gone(schema: Schema, attributes: list[Attribute]) -> bool:
-    """Whether the class has no longer the value that was positive."""
-    place = schema.class_index
-    return schema.positive is not None and place is not None and schema.positive not in attributes[place].values
 
 
 class Retyping(ChoosingStage):
@@ -197,54 +160,36 @@ class Retyping(ChoosingStage):
 
     group = "Change types"
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        return FittedRetyping(self, schema)
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        edit = Edit(schema)
+        for position in self.choose(schema):
+            attribute = schema.attributes[position]
+            edit.change(position, self.retype(attribute), partial(self._convert, attribute, position))
+        return edit.built()
 
-    def places(self, schema: Schema) -> list[int]:
-        """The positions of the attributes to change."""
-        raise NotImplementedError(f"{type(self).__name__} has no places")
+    def _convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
+        return self.convert(attribute_values(batch, position), attribute, batch.start)
 
-    def retyped(self, attribute: Attribute) -> Attribute:
+    def choose(self, schema: Schema) -> list[int]:
+        """Return the positions of the attributes to change."""
+        raise NotImplementedError(f"{type(self).__name__} has no choose")
+
+    def retype(self, attribute: Attribute) -> Attribute:
         """Return an attribute as this stage types it."""
-        raise NotImplementedError(f"{type(self).__name__} has no retyped")
+        raise NotImplementedError(f"{type(self).__name__} has no retype")
 
-    def values(self, values: Any, attribute: Attribute, start: int) -> Any:
+    def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
         """Convert the values of an attribute; `start` is the number of their first row."""
-        raise NotImplementedError(f"{type(self).__name__} has no values")
+        raise NotImplementedError(f"{type(self).__name__} has no convert")
 
-    def refusal(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:
-        """The error to raise for a text that cannot become a value."""
+    def refuse(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:
+        """Return the error to raise for a text that cannot become a value."""
         shown = text if len(text) <= 60 else text[:59] + "…"
         return StageError(
             self.name,
             f"attribute '{attribute.name}': '{shown}' is no {what}; --invalid missing takes it for missing",
             row,
         )
-
-
-class FittedRetyping(Fitted):
-    """Attributes of another type, for one schema."""
-
-    def __init__(self, stage: Retyping, schema: Schema) -> None:
-        self._stage = stage
-        self._given = schema.attributes
-        self._places = stage.places(schema)
-        attributes, source = list(schema.attributes), np.arange(len(schema.attributes))
-        for place in self._places:
-            attributes[place] = stage.retyped(attributes[place])
-        source[self._places] = -1
-        self.schema = _retyped(stage, schema, attributes)
-        self._rearrangement = Rearrangement(schema, self.schema, source)
-
-    def get_state(self) -> dict[str, Any]:
-        return {}  # options and schema are enough to fit it again
-
-    def transform(self, batch: Batch) -> Batch:
-        made = {
-            place: self._stage.values(attribute_values(batch, place), self._given[place], batch.start)
-            for place in self._places
-        }
-        return self._rearrangement.apply(batch, made)
 
 
 class Numeric(Retyping):
@@ -261,12 +206,12 @@ class Numeric(Retyping):
     codes: bool = option(False, "Take the position of a label for the number.")
     invalid: str = option("error", "What becomes of a text that is no number.", choices=("error", "missing"))
 
-    def places(self, schema: Schema) -> list[int]:
+    def choose(self, schema: Schema) -> list[int]:
         if self.only:
             return self.chosen(schema, ("nominal", "string", "date"))
         return self.chosen(schema, ("nominal",), targets=False)
 
-    def retyped(self, attribute: Attribute) -> Attribute:
+    def retype(self, attribute: Attribute) -> Attribute:
         if attribute.kind == "nominal":
             self._numbers(attribute)
         return Attribute(attribute.name, weight=attribute.weight)
@@ -285,7 +230,7 @@ class Numeric(Retyping):
             )
         return np.array([np.nan if number is None else number for number in numbers], np.float64)
 
-    def values(self, values: Any, attribute: Attribute, start: int) -> np.ndarray:
+    def convert(self, values: Any, attribute: Attribute, start: int) -> np.ndarray:
         if isinstance(values, np.ndarray):
             numbers = np.append(self._numbers(attribute), np.nan)
             return np.asarray(numbers[np.where(np.isnan(values), len(numbers) - 1, values).astype(np.int64)])
@@ -303,7 +248,7 @@ class Numeric(Retyping):
     ) -> None:
         if self.invalid == "error" and None in found:
             code = found.index(None)
-            raise self.refusal(attribute, distinct[code], "number", start + int(np.flatnonzero(codes == code)[0]))
+            raise self.refuse(attribute, distinct[code], "number", start + int(np.flatnonzero(codes == code)[0]))
 
 
 def _dictionary(values: Any) -> tuple[list[str | None], np.ndarray]:
@@ -323,13 +268,13 @@ class String(Retyping):
 
     name = "string"
 
-    def places(self, schema: Schema) -> list[int]:
+    def choose(self, schema: Schema) -> list[int]:
         return self.chosen(schema, ("nominal", "numeric", "date") if self.only else ("nominal",), targets=False)
 
-    def retyped(self, attribute: Attribute) -> Attribute:
+    def retype(self, attribute: Attribute) -> Attribute:
         return Attribute(attribute.name, "string", weight=attribute.weight)
 
-    def values(self, values: Any, attribute: Attribute, start: int) -> Any:
+    def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
         import pyarrow as pa
 
         if attribute.kind == "nominal":
@@ -377,14 +322,14 @@ class Date(Retyping):
         except FilterkitError as error:
             raise UsageError(f"{self.name}: --format: {error}") from None
 
-    def places(self, schema: Schema) -> list[int]:
+    def choose(self, schema: Schema) -> list[int]:
         kinds = ("string", "nominal", "numeric", "date") if self.only else ("date",)
         return self.chosen(schema, kinds, targets=False)
 
-    def retyped(self, attribute: Attribute) -> Attribute:
+    def retype(self, attribute: Attribute) -> Attribute:
         return Attribute(attribute.name, "date", format=self.format, weight=attribute.weight)
 
-    def values(self, values: Any, attribute: Attribute, start: int) -> Any:
+    def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
         import pyarrow as pa
 
         if attribute.kind == "date":
@@ -403,7 +348,7 @@ class Date(Retyping):
         ]
         rows = np.flatnonzero(np.isin(codes, wrong)).tolist()
         if rows and self.invalid == "error":
-            raise self.refusal(attribute, str(distinct[codes[rows[0]]]), f"date as {self.format}", start + rows[0])
+            raise self.refuse(attribute, str(distinct[codes[rows[0]]]), f"date as {self.format}", start + rows[0])
         return pa.array(moments, pa.int64()).take(pa.array(codes)).cast(pa.timestamp("ms"))
 
     def _of_numbers(self, values: np.ndarray, attribute: Attribute, start: int) -> Any:
@@ -414,7 +359,7 @@ class Date(Retyping):
         outside = np.flatnonzero((known < _EARLIEST) | (known > _LATEST))
         if len(outside) and self.invalid == "error":
             row = int(outside[0])
-            raise self.refusal(attribute, format_number(float(values[row])), "date", start + row)
+            raise self.refuse(attribute, format_number(float(values[row])), "date", start + row)
         missing[outside] = True
         moments = np.where(missing, 0, values).astype(np.int64)
         return pa.array(moments, mask=missing).cast(pa.timestamp("ms"))

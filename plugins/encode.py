@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,7 @@ import numpy as np
 from filterkit import (
     Attribute,
     Batch,
-    FilterkitError,
-    Fitted,
-    RowStage,
+    Built,
     Schema,
     Stage,
     StageError,
@@ -20,7 +17,17 @@ from filterkit import (
     hookimpl,
     option,
 )
-from filterkit.plugin import NAME_A_CLASS, Attributes, Csr, SelectiveStage, Texts, parse_number, quoted, suggestion
+from filterkit.plugin import (
+    NAME_A_CLASS,
+    Attributes,
+    Csr,
+    Edit,
+    SelectiveStage,
+    Texts,
+    parse_number,
+    quoted,
+    suggestion,
+)
 
 
 class OneHot(SelectiveStage):
@@ -36,50 +43,52 @@ class OneHot(SelectiveStage):
     group = "Encode values"
     mends = "nominal columns"
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        return FittedOneHot(schema)
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        image = _OneHotColumns(schema)
+        attributes = image.make_attributes(schema)
+        outgoing = schema.with_features(attributes, image.source)
+
+        def transform(batch: Batch) -> Batch:
+            X = image.encode_sparse(batch.csr) if batch.sparse else image.encode_dense(batch.X)
+            return batch.replace(schema=outgoing, X=X)
+
+        return Built(outgoing, transform, columns=image.source)
 
 
-class FittedOneHot(Fitted):
-    """One-hot encoding for one schema."""
+class _OneHotColumns:
+    """The columns that come out of one-hot encoding.
+
+    Attributes
+    ----------
+    source : int64 (outgoing columns,), ascending: the incoming column of each.
+    """
 
     def __init__(self, schema: Schema) -> None:
         self._many = schema.label_counts > 2
         self._width = np.where(self._many, schema.label_counts, 1)  # of the columns that each becomes
         self._first = np.cumsum(self._width) - self._width
-        self.columns = self._source = np.repeat(np.arange(schema.width), self._width)
+        self.source = np.repeat(np.arange(schema.width), self._width)
         # Of each outgoing column, -1 if it takes the values as they are.
-        self._label = np.where(self._many[self._source], np.arange(len(self._source)) - self._first[self._source], -1)
-        try:
-            self.schema = schema.with_features(self._attributes(schema), self._source)
-        except FilterkitError as error:
-            raise StageError(OneHot.name, str(error)) from None
+        self._label = np.where(self._many[self.source], np.arange(len(self.source)) - self._first[self.source], -1)
 
-    def _attributes(self, schema: Schema) -> Attributes:
-        """The attributes of the outgoing columns."""
+    def make_attributes(self, schema: Schema) -> Attributes:
+        """Make the attributes of the outgoing columns."""
         features = Attributes.of(schema.features)
         sets, set_of = features.label_sets
         lengths = np.array([len(labels) for labels in sets], np.int64)
         first = np.cumsum(lengths) - lengths  # where the labels of each set begin among all
         suffixes = Texts.of([*(f"={label}" for labels in sets for label in labels), ""])
         is_label = self._label >= 0
-        suffix = np.where(is_label, first[set_of[self._source]] + self._label, len(suffixes) - 1)
-        names = Texts.joined((features.names, self._source), (suffixes, suffix))
-        return features.take(self._source, names).as_numeric().unscored(chosen=is_label)
+        suffix = np.where(is_label, first[set_of[self.source]] + self._label, len(suffixes) - 1)
+        names = Texts.joined((features.names, self.source), (suffixes, suffix))
+        return features.take(self.source, names).as_numeric().unscored(chosen=is_label)
 
-    def get_state(self) -> dict[str, Any]:
-        return {}  # options and schema are enough to fit it again
-
-    def transform(self, batch: Batch) -> Batch:
-        X = self._sparse(batch.csr) if batch.sparse else self._dense(batch.X)
-        return batch.replace(schema=self.schema, X=X)
-
-    def _dense(self, X: np.ndarray) -> np.ndarray:
-        image: np.ndarray = X[:, self._source]
+    def encode_dense(self, X: np.ndarray) -> np.ndarray:
+        image: np.ndarray = X[:, self.source]
         same = (self._label < 0) | np.isnan(image)
         return np.where(same, image, (image == self._label).astype(np.float64))
 
-    def _sparse(self, X: Csr) -> Csr:
+    def encode_sparse(self, X: Csr) -> Csr:
         row, many = X.row_of_entry, self._many[X.indices]
         missing = many & np.isnan(X.data)
         known = many & ~missing
@@ -100,10 +109,10 @@ class FittedOneHot(Fitted):
         columns += np.arange(len(columns))
         parts.append((np.repeat(row[missing], repeats), columns, np.full(len(columns), np.nan)))
         rows, columns, values = (np.concatenate(part) for part in zip(*parts))
-        return Csr.from_entries(rows, columns, values, (X.shape[0], len(self._source)))
+        return Csr.from_entries(rows, columns, values, (X.shape[0], len(self.source)))
 
 
-class Label(RowStage):
+class Label(Stage):
     """Make the class two-valued: one value against the rest, as Weka's MakeIndicator does.
 
     The class gets the values ``rest`` and V, in this order, where V is the value named, which is positive. A missing
@@ -122,26 +131,25 @@ class Label(RowStage):
         if not self.positive:
             raise UsageError("label: say which class value, with --positive VALUE")
 
-    def output(self, schema: Schema) -> Schema:
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         target = schema.class_attribute
-        if target is None:
+        if target is None or schema.class_index is None:
             raise StageError(self.name, f"there is no class attribute, which it needs; {NAME_A_CLASS}")
         if target.kind == "numeric":
-            self._number(target)
-        elif self.positive not in target.values:
+            code = self._number(target)
+        elif self.positive in target.values:
+            code = target.values.index(self.positive)
+        else:
             hint = suggestion(self.positive, list(target.values))
             raise StageError(self.name, f"class '{target.name}' has no value {quoted(self.positive)}{hint}")
         rest = "rest" if self.positive != "rest" else "the rest"
-        attributes = list(schema.attributes)
-        assert schema.class_index is not None
-        attributes[schema.class_index] = target._replace(kind="nominal", values=(rest, self.positive))
-        return schema.replace(attributes=attributes, positive=self.positive)
-
-    def transform(self, batch: Batch) -> Batch:
-        target = batch.schema.class_attribute
-        assert target is not None and batch.y is not None
-        code = self._number(target) if target.kind == "numeric" else target.values.index(self.positive)
-        return batch.replace(y=np.where(batch.class_known, (batch.y == code).astype(np.int32), np.int32(-1)))
+        edit = Edit(schema)
+        edit.change(
+            schema.class_index,
+            target._replace(kind="nominal", values=(rest, self.positive)),
+            lambda batch: np.where(batch.class_known, batch.y == code, np.nan),
+        )
+        return edit.built(positive=self.positive)
 
     def _number(self, target: Attribute) -> float:
         """The value of a numeric class that is positive."""

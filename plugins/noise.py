@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, hookimpl, option
-from filterkit.plugin import NAME_A_CLASS, ChoosingStage, Rearrangement, Rows, attribute_values, itself
+from filterkit.plugin import NAME_A_CLASS, ChoosingStage, Edit, Rows, attribute_values, itself
 
 
 class Noise(ChoosingStage, TrainingStage):
@@ -26,30 +27,28 @@ class Noise(ChoosingStage, TrainingStage):
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         schema = rows.schema
-        places = self.chosen(schema, ("nominal",))
+        positions = self.chosen(schema, ("nominal",))
         if not self.is_confined:
-            places = [place for place in places if place == schema.class_index]
-            if not places:
+            positions = [position for position in positions if position == schema.class_index]
+            if not positions:
                 raise StageError(self.name, f"there is no nominal class to change; {NAME_A_CLASS}, or use --only")
-        source = np.arange(len(schema.attributes))
-        source[places] = -1
-        rearrangement = Rearrangement(schema, schema, source)
+        edit = Edit(schema)
+        for position in positions:
+            edit.change(position, schema.attributes[position], partial(self._change_codes, position))
+        change = edit.built().transform
         start = 0
         for batch in rows.map(itself, last=True):
-            made = {
-                place: self._changed(attribute_values(batch, place), len(schema.attributes[place].values), place, start)
-                for place in places
-            }
-            yield rearrangement.apply(batch, made)
+            yield change(batch.replace(start=start))
             start += len(batch)
 
-    def _changed(self, codes: np.ndarray, labels: int, place: int, start: int) -> np.ndarray:
-        """The codes of an attribute, some of them changed; `start` is the number of the first row."""
+    def _change_codes(self, position: int, batch: Batch) -> np.ndarray:
+        """Return the codes of an attribute, some of them changed: float64 (rows,)."""
+        codes, labels = attribute_values(batch, position), len(batch.schema.attributes[position].values)
         if labels < 2:
-            return codes
+            return np.asarray(codes)
         # Each row draws its own two numbers, so that it does not matter how rows come in batches.
-        random = np.random.Philox(np.random.SeedSequence([self.seed, place]))
-        random.advance(start)  # a row takes one block of four numbers
+        random = np.random.Philox(np.random.SeedSequence([self.seed, position]))
+        random.advance(batch.start)  # a row takes one block of four numbers
         draws = random.random_raw(4 * len(codes)).reshape(-1, 4)[:, :2] / 2.0**64
         step = 1 + np.minimum(draws[:, 1] * (labels - 1), labels - 2).astype(np.int64)
         return np.asarray(np.where(draws[:, 0] < self.share, (codes + step) % labels, codes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,25 +10,16 @@ import numpy as np
 from filterkit import (
     Attribute,
     Batch,
+    Built,
     ColumnStage,
     FilterkitError,
-    Fitted,
     Schema,
     Stage,
-    StageError,
     UsageError,
     hookimpl,
     option,
 )
-from filterkit.plugin import (
-    ContingencyTable,
-    Rearrangement,
-    SelectiveStage,
-    SortedValues,
-    State,
-    attribute_values,
-    quantiles,
-)
+from filterkit.plugin import Batches, ContingencyTable, Edit, SelectiveStage, SortedValues, State, quantiles
 
 
 class Limit(ColumnStage):
@@ -98,7 +89,7 @@ class Outliers(SelectiveStage):
     outlier_factor: float = option(3.0, "O, the factor of outliers.", minimum=0)
     extreme_factor: float = option(6.0, "E, the factor of extreme values.", minimum=0)
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
         columns = np.flatnonzero(~schema.nominal)
         waiting: list[ContingencyTable] = []
         for batch in rows():
@@ -106,20 +97,23 @@ class Outliers(SelectiveStage):
             # Merged when the others have grown as large as the first, so that no cell is merged often.
             if len(waiting) > _TOGETHER and sum(each.nbytes for each in waiting[1:]) > waiting[0].nbytes:
                 waiting = [ContingencyTable.merge(waiting)]
-        if not waiting:
-            return FittedOutliers(self, schema, np.full((4, schema.width), np.nan))
-        first, third = _quartiles(SortedValues(ContingencyTable.merge(waiting)))
         limits = np.full((4, schema.width), np.nan)
-        for number, factor in enumerate((self.outlier_factor, self.extreme_factor)):
-            limits[2 * number, columns] = first - factor * (third - first)
-            limits[2 * number + 1, columns] = third + factor * (third - first)
-        return FittedOutliers(self, schema, limits)
+        if waiting:
+            first, third = _quartiles(SortedValues(ContingencyTable.merge(waiting)))
+            for number, factor in enumerate((self.outlier_factor, self.extreme_factor)):
+                limits[2 * number, columns] = first - factor * (third - first)
+                limits[2 * number + 1, columns] = third + factor * (third - first)
+        return {"limits": limits}
 
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         limits = state["limits"]
         if not isinstance(limits, np.ndarray) or limits.shape != (4, schema.width) or limits.dtype != np.float64:
             raise FilterkitError("the limits of outliers are not those of its columns")
-        return FittedOutliers(self, schema, limits)
+        edit = Edit(schema)
+        edit.append(Attribute("Outlier", "nominal", ("no", "yes")), partial(_flag_rows, limits, False))
+        edit.append(Attribute("ExtremeValue", "nominal", ("no", "yes")), partial(_flag_rows, limits, True))
+        columns = np.append(np.arange(schema.width), np.full(2, max(schema.width - 1, 0)))
+        return edit.built()._replace(columns=columns)
 
 
 def _quartiles(values: SortedValues) -> tuple[np.ndarray, np.ndarray]:
@@ -135,55 +129,24 @@ def _quartiles(values: SortedValues) -> tuple[np.ndarray, np.ndarray]:
 _TOGETHER = 16  # tables that are merged at once
 
 
-class FittedOutliers(Fitted):
-    """Flags rows.
+def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray:
+    """Return 1 for rows with an extreme value, or with an outlier, and 0 for others: float64 (rows,).
 
-    Parameters
-    ----------
-    limits : float64 (4, columns): the least and the largest value that is no outlier, then that is not extreme; NaN
-        for a column that is not looked at.
+    `limits`, float64 (4, columns), are the least and the largest value that is no outlier, then those of a value that
+    is not extreme; NaN for a column that does not count.
     """
-
-    def __init__(self, stage: Outliers, schema: Schema, limits: np.ndarray) -> None:
-        self._limits = limits
-        flags = [Attribute(name, "nominal", ("no", "yes")) for name in ("Outlier", "ExtremeValue")]
-        try:
-            self.schema = schema.with_more(flags)
-        except FilterkitError as error:
-            raise StageError(stage.name, str(error)) from None
-        known = {a.name: i for i, a in enumerate(schema.attributes)}
-        source = [known.get(a.name, -1) for a in self.schema.attributes]
-        self._places = [i for i, origin in enumerate(source) if origin < 0]
-        self._rearrangement = Rearrangement(schema, self.schema, source)
-        self.columns = np.append(np.arange(schema.width), np.full(2, max(schema.width - 1, 0)))
-
-    def get_state(self) -> dict[str, Any]:
-        return {"limits": self._limits}
-
-    def transform(self, batch: Batch) -> Batch:
-        if batch.sparse and _outside(np.zeros(1), *self._limits[:2]).any():  # a zero, which is not stored, is far off
-            dense = self.transform(batch.in_form(False))
-            return self._rearrangement.apply(batch, {i: attribute_values(dense, i) for i in self._places})
-        beyond = [self._beyond(batch, *self._limits[first : first + 2]) for first in (0, 2)]
-        extreme = self._rows_with(batch, beyond[1])
-        outlier = self._rows_with(batch, beyond[0] & ~beyond[1])
-        flags = (outlier, extreme)
-        return self._rearrangement.apply(batch, {i: flag.astype(np.float64) for i, flag in zip(self._places, flags)})
-
-    def _beyond(self, batch: Batch, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """bool: which entries of X, of the sparse ones those that are stored, are outside limits."""
-        if not batch.sparse:
-            return _outside(batch.X, low, high)
-        entries = batch.csr
-        return _outside(entries.data, low[entries.indices], high[entries.indices])
-
-    def _rows_with(self, batch: Batch, entries: np.ndarray) -> np.ndarray:
-        """bool (rows,): which rows have one of some entries."""
-        if not batch.sparse:
-            return np.asarray(entries.any(axis=1))
-        found = np.zeros(len(batch), bool)
-        found[batch.csr.row_of_entry[entries]] = True
-        return found
+    if batch.sparse and _outside(np.zeros(1), *limits[:2]).any():  # a zero, which is not stored, is far off
+        batch = batch.in_form(False)
+    values = batch.csr.data if batch.sparse else batch.X
+    low, high, least, most = limits[:, batch.csr.indices] if batch.sparse else limits
+    found = _outside(values, least, most)
+    if not is_extreme:
+        found = _outside(values, low, high) & ~found
+    if not batch.sparse:
+        return np.asarray(found.any(axis=1), np.float64)
+    flags = np.zeros(len(batch))
+    flags[batch.csr.row_of_entry[found]] = 1.0
+    return flags
 
 
 def _outside(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, FilterkitError, Fitted, RowStage, Schema, Stage, StageError, hookimpl, option
+from filterkit import Attribute, Batch, Built, FilterkitError, RowStage, Schema, Stage, StageError, hookimpl, option
 from filterkit.plugin import (
     Batches,
     Csr,
@@ -60,20 +60,28 @@ class Svd(SelectiveStage):
     def most_columns(self, width: int | None) -> int | None:
         return self.components if width is None else min(self.components, width)
 
-    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
         check_numeric(self.name, schema)
         values, axes = (_few if schema.width <= _MOST_COLUMNS else _fit_many)(self, rows, schema)
         if not len(values):
             raise StageError(self.name, "all training values are 0, which leaves nothing to find")
-        return FittedSvd(self, schema, values, axes)
+        return {"values": values, "axes": axes}  # singular values, which descend; (columns, components)
 
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         check_numeric(self.name, schema)
         values, axes = state["values"], state["axes"]
         fits = axes.shape == (schema.width, len(values)) and len(values) <= self.components
         if not fits or axes.dtype != np.float64 or not np.isfinite(axes).all():
             raise FilterkitError("the axes of svd are not those of its columns")
-        return FittedSvd(self, schema, values, axes)
+        outgoing = _outgoing(self.name, schema, self.prefix, len(values))
+
+        def transform(batch: Batch) -> Batch:
+            check_finite(self.name, batch)
+            with np.errstate(over="ignore", invalid="ignore"):
+                image = rows_times(batch.csr if batch.sparse else batch.X, axes)
+            return batch.replace(schema=outgoing, X=_in_range(self.name, batch, image))
+
+        return Built(outgoing, transform, growth=_growth(schema, len(values)))
 
 
 def _few(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
@@ -167,32 +175,6 @@ def _blocks(rows: Batches, schema: Schema) -> Iterator[Batch]:
     """The rows that count in blocks of always the same size, without class and texts."""
     counted = (_counted(batch).replace(y=None, passthrough=None) for batch in rows())
     return equal_blocks(counted, schema, _BLOCK)
-
-
-class FittedSvd(Fitted):
-    """Axes, ready to project rows on.
-
-    Attributes
-    ----------
-    values : float64 (k,), the singular values of the training rows, which descend.
-    axes : float64 (columns, k).
-    """
-
-    def __init__(self, stage: Svd, schema: Schema, values: np.ndarray, axes: np.ndarray) -> None:
-        self._stage = stage.name
-        self.values = values
-        self.axes = axes
-        self.growth = _growth(schema, len(values))
-        self.schema = _outgoing(stage.name, schema, stage.prefix, len(values))
-
-    def get_state(self) -> dict[str, Any]:
-        return {"values": self.values, "axes": self.axes}
-
-    def transform(self, batch: Batch) -> Batch:
-        check_finite(self._stage, batch)
-        with np.errstate(over="ignore", invalid="ignore"):
-            image = rows_times(batch.csr if batch.sparse else batch.X, self.axes)
-        return batch.replace(schema=self.schema, X=_in_range(self._stage, batch, image))
 
 
 class Project(SelectiveStage, RowStage):

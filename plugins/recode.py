@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import ChoosingStage, Rearrangement, attribute_values, quoted, suggestion
+from filterkit import Attribute, Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, hookimpl, option
+from filterkit.plugin import Batches, ChoosingStage, Edit, attribute_values, quoted, suggestion
 
 
 class Recode(ChoosingStage):
@@ -57,35 +58,39 @@ class Recode(ChoosingStage):
             found[old] = new
         return found
 
-    def _places(self, schema: Schema) -> list[int]:
-        places = self.chosen(schema, ("nominal",), targets=bool(self.only))
-        return [place for place in places if place not in schema.labels]
+    def _choose(self, schema: Schema) -> list[int]:
+        """Return the positions of the attributes to recode."""
+        positions = self.chosen(schema, ("nominal",), targets=bool(self.only))
+        return [position for position in positions if position not in schema.labels]
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
-        places = self._places(schema)
-        known = {label for place in places for label in schema.attributes[place].values}
+    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
+        positions = self._choose(schema)
+        known = {label for position in positions for label in schema.attributes[position].values}
         self._check("--missing", self.missing, known)
         self._check("--rename", self._renames(), known)
-        merged = {place: self._merged(schema.attributes[place]) for place in places}
+        merged = {position: self._merged(schema.attributes[position]) for position in positions}
         self._check("--first", self.first, {self.rare_label}.union(*(labels for labels, _ in merged.values())))
-        counts = {place: np.zeros(len(labels), np.int64) for place, (labels, _) in merged.items()}
+        counts = {position: np.zeros(len(labels), np.int64) for position, (labels, _) in merged.items()}
         for batch in rows() if self.rare is not None else ():
-            for place, (_, codes) in merged.items():
-                found = _recoded(attribute_values(batch, place), codes)
-                counts[place] += np.bincount(found[found >= 0], minlength=len(counts[place]))
-        made = [self._ordered(*merged[place], counts[place]) for place in places]
-        return FittedRecode(self, schema, places, [labels for labels, _ in made], [codes for _, codes in made])
+            for position, (_, codes) in merged.items():
+                found = _recode(codes, position, batch)
+                counts[position] += np.bincount(found[found >= 0], minlength=len(counts[position]))
+        made = [self._ordered(*merged[position], counts[position]) for position in positions]
+        return {"labels": [labels for labels, _ in made], "codes": [codes.tolist() for _, codes in made]}
 
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
-        places, labels, codes = self._places(schema), state["labels"], state["codes"]
-        if len(labels) != len(places) or len(codes) != len(places):
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        positions, labels, codes = self._choose(schema), state["labels"], state["codes"]
+        if len(labels) != len(positions) or len(codes) != len(positions):
             raise FilterkitError("the labels of recode are not those of its attributes")
-        arrays = [np.array(each, np.int64) for each in codes]
-        for place, names, array in zip(places, labels, arrays):
-            fits = len(array) == len(schema.attributes[place].values) + 1 and all(isinstance(n, str) for n in names)
+        edit = Edit(schema)
+        for position, names, several in zip(positions, labels, codes):
+            attribute, array = schema.attributes[position], np.array(several, np.int64)
+            fits = len(array) == len(attribute.values) + 1 and all(isinstance(name, str) for name in names)
             if not fits or (len(array) and (array.min() < -1 or array.max() >= len(names))):
                 raise FilterkitError("the labels of recode do not fit its attributes")
-        return FittedRecode(self, schema, places, labels, arrays)
+            image = np.where(array < 0, np.nan, array)
+            edit.change(position, attribute._replace(values=tuple(names)), partial(_recode, image, position))
+        return edit.built()
 
     def _check(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
         """Refuse an option that names a label which no attribute has."""
@@ -123,49 +128,10 @@ class Recode(ChoosingStage):
         return ordered, image[codes]
 
 
-def _recoded(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """int64 (rows,): the new code of each value, -1 for missing."""
+def _recode(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray:
+    """Return the new code of each value of an attribute (rows,): `codes` holds those of all labels and of missing."""
+    values = attribute_values(batch, position)
     return np.asarray(codes[np.where(np.isnan(values), len(codes) - 1, values).astype(np.int64)])
-
-
-class FittedRecode(Fitted):
-    """Other labels of nominal attributes.
-
-    Parameters
-    ----------
-    stage : the stage.
-    schema : of the incoming batches.
-    places : the positions of the attributes.
-    labels : the new labels of each.
-    codes : for each, int64 (old labels + 1,): the new code of each label, and that of a missing value; -1 for missing.
-    """
-
-    def __init__(
-        self, stage: Recode, schema: Schema, places: list[int], labels: list[list[str]], codes: list[np.ndarray]
-    ) -> None:
-        self._places, self._labels, self._codes = places, labels, codes
-        attributes, source = list(schema.attributes), np.arange(len(schema.attributes))
-        for place, several in zip(places, labels):
-            attributes[place] = attributes[place]._replace(values=tuple(several))
-        source[places] = -1
-        changes: dict[str, Any] = {}
-        if schema.class_index in places and schema.positive not in attributes[schema.class_index or 0].values:
-            changes["positive"] = None
-        try:
-            self.schema = schema.replace(attributes=attributes, **changes)
-        except FilterkitError as error:
-            raise StageError(stage.name, str(error)) from None
-        self._rearrangement = Rearrangement(schema, self.schema, source)
-
-    def get_state(self) -> dict[str, Any]:
-        return {"labels": self._labels, "codes": [codes.tolist() for codes in self._codes]}
-
-    def transform(self, batch: Batch) -> Batch:
-        made = {}
-        for place, codes in zip(self._places, self._codes):
-            found = _recoded(attribute_values(batch, place), codes)
-            made[place] = np.where(found < 0, np.nan, found)
-        return self._rearrangement.apply(batch, made)
 
 
 @hookimpl

@@ -1,14 +1,13 @@
-"""Expressions on whole columns: types are checked once for a schema, then batches are computed by numpy.
+"""Evaluate expressions on whole columns, by numpy.
 
-A number, a truth value and a date are float64 with NaN for missing; a text is a code into a list of labels. Everything
-here can be pickled, because it is made of functions of this module and of numpy.
+An expression is evaluated on each batch. Types are checked on the way, so an empty batch tells the type of the result.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,185 +18,267 @@ from filterkit.plugin import DateFormat, attribute_values, format_number, parse_
 from .language import ExpressionError, Tree
 
 NUMBER, TRUTH, TEXT, DATE = "number", "truth", "text", "date"
+_NUMBERS = (NUMBER, TRUTH, DATE)  # the kinds to compute with
+_NAMES = {NUMBER: "a number", TRUTH: "true or false", TEXT: "a text", DATE: "a date"}
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
-Source = Batch | Mapping[str, np.ndarray]
+_LONGEST_TEXT = 1_000_000  # characters that `concat` gives
 
 
-class Texts(NamedTuple):
-    """Texts of rows.
+class Value(NamedTuple):
+    """The value of an expression in some rows.
 
     Attributes
     ----------
-    codes : int64, (rows,) or (), the place of each text in `labels`; -1 for missing.
+    kind : NUMBER, TRUTH, TEXT or DATE; "" for the word ``missing``, which is any of them.
+    data : (rows,), or () for the same value in all rows. Float64, and NaN for missing; of texts int64, the index of
+        each among `labels`, and -1 for missing.
     labels : distinct texts.
-    """
-
-    codes: np.ndarray
-    labels: tuple[str, ...]
-
-
-class Typed(NamedTuple):
-    """An expression for one schema.
-
-    Attributes
-    ----------
-    kind : NUMBER, TRUTH, TEXT or DATE; empty for the word ``missing``, which is any of them.
-    run : gives the values for rows: float64, (rows,) or (), or `Texts`.
-    labels : all texts that there can be, in the order of their codes; None if that depends on the rows.
+    is_closed : whether `labels` are all texts that there can be, whatever the rows are.
     format : of a date.
-    constant : the text, if it is a text in quotes.
+    constant : the text, if the expression is a text in quotes.
     """
 
     kind: str
-    run: Callable[[Any], Any]
-    labels: tuple[str, ...] | None = None
+    data: np.ndarray
+    labels: tuple[str, ...] = ()
+    is_closed: bool = True
     format: str = ""
     constant: str | None = None
 
 
-Resolve = Callable[[Tree], Typed]
+Read = Callable[[Tree], Value]
 
 
-# Attributes
+class Function(NamedTuple):
+    """A function or an operator of expressions.
+
+    Attributes
+    ----------
+    compute : from the part of the expression, and the values of its operands.
+    least, most : how many operands it takes.
+    kinds : of the operands; empty if `compute` checks them.
+    """
+
+    compute: Callable[[Tree, list[Value]], Value]
+    least: int
+    most: int
+    kinds: tuple[str, ...] = ()
 
 
-def resolver(schema: Schema) -> Resolve:
-    """Return a function that finds the attributes of `schema` by name."""
-    return partial(_attribute, schema, {a.name: i for i, a in enumerate(schema.attributes)})
+def evaluate(tree: Tree, read: Read) -> Value:
+    """Evaluate an expression; `read` returns the values of names.
+
+    Raises
+    ------
+    ExpressionError : there is no such attribute or function, or an operand has the wrong type.
+    FilterkitError : a text becomes too long.
+    """
+    if tree.what == "number":
+        return Value(NUMBER, np.array(tree.value))
+    if tree.what == "text":
+        return Value(TEXT, np.array(0), (tree.value,), constant=tree.value)
+    if tree.what != "call":
+        return read(tree)
+    if tree.value not in _FUNCTIONS:
+        shown = sorted(name for name in _FUNCTIONS if name.isidentifier())
+        raise ExpressionError(f"there is no function {quoted(tree.value)}{suggestion(tree.value, shown)}", tree.at)
+    compute, least, most, kinds = _FUNCTIONS[tree.value]
+    parts = [evaluate(part, read) for part in tree.parts]
+    if not least <= len(parts) <= most:
+        wanted = f"{least} to {most}"
+        if least == most:
+            wanted = str(least)
+        elif most == _MANY and len(parts) < least:
+            wanted = f"at least {least}"
+        raise ExpressionError(f"{tree.value} takes {wanted} values, not {len(parts)}", tree.at)
+    for number, part in enumerate(parts if kinds else ()):
+        _need(tree, number, part, *kinds)
+    with np.errstate(all="ignore"):
+        return compute(tree, parts)
 
 
-def _attribute(schema: Schema, places: dict[str, int], tree: Tree) -> Typed:
-    name, place = tree.value, places.get(tree.value)
-    if place is None and tree.what == "name":
-        numbered = re.fullmatch(r"ATT(\d{1,9})", name)
-        if numbered and 1 <= int(numbered[1]) <= len(schema.attributes):
-            place = int(numbered[1]) - 1
-        elif name == "CLASS":
-            place = schema.class_index
-        elif name.lower() in ("missing", "true", "false"):
-            return _word(name.lower())
-    if place is None:
-        raise ExpressionError(f"there is no attribute {quoted(name)}{suggestion(name, list(places))}", tree.at)
-    attribute = schema.attributes[place]
-    if attribute.kind == "relational":
-        raise ExpressionError(f"{quoted(name)} is a relational attribute, which expressions cannot use", tree.at)
-    if attribute.kind == "nominal":
-        return Typed(TEXT, partial(_labels_of, place, attribute.values), attribute.values)
-    if attribute.kind == "string":
-        return Typed(TEXT, partial(_strings_of, place))
-    if attribute.kind == "date":
-        return Typed(DATE, partial(_moments_of, place), format=attribute.format or _ISO)
-    return Typed(NUMBER, partial(_numbers_of, place))
+def finite(values: np.ndarray) -> np.ndarray:
+    """Return numbers that an expression gives; what is no finite number is missing."""
+    return np.where(np.isfinite(values), values, np.nan)
 
 
-def _word(word: str) -> Typed:
-    if word == "missing":
-        return Typed("", partial(_constant, np.array(np.nan)))
-    return Typed(TRUTH, partial(_constant, np.array(float(word == "true"))))
+# Names
 
 
-def _constant(value: Any, source: Source) -> Any:
-    return value
+class AttributeReader:
+    """Reads the values of attributes of a schema by name."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._positions = {name: position for position, name in enumerate(schema.names)}
+
+    def read(self, batch: Batch, tree: Tree) -> Value:
+        """Return the values of an attribute, or of the words ``missing``, ``true`` and ``false``, in some rows.
+
+        Raises
+        ------
+        ExpressionError : there is no such attribute, or it is relational.
+        """
+        name, schema = tree.value, batch.schema
+        position = self._positions.get(name)
+        if position is None and tree.what == "name":
+            numbered = re.fullmatch(r"ATT(\d{1,9})", name)
+            if numbered and 1 <= int(numbered[1]) <= len(schema.attributes):
+                position = int(numbered[1]) - 1
+            elif name == "CLASS":
+                position = schema.class_index
+            elif name.lower() in _WORDS:
+                return _WORDS[name.lower()]
+        if position is None:
+            raise ExpressionError(
+                f"there is no attribute {quoted(name)}{suggestion(name, list(self._positions))}", tree.at
+            )
+        attribute = schema.attributes[position]
+        if attribute.kind == "relational":
+            raise ExpressionError(f"{quoted(name)} is a relational attribute, which expressions cannot use", tree.at)
+        values = attribute_values(batch, position)
+        if attribute.kind == "nominal":
+            return Value(TEXT, np.where(np.isnan(values), -1, values).astype(np.int64), attribute.values)
+        if attribute.kind == "string":
+            encoded = values.dictionary_encode()
+            codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+            return Value(TEXT, codes, tuple(encoded.dictionary.to_pylist()), is_closed=False)
+        if attribute.kind == "date":
+            import pyarrow as pa
+
+            moments = values.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+            return Value(DATE, moments, format=attribute.format or _ISO)
+        return Value(NUMBER, np.asarray(values))
 
 
-def _numbers_of(place: int, batch: Batch) -> np.ndarray:
-    return np.asarray(attribute_values(batch, place))
+def read_variable(values: Mapping[str, np.ndarray], tree: Tree) -> Value:
+    """Return the numbers of a variable; raise an `ExpressionError` if there is none of this name."""
+    if tree.value in values:
+        return Value(NUMBER, values[tree.value])
+    if tree.what == "name" and tree.value.lower() in _WORDS:
+        return _WORDS[tree.value.lower()]
+    raise ExpressionError(f"there is no {quoted(tree.value)} here; there are {', '.join(values)}", tree.at)
 
 
-def _labels_of(place: int, labels: tuple[str, ...], batch: Batch) -> Texts:
-    values = attribute_values(batch, place)
-    return Texts(np.where(np.isnan(values), -1, values).astype(np.int64), labels)
-
-
-def _strings_of(place: int, batch: Batch) -> Texts:
-    encoded = attribute_values(batch, place).dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return Texts(codes, tuple(encoded.dictionary.to_pylist()))
-
-
-def _moments_of(place: int, batch: Batch) -> np.ndarray:
-    import pyarrow as pa
-
-    moments = attribute_values(batch, place)
-    return np.asarray(moments.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False))
-
-
-def make_variables(names: tuple[str, ...]) -> Resolve:
-    """Return a function that finds variables of these names, whose numbers are passed by name."""
-    return partial(_variable, names)
-
-
-def _variable(names: tuple[str, ...], tree: Tree) -> Typed:
-    if tree.value in names:
-        return Typed(NUMBER, partial(_number_of, tree.value))
-    if tree.what == "name" and tree.value.lower() in ("missing", "true", "false"):
-        return _word(tree.value.lower())
-    raise ExpressionError(f"there is no {quoted(tree.value)} here; there are {', '.join(names)}", tree.at)
-
-
-def _number_of(name: str, values: Mapping[str, np.ndarray]) -> np.ndarray:
-    return values[name]
+_WORDS = {
+    "missing": Value("", np.array(np.nan)),
+    "true": Value(TRUTH, np.array(1.0)),
+    "false": Value(TRUTH, np.array(0.0)),
+}
 
 
 # Types
 
 
-def typed(tree: Tree, resolve: Resolve) -> Typed:
-    """An expression with types.
-
-    Raises
-    ------
-    ExpressionError : an attribute or a function does not exist, or is given something of the wrong type.
-    """
-    if tree.what == "number":
-        return Typed(NUMBER, partial(_constant, np.array(tree.value)))
-    if tree.what == "text":
-        return Typed(TEXT, partial(_constant, Texts(np.array(0), (tree.value,))), (tree.value,), constant=tree.value)
-    if tree.what != "call":
-        return resolve(tree)
-    if tree.value not in _CALLS:
-        shown = sorted(name for name in _CALLS if name.isidentifier())
-        raise ExpressionError(f"there is no function {quoted(tree.value)}{suggestion(tree.value, shown)}", tree.at)
-    least, most, make = _CALLS[tree.value]
-    parts = [typed(part, resolve) for part in tree.parts]
-    if not least <= len(parts) <= most:
-        wanted = (
-            str(least)
-            if least == most
-            else f"at least {least}"
-            if most == _MANY and len(parts) < least
-            else f"{least} to {most}"
-        )
-        raise ExpressionError(f"{tree.value} takes {wanted} values, not {len(parts)}", tree.at)
-    return make(tree, parts)
-
-
-def _need(tree: Tree, number: int, part: Typed, *kinds: str) -> None:
-    """Refuse an operand of another kind."""
+def _need(tree: Tree, number: int, part: Value, *kinds: str) -> None:
+    """Raise an `ExpressionError` if an operand has another kind."""
     if part.kind and part.kind not in kinds:
-        names = {NUMBER: "a number", TRUTH: "true or false", TEXT: "a text", DATE: "a date"}
         name = tree.value.removeprefix("sign")
-        raise ExpressionError(f"{name} needs {names[kinds[0]]}, and this is {names[part.kind]}", tree.parts[number].at)
+        raise ExpressionError(
+            f"{name} needs {_NAMES[kinds[0]]}, and this is {_NAMES[part.kind]}", tree.parts[number].at
+        )
 
 
-def _numeric(function: Callable[..., Any]) -> Callable[[Tree, list[Typed]], Typed]:
-    def make(tree: Tree, parts: list[Typed]) -> Typed:
-        for number, part in enumerate(parts):
-            _need(tree, number, part, NUMBER, TRUTH, DATE)
-        return Typed(NUMBER, partial(_computed, function, [part.run for part in parts]))
-
-    return make
-
-
-def _computed(function: Callable[..., Any], runs: list[Callable[[Any], Any]], source: Source) -> np.ndarray:
-    """A function of numbers."""
-    with np.errstate(all="ignore"):
-        return np.asarray(function(*(run(source) for run in runs)), np.float64)
+def _read_as_dates(tree: Tree, parts: Sequence[Value]) -> list[Value]:
+    """Return two values; if one is a date, the other, a text in quotes, becomes a date of the same format."""
+    found = []
+    for number, (this, that) in enumerate((parts, parts[::-1])):
+        if that.kind == DATE and this.constant is not None:
+            moment = DateFormat(that.format).parse(this.constant)
+            if moment is None:
+                raise ExpressionError(f"this is no date as {that.format}", tree.parts[number].at)
+            this = Value(DATE, np.array(float(moment)))
+        found.append(this)
+    return found
 
 
-def finite(values: np.ndarray) -> np.ndarray:
-    """The numbers that an expression gives; what is no finite number is missing."""
-    return np.where(np.isfinite(values), values, np.nan)
+def _as_text(value: Value) -> Value:
+    """Return a text; the word ``missing`` becomes one."""
+    return value if value.kind == TEXT else Value(TEXT, np.full(np.shape(value.data), -1))
+
+
+def _is_missing(value: Value) -> np.ndarray:
+    return np.asarray(value.data < 0 if value.kind == TEXT else np.isnan(value.data))
+
+
+# Numbers and truth
+
+
+def _on_numbers(function: Callable[..., Any], kind: str = NUMBER) -> Callable[[Tree, list[Value]], Value]:
+    """Return what computes by a function of float64 arrays."""
+    return lambda tree, parts: Value(kind, np.asarray(function(*(part.data for part in parts)), np.float64))
+
+
+def _least(*values: np.ndarray) -> np.ndarray:
+    return np.asarray(np.minimum.reduce(np.broadcast_arrays(*values)))
+
+
+def _largest(*values: np.ndarray) -> np.ndarray:
+    return np.asarray(np.maximum.reduce(np.broadcast_arrays(*values)))
+
+
+def _round(tree: Tree, parts: list[Value]) -> Value:
+    if len(parts) > 1 and not parts[1].data.ndim and float(parts[1].data) % 1 > 0:  # the same digits in all rows
+        raise ExpressionError("the number of digits must be whole", tree.parts[1].at)
+    return _on_numbers(_rounded)(tree, parts)
+
+
+def _rounded(values: np.ndarray, digits: np.ndarray | float = 0.0) -> np.ndarray:
+    """The values rounded; NaN where the number of digits is not whole."""
+    scale = 10.0 ** np.minimum(np.abs(digits), 300)
+    scaled = np.where(np.less(digits, 0), values / scale, values * scale)
+    whole = np.rint(scaled)
+    rounded = np.where(np.less(digits, 0), whole * scale, whole / scale)
+    rounded = np.where(np.abs(scaled) < 2.0**52, rounded, values)  # larger ones are whole
+    return np.where(digits == np.rint(digits), rounded, np.nan)
+
+
+def _and(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.where((one == 0) | (other == 0), 0.0, one * other)
+
+
+def _or(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.where((one == 1) | (other == 1), 1.0, one + other)
+
+
+def _not(one: np.ndarray) -> np.ndarray:
+    return 1.0 - one
+
+
+_COMPARISONS: dict[str, Any] = {
+    "=": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+
+
+def _compare(tree: Tree, parts: list[Value]) -> Value:
+    one, other = _read_as_dates(tree, parts)
+    kinds = {one.kind, other.kind}
+    if "" not in kinds and len(kinds) > 1 and TEXT in kinds:
+        hint = "; a text is written in single quotes, and number(x) makes a number of one" if NUMBER in kinds else ""
+        raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} do not go together{hint}", tree.parts[1].at)
+    left, right = one.data, other.data
+    if TEXT in kinds:
+        texts = _as_text(one), _as_text(other)
+        ranks = {label: float(rank) for rank, label in enumerate(sorted({*texts[0].labels, *texts[1].labels}))}
+        left, right = (np.array([*(ranks[label] for label in each.labels), np.nan])[each.data] for each in texts)
+    truth = _COMPARISONS[tree.value](left, right).astype(np.float64)
+    return Value(TRUTH, np.where(np.isnan(left) | np.isnan(right), np.nan, truth))
+
+
+def _is_in(tree: Tree, parts: list[Value]) -> Value:
+    first, *others = tree.parts
+    equals = [
+        _compare(Tree("call", "=", tree.at, (first, other)), [parts[0], part]).data
+        for other, part in zip(others, parts[1:])
+    ]
+    return Value(TRUTH, np.asarray(reduce(_or, equals)))
+
+
+# Dates
 
 
 _DAY = 86_400_000  # milliseconds
@@ -205,18 +286,14 @@ _FIRST_GREGORIAN = -141_427  # 1582-10-15, in days from 1970-01-01
 _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long as any four Julian ones
 
 
-def _of_date(part: Callable[[np.ndarray], np.ndarray]) -> Callable[[Tree, list[Typed]], Typed]:
-    def make(tree: Tree, parts: list[Typed]) -> Typed:
-        _need(tree, 0, parts[0], DATE)
-        return Typed(NUMBER, partial(_computed, partial(_take_part, part), [parts[0].run]))
+def _of_date(take_part: Callable[[np.ndarray], np.ndarray]) -> Function:
+    """Return a function of a date; `take_part` computes it from milliseconds since 1970-01-01, int64."""
 
-    return make
+    def compute(moments: np.ndarray) -> np.ndarray:
+        is_known = ~np.isnan(moments)
+        return np.where(is_known, take_part(np.where(is_known, moments, 0).astype(np.int64)), np.nan)
 
-
-def _take_part(part: Callable[[np.ndarray], np.ndarray], moments: np.ndarray) -> np.ndarray:
-    """Take a part of moments; `part` computes it from milliseconds since 1970-01-01, int64."""
-    is_known = ~np.isnan(moments)
-    return np.where(is_known, part(np.where(is_known, moments, 0).astype(np.int64)), np.nan)
+    return Function(_on_numbers(compute), 1, 1, (DATE,))
 
 
 def _find_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -257,361 +334,163 @@ def _minute(milliseconds: np.ndarray) -> np.ndarray:
     return milliseconds // 60_000 % 60
 
 
-def _days_between(tree: Tree, parts: list[Typed]) -> Typed:
-    dates = _as_dates(tree, *parts)
+def _days_between(tree: Tree, parts: list[Value]) -> Value:
+    first, last = dates = _read_as_dates(tree, parts)
     for number, date in enumerate(dates):
         _need(tree, number, date, DATE)
-    return Typed(NUMBER, partial(_computed, _subtract_days, [date.run for date in dates]))
+    return Value(NUMBER, np.asarray((last.data - first.data) / _DAY))
 
 
-def _subtract_days(first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    return np.asarray((last - first) / _DAY)
+# Choices
 
 
-def _least(*values: np.ndarray) -> np.ndarray:
-    return np.asarray(np.minimum.reduce(np.broadcast_arrays(*values)))
-
-
-def _largest(*values: np.ndarray) -> np.ndarray:
-    return np.asarray(np.maximum.reduce(np.broadcast_arrays(*values)))
-
-
-def _round(tree: Tree, parts: list[Typed]) -> Typed:
-    if len(parts) > 1 and _is_constant(tree.parts[1]):
-        digits = float(parts[1].run({}))
-        if digits != np.rint(digits):
-            raise ExpressionError("the number of digits must be whole", tree.parts[1].at)
-    return _numeric(_rounded)(tree, parts)
-
-
-def _is_constant(tree: Tree) -> bool:
-    return tree.what == "number" or (tree.what == "call" and all(map(_is_constant, tree.parts)))
-
-
-def _rounded(values: np.ndarray, digits: np.ndarray | float = 0.0) -> np.ndarray:
-    """The values rounded; NaN where the number of digits is not whole."""
-    scale = 10.0 ** np.minimum(np.abs(digits), 300)
-    scaled = np.where(np.less(digits, 0), values / scale, values * scale)
-    whole = np.rint(scaled)
-    rounded = np.where(np.less(digits, 0), whole * scale, whole / scale)
-    rounded = np.where(np.abs(scaled) < 2.0**52, rounded, values)  # larger ones are whole
-    return np.where(digits == np.rint(digits), rounded, np.nan)
-
-
-def _truths(tree: Tree, parts: list[Typed]) -> Typed:
-    for number, part in enumerate(parts):
-        _need(tree, number, part, TRUTH)
-    functions: dict[str, Callable[..., Any]] = {"and": _and, "or": _or, "not": _not}
-    function = functions[tree.value]
-    return Typed(TRUTH, partial(_logical, function, [part.run for part in parts]))
-
-
-def _logical(function: Callable[..., Any], runs: list[Callable[[Any], Any]], source: Source) -> np.ndarray:
-    return np.asarray(function(*(run(source) for run in runs)))
-
-
-def _and(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.where((one == 0) | (other == 0), 0.0, one * other)
-
-
-def _or(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.where((one == 1) | (other == 1), 1.0, one + other)
-
-
-def _not(one: np.ndarray) -> np.ndarray:
-    return 1.0 - one
-
-
-_COMPARISONS: dict[str, Any] = {
-    "=": np.equal,
-    "!=": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
-
-
-def _comparison(tree: Tree, parts: list[Typed]) -> Typed:
-    one, other = _as_dates(tree, *parts)
-    _need_same(tree, 1, one, other)
-    compare = _compared_texts if TEXT in (one.kind, other.kind) else _compared
-    return Typed(TRUTH, partial(compare, _COMPARISONS[tree.value], one.run, other.run))
-
-
-def _need_same(tree: Tree, number: int, one: Typed, other: Typed) -> None:
-    """Refuse two values of kinds that cannot stand for each other."""
-    kinds = {one.kind, other.kind}
-    if "" not in kinds and len(kinds) > 1 and TEXT in kinds:
-        names = {NUMBER: "a number", TRUTH: "true or false", TEXT: "a text", DATE: "a date"}
-        hint = "; a text is written in single quotes, and number(x) makes a number of one" if NUMBER in kinds else ""
-        raise ExpressionError(
-            f"{names[one.kind]} and {names[other.kind]} do not go together{hint}", tree.parts[number].at
-        )
-
-
-def _as_dates(tree: Tree, one: Typed, other: Typed) -> tuple[Typed, Typed]:
-    """Two values; if one is a date, the other, a text in quotes, becomes a date of the same format."""
-    found = []
-    for number, (this, that) in enumerate(((one, other), (other, one))):
-        if that.kind == DATE and this.constant is not None:
-            moment = DateFormat(that.format).parse(this.constant)
-            if moment is None:
-                raise ExpressionError(f"this is no date as {that.format}", tree.parts[number].at)
-            this = Typed(DATE, partial(_constant, np.array(float(moment))))
-        found.append(this)
-    return found[0], found[1]
-
-
-def _compared(compare: Any, one: Callable[[Any], Any], other: Callable[[Any], Any], source: Source) -> np.ndarray:
-    left, right = one(source), other(source)
-    return np.where(np.isnan(left) | np.isnan(right), np.nan, compare(left, right).astype(np.float64))
-
-
-def _compared_texts(compare: Any, one: Callable[[Any], Any], other: Callable[[Any], Any], source: Source) -> np.ndarray:
-    left, right = _texts(one(source)), _texts(other(source))
-    order = {label: float(rank) for rank, label in enumerate(sorted({*left.labels, *right.labels}))}
-    ranks = [np.array([*(order[label] for label in each.labels), np.nan])[each.codes] for each in (left, right)]
-    return np.where(np.isnan(ranks[0]) | np.isnan(ranks[1]), np.nan, compare(*ranks).astype(np.float64))
-
-
-def _texts(value: Any) -> Texts:
-    """Texts; the word ``missing`` as one."""
-    return value if isinstance(value, Texts) else Texts(np.full(np.shape(value), -1), ())
-
-
-def _membership(tree: Tree, parts: list[Typed]) -> Typed:
-    equals = [
-        _comparison(Tree("call", "=", tree.at, (tree.parts[0], other)), [parts[0], part])
-        for other, part in zip(tree.parts[1:], parts[1:])
-    ]
-    return Typed(TRUTH, partial(_logical, _any, [each.run for each in equals]))
-
-
-def _any(*truths: np.ndarray) -> np.ndarray:
-    found = truths[0]
-    for truth in truths[1:]:
-        found = _or(found, truth)
-    return found
-
-
-def _is_missing(tree: Tree, parts: list[Typed]) -> Typed:
-    return Typed(TRUTH, partial(_missing, parts[0].run))
-
-
-def _missing(run: Callable[[Any], Any], source: Source) -> np.ndarray:
-    value = run(source)
-    return np.asarray(value.codes < 0 if isinstance(value, Texts) else np.isnan(value)).astype(np.float64)
-
-
-def _if(tree: Tree, parts: list[Typed]) -> Typed:
+def _if(tree: Tree, parts: list[Value]) -> Value:
     _need(tree, 0, parts[0], TRUTH)
-    return _merged(tree, 1, parts[1:], partial(_chosen, parts[0].run))
+    truth = parts[0].data
+    return _merge(
+        tree, 1, parts[1:], lambda values, missing: np.where(np.isnan(truth), missing, np.where(truth == 1, *values))
+    )
 
 
-def _coalesce(tree: Tree, parts: list[Typed]) -> Typed:
-    return _merged(tree, 0, parts, _first_known)
+def _coalesce(tree: Tree, parts: list[Value]) -> Value:
+    def choose(values: list[np.ndarray], missing: float) -> np.ndarray:
+        found = values[-1]
+        for value, part in zip(values[-2::-1], parts[-2::-1]):
+            found = np.where(_is_missing(part), found, value)
+        return found
+
+    return _merge(tree, 0, parts, choose)
 
 
-def _merged(tree: Tree, first: int, parts: list[Typed], choose: Callable[..., Any]) -> Typed:
-    """One of several values of one kind; `first` is the number of the first of them among the operands."""
+def _merge(tree: Tree, first: int, parts: list[Value], choose: Callable[[list[np.ndarray], float], Any]) -> Value:
+    """Choose among values of one kind.
+
+    Parameters
+    ----------
+    tree : the part of the expression.
+    first : the number of the first of the values among its operands.
+    parts : the values.
+    choose : a function of their data, of texts with codes into the same labels, and of what stands for missing.
+    """
     kind = next((part.kind for part in parts if part.kind), "")
     for number, part in enumerate(parts):
-        if part.kind and part.kind != kind:
-            _need(tree, first + number, part, kind)
-    runs = [part.run for part in parts]
+        _need(tree, first + number, part, kind)
     if kind != TEXT:
         form = next((part.format for part in parts if part.kind == DATE), "")
-        return Typed(kind, partial(_numbers_chosen, choose, runs), format=form)
-    known = [() if not part.kind else part.labels for part in parts]
-    labels = None if None in known else tuple(dict.fromkeys(label for each in known for label in each or ()))
-    return Typed(TEXT, partial(_texts_chosen, choose, runs, labels), labels)
+        return Value(kind, np.asarray(choose([part.data for part in parts], np.nan)), format=form)
+    parts = [_as_text(part) for part in parts]
+    labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
+    code = {label: number for number, label in enumerate(labels)}
+    codes = [np.array([*(code[label] for label in part.labels), -1], np.int64)[part.data] for part in parts]
+    return Value(TEXT, np.asarray(choose(codes, -1)), labels, all(part.is_closed for part in parts))
 
 
-def _numbers_chosen(choose: Callable[..., Any], runs: list[Callable[[Any], Any]], source: Source) -> np.ndarray:
-    return np.asarray(choose([run(source) for run in runs], np.isnan, np.nan, source))
+# Texts
 
 
-def _texts_chosen(
-    choose: Callable[..., Any], runs: list[Callable[[Any], Any]], labels: tuple[str, ...] | None, source: Source
-) -> Texts:
-    parts = [_texts(run(source)) for run in runs]
-    if labels is None:
-        labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-    place = {label: code for code, label in enumerate(labels)}
-    codes = [np.array([*(place[label] for label in part.labels), -1], np.int64)[part.codes] for part in parts]
-    return Texts(np.asarray(choose(codes, _is_negative, -1, source)), labels)
+def _on_labels(function: Callable[[str], Any], kind: str = TEXT) -> Callable[[Tree, list[Value]], Value]:
+    """Return what computes by a function of one text, which is called once for each distinct one."""
+
+    def compute(tree: Tree, parts: list[Value]) -> Value:
+        text = _as_text(parts[0])
+        images = list(map(function, text.labels))
+        if kind != TEXT:
+            numbers = [np.nan if image is None else image for image in images]
+            return Value(kind, np.array([*numbers, np.nan], np.float64)[text.data])
+        labels = tuple(dict.fromkeys(images))
+        code = {label: number for number, label in enumerate(labels)}
+        return Value(TEXT, np.array([*(code[i] for i in images), -1], np.int64)[text.data], labels, text.is_closed)
+
+    return compute
 
 
-def _is_negative(codes: np.ndarray) -> np.ndarray:
-    return np.asarray(codes < 0)
-
-
-def _chosen(condition: Callable[[Any], Any], values: list[Any], is_missing: Any, missing: Any, source: Source) -> Any:
-    truth = condition(source)
-    return np.where(np.isnan(truth), missing, np.where(truth == 1, values[0], values[1]))
-
-
-def _first_known(values: list[Any], is_missing: Any, missing: Any, source: Source) -> Any:
-    found = values[-1]
-    for value in values[-2::-1]:
-        found = np.where(is_missing(value), found, value)
-    return found
-
-
-def _of_text(kind: str, function: Callable[[str], Any]) -> Callable[[Tree, list[Typed]], Typed]:
-    """A function of one text, which is called once for each distinct one."""
-
-    def make(tree: Tree, parts: list[Typed]) -> Typed:
+def _search(test: Callable[[str, str], bool]) -> Function:
+    def compute(tree: Tree, parts: list[Value]) -> Value:
         _need(tree, 0, parts[0], TEXT)
-        if kind == NUMBER:
-            return Typed(NUMBER, partial(_numbers_of_labels, function, parts[0].run))
-        labels = parts[0].labels
-        made = None if labels is None else tuple(dict.fromkeys(map(function, labels)))
-        return Typed(TEXT, partial(_renamed, function, parts[0].run, made), made)
+        searched = parts[1].constant
+        if searched is None:
+            raise ExpressionError(f"the second value of {tree.value} must be a text in quotes", tree.parts[1].at)
+        return _on_labels(lambda text: test(text, searched), TRUTH)(tree, parts)
 
-    return make
-
-
-def _numbers_of_labels(function: Callable[[str], Any], run: Callable[[Any], Any], source: Source) -> np.ndarray:
-    texts = _texts(run(source))
-    numbers = [np.nan if number is None else number for number in map(function, texts.labels)]
-    return np.asarray(np.array([*numbers, np.nan], np.float64)[texts.codes])
+    return Function(compute, 2, 2)
 
 
-def _renamed(
-    function: Callable[[str], str], run: Callable[[Any], Any], labels: tuple[str, ...] | None, source: Source
-) -> Texts:
-    texts = _texts(run(source))
-    images = list(map(function, texts.labels))
-    labels = tuple(dict.fromkeys(images)) if labels is None else labels
-    place = {label: code for code, label in enumerate(labels)}
-    return Texts(np.array([*(place[image] for image in images), -1], np.int64)[texts.codes], labels)
-
-
-def _search(tree: Tree, parts: list[Typed]) -> Typed:
-    """Whether a text has another one in it, at its begin or at its end."""
-    _need(tree, 0, parts[0], TEXT)
-    if parts[1].constant is None:
-        raise ExpressionError(f"the second value of {tree.value} must be a text in quotes", tree.parts[1].at)
-    test = {"contains": str.__contains__, "starts_with": str.startswith, "ends_with": str.endswith}[tree.value]
-    return Typed(TRUTH, partial(_numbers_of_labels, partial(_tested, test, parts[1].constant), parts[0].run))
-
-
-def _tested(test: Callable[[str, str], bool], part: str, text: str) -> float:
-    return float(test(text, part))
-
-
-def _concat(tree: Tree, parts: list[Typed]) -> Typed:
-    for number, part in enumerate(parts):
-        _need(tree, number, part, TEXT)
-    return Typed(TEXT, partial(_joined, [part.run for part in parts]))
-
-
-_LONGEST_TEXT = 1_000_000  # characters that `concat` gives
-
-
-def _joined(runs: list[Callable[[Any], Any]], source: Source) -> Texts:
-    """Texts joined; each distinct pair is joined once.
-
-    Raises
-    ------
-    FilterkitError : a text becomes too long.
-    """
-    found = _texts(runs[0](source))
-    for run in runs[1:]:
-        other = _texts(run(source))
-        one, two = np.broadcast_arrays(found.codes, other.codes)
+def _concat(tree: Tree, parts: list[Value]) -> Value:
+    """Join texts; each distinct pair is joined once."""
+    found, *others = map(_as_text, parts)
+    for other in others:
+        one, two = np.broadcast_arrays(found.data, other.data)
         pairs, codes = np.unique(
             np.where((one < 0) | (two < 0), -1, one * len(other.labels) + two), return_inverse=True
         )
         known = pairs[pairs >= 0].tolist()
         labels = [found.labels[pair // len(other.labels)] + other.labels[pair % len(other.labels)] for pair in known]
-        if max(map(len, labels), default=0) > _LONGEST_TEXT:
-            begin = quoted(next(label for label in labels if len(label) > _LONGEST_TEXT))
-            raise FilterkitError(f"concat: the text {begin} has more than {_LONGEST_TEXT:,} characters")
-        distinct = {label: code for code, label in enumerate(dict.fromkeys(labels))}
-        image = np.array([*[-1] * (len(pairs) - len(known)), *(distinct[label] for label in labels)], np.int64)
-        found = Texts(image[codes].reshape(one.shape), tuple(distinct))
-    return found
+        long = next((label for label in labels if len(label) > _LONGEST_TEXT), None)
+        if long is not None:
+            raise FilterkitError(f"concat: the text {quoted(long)} has more than {_LONGEST_TEXT:,} characters")
+        code = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+        image = np.array([*[-1] * (len(pairs) - len(known)), *(code[label] for label in labels)], np.int64)
+        found = Value(TEXT, image[codes].reshape(one.shape), tuple(code))
+    return found._replace(is_closed=False, constant=None)
 
 
-def _as_text(tree: Tree, parts: list[Typed]) -> Typed:
-    _need(tree, 0, parts[0], NUMBER, TRUTH, DATE)
-    form = DateFormat(parts[0].format).format if parts[0].kind == DATE else None
-    return Typed(TEXT, partial(_written, form, parts[0].run))
-
-
-def _written(form: Callable[[int], str] | None, run: Callable[[Any], Any], source: Source) -> Texts:
-    values = run(source)
-    numbers, codes = np.unique(values, return_inverse=True)
-    texts = [
-        format_number(number) if form is None else form(int(number)) for number in numbers[~np.isnan(numbers)].tolist()
-    ]
-    return Texts(np.where(np.isnan(values), -1, codes.reshape(values.shape)), tuple(texts))
-
-
-def _stripped(text: str) -> str:
-    return text.strip()
-
-
-def _length(text: str) -> float:
-    return float(len(text))
-
-
-def _parsed(text: str) -> float | None:
-    return parse_number(text.strip())
-
-
-def _lower(text: str) -> str:
-    return text.lower()
-
-
-def _upper(text: str) -> str:
-    return text.upper()
+def _write(tree: Tree, parts: list[Value]) -> Value:
+    """Return the texts of numbers or dates."""
+    value = parts[0]
+    form = DateFormat(value.format).format if value.kind == DATE else None
+    numbers, codes = np.unique(value.data, return_inverse=True)
+    known = numbers[~np.isnan(numbers)].tolist()
+    texts = tuple(format_number(number) if form is None else form(int(number)) for number in known)
+    return Value(TEXT, np.where(np.isnan(value.data), -1, codes.reshape(value.data.shape)), texts, is_closed=False)
 
 
 _MANY = 1000
-_CALLS: dict[str, tuple[int, int, Callable[[Tree, list[Typed]], Typed]]] = {
-    **dict.fromkeys(_COMPARISONS, (2, 2, _comparison)),
-    "+": (2, 2, _numeric(np.add)),
-    "-": (2, 2, _numeric(np.subtract)),
-    "*": (2, 2, _numeric(np.multiply)),
-    "/": (2, 2, _numeric(np.divide)),
-    "%": (2, 2, _numeric(np.mod)),
-    "^": (2, 2, _numeric(np.power)),
-    "sign-": (1, 1, _numeric(np.negative)),
-    "sign+": (1, 1, _numeric(np.positive)),
-    "and": (2, 2, _truths),
-    "or": (2, 2, _truths),
-    "not": (1, 1, _truths),
-    "in": (2, _MANY, _membership),
-    "min": (1, _MANY, _numeric(_least)),
-    "max": (1, _MANY, _numeric(_largest)),
-    "round": (1, 2, _round),
+_FUNCTIONS: dict[str, Function] = {
+    **dict.fromkeys(_COMPARISONS, Function(_compare, 2, 2)),
     **{
-        name: (1, 1, _numeric(getattr(np, name)))
+        name: Function(_on_numbers(function), 2, 2, _NUMBERS)
+        for name, function in (
+            ("+", np.add),
+            ("-", np.subtract),
+            ("*", np.multiply),
+            ("/", np.divide),
+            ("%", np.mod),
+            ("^", np.power),
+        )
+    },
+    "sign-": Function(_on_numbers(np.negative), 1, 1, _NUMBERS),
+    "sign+": Function(_on_numbers(np.positive), 1, 1, _NUMBERS),
+    "and": Function(_on_numbers(_and, TRUTH), 2, 2, (TRUTH,)),
+    "or": Function(_on_numbers(_or, TRUTH), 2, 2, (TRUTH,)),
+    "not": Function(_on_numbers(_not, TRUTH), 1, 1, (TRUTH,)),
+    "in": Function(_is_in, 2, _MANY),
+    "min": Function(_on_numbers(_least), 1, _MANY, _NUMBERS),
+    "max": Function(_on_numbers(_largest), 1, _MANY, _NUMBERS),
+    "round": Function(_round, 1, 2, _NUMBERS),
+    **{
+        name: Function(_on_numbers(getattr(np, name)), 1, 1, _NUMBERS)
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")
     },
-    "year": (1, 1, _of_date(_year)),
-    "month": (1, 1, _of_date(_month)),
-    "day": (1, 1, _of_date(_day)),
-    "weekday": (1, 1, _of_date(_weekday)),
-    "hour": (1, 1, _of_date(_hour)),
-    "minute": (1, 1, _of_date(_minute)),
-    "days_between": (2, 2, _days_between),
-    "if": (3, 3, _if),
-    "is_missing": (1, 1, _is_missing),
-    "ismissing": (1, 1, _is_missing),  # as in Weka
-    "coalesce": (1, _MANY, _coalesce),
-    "length": (1, 1, _of_text(NUMBER, _length)),
-    "number": (1, 1, _of_text(NUMBER, _parsed)),
-    "lower": (1, 1, _of_text(TEXT, _lower)),
-    "upper": (1, 1, _of_text(TEXT, _upper)),
-    "trim": (1, 1, _of_text(TEXT, _stripped)),
-    "contains": (2, 2, _search),
-    "starts_with": (2, 2, _search),
-    "ends_with": (2, 2, _search),
-    "concat": (1, _MANY, _concat),
-    "text": (1, 1, _as_text),
+    "year": _of_date(_year),
+    "month": _of_date(_month),
+    "day": _of_date(_day),
+    "weekday": _of_date(_weekday),
+    "hour": _of_date(_hour),
+    "minute": _of_date(_minute),
+    "days_between": Function(_days_between, 2, 2),
+    "if": Function(_if, 3, 3),
+    **dict.fromkeys(  # the second as in Weka
+        ("is_missing", "ismissing"), Function(lambda tree, parts: Value(TRUTH, _is_missing(parts[0]) * 1.0), 1, 1)
+    ),
+    "coalesce": Function(_coalesce, 1, _MANY),
+    "length": Function(_on_labels(len, NUMBER), 1, 1, (TEXT,)),
+    "number": Function(_on_labels(lambda text: parse_number(text.strip()), NUMBER), 1, 1, (TEXT,)),
+    "lower": Function(_on_labels(str.lower), 1, 1, (TEXT,)),
+    "upper": Function(_on_labels(str.upper), 1, 1, (TEXT,)),
+    "trim": Function(_on_labels(str.strip), 1, 1, (TEXT,)),
+    "contains": _search(str.__contains__),
+    "starts_with": _search(str.startswith),
+    "ends_with": _search(str.endswith),
+    "concat": Function(_concat, 1, _MANY, (TEXT,)),
+    "text": Function(_write, 1, 1, _NUMBERS),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from textwrap import indent
 from typing import Any
@@ -12,9 +12,8 @@ import numpy as np
 from filterkit import (
     Attribute,
     Batch,
+    Built,
     ColumnStage,
-    FilterkitError,
-    Fitted,
     Schema,
     Stage,
     StageError,
@@ -22,24 +21,17 @@ from filterkit import (
     UsageError,
     option,
 )
-from filterkit.plugin import Moments, Rearrangement, Rows, State
+from filterkit.plugin import Edit, Moments, Rows, State, empty
 
-from .evaluation import DATE, NUMBER, TEXT, TRUTH, Texts, Typed, finite, make_variables, resolver, typed
+from .evaluation import DATE, NUMBER, TEXT, TRUTH, AttributeReader, Value, evaluate, finite, read_variable
 from .language import LANGUAGE_HELP, ExpressionError, Tree, located, parse
 
 
-def _parsed(stage: str, text: str) -> Tree:
+def _parse(stage: str, text: str) -> Tree:
     try:
         return parse(text)
     except ExpressionError as error:
         raise UsageError(f"{stage}: {located(error, text)}") from None
-
-
-def _compiled(stage: str, text: str, schema: Schema) -> Typed:
-    try:
-        return typed(parse(text), resolver(schema))
-    except ExpressionError as error:
-        raise StageError(stage, located(error, text)) from None
 
 
 class Where(TrainingStage):
@@ -49,18 +41,23 @@ class Where(TrainingStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _parsed(self.name, self.expression or "")
+        _parse(self.name, self.expression or "")
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        condition = _compiled(self.name, self.expression or "", rows.schema)
-        if condition.kind != TRUTH:
+        text = self.expression or ""
+        condition, reader = _parse(self.name, text), AttributeReader(rows.schema)
+        try:
+            kind = evaluate(condition, partial(reader.read, empty(rows.schema))).kind
+        except ExpressionError as error:
+            raise StageError(self.name, located(error, text)) from None
+        if kind != TRUTH:
             raise StageError(self.name, "the expression is not true or false; compare what it gives, as in x > 0")
-        yield from rows.map(partial(_true_rows, condition), last=True)
+        yield from rows.map(partial(_take_true, condition, reader), last=True)
 
 
-def _true_rows(condition: Typed, batch: Batch) -> Batch:
-    """The rows for which the condition is true."""
-    truth = np.broadcast_to(condition.run(batch), len(batch))
+def _take_true(condition: Tree, reader: AttributeReader, batch: Batch) -> Batch:
+    """Return the rows for which the condition is true."""
+    truth = np.broadcast_to(evaluate(condition, partial(reader.read, batch)).data, len(batch))
     return batch if (truth == 1).all() else batch.take(np.flatnonzero(truth == 1))
 
 
@@ -126,80 +123,54 @@ class Set(Stage):
         error.at += at
         return located(error, self.assignment or "")
 
-    def fit(self, rows: Callable[[], Iterator[Batch]], schema: Schema) -> Fitted:
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         name, text, at = self._parts()
+        tree, reader = parse(text), AttributeReader(schema)
         try:
-            value = typed(parse(text), resolver(schema))
+            value = evaluate(tree, partial(reader.read, empty(schema)))
         except ExpressionError as error:
             raise StageError(self.name, self._located(error, at)) from None
-        return FittedSet(self, schema, name, value)
+        position = next((i for i, a in enumerate(schema.attributes) if a.name == name), None)
+        weight = 1.0 if position is None else schema.attributes[position].weight
+        attribute = _make_attribute(name, value, weight)
 
+        def compute(batch: Batch) -> Any:
+            return _make_column(evaluate(tree, partial(reader.read, batch)), attribute.kind, len(batch))
 
-class FittedSet(Fitted):
-    """Sets an attribute, for one schema."""
-
-    def __init__(self, stage: Set, schema: Schema, name: str, value: Typed) -> None:
-        self._value = value
-        place = next((i for i, a in enumerate(schema.attributes) if a.name == name), None)
-        weight = 1.0 if place is None else schema.attributes[place].weight
-        attribute = _attribute(name, value, weight)
-        attributes, source = list(schema.attributes), list(range(len(schema.attributes)))
-        targets: dict[str, Any] = {}
-        if place is None:
-            place = len(attributes)
-            while place and place - 1 in schema.targets:
-                place -= 1
-            attributes.insert(place, attribute)
-            source.insert(place, -1)
-            targets = schema.targets_at({i: i + (i >= place) for i in schema.targets})
+        edit = Edit(schema)
+        if position is None:
+            edit.append(attribute, compute)
         else:
-            if place == schema.class_index and schema.positive not in attribute.values:
-                targets = {"positive": None}
-            attributes[place], source[place] = attribute, -1
-        self._place, self._kind = place, attribute.kind
-        try:
-            self.schema = schema.replace(attributes=attributes, **targets)
-        except FilterkitError as error:
-            raise StageError(stage.name, str(error)) from None
-        self._rearrangement = Rearrangement(schema, self.schema, source)
-
-    def get_state(self) -> dict[str, Any]:
-        return {}  # options and schema are enough to fit it again
-
-    def transform(self, batch: Batch) -> Batch:
-        return self._rearrangement.apply(
-            batch, {self._place: _make_column(self._value.run(batch), self._kind, len(batch))}
-        )
+            edit.change(position, attribute, compute)
+        return edit.built()
 
 
-def _attribute(name: str, value: Typed, weight: float) -> Attribute:
-    """The attribute that holds what an expression gives."""
+def _make_attribute(name: str, value: Value, weight: float) -> Attribute:
+    """Return the attribute that holds the value of an expression, which may be that of no rows."""
     if value.kind == DATE:
         return Attribute(name, "date", format=value.format, weight=weight)
-    if value.kind == TEXT:
-        if value.labels is None:
-            return Attribute(name, "string", weight=weight)
+    if value.kind == TEXT and value.is_closed:
         return Attribute(name, "nominal", value.labels, weight=weight)
-    return Attribute(name, weight=weight)
+    return Attribute(name, "string" if value.kind == TEXT else "numeric", weight=weight)
 
 
-def _make_column(values: Any, kind: str, rows: int) -> Any:
-    """Return the result of an expression as the values of an attribute."""
+def _make_column(value: Value, kind: str, rows: int) -> Any:
+    """Return the value of an expression as the values of an attribute of this kind."""
     if kind == "numeric":
-        return np.broadcast_to(finite(values), rows)
+        return np.broadcast_to(finite(value.data), rows)
     import pyarrow as pa
 
-    if isinstance(values, Texts):
-        codes = np.broadcast_to(values.codes, rows)
-        missing = codes < 0
-        if kind == "nominal":
-            return np.where(missing, np.nan, codes)
-        places = pa.array(np.where(missing, 0, codes).astype(np.int32), mask=missing)
-        labels = pa.array(values.labels or ("",), pa.string())
-        return pa.DictionaryArray.from_arrays(places, labels).cast(pa.string())
-    moments = np.broadcast_to(finite(values), rows)
-    missing = np.isnan(moments)
-    return pa.array(np.where(missing, 0, moments).astype(np.int64), mask=missing).cast(pa.timestamp("ms"))
+    if kind == "date":
+        moments = np.broadcast_to(finite(value.data), rows)
+        missing = np.isnan(moments)
+        return pa.array(np.where(missing, 0, moments).astype(np.int64), mask=missing).cast(pa.timestamp("ms"))
+    codes = np.broadcast_to(value.data, rows)
+    missing = codes < 0
+    if kind == "nominal":
+        return np.where(missing, np.nan, codes)
+    places = pa.array(np.where(missing, 0, codes).astype(np.int32), mask=missing)
+    labels = pa.array(value.labels or ("",), pa.string())
+    return pa.DictionaryArray.from_arrays(places, labels).cast(pa.string())
 
 
 VARIABLES = ("VALUE", "MIN", "MAX", "MEAN", "SD", "COUNT")
@@ -227,24 +198,22 @@ class Map(ColumnStage):
     def __post_init__(self) -> None:
         super().__post_init__()
         text = self.expression or ""
-        _parsed(self.name, text)
+        tree = _parse(self.name, text)
         try:
-            self._typed()
+            kind = evaluate(tree, partial(read_variable, dict.fromkeys(VARIABLES, np.empty(0)))).kind
+            if kind not in (NUMBER, TRUTH, ""):
+                raise ExpressionError("the expression gives no number", 0)
         except ExpressionError as error:
             raise UsageError(f"{self.name}: {located(error, text)}") from None
 
-    def _typed(self) -> Typed:
-        found = typed(parse(self.expression or ""), make_variables(VARIABLES))
-        if found.kind not in (NUMBER, TRUTH, ""):
-            raise ExpressionError("the expression gives no number", 0)
-        return found
+    def _compute(self, variables: dict[str, np.ndarray]) -> np.ndarray:
+        return evaluate(parse(self.expression or ""), partial(read_variable, variables)).data
 
     def output(self, schema: Schema) -> Schema:
         probes = {
             name: np.array([0.0] if name == "VALUE" else [1.25 + number]) for number, name in enumerate(VARIABLES)
         }
-        image = self._typed().run(probes)
-        return schema if not schema.zero or not np.any(image) else schema.replace(zero=False)
+        return schema if not schema.zero or not np.any(self._compute(probes)) else schema.replace(zero=False)
 
     def fit_columns(self, moments: Moments) -> State:
         low, high = moments.extremes()
@@ -260,6 +229,6 @@ class Map(ColumnStage):
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         given = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
-        image = np.broadcast_to(finite(self._typed().run(given)), values.shape)
+        image = np.broadcast_to(finite(self._compute(given)), values.shape)
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))
         return np.where(stays, values, image)

@@ -7,7 +7,7 @@ from filterkit import Attribute, Batch, FilterkitError, RowStage, Schema, Traini
 from filterkit.chains import rows as rows_module
 from filterkit.chains.rows import BatchSource, Rows, open_rows
 from filterkit.engines.local import LocalEngine
-from filterkit.stages.base import FittedRows
+from filterkit.stages.base import FittedStage
 
 SCHEMA = Schema("r", [Attribute("n")])
 ENGINE = LocalEngine(1)
@@ -110,13 +110,12 @@ def test_a_list_stays_in_memory_and_a_stream_is_spooled():
         pass
 
 
-class Fan(FittedRows):
+class Fan(FittedStage):
     """Makes many values of each, or says so; notes how many rows it gets at once."""
 
-    growth = 100.0
-
     def __init__(self):
-        super().__init__(Double(), SCHEMA)
+        super().__init__(Double(), SCHEMA, {})
+        self.growth = 100.0
         self.lengths = []
 
     def transform(self, batch):

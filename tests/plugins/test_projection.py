@@ -53,7 +53,7 @@ for rows, columns in ((2000, 600), (500, 2100)):
     X = random.normal(size=(rows, columns))
     schema = filterkit.Schema("r", [filterkit.Attribute(f"a{i}") for i in range(columns)])
     (stage,) = filterkit.chain("svd --components 20").fit(filterkit.Batch(schema, X)).stages
-    print(hashlib.sha256(stage.axes.tobytes()).hexdigest())
+    print(hashlib.sha256(stage.state['axes'].tobytes()).hexdigest())
 """
 
 
@@ -84,8 +84,8 @@ def test_rows_count_by_weight():
 def assert_same_axes(stage, X, components):
     """Singular values and axes are those of scikit-learn, whose signs are the same."""
     theirs = TruncatedSVD(components, algorithm="arpack", random_state=0).fit(X)
-    np.testing.assert_allclose(stage.values, theirs.singular_values_, rtol=1e-6)
-    np.testing.assert_allclose(stage.axes, theirs.components_.T, atol=1e-6)
+    np.testing.assert_allclose(stage.state["values"], theirs.singular_values_, rtol=1e-6)
+    np.testing.assert_allclose(stage.state["axes"], theirs.components_.T, atol=1e-6)
 
 
 @pytest.mark.parametrize(("name", "components"), [("iris", 3), ("digits", 10), ("sparse-counts-multiclass", 4)])
@@ -116,8 +116,8 @@ def test_many_columns_of_low_rank(sparse, rank):
     _, values, axes = np.linalg.svd(X * np.sqrt(weights)[:, None], full_matrices=False)
     for scale in (1.0, 1e200):
         (stage,) = fitted("svd --components 30", make(X * scale, [0] * 40, weights=weights, sparse=sparse)).stages
-        np.testing.assert_allclose(stage.values, values[:rank] * scale, rtol=1e-9)
-        np.testing.assert_allclose(np.abs((stage.axes * axes[:rank].T).sum(axis=0)), 1, rtol=1e-6)
+        np.testing.assert_allclose(stage.state["values"], values[:rank] * scale, rtol=1e-9)
+        np.testing.assert_allclose(np.abs((stage.state["axes"] * axes[:rank].T).sum(axis=0)), 1, rtol=1e-6)
 
 
 def test_blocks_do_not_matter_to_many_columns():
@@ -197,7 +197,7 @@ def test_rows_without_weight_do_not_count(width, sparse):
     bad[1, 1] = np.nan
     (found,) = fitted("svd --components 2", make(bad, [0] * 40, weights=weights, sparse=sparse), 9).stages
     (expected,) = fitted("svd --components 2", make(X[::2], [0] * 20, sparse=sparse)).stages
-    assert found.axes.tobytes() == expected.axes.tobytes()
+    assert found.state["axes"].tobytes() == expected.state["axes"].tobytes()
     bad[37, 2] = np.nan  # a row that does not count either
     bad[38, 2] = np.inf
     with pytest.raises(StageError, match="svd: row 39: attribute 'a2' is inf"):

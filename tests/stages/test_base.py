@@ -217,7 +217,7 @@ def test_a_base_class_names_the_method_that_is_missing():
         needs_class = False
 
     batch = sample("iris")
-    with pytest.raises(NotImplementedError, match="Bare has no fit"):
+    with pytest.raises(NotImplementedError, match="Bare has no build"):
         run(Bare(), batch)
     with pytest.raises(NotImplementedError, match="BareRow has no transform"):
         run(BareRow(), batch)
