@@ -175,7 +175,8 @@ class Fitting:
         before = self.rows
         self.rows = before.arranged_by(stage) if isinstance(stage, TrainingStage) else before.through(fitted)
         if self._has_trials:
-            if learns_nothing(stage) and self._trial_rows is before and before.source.in_memory:
+            does_same = learns_nothing(stage) and not stage.numbers_rows  # trials number their rows anew
+            if does_same and self._trial_rows is before and before.source.in_memory:
                 self.rows = self.rows.in_memory()
                 self._trial_rows, self._n_skipped = self.rows, self._n_skipped + 1
             if _changes_targets(stage, before.schema, self.rows.schema):

@@ -77,8 +77,8 @@ def test_rows_count_by_weight():
     times = np.random.default_rng(1).integers(0, 4, 30)
     weighted = fitted("svd --components 3", make(X, [0] * 30, weights=times))
     repeated = fitted("svd --components 3", make(np.repeat(X, times, axis=0), [0] * times.sum()))
-    np.testing.assert_allclose(weighted.stages[0].values, repeated.stages[0].values, rtol=1e-12)
-    np.testing.assert_allclose(weighted.stages[0].axes, repeated.stages[0].axes, atol=1e-12)
+    np.testing.assert_allclose(weighted.stages[0].state["values"], repeated.stages[0].state["values"], rtol=1e-12)
+    np.testing.assert_allclose(weighted.stages[0].state["axes"], repeated.stages[0].state["axes"], atol=1e-12)
 
 
 def assert_same_axes(stage, X, components):
@@ -94,7 +94,7 @@ def test_it_equals_scikit_learn(name, components):
     made = fitted(f"svd --components {components}", batch)
     assert_same_axes(made.stages[0], batch.X, components)
     out = made.transform(batch)
-    np.testing.assert_allclose(out.X, dense(batch) @ made.stages[0].axes, atol=1e-9)
+    np.testing.assert_allclose(out.X, dense(batch) @ made.stages[0].state["axes"], atol=1e-9)
     assert np.array_equal(out.y, batch.y)
 
 
@@ -211,7 +211,7 @@ def test_too_many_components_of_many_columns_are_refused():
     with pytest.raises(StageError, match=r"svd: 411 components of 2,100 columns are too many; use --components 410, or "
                        "put select --top 2000 or project --components 1000 before it"):  # fmt: skip
         fitted("svd --components 411", batch)
-    assert len(fitted("project --components 50 svd --components 411", batch).stages[1].values) == 1
+    assert len(fitted("project --components 50 svd --components 411", batch).stages[1].state["values"]) == 1
 
 
 def test_later_rows_are_checked():
@@ -306,4 +306,4 @@ def test_numbers_near_the_largest_are_taken_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = fitted("svd --components 1", batch)
-    assert np.isfinite(found.stages[0].axes).all()
+    assert np.isfinite(found.stages[0].state["axes"]).all()
