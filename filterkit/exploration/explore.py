@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -17,12 +18,13 @@ from filterkit.chains.fitting import fit_each
 from filterkit.chains.queries import Query, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
+from filterkit.counts.numeric_class import count_class
 from filterkit.counts.overview import Overview
 from filterkit.counts.record import RecordMerger
 from filterkit.errors import UsageError
 from filterkit.exploration.account import CellCounts
 from filterkit.exploration.details import LaterStages, describe_best
-from filterkit.exploration.extents import measure_extents
+from filterkit.exploration.extents import READER, measure_extents
 from filterkit.exploration.features import (
     Features,
     compare_metrics,
@@ -33,7 +35,7 @@ from filterkit.exploration.features import (
     write_notes,
 )
 from filterkit.exploration.isolines import has_plane, roc_rates
-from filterkit.exploration.overview import describe_table, estimate_tests, find_warnings
+from filterkit.exploration.overview import describe_numbers, describe_table, estimate_tests, find_warnings
 from filterkit.exploration.ranking import BINS, rank_features
 from filterkit.plugin.registry import Registry, find_metric
 from filterkit.stages.base import Stage
@@ -97,6 +99,11 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     counts = [RecordMerger(CellCounts.of, each.schema) for each in each_rows]
     queries = [Query(each, merger.compute, merger.add) for each, merger in zip(each_rows, counts)]
     queries.append(Query(explored, overviews.compute, overviews.add))
+    numbers = None
+    target = explored.schema.class_attribute
+    if target is not None and target.kind == "numeric":
+        numbers = RecordMerger(partial(count_class, READER), explored.schema)
+        queries.append(Query(explored, numbers.compute, numbers.add))
     is_supervised = any(metric.needs_class for metric in metrics)
     has_features = bool(explored.schema.width and metrics)
     _, ranking, before, after = run_passes(
@@ -106,10 +113,13 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
         measure_extents(steps[-1].rows, memory) if has_features and steps[head:] else iter(()),
     )
     overview = overviews.merge()
+    described = describe_table(overview)
+    if numbers is not None:
+        described["class"] |= describe_numbers(numbers.merge())
     seconds = {begin: end - start for (begin, start), end in zip(ends.items(), [*ends.values()][1:])}
     about_rows = {
         "head": head,
-        "overview": describe_table(overview),
+        "overview": described,
         "warnings": find_warnings(overview, explored.schema, ranking),
         "stages": [
             {"words": words, "columns": each.schema.width}
@@ -140,7 +150,7 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
             "rates": roc_rates(),
             "agreement": compare_metrics(ranking),
         }
-        | describe_best(features, later, known, memory, overview)
+        | describe_best(features, later, known, memory, overview, described["class"])
     )
 
 

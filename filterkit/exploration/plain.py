@@ -38,6 +38,12 @@ def _render_overview(data: Mapping[str, Any]) -> Iterator[str]:
         yield from _render_table(
             f"Class {seen['class']['name']}", ["value", "rows"], ([label, f"{n:,.0f}"] for label, n in rows)
         )
+    if seen["class"] is not None and "mean" in seen["class"]:
+        numbers = ["mean", "deviation", "least", "lower quartile", "median", "upper quartile", "largest"]
+        values = [seen["class"]["mean"], seen["class"]["deviation"], *seen["class"]["quantiles"]]
+        yield from _render_table(
+            f"Class {seen['class']['name']}", numbers, iter([[f"{number:.6g}" for number in values]])
+        )
 
 
 def _render_notes(data: Mapping[str, Any]) -> Iterator[str]:
@@ -55,16 +61,16 @@ def _render_features(data: Mapping[str, Any]) -> Iterator[str]:
     order = np.argsort(-scores, kind="stable")  # NaN comes last
     shown = order[:_ROWS].tolist()
     tests = features["points"]
-    head = ["rank", "feature", *([] if not data["tasks"] else ["class"]), "test", "tp", "fp", *metrics]
+    head = ["rank", "feature", *(["class", "test", "tp", "fp"] if data["tasks"] else []), *metrics]
     rows = []
     for number, at in enumerate(shown, 1):
         own = int(features["point"][metrics[0]][at])
         point = int(tests["start"][at]) + own
         row = [str(number), features["name"][at]]
-        if own < 0:
+        if own < 0 or not data["tasks"]:
             row += [""] * (len(head) - len(metrics) - 2)
         else:
-            row += [data["tasks"][int(tests["task"][point])]["label"]] if data["tasks"] else []
+            row.append(data["tasks"][int(tests["task"][point])]["label"])
             label = tests["label"].get(str(point))
             row.append(f"≥ {float(tests['threshold'][point]):.6g}" if label is None else f"= {label}")
             row += [f"{float(tests[name][point]):.6g}" for name in ("tp", "fp")]

@@ -411,6 +411,7 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
         )
     if target is None:
         how = NAME_A_CLASS if in_chain else NAME_A_CLASS_FIRST
+        how = "name one with --class (in Python class_=)" if stage.numeric_class else how
         raise StageError(stage.name, f"there is no class attribute, which it needs; {how}")
     if target.kind == "nominal" or stage.numeric_class:
         return
