@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from filterkit import Metric, hookimpl
@@ -26,12 +24,12 @@ def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
     their means are averaged by the rows that have the label. A missing value counts as the mean of the column, or as
     its most frequent label. It is what Weka's CorrelationAttributeEval computes, with a numeric class, too.
     """
-    return _relate(table).correlation
+    return _relate(table)[0]
 
 
 def f_test(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """The F statistic of presence and the class."""
-    return Relations(tp, correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp))).f(pos + neg)
+    return _f(correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp)), pos + neg)
 
 
 def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -42,30 +40,17 @@ def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
     variance, `f_classif`). Of a nominal column and class, it is the square of Cramér's V. A missing value counts as the
     mean of the column, or as its most frequent label. R² counts as at most 1 − 10⁻¹².
     """
-    return _relate(table).f(float(table.totals.sum()))
+    return _f(*_relate(table)[1:], float(table.totals.sum()))
 
 
-class Relations(NamedTuple):
-    """How each column goes with the class: float64 (columns,) each.
-
-    Attributes
-    ----------
-    correlation : the mean |r|, see `correlation_of_columns`.
-    determined : R², see `f_test_of_columns`.
-    freedom : the degrees of freedom of R².
-    """
-
-    correlation: np.ndarray
-    determined: np.ndarray
-    freedom: np.ndarray
-
-    def f(self, total: float) -> np.ndarray:
-        """The F statistics of `total` rows; 0 where no degree of freedom is left."""
-        left = np.maximum(total - self.freedom - 1, 0.0)
-        return np.asarray(self.determined / np.maximum(1 - self.determined, 1e-12) * left / self.freedom)
+def _f(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.ndarray:
+    """The F statistics of `total` rows from R² and its degrees of freedom; 0 where none is left."""
+    left = np.maximum(total - freedom - 1, 0.0)
+    return np.asarray(explained / np.maximum(1 - explained, 1e-12) * left / freedom)
 
 
-def _relate(table: ContingencyTable) -> Relations:
+def _relate(table: ContingencyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The mean |r| of each column, R², and the degrees of freedom of R²; float64 (columns,) each."""
     cells = table.with_zeros()
     column, columns, total = cells.column_of_cell, len(cells), max(float(cells.totals.sum()), 1e-300)
     nominal, counts = cells.nominal[column], _with_missing_labels(cells)
@@ -86,7 +71,7 @@ def _relate(table: ContingencyTable) -> Relations:
         found[0] += of_class * np.bincount(column, r * weight, columns)
         found[1] += of_others * np.bincount(column, r**2 * rest, columns)
     degrees = np.where(cells.nominal, np.bincount(column, rows > 0, columns) - 1, 1), max(len(classes) - 1, 1)
-    return Relations(found[0], found[1] / np.maximum(np.minimum(*degrees), 1), np.maximum(*degrees))
+    return found[0], found[1] / np.maximum(np.minimum(*degrees), 1), np.maximum(*degrees)
 
 
 def _centred(cells: ContingencyTable) -> np.ndarray:

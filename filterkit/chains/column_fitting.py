@@ -66,7 +66,10 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
     strip: Strip | None = None
     for stage, following in zip(stages, [*stages[1:], None]):
         check_class(stage, rows.schema)
-        counting = (yield from choose_counting(stage, rows)) if strip is None else strip.counting
+        counting = Counting.for_stage(stage) if strip is None else strip.counting
+        if strip is None and stage.needs_class:
+            values = yield from count_numeric_class(rows, stage.name)
+            counting = counting._replace(numeric=None if values is None else NumericClass.of(values))
         learning = Learning(partial(_learn, stage, counting), [States(Scratch())])
         if strip is None:
             strip = yield from take_strips(counting, stage, rows, memory, learning)
@@ -184,14 +187,14 @@ class Counting(NamedTuple):
         return table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
 
 
-def choose_counting(stage: ColumnStage, rows: Rows) -> Passes[Counting]:
-    """Make the counting that fitting a stage on some rows needs; with a numeric class, a pass measures it first."""
-    counting, target = Counting.for_stage(stage), rows.schema.class_attribute
-    if not stage.needs_class or target is None or target.kind != "numeric":
-        return counting
-    merger = RecordMerger(partial(count_class, stage.name), rows.schema)
+def count_numeric_class(rows: Rows, reader: str) -> Passes[ContingencyTable | None]:
+    """Count the values of a numeric class in one pass, see `count_class`; return None without such a class."""
+    target = rows.schema.class_attribute
+    if target is None or target.kind != "numeric":
+        return None
+    merger = RecordMerger(partial(count_class, reader), rows.schema)
     yield [Query(rows, merger.compute, merger.add)]
-    return counting._replace(numeric=NumericClass.of(merger.merge()))
+    return merger.merge()
 
 
 class Strip:

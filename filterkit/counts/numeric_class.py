@@ -24,12 +24,12 @@ class NumericClass(NamedTuple):
     ----------
     cuts : float64 (n,), ascending: the quantiles that end all bins but the last.
     mean : of the class.
-    half : half of its standard deviation, whose divisor is the number of rows; 1 if it is 0.
+    deviation : its standard deviation, whose divisor is the number of rows.
     """
 
     cuts: np.ndarray
     mean: float
-    half: float
+    deviation: float
 
     @staticmethod
     def of(table: ContingencyTable) -> NumericClass:
@@ -40,13 +40,17 @@ class NumericClass(NamedTuple):
         mean = float((share * place).sum())
         deviation = float(np.sqrt((share * (place - mean) ** 2).sum()))
         cuts = [SortedValues(table).reaching(number / BINS)[0] for number in range(1, BINS)]
-        return NumericClass(np.unique(cuts), low + 2 * half * mean, half * deviation or 1.0)
+        return NumericClass(np.unique(cuts), low + 2 * half * mean, 2 * half * deviation)
 
     def count_rows(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
         """Count some columns of one batch; see `ContingencyTable.of`."""
         rows = select_counted_rows(batch, True, reader)
         y = np.asarray(rows.batch.y)
-        numbers = (y / 2 - self.mean / 2) / self.half * (1.0 if rows.parts is None else rows.parts.sum(axis=1))
+        numbers = (
+            (y / 2 - self.mean / 2)
+            / (self.deviation / 2 or 1.0)
+            * (1.0 if rows.parts is None else rows.parts.sum(axis=1))
+        )
         binned = rows._replace(y=np.searchsorted(self.cuts, y), classes=BINS)
         summed = rows._replace(parts=exact_parts(numbers))
         indptr, values, *counts = count_cells(binned, columns, reader)

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
+from filterkit.chains.column_fitting import count_numeric_class
 from filterkit.chains.fitting import fit_each
 from filterkit.chains.queries import Query, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
-from filterkit.counts.numeric_class import count_class
 from filterkit.counts.overview import Overview
 from filterkit.counts.record import RecordMerger
 from filterkit.errors import UsageError
@@ -99,15 +98,11 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     counts = [RecordMerger(CellCounts.of, each.schema) for each in each_rows]
     queries = [Query(each, merger.compute, merger.add) for each, merger in zip(each_rows, counts)]
     queries.append(Query(explored, overviews.compute, overviews.add))
-    numbers = None
-    target = explored.schema.class_attribute
-    if target is not None and target.kind == "numeric":
-        numbers = RecordMerger(partial(count_class, READER), explored.schema)
-        queries.append(Query(explored, numbers.compute, numbers.add))
     is_supervised = any(metric.needs_class for metric in metrics)
     has_features = bool(explored.schema.width and metrics)
-    _, ranking, before, after = run_passes(
+    _, numbers, ranking, before, after = run_passes(
         iter([queries]),
+        count_numeric_class(explored, READER),
         rank_features(explored, choose_metrics, is_supervised, memory) if has_features else iter(()),
         measure_extents(explored, memory) if has_features else iter(()),
         measure_extents(steps[-1].rows, memory) if has_features and steps[head:] else iter(()),

@@ -68,7 +68,7 @@ def describe_numbers(table: ContingencyTable) -> dict[str, Any]:
     counts, edges = np.histogram(cells.values / 2, _BINS, weights=cells.rows)  # of halves, no range overflows
     return {
         "mean": class_.mean,
-        "deviation": 2 * class_.half if len(cells.values) > 1 else 0.0,
+        "deviation": class_.deviation,
         "quantiles": quantiles(table, np.linspace(0, 1, 5).tolist(), "inverted_cdf")[0],
         "edges": edges * 2,
         "counts": counts,

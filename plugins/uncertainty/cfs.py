@@ -32,7 +32,6 @@ _FEWEST = 1 << 14  # so many entries are counted at once, however little memory 
 _MOST_LABELS = 2000
 _BETTER = 1e-5  # by how much the merit of a set must grow, as in Weka
 _MOST_NUMBERS = 2000
-_LEAST = 1e-12  # a variance, as a share of the squared range, below which rounding decides
 _NOTHING = 1e-6  # an uncertainty below this is none, as in Weka
 
 
@@ -274,11 +273,8 @@ class Correlations:
                 f"{_MOST_NUMBERS:,}; put select --by correlation --top {_MOST_NUMBERS} before it",
             )
         every = np.arange(len(sizes))
-        moments = reduce(
-            lambda *two: Moments.merge(two), (Moments.of(b, every, False, Cfs.name) for b in self._known())
-        )
-        low, high = moments.extremes()
-        half = np.where(low < high, high / 2 - low / 2, 1.0)
+        parts = (Moments.of(batch, every, False, Cfs.name) for batch in self._known())
+        moments = reduce(lambda *two: Moments.merge(two), parts)
         labels = np.split(moments.labels.values, moments.labels.indptr[1:-1])
         modes = [int(rows.argmax()) if len(rows) else 0 for rows in labels]
         fill = np.where(schema.nominal, modes, moments.mean())
@@ -288,21 +284,22 @@ class Correlations:
         def batches() -> Iterator[Batch]:
             for batch in self._known():
                 X = np.where(np.isnan(batch.X), fill, batch.X)[:, column]
-                X = np.where(nominal, label == X, (X / 2 - fill[column] / 2) / half[column])
-                yield batch.replace(schema=numbers, X=X)
+                yield batch.replace(schema=numbers, X=np.where(nominal, label == X, X - fill[column]))
 
         gram = Gram.of_all(batches, numbers, Cfs.name)
         mean = gram.sums / gram.total
         covariance = gram.matrix() / gram.total - np.outer(mean, mean)
+        if not np.isfinite(covariance).all():
+            raise StageError(Cfs.name, "the products of some values are too large for numbers; put range before it")
         variance = np.diagonal(covariance)
-        varied = variance > _LEAST
+        varied = variance > 0
         deviation = np.sqrt(np.where(varied, variance, np.inf))
         r = np.where(np.outer(varied, varied), np.abs(covariance) / deviation / deviation[:, None], 1.0)
         r[-1] *= varied & varied[-1]
         share = np.where(nominal, mean, 1.0)
         self._r = _single(np.add.reduceat(np.add.reduceat(r * share * share[:, None], starts), starts, axis=1))
-        spread = np.sqrt(np.add.reduceat(share * np.where(varied, variance, 0.0), starts))
-        self.spread = np.where(spread > 0, spread * np.where(schema.nominal, 1.0, 2 * half), 1.0)[:-1]
+        variances = np.add.reduceat(share * variance, starts)[:-1]
+        self.spread = np.sqrt(np.where(variances > 0, variances, 1.0))
 
     def _known(self) -> Iterator[Batch]:
         """The rows that count, dense, with the class as the last column."""

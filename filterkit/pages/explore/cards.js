@@ -290,7 +290,7 @@ function curveDrawing(model, { curves, before }, domain) {
         x: labels
             ? { type: "point", label: null, tickFormat: label }
             : { label: null, ticks: 5, tickFormat: decimal, domain },
-        y: { domain: isShare(curves) ? [0, 1] : undefined, label: null, ticks: 4, grid: true },
+        y: { domain: isShare(curves) ? [0, 1] : undefined, label: null, ticks: 4, grid: true, tickFormat: model.tasks.length ? undefined : "~s" },
         r: { type: "identity" },
         ariaLabel: model.tasks.length ? "Shape curve" : "Mean of the class",
         ariaDescription: curveText(model, curves),
