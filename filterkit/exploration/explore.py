@@ -110,7 +110,7 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     overview = overviews.merge()
     described = describe_table(overview)
     if numbers is not None:
-        described["class"] |= describe_numbers(numbers.merge())
+        described["class"] |= describe_numbers(numbers)
     seconds = {begin: end - start for (begin, start), end in zip(ends.items(), [*ends.values()][1:])}
     about_rows = {
         "head": head,

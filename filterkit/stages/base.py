@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from filterkit.data.batch import Batch
 from filterkit.data.contract import blaming, broken, check_out, kind_of
 from filterkit.data.schema import Schema
-from filterkit.errors import NAME_A_CLASS, NAME_A_CLASS_FIRST, FilterkitError, StageError, not_nominal, quoted
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.options import Configured, fields_of, flag_of
 
 if TYPE_CHECKING:
@@ -400,7 +400,7 @@ class Unchanged(Fitted):
 def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
     """Raise a `StageError` if `stage` needs a class and `schema` has none, has labels, or a class of another type.
 
-    `in_chain` says whether other stages may come before this one, which the message then suggests.
+    `in_chain` says whether other stages may make a class before this one, which the message then suggests.
     """
     if not stage.needs_class:
         return
@@ -410,15 +410,14 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
             stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
         )
     if target is None:
-        how = NAME_A_CLASS if in_chain else NAME_A_CLASS_FIRST
-        how = "name one with --class (in Python class_=)" if stage.numeric_class else how
+        how = NAME_A_CLASS if in_chain else "name one with --class (in Python class_=)"
         raise StageError(stage.name, f"there is no class attribute, which it needs; {how}")
     if target.kind == "nominal" or stage.numeric_class:
         return
     if stage.scores_columns:
         how = f"{quoted(target.name)} is {target.kind}; take a score of {NUMERIC_CLASS}"
         raise StageError(stage.name, f"it needs a nominal class, and {how}", lacks=NUMERIC_CLASS)
-    raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind, in_chain)}")
+    raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
 
 
 def check_fitted(stage: Stage, fitted: Any) -> Fitted:
