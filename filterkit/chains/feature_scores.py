@@ -21,7 +21,7 @@ from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError, quoted
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import find_metric, registry
-from filterkit.stages.base import Stage, check_class
+from filterkit.stages.base import check_class
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.stages.metric_scaling import ScalingOptions
 
@@ -116,7 +116,8 @@ def scores(
     if combine not in (None, *COMBINATIONS):
         raise UsageError(f"scores: --combine must be one of {', '.join(COMBINATIONS)}, not {quoted(str(combine))}")
     known = registry()
-    scorers = [name for name in names if name not in known.metrics and _scores_columns(known.stages.get(name))]
+    by_rows = {name for name, each in known.stages.items() if issubclass(each, ScalingOptions)} - known.metrics.keys()
+    scorers = [name for name in names if name in by_rows]
     stage = _ColumnScorer([n for n in names if n not in scorers], {"alpha": alpha, "combine": combine}, seed)
     with open_training_rows(rows, LocalEngine(jobs), jobs, memory) as training, add_remedies():
         for each in (stage, *(known.stage(name)() for name in names)):
@@ -128,10 +129,6 @@ def scores(
             scored = chain.fit(training, memory=memory).schema
             state[scorer] = np.array([dict(a.scores)[scorer] for a in scored.features])
     return _make_table(stage, state, training.schema, names)
-
-
-def _scores_columns(stage: type[Stage] | None) -> bool:
-    return stage is not None and issubclass(stage, ScalingOptions)
 
 
 def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[str]) -> pa.Table:

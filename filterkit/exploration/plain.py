@@ -11,6 +11,7 @@ import numpy as np
 from filterkit.errors import visible
 
 _ROWS = 100  # of the table
+_NUMBERS = ["mean", "deviation", "least", "lower quartile", "median", "upper quartile", "largest"]
 
 
 def render_without_scripts(data: Mapping[str, Any]) -> str:
@@ -33,16 +34,14 @@ def _render_overview(data: Mapping[str, Any]) -> Iterator[str]:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in seen["kinds"].items())
     counts = f"{seen['rows']:,} rows; attributes: {kinds}; {seen['missing']:,} missing values."
     yield f"<p>{_escape(data['file'])}: {counts}</p>"
-    if seen["class"] is not None and len(seen["class"]["labels"]):
-        rows = zip(seen["class"]["labels"], seen["class"]["rows"])
+    class_ = seen["class"] or {"labels": []}
+    if "mean" in class_:
+        numbers = [class_["mean"], class_["deviation"], *class_["quantiles"]]
+        yield from _render_table(f"Class {class_['name']}", _NUMBERS, iter([[f"{each:.6g}" for each in numbers]]))
+    elif len(class_["labels"]):
+        rows = zip(class_["labels"], class_["rows"])
         yield from _render_table(
-            f"Class {seen['class']['name']}", ["value", "rows"], ([label, f"{n:,.0f}"] for label, n in rows)
-        )
-    if seen["class"] is not None and "mean" in seen["class"]:
-        numbers = ["mean", "deviation", "least", "lower quartile", "median", "upper quartile", "largest"]
-        values = [seen["class"]["mean"], seen["class"]["deviation"], *seen["class"]["quantiles"]]
-        yield from _render_table(
-            f"Class {seen['class']['name']}", numbers, iter([[f"{number:.6g}" for number in values]])
+            f"Class {class_['name']}", ["value", "rows"], ([label, f"{n:,.0f}"] for label, n in rows)
         )
 
 
