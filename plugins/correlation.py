@@ -1,4 +1,4 @@
-"""Pearson's correlation of a column with the class."""
+"""How well a straight line relates a column and the class: Pearson's correlation, and the F test."""
 
 from __future__ import annotations
 
@@ -18,28 +18,60 @@ def correlation(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.nd
 
 
 def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
-    """Mean |r| over the classes, where r is Pearson's correlation with being of the class.
+    """|r|, Pearson's correlation with the class; of a nominal class, the mean over the classes.
 
-    The classes weigh by their rows. Of a nominal column, each label is a 0/1 column of its own, and their means are
-    averaged by the rows that have the label. A missing value counts as the mean of the column, or as its most frequent
-    label. It is what Weka's CorrelationAttributeEval computes for a nominal class.
+    Each class is a 0/1 column, and weighs by its rows. Of a nominal column, each label is a 0/1 column of its own, and
+    their means are averaged by the rows that have the label. A missing value counts as the mean of the column, or as
+    its most frequent label. It is what Weka's CorrelationAttributeEval computes, with a numeric class, too.
     """
+    return _relate(table)[0]
+
+
+def f_test(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """The F statistic of presence and the class."""
+    return _f(correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp)), pos + neg)
+
+
+def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
+    """F statistic of a column and the class: R² / (1 − R²), times the degrees of freedom left by those of R².
+
+    Of two numbers, R² is the square of Pearson's correlation (scikit-learn's `f_regression`). Of a number and labels,
+    one of which is the class, it is the share of the variance of the number that is between the labels (analysis of
+    variance, `f_classif`). Of a nominal column and class, it is the square of Cramér's V. A missing value counts as the
+    mean of the column, or as its most frequent label. R² counts as at most 1 − 10⁻¹².
+    """
+    return _f(*_relate(table)[1:], float(table.totals.sum()))
+
+
+def _f(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.ndarray:
+    """The F statistics of `total` rows from R² and its degrees of freedom; 0 where none is left."""
+    left = np.maximum(total - freedom - 1, 0.0)
+    return np.asarray(explained / np.maximum(1 - explained, 1e-12) * left / freedom)
+
+
+def _relate(table: ContingencyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The mean |r| of each column, R², and the degrees of freedom of R²; float64 (columns,) each."""
     cells = table.with_zeros()
-    nominal = cells.nominal[cells.column_of_cell]
-    values, counts = _centred(cells), cells.counts
-    counts = np.where(nominal[:, None], _with_missing_labels(cells), counts)
-    rows, column, columns = sum_over_classes(counts), cells.column_of_cell, len(cells)
-    total = max(float(cells.totals.sum()), 1e-300)
-    squares = np.bincount(column, values**2 * rows, columns)
-    of_columns, of_labels = np.zeros(columns), np.zeros(len(rows))
-    for count, size in zip(counts.T, cells.totals.tolist()):
-        share = size / total
-        spread = size * (1 - share)
-        products = np.bincount(column, values * count, columns)
-        of_columns += share * _r(products, squares * spread)
-        of_labels += share * _r(count - rows * share, rows * np.maximum(1 - rows / total, 0.0) * spread)
-    labels = np.bincount(column, of_labels * rows, columns) / np.maximum(np.bincount(column, rows, columns), 1e-300)
-    return np.where(cells.nominal, labels, of_columns)
+    column, columns, total = cells.column_of_cell, len(cells), max(float(cells.totals.sum()), 1e-300)
+    nominal, counts = cells.nominal[column], _with_missing_labels(cells)
+    rows = counts[:, 0] if cells.numeric_class else sum_over_classes(counts)
+    share, values = rows / total, np.where(nominal, 1.0, _centred(cells))
+    # Each label of a nominal column is compared with each class, and then the first cell of a numeric one for all.
+    entry = np.where(nominal, np.arange(len(column)), cells.indptr[column])
+    weight, rest = np.where(nominal, [share, np.maximum(1 - share, 0.0)], 1.0)
+    squares = np.bincount(entry, values**2 * rows * rest, len(column))
+    if cells.numeric_class:  # whose squared distances from the mean add up to the number of rows
+        classes = [(counts[:, 1], float(cells.class_sums().totals[0]) / total, total, 1.0, 1.0)]
+    else:
+        parts = [(size / total, 1 - size / total) for size in cells.totals.tolist() if size]
+        classes = [(count, p, p * q * total, p, q) for count, (p, q) in zip(counts.T[cells.totals > 0], parts)]
+    found = np.zeros((2, columns))
+    for sums, mean, spread, of_class, of_others in classes:
+        r = _r(np.bincount(entry, values * (sums - rows * mean), len(column)), squares * spread)
+        found[0] += of_class * np.bincount(column, r * weight, columns)
+        found[1] += of_others * np.bincount(column, r**2 * rest, columns)
+    degrees = np.where(cells.nominal, np.bincount(column, rows > 0, columns) - 1, 1), max(len(classes) - 1, 1)
+    return found[0], found[1] / np.maximum(np.minimum(*degrees), 1), np.maximum(*degrees)
 
 
 def _centred(cells: ContingencyTable) -> np.ndarray:
@@ -62,11 +94,18 @@ def _centred(cells: ContingencyTable) -> np.ndarray:
 
 
 def _with_missing_labels(cells: ContingencyTable) -> np.ndarray:
-    """float64 (cells, classes): the counts, with the missing values of each column in its first most frequent cell."""
-    counts = cells.counts.copy()
+    """float64 (cells, classes): the counts, with missing labels of a nominal column in its first most frequent cell.
+
+    With a numeric class, float64 (cells, 2): the rows and the sums of the class instead of the counts.
+    """
+    counts, missing = cells.counts.copy(), cells.missing
+    if cells.numeric_class:
+        sums = cells.class_sums()
+        counts = np.column_stack([cells.rows, sums.counts])
+        missing = np.column_stack([cells.missing_rows, sums.missing])
     order = np.lexsort((np.arange(len(counts)), -cells.rows, cells.column_of_cell))
-    filled = np.flatnonzero(np.diff(cells.indptr) > 0)
-    counts[order[cells.indptr[:-1][filled]]] += cells.missing[filled]
+    filled = np.flatnonzero(cells.nominal & (np.diff(cells.indptr) > 0))
+    counts[order[cells.indptr[:-1][filled]]] += missing[filled]
     return counts
 
 
@@ -79,4 +118,7 @@ def _r(product: np.ndarray, squares: np.ndarray) -> np.ndarray:
 
 @hookimpl
 def filterkit_metrics() -> list[Metric]:
-    return [Metric("correlation", correlation, by_table=correlation_of_columns)]
+    return [
+        Metric("correlation", correlation, by_table=correlation_of_columns, numeric_class=True),
+        Metric("ftest", f_test, by_table=f_test_of_columns, numeric_class=True),
+    ]

@@ -44,6 +44,7 @@ class ReliefF(ScalingOptions):
     name = "relieff"
     needs_class = True
     numeric_class = True
+    mends = "a numeric class"
 
     neighbors: int = option(10, "Number of nearest rows of each class; of all, if it is numeric.", minimum=1)
     rows: int | None = option(None, "Score by N rows drawn at random, each compared with all.", minimum=1)

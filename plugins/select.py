@@ -40,6 +40,7 @@ class Select(ColumnStage):
 
     name = "select"
     group = "Select attributes"
+    scores_columns = True
 
     top: int | None = option(None, "Keep the N best columns.", minimum=1)
     fraction: float | None = option(None, "Keep this share of all columns, rounded up.", minimum=0, maximum=1)
@@ -78,6 +79,10 @@ class Select(ColumnStage):
     @property
     def needs_class(self) -> bool:
         return self._by is not None and self._by.needs_class
+
+    @property
+    def numeric_class(self) -> bool:
+        return self._by is not None and self._by.numeric_class
 
     def working_bytes(self, statistic: Statistic) -> int:
         return super().working_bytes(statistic) if self._by is None else scoring_bytes(statistic, self._by)

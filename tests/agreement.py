@@ -31,16 +31,19 @@ def shared(name, class_=None, positive=None):
 
 
 def make(X, y, classes=("no", "yes"), *, weights=None, nominal=(), sparse=False, positive=None, zero=None):
-    """A batch of the rows X with columns a0, a1, ...; `nominal` are the numbers of nominal ones."""
+    """A batch of the rows X with columns a0, a1, ...; `nominal` are the numbers of nominal ones.
+
+    Without classes, y is a numeric class.
+    """
     X = np.asarray(X, np.float64)
     values = tuple("abcdefghijklmnopqrstuvwxyz")
     attributes = [
         Attribute(f"a{j}", "nominal", values) if j in nominal else Attribute(f"a{j}") for j in range(X.shape[1])
     ]
-    target = Attribute("class", "nominal", tuple(classes))
+    target = Attribute("class") if classes is None else Attribute("class", "nominal", tuple(classes))
     schema = Schema("made", [*attributes, target], X.shape[1], positive, sparse, zero)
     weights = None if weights is None else np.asarray(weights, np.float64)
-    batch = Batch(schema, X, np.asarray(y, np.int32).reshape(len(X)), weights)
+    batch = Batch(schema, X, np.asarray(y, np.int32 if classes else np.float64).reshape(len(X)), weights)
     return sparsely(batch) if sparse else batch
 
 

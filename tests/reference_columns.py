@@ -123,15 +123,22 @@ def r(one, other):
     return abs(float(x @ y)) / spread if spread > 1e-12 else 0.0
 
 
-def correlation(rows, nominal):
+def filled(rows, nominal):
+    """The values, where missing ones are the mean or the most frequent label."""
+    present = [v for v, _ in rows if v is not None]
+    filler = most(present) if nominal else sum(present) / len(present)
+    return [filler if v is None else v for v, _ in rows]
+
+
+def correlation(rows, nominal, numeric=False):
     present = [v for v, _ in rows if v is not None]
     if not present:
         return 0.0
-    classes = [c for _, c in rows]
-    filler = most(present) if nominal else sum(present) / len(present)
-    values = [filler if v is None else v for v, _ in rows]
+    classes, values = [c for _, c in rows], filled(rows, nominal)
 
     def with_classes(column):
+        if numeric:
+            return r(column, classes)
         return sum(classes.count(c) * r(column, [d == c for d in classes]) for c in set(classes)) / len(classes)
 
     if not nominal:
@@ -139,12 +146,50 @@ def correlation(rows, nominal):
     return sum(values.count(v) * with_classes([w == v for w in values]) for v in set(values)) / len(values)
 
 
-METRICS = {f.__name__: f for f in (su, gainratio, infogain, chisquared, oner, correlation)}
+def between(numbers, labels):
+    """The share of the variance of numbers that is between labels."""
+    numbers = np.array(numbers, float)
+    means = np.array([np.mean([v for v, other in zip(numbers, labels) if other == label]) for label in labels])
+    return float(means.var() / numbers.var()) if np.ptp(numbers) > 1e-12 else 0.0
+
+
+def ftest(rows, nominal, numeric=False):
+    if all(v is None for v, _ in rows):
+        return 0.0
+    values, classes = filled(rows, nominal), [c for _, c in rows]
+    degrees = 1 if numeric else len(set(classes)) - 1, len(set(values)) - 1 if nominal else 1
+    if not nominal:
+        share = r(values, classes) ** 2 if numeric else between(values, classes)
+    elif numeric:
+        share = between(classes, values)
+    else:
+        share = chisquared(list(zip(values, classes)), True) / len(rows) / max(min(degrees), 1)
+    if 0 in degrees or len({v for v, _ in rows} - {None}) < 2:
+        return 0.0
+    return share / max(1 - share, 1e-12) * max(len(rows) - max(degrees) - 1, 0) / max(degrees)
+
+
+def in_bins(values):
+    """The number of quantiles below each value; None if it is missing."""
+    known = sorted(v for v in values if v is not None)
+    ends = [next(v for i, v in enumerate(known, 1) if i / len(known) >= k / 5) for k in range(1, 5) if known]
+    return [None if v is None else sum(v > end for end in ends) for v in values]
+
+
+def mi(rows, nominal, numeric=False):
+    values, classes = [v for v, _ in rows], [c for _, c in rows]
+    values, classes = values if nominal else in_bins(values), in_bins(classes) if numeric else classes
+    return entropies(list(zip(values, classes)), True)[2] * math.log(2)
+
+
+NUMERIC = {f.__name__: f for f in (correlation, ftest, mi)}  # which also take a numeric class
+METRICS = {f.__name__: f for f in (su, gainratio, infogain, chisquared, oner)} | NUMERIC
 
 
 def scores(name, batch):
     """The score of each column of a batch with whole weights."""
     target = batch.schema.class_attribute
+    numeric = {"numeric": True} if target.kind == "numeric" else {}
     weights = [1] * len(batch) if batch.weights is None else batch.weights.astype(int).tolist()
     codes = batch.y.tolist()
     if batch.schema.positive is not None:
@@ -154,6 +199,7 @@ def scores(name, batch):
     for attribute, column in zip(batch.schema.features, dense(batch).T.tolist(), strict=True):
         rows = []
         for value, code, weight in zip(column, codes, weights, strict=True):
-            rows += [(None if math.isnan(value) else value, code)] * (weight if code >= 0 else 0)
-        found.append(METRICS[name](rows, attribute.kind == "nominal"))
+            known = not math.isnan(code) if numeric else code >= 0
+            rows += [(None if math.isnan(value) else value, code)] * (weight if known else 0)
+        found.append(METRICS[name](rows, attribute.kind == "nominal", **numeric))
     return found

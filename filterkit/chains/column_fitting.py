@@ -24,6 +24,8 @@ from filterkit.chains.budget import statistic_share
 from filterkit.chains.queries import Passes, Query, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.chains.states import States
+from filterkit.counts.numeric_class import NumericClass, count_class
+from filterkit.counts.record import RecordMerger
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, join_columns
 from filterkit.counts.weights import check_sum, sum_weights
@@ -65,6 +67,9 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
     for stage, following in zip(stages, [*stages[1:], None]):
         check_class(stage, rows.schema)
         counting = Counting.for_stage(stage) if strip is None else strip.counting
+        if strip is None and stage.needs_class:
+            values = yield from count_numeric_class(rows, stage.name)
+            counting = counting._replace(numeric=None if values is None else NumericClass.of(values))
         learning = Learning(partial(_learn, stage, counting), [States(Scratch())])
         if strip is None:
             strip = yield from take_strips(counting, stage, rows, memory, learning)
@@ -149,11 +154,13 @@ class Counting(NamedTuple):
     kind : the statistic.
     supervised : whether only rows of a known class count, by class.
     reader : the name of the stage that needs it, for messages.
+    numeric : how to count by a numeric class; None without one, or if classes are not counted.
     """
 
     kind: type[Statistic]
     supervised: bool
     reader: str
+    numeric: NumericClass | None = None
 
     @classmethod
     def for_stage(cls, stage: ColumnStage) -> Counting:
@@ -178,6 +185,16 @@ class Counting(NamedTuple):
             return statistic
         table = statistic.without_classes() if self.supervised and not stage.needs_class else statistic
         return table if stage.learns_from is ContingencyTable else stage.learns_from.of_table(table)
+
+
+def count_numeric_class(rows: Rows, reader: str) -> Passes[ContingencyTable | None]:
+    """Count the values of a numeric class in one pass, see `count_class`; return None without such a class."""
+    target = rows.schema.class_attribute
+    if target is None or target.kind != "numeric":
+        return None
+    merger = RecordMerger(partial(count_class, reader), rows.schema)
+    yield [Query(rows, merger.compute, merger.add)]
+    return merger.merge()
 
 
 class Strip:
@@ -285,7 +302,10 @@ class Strip:
 
 def _count(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
     """Take the statistic of the columns of a batch from `low` up to, but not including, `high`."""
-    return counting.kind.of(batch, np.arange(low, high), counting.supervised, counting.reader)
+    columns = np.arange(low, high)
+    if counting.numeric is not None:
+        return counting.numeric.count_rows(batch, columns, counting.reader)
+    return counting.kind.of(batch, columns, counting.supervised, counting.reader)
 
 
 def _take(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from filterkit.chains.budget import DEFAULT_MEMORY
-from filterkit.chains.chain import open_training_rows
+from filterkit.chains.chain import Chain, add_remedies, open_training_rows
 from filterkit.chains.column_fitting import fit_column_stages
 from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import find_best_tests
@@ -19,9 +19,11 @@ from filterkit.data.given import Table
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import UsageError, quoted
-from filterkit.plugin.registry import find_metric
+from filterkit.plugin.parsing import parse_stages
+from filterkit.plugin.registry import find_metric, registry
 from filterkit.stages.base import check_class
 from filterkit.stages.columns import ColumnStage, State
+from filterkit.stages.metric_scaling import ScalingOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,23 +32,24 @@ if TYPE_CHECKING:
 class _ColumnScorer(ColumnStage):
     """Learns the scores of every column by several metrics, and the counts of its best test by one of them.
 
-    That is the first metric that needs a class, or the first if none does.
+    That is the first metric that needs a class, or the first if none does. With a numeric class there are no tests.
     """
 
     name = "scores"
+    numeric_class = True
 
     def __init__(self, names: list[str], options: dict[str, Any], seed: int) -> None:
         self._metrics = metrics = [find_metric(name) for name in names]
         self._options = options
         self._seed = seed
-        self._main = next((metric for metric in metrics if metric.needs_class), metrics[0])
+        self._main = next((metric for metric in metrics if metric.needs_class), next(iter(metrics), None))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _ColumnScorer, ([metric.name for metric in self._metrics], self._options, self._seed)
 
     @property
     def needs_class(self) -> bool:
-        return self._main.needs_class
+        return self._main is not None and self._main.needs_class
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
@@ -55,6 +58,8 @@ class _ColumnScorer(ColumnStage):
         for metric in self._metrics:
             options = self._options if metric.compares_classes else {}
             state[metric.name] = score_columns(thresholds, metric, **options, seed=self._seed)
+        if self._main is None or table.numeric_class:
+            return state
         best = find_best_tests(thresholds, self._main, self._options.get("alpha"))
         return state | {f"best.{name}": values for name, values in best._asdict().items()}
 
@@ -77,7 +82,7 @@ def scores(
     Parameters
     ----------
     rows : as for `Chain.fit`.
-    metrics : the name of a metric, or the names of several, each once.
+    metrics : the name of a metric, or the names of several, each once; or of stages that score columns by rows.
     alpha : weighs features of the positive class, and 1 - alpha others; None weighs none.
     combine : how the scores of several classes become one, ``max``, ``mean`` or ``weighted``. None: as the metric says.
     seed : of metrics that draw rows by chance.
@@ -92,12 +97,12 @@ def scores(
     or above the threshold or with the label, and ``tpr`` and ``fpr``, their rates; and one column for each metric. If
     no metric needs a class, ``rows`` replaces ``tp`` to ``fpr``. Class, threshold, label and counts are those of the
     best test by the first metric that needs a class, or else by the first. They are null for a feature that does not
-    vary.
+    vary. With a numeric class, or without a metric, there are no tests, and all these columns are left out.
 
     Raises
     ------
     UsageError : there is no metric, one is named twice, or one is unknown; or `alpha` or `combine` has another value.
-    StageError : there is no nominal class and a metric needs one.
+    StageError : there is no class, or a numeric one, and a metric needs another; or a stage cannot score the rows.
     FilterkitError : `rows` is something else.
     """
     names = [metrics] if isinstance(metrics, str) else list(metrics)
@@ -110,11 +115,20 @@ def scores(
         raise UsageError(f"scores: --alpha must be from 0 to 1, not {alpha}")
     if combine not in (None, *COMBINATIONS):
         raise UsageError(f"scores: --combine must be one of {', '.join(COMBINATIONS)}, not {quoted(str(combine))}")
-    stage = _ColumnScorer(names, {"alpha": alpha, "combine": combine}, seed)
-    with open_training_rows(rows, LocalEngine(jobs), jobs, memory) as training:
-        check_class(stage, training.schema, in_chain=False)
+    known = registry()
+    by_rows = {name for name, each in known.stages.items() if issubclass(each, ScalingOptions)} - known.metrics.keys()
+    scorers = [name for name in names if name in by_rows]
+    stage = _ColumnScorer([n for n in names if n not in scorers], {"alpha": alpha, "combine": combine}, seed)
+    with open_training_rows(rows, LocalEngine(jobs), jobs, memory) as training, add_remedies():
+        for each in (stage, *(known.stage(name)() for name in names)):
+            check_class(each, training.schema, in_chain=False)
         (fitted,) = fit_column_stages([stage], training, memory)
-    return _make_table(stage, fitted.state, training.schema, names)
+        state = fitted.state
+        for scorer in scorers:
+            chain = Chain(parse_stages([scorer, "--score-only"], known, seed))
+            scored = chain.fit(training, memory=memory).schema
+            state[scorer] = np.array([dict(a.scores)[scorer] for a in scored.features])
+    return _make_table(stage, state, training.schema, names)
 
 
 def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[str]) -> pa.Table:
@@ -129,6 +143,8 @@ def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[
         "attribute": arrow.strings([schema.features[i].name for i in order.tolist()]),
     }
     target = schema.class_attribute
+    if "best.task" not in state:
+        return pa.table(columns | {name: arrow.numbers(state[name][order]) for name in names})
     if stage.needs_class and target is not None and schema.positive is None and len(target.values) > 2:
         chosen = zip(state["best.task"][order].tolist(), constant.tolist())
         columns["class"] = arrow.strings([None if none else target.values[c] for c, none in chosen])

@@ -105,7 +105,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], **given: Any)
 
     The page is one HTML file that any browser opens, also without a network. It shows classes, warnings, all features
     with their scores in a table and in the ROC plane, the distributions and shape curves of the best features, how the
-    metrics agree, and what each stage did.
+    metrics agree, and what each stage did. With a numeric class, curves show its mean, and there is no ROC plane.
 
     The features are those that come to the first stage that learns from columns. So "words" makes features of texts.
     """

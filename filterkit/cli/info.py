@@ -184,7 +184,8 @@ class _Found:
         target = None
         if self.of_target is not None:
             target = {key: self.of_target[key] for key in ("number", "name", "kind")}
-            target |= {"labels": self.of_target["labels"]} if "labels" in self.of_target else {}
+            more = ("labels",) if "labels" in self.of_target else ("missing", "least", "largest", "mean", "deviation")
+            target |= {key: self.of_target[key] for key in more}
         return {
             "file": self.path,
             "format": self.form,
@@ -237,7 +238,7 @@ class _Found:
         how = ", the last attribute" if is_last else ""
         values = self.of_target.get("labels")
         if values is None:
-            return f"class {quoted(self.target.name)}{how}: numeric"
+            return f"class {quoted(self.target.name)}{how}: numeric, {_values(self.of_target) or 'without values'}"
         return f"class {quoted(self.target.name)}{how}: {_shares(values)}"
 
     def _table(self, top: int) -> Iterator[str]:

@@ -102,8 +102,10 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], **given: Any
 
     Features are sorted by the first METRIC. For each feature the table shows the threshold that is best by the first
     METRIC, or the label of a nominal feature, the numbers of positive and negative rows at or above the threshold or
-    with the label (tp, fp), their rates, and the scores.
-    "filterkit stages" lists the metrics; "filterkit stages METRIC" explains one.
+    with the label (tp, fp), their rates, and the scores. With a numeric class it shows the scores alone.
+
+    METRIC may also be a stage that scores columns by the rows, with its default options. "filterkit stages" lists both;
+    "filterkit stages METRIC" explains one.
     """
     options = ScoresOptions(**given)
     _check(path, options, known)

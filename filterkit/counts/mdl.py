@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable, sum_over_classes
-from filterkit.data.ragged import row_starts
 
 
 def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
@@ -67,15 +65,9 @@ def mdl_bins(table: ContingencyTable) -> ContingencyTable:
     Zeros are in cells, too. The value of a cell is the least value in its bin, or the index of the label.
     """
     cells = table.with_zeros()
-    begins = cells.nominal[cells.column_of_cell]
-    begins[cells.indptr[:-1][np.diff(cells.indptr) > 0]] = True
+    begins = np.zeros(len(cells.values), bool)
     begins[mdl_cuts(cells, by_values=True) + 1] = True
-    first = np.flatnonzero(begins)
-    return cells.replace(
-        indptr=row_starts(cells.column_of_cell[first], len(cells)),
-        values=cells.values[first],
-        cell_parts=class_parts.add_runs(cells.cell_parts, first) if len(first) else cells.cell_parts,
-    )
+    return cells.join_cells(begins)
 
 
 def _entropy_sum(counts: np.ndarray) -> np.ndarray:

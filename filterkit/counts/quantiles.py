@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from filterkit.counts.table import ContingencyTable, sum_over_classes
+from filterkit.data.ragged import begins_run
 
+BINS = 5  # of equal frequency
 _METHODS = ("linear", "inverted_cdf")
 
 
@@ -37,6 +39,20 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
     values = SortedValues(table)
     find = values.between if method == "linear" else values.reaching
     return np.array([find(share) for share in shares]).reshape(len(shares), len(table)).T
+
+
+def quantile_bins(table: ContingencyTable) -> ContingencyTable:
+    """Return the table with a cell for each of up to five bins between quantiles; nominal columns keep labels.
+
+    A bin ends with one of the quantiles 0.2, 0.4, 0.6 and 0.8, as the method ``inverted_cdf`` of `quantiles` gives
+    them. Zeros are in cells, too. The value of a cell is the least value in its bin, or the index of the label.
+    """
+    cells = table.with_zeros()
+    column = cells.column_of_cell
+    upto = sum_over_classes(cells.cumulative())
+    before = np.where(begins_run(column), 0.0, np.append(0.0, upto)[:-1])  # the rows with a lower value
+    share = before / SortedValues(table).count[column]
+    return cells.join_cells(begins_run(np.searchsorted(np.arange(1, BINS) / BINS, share, side="right")))
 
 
 class SortedValues:

@@ -34,15 +34,17 @@ class ContingencyTable(Statistic):
     """The distinct training values of some columns of X, and the weight of the rows of each class for each value.
 
     Only rows with a known class and a positive weight are counted. A table that is not supervised counts all rows as
-    one class. Zeros have no cells: their weights are the class totals minus everything else. See also `with_zeros`.
+    one class. With a numeric class, the classes are its bins; see `filterkit.counts.numeric_class`. Zeros have no
+    cells: their weights are the class totals minus everything else. See also `with_zeros`.
 
     Attributes
     ----------
     schema, columns, column_offset : see `Statistic`.
     indptr : int64 (k + 1,); the cells of the i-th covered column are ``indptr[i]:indptr[i + 1]``.
     values : float64 (cells,), the value of each cell: non-zero, finite and ascending within a column.
-    cell_parts, gap_parts : the weights of `counts` and of `missing` in parts whose sums are exact, perhaps sparse.
-    total_parts : float64 (classes, parts), those of `totals`.
+    cell_parts, gap_parts : the weights of `counts` and of `missing` in parts whose sums are exact, perhaps sparse; with
+        a numeric class, those of `class_sums` follow as one more class.
+    total_parts : float64 (classes, parts), those of `totals`; with a numeric class, one more.
     """
 
     title = "table of the distinct values"
@@ -115,20 +117,31 @@ class ContingencyTable(Statistic):
     def _as_array(self, parts: Parts) -> np.ndarray:
         return class_parts.to_array(parts, self.total_parts.shape[1])
 
+    @property
+    def numeric_class(self) -> bool:
+        """Whether rows count by the bins of a numeric class."""
+        target = self.schema.class_attribute
+        return target is not None and target.kind == "numeric" and len(self.total_parts) > 1
+
+    @property
+    def _classes(self) -> slice:
+        """Which of the weights in parts are those of classes, and not of `class_sums`."""
+        return slice(len(self.total_parts) - self.numeric_class)
+
     @cached_property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of all rows of each class."""
-        return collapse_parts(self.total_parts)
+        return collapse_parts(self.total_parts[self._classes])
 
     @cached_property
     def missing(self) -> np.ndarray:
         """float64 (k, classes): the weight of the rows whose value is missing."""
-        return collapse_parts(self.missing_parts)
+        return collapse_parts(self.missing_parts[:, self._classes])
 
     @cached_property
     def counts(self) -> np.ndarray:
         """float64 (cells, classes): the weight of the rows with the cell's value."""
-        return collapse_parts(self.exact_parts)
+        return collapse_parts(self.exact_parts[:, self._classes])
 
     @property
     def counts_with_missing(self) -> np.ndarray:
@@ -150,7 +163,7 @@ class ContingencyTable(Statistic):
     @cached_property
     def zeros(self) -> np.ndarray:
         """float64 (k, classes): the weight of the rows whose value is zero, unless zeros have a cell."""
-        return collapse_parts(self._zero_parts)
+        return collapse_parts(self._zero_parts[:, self._classes])
 
     @cached_property
     def _zero_parts(self) -> np.ndarray:
@@ -228,11 +241,24 @@ class ContingencyTable(Statistic):
 
     def without_classes(self) -> ContingencyTable:
         """Return the table of the same rows counted as one class."""
+        table = self._choose_classes(self._classes) if self.numeric_class else self
         return self.replace(
-            cell_parts=class_parts.merge_classes(self.cell_parts),
-            gap_parts=class_parts.merge_classes(self.gap_parts),
-            total_parts=self.total_parts.sum(axis=0, keepdims=True),
+            cell_parts=class_parts.merge_classes(table.cell_parts),
+            gap_parts=class_parts.merge_classes(table.gap_parts),
+            total_parts=table.total_parts.sum(axis=0, keepdims=True),
         )
+
+    def class_sums(self) -> ContingencyTable:
+        """Return the table of the same rows as one class, in which each counts by its weight times a numeric class.
+
+        That has been shifted and scaled so that its mean is 0, but for rounding, and its squares add up to the weight
+        of all rows.
+        """
+        return self._choose_classes(slice(self._classes.stop, None))
+
+    def _choose_classes(self, classes: slice) -> ContingencyTable:
+        cells, missing = self.exact_parts[:, classes], self.missing_parts[:, classes]
+        return self.replace(cell_parts=cells, gap_parts=missing, total_parts=self.total_parts[classes])
 
     def one_against_rest(self, task: int) -> ContingencyTable:
         """Return the table of the same rows counted as two classes: first all others, then the one with code `task`."""
@@ -278,6 +304,20 @@ class ContingencyTable(Statistic):
         zero = self.zero_occurs
         return np.where(zero, np.minimum(low, 0.0), low), np.where(zero, np.maximum(high, 0.0), high)
 
+    def join_cells(self, begins: np.ndarray) -> ContingencyTable:
+        """Return the table in which each cell is joined with those after it, up to the next where `begins` is True.
+
+        `begins` is bool (cells,). Each column and each label of a nominal one begins a cell, too. The value of a joined
+        cell is its least.
+        """
+        column = self.column_of_cell
+        first = np.flatnonzero(begins | self.nominal[column] | begins_run(column))
+        return self.replace(
+            indptr=row_starts(column[first], len(self)),
+            values=self.values[first],
+            cell_parts=class_parts.add_runs(self.cell_parts, first) if len(first) else self.cell_parts,
+        )
+
     def cumulative(self) -> np.ndarray:
         """Return the weight of the rows of each cell and of those with smaller values: float64 (cells, classes).
 
@@ -296,7 +336,7 @@ class ContingencyTable(Statistic):
 
     def _add_cells(self) -> np.ndarray:
         """Add up the cells of all columns before each cell, and last all cells: float64 (cells + 1, classes, parts)."""
-        parts = self.exact_parts
+        parts = self.exact_parts[:, self._classes]
         running = np.zeros((len(parts) + 1, *parts.shape[1:]))
         np.cumsum(parts, axis=0, out=running[1:])
         return running

@@ -89,19 +89,21 @@ def select_counted_rows(batch: Batch, supervised: bool, reader: str) -> CountedR
     Parameters
     ----------
     batch : some rows.
-    supervised : whether to count the rows whose nominal class is known, by this class, or all rows as one class.
+    supervised : whether to count the rows whose class is known, by this class if it is nominal; or all rows as one
+        class.
     reader : the name of the stage that counts, for messages.
 
     Raises
     ------
     StageError : a weight is negative, NaN, infinite, or above 2**43.
     """
+    known, y, classes = np.ones(len(batch), bool), np.zeros(len(batch), np.int32), 1
     if supervised:
         target = batch.schema.class_attribute
         assert target is not None and batch.y is not None
-        known, y, classes = batch.class_known, batch.y, len(target.values)
-    else:
-        known, y, classes = np.ones(len(batch), bool), np.zeros(len(batch), np.int32), 1
+        known = batch.class_known
+        if target.kind == "nominal":
+            y, classes = batch.y, len(target.values)
     parts = None
     if batch.weights is not None:
         check_weights(reader, batch)

@@ -208,7 +208,7 @@ class Schema:
         return np.dtype(np.int8 if all(len(a.values) < 128 for a in self.label_attributes) else np.int32)
 
     def positive_classes(self, totals: np.ndarray) -> list[int]:
-        """The codes of the classes that are to be told from the rest, ascending.
+        """The codes of the classes that are to be told from the rest, ascending; none of a numeric class.
 
         With `positive`, that is its code. Without it, a class of two values gives the rarer one (the later one on a
         tie), and a class of more values gives all that have rows.
@@ -219,6 +219,8 @@ class Schema:
         """
         target = self.class_attribute
         assert target is not None
+        if target.kind == "numeric":
+            return []
         if self.positive is not None:
             return [target.values.index(self.positive)]
         return told_apart(totals)

@@ -1,4 +1,4 @@
-"""Curves: what a stage such as ``shape`` makes of the values of each column."""
+"""Curves: what a stage such as ``shape`` makes of the values of each column, or the mean of a numeric class there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Curves(NamedTuple):
     columns : int64 (n,), ascending: the incoming column of each outgoing one that has a curve; several classes give
         several.
     images : float64 (most values of a column, n): what each value of the column becomes; NaN after its last value.
-    words : the stage and its options.
+    words : the stage and its options; empty without one.
     what : what an image is, such as p(v).
     """
 
@@ -99,26 +99,50 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
     return Curves(values, weights, columns[drawn], images[:, drawn], " ".join(stage.words()), stage.curve_name)
 
 
+def compute_means(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memory: int) -> Passes[Curves]:
+    """Compute the mean of a numeric class over at most 200 values of each of some columns.
+
+    Parameters
+    ----------
+    rows, columns, memory : as for `compute_curves`.
+    class_ : what `describe_numbers` says of the class.
+    """
+    (thinned,) = yield from fit_in_passes([_ThinValues(True)], rows.through(OnlyColumns(rows.schema, columns)), memory)
+    state = thinned.state
+    means = class_["mean"] + class_["deviation"] * _lay_out(
+        state["values"], state["sums"].values / state["rows"].values
+    )
+    return Curves(state["values"], state["rows"], np.arange(len(columns)), means.T, "", "mean")
+
+
+def _lay_out(places: Ragged, numbers: np.ndarray) -> np.ndarray:
+    """Return the numbers of each row of a ragged array as a row that ends with NaN: float64 (rows, n)."""
+    within = np.arange(len(numbers)) - np.repeat(places.indptr[:-1], places.lengths)
+    grid = np.full((len(places), max(places.lengths.max(initial=0), 1)), np.nan)
+    grid[np.repeat(np.arange(len(places)), places.lengths), within] = numbers
+    return grid
+
+
 def _compute_images(fitted: FittedColumns, values: Ragged) -> np.ndarray:
     """Compute the images of `values`, which has a row for each incoming column, in all outgoing columns.
 
     Returns float64 (most values of a column, outgoing columns), see `Curves.images`; NaN in columns without a curve.
     """
-    longest = max(values.lengths.max(initial=0), 1)
-    within = np.arange(len(values.values)) - np.repeat(values.indptr[:-1], values.lengths)
-    grid = np.full((len(values), longest), np.nan)
-    grid[np.repeat(np.arange(len(values)), values.lengths), within] = values.values
-    column = np.repeat(np.arange(len(fitted.columns)), longest)
-    images = fitted.stage.curve(grid[fitted.columns].ravel(), column, fitted.state)
-    return images.reshape(-1, longest).T
+    grid = _lay_out(values, values.values)[fitted.columns]
+    column = np.repeat(np.arange(len(grid)), grid.shape[1])
+    return fitted.stage.curve(grid.ravel(), column, fitted.state).reshape(grid.shape).T
 
 
 class _ThinValues(MeasuringStage):
-    """Learns `Curves.values` and `Curves.rows`: all values, or up to 200 at equally distant ranks of rows."""
+    """Learns `Curves.values` and `Curves.rows`: all values, or up to 200 at equally distant ranks of rows.
+
+    The `sums` are those of `ContingencyTable.class_sums` of these rows; 0 if the class is not numeric.
+    """
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
-        lengths, values, rows = [], [np.zeros(0)], [np.zeros(0)]
+        numbers = cells.class_sums().counts[:, 0] if cells.numeric_class else np.zeros(len(cells.values))
+        lengths, values, rows, sums = [], [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
         for begin, end in pairwise(cells.indptr.tolist()):
             upto = np.cumsum(cells.rows[begin:end])
             chosen = np.arange(len(upto))
@@ -127,8 +151,9 @@ class _ThinValues(MeasuringStage):
                 chosen = np.unique(np.append(np.searchsorted(upto, ranks), len(upto) - 1).clip(0, len(upto) - 1))
             values.append(cells.values[begin:end][chosen])
             rows.append(np.diff(upto[chosen], prepend=0.0))
+            sums.append(np.diff(np.cumsum(numbers[begin:end])[chosen], prepend=0.0))
             lengths.append(len(chosen))
         return {
             name: Ragged.from_lengths(np.array(lengths, np.int64), np.concatenate(arrays))
-            for name, arrays in (("values", values), ("rows", rows))
+            for name, arrays in (("values", values), ("rows", rows), ("sums", sums))
         }

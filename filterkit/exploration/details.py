@@ -12,7 +12,7 @@ from filterkit.chains.queries import Passes, run_passes
 from filterkit.counts.overview import Overview
 from filterkit.data.schema import Schema
 from filterkit.exploration.correlation import correlate_columns
-from filterkit.exploration.curves import compute_curves, find_curve_stage
+from filterkit.exploration.curves import compute_curves, compute_means, find_curve_stage
 from filterkit.exploration.extents import Extents
 from filterkit.exploration.features import Features
 from filterkit.exploration.histograms import count_bins
@@ -42,7 +42,7 @@ class LaterStages(NamedTuple):
 
 
 def describe_best(
-    features: Features, later: LaterStages, known: Registry, memory: int, overview: Overview
+    features: Features, later: LaterStages, known: Registry, memory: int, overview: Overview, class_: Any
 ) -> dict[str, Any]:
     """Return ``details`` of the page, histograms and curves of the best features, and ``correlation``, of their pairs.
 
@@ -55,6 +55,7 @@ def describe_best(
     known : the plugins, one of which may offer a stage with a curve.
     memory : bytes, as for `Chain.fit`.
     overview : of the rows of the features.
+    class_ : what the overview of the page says of the class; None without one.
 
     Raises
     ------
@@ -66,9 +67,12 @@ def describe_best(
     origin = _find_origins(features.schema, later.steps)
     outgoing = _choose_outgoing(origin, columns)
     stage = find_curve_stage(later.stages, known) if features.has_curves else None
+    curves: Any = iter(()) if stage is None else compute_curves(features.rows, columns, stage, memory)
+    if features.supervised and "mean" in class_:
+        curves = compute_means(features.rows, columns, class_, memory)
     before, curves, after, correlation = run_passes(
         count_bins(features.rows, columns, later.before),
-        iter(()) if stage is None else compute_curves(features.rows, columns, stage, memory),
+        curves,
         count_bins(later.steps[-1].rows, outgoing, later.after) if later.after and len(outgoing) else iter(()),
         _correlate_best(features, overview),
     )

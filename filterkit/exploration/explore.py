@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
+from filterkit.chains.column_fitting import count_numeric_class
 from filterkit.chains.fitting import fit_each
 from filterkit.chains.queries import Query, run_passes
 from filterkit.chains.rows import Rows
@@ -22,7 +23,7 @@ from filterkit.counts.record import RecordMerger
 from filterkit.errors import UsageError
 from filterkit.exploration.account import CellCounts
 from filterkit.exploration.details import LaterStages, describe_best
-from filterkit.exploration.extents import measure_extents
+from filterkit.exploration.extents import READER, measure_extents
 from filterkit.exploration.features import (
     Features,
     compare_metrics,
@@ -33,7 +34,7 @@ from filterkit.exploration.features import (
     write_notes,
 )
 from filterkit.exploration.isolines import has_plane, roc_rates
-from filterkit.exploration.overview import describe_table, estimate_tests, find_warnings
+from filterkit.exploration.overview import describe_numbers, describe_table, estimate_tests, find_warnings
 from filterkit.exploration.ranking import BINS, rank_features
 from filterkit.plugin.registry import Registry, find_metric
 from filterkit.stages.base import Stage
@@ -99,17 +100,21 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     queries.append(Query(explored, overviews.compute, overviews.add))
     is_supervised = any(metric.needs_class for metric in metrics)
     has_features = bool(explored.schema.width and metrics)
-    _, ranking, before, after = run_passes(
+    _, numbers, ranking, before, after = run_passes(
         iter([queries]),
+        count_numeric_class(explored, READER),
         rank_features(explored, choose_metrics, is_supervised, memory) if has_features else iter(()),
         measure_extents(explored, memory) if has_features else iter(()),
         measure_extents(steps[-1].rows, memory) if has_features and steps[head:] else iter(()),
     )
     overview = overviews.merge()
+    described = describe_table(overview)
+    if numbers is not None:
+        described["class"] |= describe_numbers(numbers)
     seconds = {begin: end - start for (begin, start), end in zip(ends.items(), [*ends.values()][1:])}
     about_rows = {
         "head": head,
-        "overview": describe_table(overview),
+        "overview": described,
         "warnings": find_warnings(overview, explored.schema, ranking),
         "stages": [
             {"words": words, "columns": each.schema.width}
@@ -140,7 +145,7 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
             "rates": roc_rates(),
             "agreement": compare_metrics(ranking),
         }
-        | describe_best(features, later, known, memory, overview)
+        | describe_best(features, later, known, memory, overview, described["class"])
     )
 
 

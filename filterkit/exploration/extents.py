@@ -127,7 +127,7 @@ class MeasuringStage(ColumnStage):
 
     Parameters
     ----------
-    needs_class : whether it learns from the rows with a nominal class, by class, or from all rows.
+    needs_class : whether it learns from the rows with a class, by class, or from all rows.
 
     Attributes
     ----------
@@ -136,6 +136,7 @@ class MeasuringStage(ColumnStage):
 
     name = READER
     needs_class = True
+    numeric_class = True
 
     def __init__(self, needs_class: bool) -> None:
         self.needs_class = needs_class

@@ -32,11 +32,12 @@ def list_metrics(schema: Schema, known: Registry) -> list[Metric]:
     known : the plugins.
     """
     target = schema.class_attribute
-    has_class = target is not None and target.kind == "nominal"
+    kind = "" if target is None else target.kind
     usable = [
         metric
         for metric in known.metrics.values()
-        if metric.by_column is None and (has_class or not metric.needs_class)
+        if metric.by_column is None
+        and (not metric.needs_class or kind == "nominal" or (kind == "numeric" and metric.numeric_class))
     ]
     return sorted(usable, key=lambda metric: (not metric.leads, metric.name))
 
@@ -110,11 +111,13 @@ def describe_features(features: Features) -> dict[str, Any]:
 def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
     """Return ``points`` of the page, the distinct best tests of each feature shown, by feature, class and threshold.
 
-    Also return int64 (features, metrics): which of its tests is best by each metric; -1 if a feature does not vary.
+    Also return int64 (features, metrics): which of its tests is best by each metric; -1 without tests, as
+    of a feature that does not vary, or of all with a numeric class.
     """
     ranking, shown = features.ranking, features.shown
     count = len(ranking.metrics)
-    columns = np.repeat(np.flatnonzero(ranking.varied[shown]), count)
+    has_tests = bool(features.tasks) or not features.supervised  # none by a numeric class
+    columns = np.repeat(np.flatnonzero(ranking.varied[shown] & has_tests), count)
     every = shown[columns[::count]]
     tests = {name: getattr(ranking, name)[every].ravel() for name in ("task", "threshold", "tp", "fp")}
     order = np.lexsort((tests["threshold"], tests["task"], columns))

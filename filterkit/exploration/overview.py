@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from filterkit.counts.numeric_class import NumericClass
 from filterkit.counts.overview import Overview
+from filterkit.counts.quantiles import quantiles
+from filterkit.counts.table import ContingencyTable
 from filterkit.data.schema import Schema
 from filterkit.errors import make_class
 from filterkit.exploration.ranking import Ranking
 
 _NAMES = 20  # of the attributes of a warning
 _FEW_ROWS = 20  # with fewer, that values are all different, or tell the class, says little
+_BINS = 30  # of the histogram of a numeric class
 _RARE = 10  # rows of a class
 _SHORT = 40  # characters of a text that may be an identifier
 
@@ -49,6 +53,25 @@ def describe_table(overview: Overview) -> dict[str, Any]:
         "missing": int(overview.missing.sum() + overview.absent.sum()) + overview.unlabelled,
         "zeros": float(overview.zeros[numeric].sum() / cells) if cells else None,
         "class": class_,
+    }
+
+
+def describe_numbers(table: ContingencyTable) -> dict[str, Any]:
+    """Return what ``class`` of the overview says of a numeric class, of which `table` has the only column.
+
+    ``mean``, ``deviation`` (whose divisor is the number of rows), ``quantiles`` (of 0, 25, 50, 75 and 100 %), and the
+    ``edges`` and ``counts`` of a histogram; {} without values. Rows count by weight.
+    """
+    cells, class_ = table.with_zeros(), NumericClass.of(table)
+    if not len(cells.values):
+        return {}
+    counts, edges = np.histogram(cells.values / 2, _BINS, weights=cells.rows)  # of halves, no range overflows
+    return {
+        "mean": class_.mean,
+        "deviation": class_.deviation,
+        "quantiles": quantiles(table, np.linspace(0, 1, 5).tolist(), "inverted_cdf")[0],
+        "edges": edges * 2,
+        "counts": counts,
     }
 
 
@@ -90,14 +113,9 @@ def _warn_of_classes(overview: Overview) -> _Warnings:
         return
     if target is None:
         how = f"begin the chain with: {make_class('NAME')}"
-        text = "There is no class, so only metrics that need none are shown. Name a nominal one with --class, or "
-        yield "class", f"{text}{how}", None
+        text = "There is no class, so only metrics that need none are shown. Name one with --class, or, if it is text,"
+        yield "class", f"{text} {how}", None
         return
-    if target.kind != "nominal":
-        text = (
-            "The class is a number, so only metrics that need none are shown. To see the others, leave --class out, and"
-        )
-        yield "class", f"{text} begin the chain with: {make_class(target.name)}", None
     if overview.rows:
         yield "unused", "No row is of these classes:", [*compress(target.values, rows == 0)]
     rare = [*compress(target.values, (rows > 0) & (rows < _RARE))]

@@ -11,6 +11,7 @@ import numpy as np
 from filterkit.errors import visible
 
 _ROWS = 100  # of the table
+_NUMBERS = ["mean", "deviation", "least", "lower quartile", "median", "upper quartile", "largest"]
 
 
 def render_without_scripts(data: Mapping[str, Any]) -> str:
@@ -33,10 +34,14 @@ def _render_overview(data: Mapping[str, Any]) -> Iterator[str]:
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in seen["kinds"].items())
     counts = f"{seen['rows']:,} rows; attributes: {kinds}; {seen['missing']:,} missing values."
     yield f"<p>{_escape(data['file'])}: {counts}</p>"
-    if seen["class"] is not None and len(seen["class"]["labels"]):
-        rows = zip(seen["class"]["labels"], seen["class"]["rows"])
+    class_ = seen["class"] or {"labels": []}
+    if "mean" in class_:
+        numbers = [class_["mean"], class_["deviation"], *class_["quantiles"]]
+        yield from _render_table(f"Class {class_['name']}", _NUMBERS, iter([[f"{each:.6g}" for each in numbers]]))
+    elif len(class_["labels"]):
+        rows = zip(class_["labels"], class_["rows"])
         yield from _render_table(
-            f"Class {seen['class']['name']}", ["value", "rows"], ([label, f"{n:,.0f}"] for label, n in rows)
+            f"Class {class_['name']}", ["value", "rows"], ([label, f"{n:,.0f}"] for label, n in rows)
         )
 
 
@@ -55,16 +60,16 @@ def _render_features(data: Mapping[str, Any]) -> Iterator[str]:
     order = np.argsort(-scores, kind="stable")  # NaN comes last
     shown = order[:_ROWS].tolist()
     tests = features["points"]
-    head = ["rank", "feature", *([] if not data["tasks"] else ["class"]), "test", "tp", "fp", *metrics]
+    head = ["rank", "feature", *(["class", "test", "tp", "fp"] if data["tasks"] else []), *metrics]
     rows = []
     for number, at in enumerate(shown, 1):
         own = int(features["point"][metrics[0]][at])
         point = int(tests["start"][at]) + own
         row = [str(number), features["name"][at]]
-        if own < 0:
+        if own < 0 or not data["tasks"]:
             row += [""] * (len(head) - len(metrics) - 2)
         else:
-            row += [data["tasks"][int(tests["task"][point])]["label"]] if data["tasks"] else []
+            row.append(data["tasks"][int(tests["task"][point])]["label"])
             label = tests["label"].get(str(point))
             row.append(f"≥ {float(tests['threshold'][point]):.6g}" if label is None else f"= {label}")
             row += [f"{float(tests[name][point]):.6g}" for name in ("tp", "fp")]

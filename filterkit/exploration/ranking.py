@@ -179,7 +179,8 @@ def _draw_strips(cells: ContingencyTable, low: np.ndarray, high: np.ndarray, tas
     """Draw a small picture of each column: the shares of rows in 12 bins, of a class and of the rest: uint8 (k, 2, 12).
 
     A share of 1 is 255, and it is rounded up. `task` is int64 (k,), the class of each column. The bins are of equal
-    width from `low` to `high`, or of labels. If all rows count as one class, the second share is 0.
+    width from `low` to `high`, or of labels. If all rows count as one class, or the class is
+    numeric, the second share is 0.
     """
     column = cells.column_of_cell
     half = (high / 2 - low / 2)[column]  # the width itself may be infinite
@@ -187,7 +188,7 @@ def _draw_strips(cells: ContingencyTable, low: np.ndarray, high: np.ndarray, tas
     labels = np.maximum(cells.schema.label_counts[cells.columns], BINS)[column]
     share = np.where(cells.nominal[column], cells.values / labels, share)
     at = column * BINS + np.clip((share * BINS).astype(np.int64), 0, BINS - 1)
-    own = cells.rows if len(cells.totals) == 1 else _weigh_class(cells, task[column])
+    own = cells.rows if cells.numeric_class or len(cells.totals) == 1 else _weigh_class(cells, task[column])
     strips = np.zeros((len(cells), 2, BINS), np.uint8)
     for number, weights in enumerate((own, np.maximum(cells.rows - own, 0.0))):
         counts = np.bincount(at, weights, len(cells) * BINS).reshape(-1, BINS)

@@ -10,13 +10,15 @@
 //   rows, weight, sparse,                      number, number, boolean
 //   kinds: {numeric: 5, nominal: 1, …},        attributes of each kind, the class included
 //   missing, zeros,                            cells, and the share of zeros among numbers or null
-//   class: {name, kind, labels: [text], rows: [number], missing: number} | null
+//   class: {name, kind, labels: [text], rows: [number], missing: number,
+//     mean, deviation, quantiles: [5], edges: [B + 1], counts: [B]} | null
+//                                              the second line only of a numeric class with values; weights of rows
 // }
 // warnings: [{kind, text, attributes: [name]}] kind: empty, constant, equal, leak, id, unused, weights, skew, …; the
 //                                              text is a whole sentence, `attributes` may be thinned
 // notes: [text]                                what was thinned or left out, as whole sentences
 // tasks: [{label, pos, neg}]                   each class against the rest; of two classes only the positive one;
-//                                              empty without a nominal class
+//                                              empty without a nominal class; then points mean nothing
 // metrics: [{name, summary, plane}]            the first is chosen at the start; plane: has isolines
 // features: {
 //   total,                                     how many the data has; the arrays below have F ≤ total
@@ -46,7 +48,8 @@
 //   before: HISTOGRAM,                         as it comes in
 //   curves: [{task, value: [n], p: [n], rows: [n], what, stage}]  the shape curve: p(value), and the weight of the
 //                                              rows with a value up to this one and above the one before; nominal:
-//                                              one per label. what: "p(v)", or what p is else; stage: which makes it
+//                                              one per label. what: "p(v)", or what p is else; stage: which makes it.
+//                                              Of a numeric class p is its mean over these rows, what "mean", stage ""
 //   after: [{name, histogram: HISTOGRAM}]      the columns of its name that come out of the chain; [] without a chain
 // }]
 //   HISTOGRAM: {classes: [text], missing: [C]} with either {edges: [B + 1], counts: [C][B], zero: [C] | null} where

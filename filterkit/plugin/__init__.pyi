@@ -19,6 +19,7 @@ from filterkit.counts.mdl import mdl_bins as mdl_bins
 from filterkit.counts.mdl import mdl_cuts as mdl_cuts
 from filterkit.counts.metric import ClassSums as ClassSums
 from filterkit.counts.quantiles import SortedValues as SortedValues
+from filterkit.counts.quantiles import quantile_bins as quantile_bins
 from filterkit.counts.quantiles import quantiles as quantiles
 from filterkit.counts.record import EVERY as EVERY
 from filterkit.counts.record import LARGEST as LARGEST

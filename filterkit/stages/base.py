@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import blaming, broken, check_out, kind_of
 from filterkit.data.schema import Schema
-from filterkit.errors import NAME_A_CLASS, NAME_A_CLASS_FIRST, FilterkitError, StageError, not_nominal, quoted
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.options import Configured, fields_of, flag_of
 
 if TYPE_CHECKING:
@@ -96,6 +96,9 @@ class Built(NamedTuple):
     growth: float = 1.0
 
 
+NUMERIC_CLASS = "a numeric class"  # see `Stage.mends`
+
+
 class Stage(Configured):
     """A named step of a chain with its options.
 
@@ -107,11 +110,11 @@ class Stage(Configured):
     name : the word for the stage in a chain: short, lower case.
     group : the heading under which ``filterkit stages`` lists it.
     fills_missing : whether it may replace missing values; the conformance kit checks that all other stages keep them.
-    mends : ``missing values`` or ``nominal columns`` if it makes numbers of them; messages of stages that refuse them
-        then name it. Empty for neither.
+    mends : ``missing values`` or ``nominal columns`` if it makes numbers of them, or ``a numeric class`` if it scores
+        columns by one; messages of stages that refuse them then name it. Empty for none of these.
+    scores_columns : whether it ranks or scales columns by scores, so that others name a score of a numeric class.
     makes_missing : whether it may turn numbers into missing or infinite values; the kit checks that all other stages
         do not.
-    numeric_class : if it needs a class, whether that may be numeric, too.
     reads_class : whether it uses the class of the rows that it transforms, for example to make the class an ordinary
         attribute. All other stages may use the class only while they are fitted.
     numbers_rows : whether it uses `batch.start` of the rows that it transforms; one thread then transforms them all.
@@ -121,8 +124,8 @@ class Stage(Configured):
     group: ClassVar[str] = "Others"
     fills_missing: ClassVar[bool] = False
     mends: ClassVar[str] = ""
+    scores_columns: ClassVar[bool] = False
     makes_missing: ClassVar[bool] = False
-    numeric_class: ClassVar[bool] = False
     reads_class: ClassVar[bool] = False
     numbers_rows: ClassVar[bool] = False
 
@@ -149,6 +152,11 @@ class Stage(Configured):
 
         Most stages declare it as a class variable: ``needs_class = True``.
         """
+        return False
+
+    @property
+    def numeric_class(self) -> bool:
+        """Whether the class that fitting needs may be numeric, too; declared as `needs_class` is."""
         return False
 
     def __eq__(self, other: object) -> bool:
@@ -479,7 +487,7 @@ class Unchanged(Fitted):
 def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
     """Raise a `StageError` if `stage` needs a class and `schema` has none, has labels, or a class of another type.
 
-    `in_chain` says whether other stages may come before this one, which the message then suggests.
+    `in_chain` says whether other stages may make a class before this one, which the message then suggests.
     """
     if not stage.needs_class:
         return
@@ -489,10 +497,14 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
             stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
         )
     if target is None:
-        how = NAME_A_CLASS if in_chain else NAME_A_CLASS_FIRST
+        how = NAME_A_CLASS if in_chain else "name one with --class (in Python class_=)"
         raise StageError(stage.name, f"there is no class attribute, which it needs; {how}")
-    if target.kind != "nominal" and not stage.numeric_class:
-        raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind, in_chain)}")
+    if target.kind == "nominal" or stage.numeric_class:
+        return
+    if stage.scores_columns:
+        how = f"{quoted(target.name)} is {target.kind}; take a score of {NUMERIC_CLASS}"
+        raise StageError(stage.name, f"it needs a nominal class, and {how}", lacks=NUMERIC_CLASS)
+    raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
 
 
 def check_fitted(stage: Stage, fitted: Any) -> Fitted:

@@ -74,7 +74,7 @@ class ColumnStage(SelectiveStage):
 
     @property
     def needs_class(self) -> bool:
-        """Whether the table counts the rows of each class, which then must be nominal.
+        """Whether the table counts the rows of each class, which must be nominal unless `numeric_class`.
 
         If not, all rows count as one class. Most stages declare it as a class variable: ``needs_class = False``.
         """

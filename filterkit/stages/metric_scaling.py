@@ -14,7 +14,7 @@ from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns,
 from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError
-from filterkit.stages.base import Stage, missing_method
+from filterkit.stages.base import NUMERIC_CLASS, Stage, missing_method
 from filterkit.stages.columns import ColumnStage, FittedColumns, State
 from filterkit.stages.nothing_learned import warn_nothing_learned
 from filterkit.stages.options import option
@@ -52,6 +52,7 @@ class ScalingOptions(Stage):
     """The options of every stage that scales columns by a score; `SCALING_HELP` describes them."""
 
     group = "Scale by a score"
+    scores_columns = True
 
     score_only: bool = option(False, "Leave the score on each attribute, and do not change values.")
     multiply: bool = option(False, "Multiply values by the score, and do not divide them by their range.")
@@ -214,6 +215,8 @@ def metric_stage(metric: Metric) -> type[MetricScaling]:
         "name": metric.name,
         "metric": metric,
         "needs_class": metric.needs_class,
+        "numeric_class": metric.numeric_class,
+        "mends": NUMERIC_CLASS * metric.numeric_class,
         "__doc__": doc,
         "__module__": metric.score.__module__,
         "__annotations__": {},

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit import Batch, Chain, ColumnStage, Fitted, Schema, Stage, StageError, option
+from filterkit import Attribute, Batch, Chain, ColumnStage, Fitted, Schema, Stage, StageError, option
 from filterkit.plugin import (
     Batches,
     ContingencyTable,
     FittedColumns,
+    Gram,
+    Moments,
     Ragged,
     State,
     check_sum,
@@ -28,6 +31,7 @@ _ENTRY = 64  # bytes that counting takes for each entry that is counted at once,
 _FEWEST = 1 << 14  # so many entries are counted at once, however little memory there is
 _MOST_LABELS = 2000
 _BETTER = 1e-5  # by how much the merit of a set must grow, as in Weka
+_MOST_NUMBERS = 2000
 _NOTHING = 1e-6  # an uncertainty below this is none, as in Weka
 
 
@@ -38,6 +42,11 @@ class Cfs(Stage):
     uncertainty, see ``su --help`` (M. A. Hall, *Correlation-based Feature Selection for Machine Learning*, 1999).
     Numbers are first cut into bins, as for ``su``; the values of the rows stay as they are. Columns that tell nothing
     about each other at all, as constant ones do, count as if they told everything.
+
+    With a numeric class, r is the absolute value of Pearson's correlation, where each label is a 0/1 column, the mean
+    over labels counts, weighted by their rows, and a missing value counts as the mean or as the most frequent label.
+    The merit is then Σ s r(column, class) / √(Σ s² + 2 Σ s s' r(column, other column)), where s is the standard
+    deviation of a column. Columns and labels may together be 2,000.
 
     The search is best-first, as in Weka's BestFirst. It starts without columns, and tries to add each column to the
     best set found so far that it has not tried. It ends after `--stale` sets in a row that led to nothing better. Then
@@ -50,6 +59,7 @@ class Cfs(Stage):
     name = "cfs"
     group = "Select attributes"
     needs_class = True
+    numeric_class = True
 
     stale: int = option(5, "End after N sets in a row that led to nothing better.", minimum=1)
     locally_predictive: bool = option(True, "Add locally predictive columns.")
@@ -57,13 +67,19 @@ class Cfs(Stage):
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         schema.need_columns(self.name)
         _check_rows(rows)
-        (bins,) = Chain([_Bins()]).fit(rows(), memory=rows.memory).stages
-        assert isinstance(bins, FittedColumns)
-        state = bins.state
-        with_class = _single(state["su"])
-        with_class[with_class < _NOTHING] = 0.0
-        between = Uncertainties(Codes(rows, schema, state))
-        chosen = best_first(with_class, between, self.stale) if schema.width else []
+        target = schema.class_attribute
+        assert target is not None
+        between: Uncertainties | Correlations
+        if target.kind == "numeric":
+            between = Correlations(rows, schema)
+            with_class, spread = between.of(schema.width), between.spread
+        else:
+            (bins,) = Chain([_Bins()]).fit(rows(), memory=rows.memory).stages
+            assert isinstance(bins, FittedColumns)
+            with_class, spread = _single(bins.state["su"]), np.ones(schema.width)
+            with_class[with_class < _NOTHING] = 0.0
+            between = Uncertainties(Codes(rows, schema, bins.state))
+        chosen = best_first(with_class, spread, between, self.stale) if schema.width else []
         if self.locally_predictive and schema.width:
             chosen = with_locally_predictive(chosen, with_class, between)
         kept = np.zeros(schema.width, bool)
@@ -235,6 +251,68 @@ class Uncertainties:
         return uncertainties(sums.sum(axis=0).reshape(own, width), starts)
 
 
+class Correlations:
+    """The correlations between columns, and with a numeric class, as Weka's CfsSubsetEval takes them.
+
+    Attributes
+    ----------
+    spread : float64 (columns,), the standard deviation of each column; 1 for a constant one.
+    """
+
+    def __init__(self, rows: Batches, schema: Schema) -> None:
+        target = schema.class_attribute
+        assert target is not None
+        self._rows = rows
+        self._schema = schema = Schema("", [*schema.features, target])
+        sizes = np.maximum(schema.label_counts, 1)
+        starts, column = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes)
+        if len(column) > _MOST_NUMBERS:
+            raise StageError(
+                Cfs.name,
+                f"there are {len(column):,} columns and labels, and with a numeric class it takes up to "
+                f"{_MOST_NUMBERS:,}; put select --by correlation --top {_MOST_NUMBERS} before it",
+            )
+        every = np.arange(len(sizes))
+        parts = (Moments.of(batch, every, False, Cfs.name) for batch in self._known())
+        moments = reduce(lambda *two: Moments.merge(two), parts)
+        labels = np.split(moments.labels.values, moments.labels.indptr[1:-1])
+        modes = [int(rows.argmax()) if len(rows) else 0 for rows in labels]
+        fill = np.where(schema.nominal, modes, moments.mean())
+        nominal, label = schema.nominal[column], np.arange(len(column)) - starts[column]
+        numbers = Schema("", [Attribute(str(number)) for number in range(len(column))])
+
+        def batches() -> Iterator[Batch]:
+            for batch in self._known():
+                X = np.where(np.isnan(batch.X), fill, batch.X)[:, column]
+                yield batch.replace(schema=numbers, X=np.where(nominal, label == X, X - fill[column]))
+
+        gram = Gram.of_all(batches, numbers, Cfs.name)
+        mean = gram.sums / gram.total
+        covariance = gram.matrix() / gram.total - np.outer(mean, mean)
+        if not np.isfinite(covariance).all():
+            raise StageError(Cfs.name, "the products of some values are too large for numbers; put range before it")
+        variance = np.diagonal(covariance)
+        varied = variance > 0
+        deviation = np.sqrt(np.where(varied, variance, np.inf))
+        r = np.where(np.outer(varied, varied), np.abs(covariance) / deviation / deviation[:, None], 1.0)
+        r[-1] *= varied & varied[-1]
+        share = np.where(nominal, mean, 1.0)
+        self._r = _single(np.add.reduceat(np.add.reduceat(r * share * share[:, None], starts), starts, axis=1))
+        variances = np.add.reduceat(share * variance, starts)[:-1]
+        self.spread = np.sqrt(np.where(variances > 0, variances, 1.0))
+
+    def _known(self) -> Iterator[Batch]:
+        """The rows that count, dense, with the class as the last column."""
+        for batch in self._rows():
+            known = batch.take(np.flatnonzero(counted_rows(batch))).in_form(sparse=False)
+            X = np.column_stack([known.X, np.asarray(known.y)])
+            yield known.replace(schema=self._schema, X=X, y=None, passthrough=None)
+
+    def of(self, column: int) -> np.ndarray:
+        """float64 (columns,): the correlation of a column with each; that of the class, for the number of columns."""
+        return np.asarray(self._r[column, :-1])
+
+
 def uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Symmetrical uncertainties of one column with several others.
 
@@ -298,20 +376,24 @@ class Found(NamedTuple):
     ----------
     columns : in the order in which they were added.
     with_class : the sum of their uncertainties with the class.
-    between : the sum of those between them.
+    variance : the sum of the squares of their spreads, and twice that of the products of these and the uncertainties
+        between them.
     """
 
     columns: tuple[int, ...]
     with_class: float
-    between: float
+    variance: float
 
 
-def best_first(with_class: np.ndarray, between: Uncertainties, stale: int) -> list[int]:
+def best_first(
+    with_class: np.ndarray, spread: np.ndarray, between: Uncertainties | Correlations, stale: int
+) -> list[int]:
     """The set of columns with the best merit that the search finds, ascending.
 
     Parameters
     ----------
-    with_class : float64 (columns,), the uncertainty of each column with the class.
+    with_class : float64 (columns,), the uncertainty of each column with the class, or its correlation.
+    spread : float64 (columns,), how much each column weighs.
     between : those between columns.
     stale : after how many sets in a row that led to nothing better to end, and how many sets to remember.
     """
@@ -320,9 +402,9 @@ def best_first(with_class: np.ndarray, between: Uncertainties, stale: int) -> li
     while waiting and vain < stale:
         _, start = waiting.pop(0)
         added = [*start.columns]
-        with_added = sum((between.of(column) for column in added), np.zeros(len(with_class)))
-        above, below = start.with_class + with_class, start.between + with_added
-        merits = above / np.sqrt(len(added) + 1 + 2 * below)
+        with_added = sum((spread[column] * between.of(column) for column in added), np.zeros(len(with_class)))
+        above, below = start.with_class + spread * with_class, start.variance + spread**2 + 2 * spread * with_added
+        merits = above / np.sqrt(below)
         merits[added] = -np.inf
         better, at = False, -1
         while True:  # each column in turn, if it is better than the best before
@@ -343,7 +425,9 @@ def best_first(with_class: np.ndarray, between: Uncertainties, stale: int) -> li
     return sorted(best.columns)
 
 
-def with_locally_predictive(chosen: list[int], with_class: np.ndarray, between: Uncertainties) -> list[int]:
+def with_locally_predictive(
+    chosen: list[int], with_class: np.ndarray, between: Uncertainties | Correlations
+) -> list[int]:
     """`chosen`, and those columns that tell more about the class than about any column chosen, the best first."""
     most = np.zeros(len(with_class))
     for column in chosen:

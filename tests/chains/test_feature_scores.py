@@ -100,6 +100,43 @@ def test_a_metric_that_needs_a_class_is_refused_without_one():
         filterkit.scores(batch, ["dfreq", "ig"])
 
 
+def test_with_a_numeric_class_there_are_no_tests():
+    batch = make([[1, 0], [2, 0], [3, 1]], [1, 2, 3], None)
+    assert filterkit.scores(batch, ["correlation", "dfreq"]).to_pylist() == [
+        {"rank": 1, "attribute": "a0", "correlation": pytest.approx(1), "dfreq": 2},
+        {"rank": 2, "attribute": "a1", "correlation": pytest.approx(np.sqrt(3) / 2), "dfreq": 1},
+    ]
+    assert filterkit.scores(batch, "dfreq")["threshold"].to_pylist() == [2, 1]
+
+
+@pytest.mark.parametrize("name", ["ig", "oner", "normal"])
+def test_scores_of_a_nominal_class_name_those_of_a_numeric_one(name):
+    batch = make([[1, 0], [2, 0], [3, 1]], [1, 2, 3], None)
+    with pytest.raises(StageError) as refused:
+        filterkit.scores(batch, ["correlation", name])
+    assert str(refused.value) == (
+        f"{name}: it needs a nominal class, and 'class' is numeric; take a score of a numeric class, such as "
+        "correlation or ftest or mi or relieff"
+    )
+    for chain in {name, "select --top 1 --by ig"}:
+        with pytest.raises(StageError, match="such as correlation or ftest or mi or relieff"):
+            filterkit.chain(chain).fit(batch)
+    assert filterkit.chain("select --top 1 --by mi").fit(batch).schema.features[0].name == "a0"
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), None])
+def test_stages_that_score_by_rows_are_listed_beside_metrics(classes):
+    batch = make([[1, 0], [2, 0], [3, 1], [4, 5]], [0, 0, 1, 1], classes)
+    left = {a.name: dict(a.scores)["relieff"] for a in filterkit.chain("relieff").fit(batch).schema.features}
+    alone = filterkit.scores(batch, "relieff").to_pydict()
+    assert list(alone) == ["rank", "attribute", "relieff"]
+    assert dict(zip(alone["attribute"], alone["relieff"])) == left
+    assert alone["relieff"] == sorted(left.values(), reverse=True)
+    beside = filterkit.scores(batch, ["relieff", "correlation"])
+    assert beside["relieff"].to_pylist() == alone["relieff"]
+    assert ("tp" in beside.column_names) == (classes is not None)
+
+
 def test_strips_and_blocks_do_not_change_the_scores():
     batch = sample("fortunes")
     parts = [batch.rows(i, min(i + 100, len(batch))) for i in range(0, len(batch), 100)]
@@ -110,7 +147,12 @@ def test_strips_and_blocks_do_not_change_the_scores():
 
 @pytest.mark.parametrize(
     ("names", "message"),
-    [([], "name at least one metric"), (["ig", "ig"], "ig is named twice"), (["igs"], "no metric 'igs'; did you mean")],
+    [
+        ([], "name at least one metric"),
+        (["ig", "ig"], "ig is named twice"),
+        (["igs"], "no metric 'igs'; did you mean"),
+        (["svm"], "no metric"),
+    ],
 )
 def test_invalid_lists_of_metrics_are_refused(names, message):
     with pytest.raises(UsageError, match=message):

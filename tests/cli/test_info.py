@@ -42,12 +42,20 @@ def test_json_has_everything():
     ("options", "line"),
     [
         ([], "class 'class', the last attribute: setosa 50, versicolor 50, virginica 50"),
-        (["--class", "1"], "class 'sepal length (cm)': numeric"),
+        (["--class", "1"], "class 'sepal length (cm)': numeric, 4.3 to 7.9, mean 5.843, deviation 0.8281"),
         (["--class", "none"], "no class"),
     ],
 )
 def test_the_class_is_the_one_that_other_commands_assume(options, line):
     assert told(IRIS, *options).splitlines()[2] == line
+
+
+def test_a_numeric_class_is_described():
+    target = json.loads(told(IRIS, "--json", "--class", "1"))["class"]
+    assert target.pop("mean") == pytest.approx(5.8433333)
+    assert target.pop("deviation") == pytest.approx(0.8280661)
+    name = "sepal length (cm)"
+    assert target == {"number": 1, "name": name, "kind": "numeric", "missing": 0, "least": 4.3, "largest": 7.9}
 
 
 def test_a_numeric_last_attribute_is_no_class(tmp_path):

@@ -245,6 +245,46 @@ def test_without_a_class_only_metrics_that_need_none_are_shown():
     assert len(found["metrics"]) > 10
 
 
+def with_numbers():
+    """Rows with the class 0, 1, …, 9, a weight each, and a missing class."""
+    y = [*range(10), np.nan]
+    X = [[i // 5, i % 2, 10.0 - i] for i in range(11)]
+    return make(X, y, None, nominal=[1], weights=[1] * 9 + [3, 5])
+
+
+def test_a_numeric_class_is_described_and_scored():
+    found = gathered(with_numbers())
+    assert [each["name"] for each in found["metrics"]] == ["correlation", "dfreq", "ftest", "mi"]
+    assert (found["tasks"], found["isolines"], found["details"][0]["before"]["classes"]) == ([], {}, [""])
+    assert found["features"]["point"]["mi"] == [-1, -1, -1]
+    assert found["features"]["points"]["threshold"] == []
+    listed = filterkit.scores(with_numbers(), ["correlation", "mi"]).to_pydict()
+    for name in ("correlation", "mi"):
+        expected = [listed[name][listed["attribute"].index(each)] for each in found["features"]["name"]]
+        assert found["features"]["scores"][name] == pytest.approx(expected, rel=1e-3)
+    assert [each["text"] for each in found["warnings"] if each["kind"] == "unlabelled"]
+    assert not any("nominal" in each["text"] for each in found["warnings"])
+    described = found["overview"]["class"]
+    assert described["mean"] == pytest.approx(63 / 12)  # 0 to 9, and 9 twice more
+    assert described["deviation"] == pytest.approx(np.std([*range(10), 9, 9]))
+    assert described["quantiles"] == [0, 2, 5, 8, 9]
+    assert (sum(described["counts"]), described["counts"][-1], described["edges"][-1]) == (12, 3, 9)
+
+
+def test_curves_show_the_mean_of_a_numeric_class():
+    found = gathered(with_numbers(), "standardize")
+    ((curve,),) = (each["curves"] for each in found["details"] if found["features"]["name"][each["feature"]] == "a0")
+    assert (curve["value"], curve["rows"], curve["what"], curve["stage"]) == ([0, 1], [5, 7], "mean", "")
+    assert curve["p"] == pytest.approx([2, (5 + 6 + 7 + 8 + 27) / 7], rel=1e-3)
+
+
+@pytest.mark.parametrize("y", [[], [np.nan, np.nan], [4, 4]])
+def test_a_numeric_class_of_one_value_or_none_has_a_page(y):
+    batch = make(np.arange(2.0 * len(y)).reshape(len(y), 2), y, None, nominal=[1])
+    described = gathered(batch)["overview"]["class"]
+    assert described.get("mean") == (4 if 4 in y else None)
+
+
 def test_isolines_are_scores_of_features_at_these_rates():
     batch = sample("breast-cancer")
     found = gathered(batch, by=["bns", "f1", "gainratio"])
@@ -301,8 +341,12 @@ def test_warnings_name_what_deserves_attention():
     }
 
 
-@pytest.mark.parametrize("name", ["fortunes", "mixed-sparse", "wine"])
+@pytest.mark.parametrize("name", ["fortunes", "mixed-sparse", "wine", "numbers"])
 def test_nothing_depends_on_batches_jobs_memory_and_engine(name):
+    if name == "numbers":
+        batch = with_numbers()
+        assert timeless(gathered([batch.rows(i, i + 1) for i in range(11)], memory=0)) == timeless(gathered(batch))
+        return
     batch = sample(name, **({"class_": "first"} if name == "wine" else {}))
     batch = columns(batch, np.arange(0, batch.schema.width, 9)) if name == "fortunes" else batch
     step = max(len(batch) // 7, 1)

@@ -205,6 +205,38 @@ def test_values_of_the_columns_kept_stay_as_they_are(name):
     assert out.sparse == batch.sparse
 
 
+def test_blocks_and_order_change_nothing_with_a_numeric_class():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 5))
+    batch = make(X, X[:, 1] + X[:, 4] + rng.normal(size=150), None, weights=rng.random(150))
+    expected = kept(batch)
+    assert expected == [1, 4]
+    back = batch.take(np.arange(len(batch))[::-1])
+    blocks = [back.rows(first, min(first + 40, len(back))) for first in range(0, len(back), 40)]
+    fitted = filterkit.chain("cfs").fit(blocks, memory=1000, jobs=2)
+    assert [a.name for a in fitted.schema.features] == [batch.schema.features[i].name for i in expected]
+
+
+def test_rows_without_a_class_and_of_weight_0_do_not_count():
+    rng = np.random.default_rng(1)
+    X, y, weights = rng.normal(size=(60, 4)), rng.normal(size=60), rng.integers(0, 3, 60)
+    X[:, 1] = X[:, 0] + y
+    batch = make(X, np.where(rng.random(60) < 0.3, np.nan, y), None, weights=weights)
+    copies = make(X, y, None).take(np.repeat(np.arange(60), np.where(np.isnan(batch.y), 0, weights)))
+    assert kept(batch) == kept(copies)
+
+
+def test_a_numeric_class_of_one_value_leaves_no_column():
+    with pytest.raises(StageError, match="no column tells anything about the class"):
+        kept(make([[1, 2], [3, 4]], [5, 5], None), "cfs --no-locally-predictive")
+
+
+def test_more_columns_and_labels_than_can_be_correlated_are_refused():
+    batch = make(np.zeros((2, 1991)), [0, 1], None, nominal=[7], sparse=True)  # of 26 labels
+    with pytest.raises(StageError, match="there are 2,017 columns and labels, and with a numeric class it takes up to"):
+        kept(batch)
+
+
 SETS = ["uci/credit-g.arff", "uci/diabetes.arff", "uci/sonar.arff", "uci/vehicle.arff", "uci/vowel.arff"]
 SETS += [f"weka/{name}.arff" for name in ("breast-cancer", "labor", "soybean", "vote")]
 
@@ -218,3 +250,21 @@ def test_the_columns_are_those_that_weka_chooses(name, weka39, tmp_path):
         evaluator = f"weka.attributeSelection.CfsSubsetEval{theirs}"
         printed = weka(weka39, WEKA_SUBSET, path, evaluator)
         assert kept(batch, ours) == sorted(map(int, printed.split())), ours
+
+
+NUMERIC_CLASSES = {
+    "weka/cpu.with.vendor.arff": "class", "weka/labor.arff": "wage-increase-first-year", "uci/diabetes.arff": "age",
+    "uci/credit-g.arff": "credit_amount", "uci/glass.arff": "RI", "uci/sonar.arff": "attribute_1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NUMERIC_CLASSES)
+def test_the_columns_for_a_numeric_class_are_those_that_weka_chooses(name, weka39, tmp_path):
+    """With labels and missing values."""
+    target = NUMERIC_CLASSES[name]
+    batch = filterkit.chain(f"class {target} reorder --last {target}").fit_transform(shared(name))[1]
+    filterkit.write(batch, str(tmp_path / "in.arff"))
+    for theirs, ours in (("", "cfs"), (" -L", "cfs --no-locally-predictive")):
+        printed = weka(weka39, WEKA_SUBSET, tmp_path / "in.arff", f"weka.attributeSelection.CfsSubsetEval{theirs}")
+        chosen = [place for place in map(int, printed.split()) if place < batch.schema.width]  # the class comes last
+        assert kept(batch, ours) == sorted(chosen), ours

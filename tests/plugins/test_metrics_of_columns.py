@@ -1,4 +1,4 @@
-"""Metrics of whole columns (`su`, `gainratio`, `oner`, `correlation`): by hand, the plain reference, and Weka's."""
+"""Metrics of whole columns, such as `su` and `correlation`: by hand, the plain reference, and Weka's."""
 
 import numpy as np
 import pytest
@@ -37,6 +37,9 @@ HALVES = make(X, [0] * 6 + [1] * 6, nominal=[0, 1])
         ("oner", [1, 0.5, 1]),
         # Numbers 0 to 11 have the variance 143/12, and half their difference of means is 3.
         ("correlation", [1, 0, 3 / np.sqrt(143 / 12)]),
+        ("ftest", [1e13, 0, 10 * (108 / 143) / (35 / 143)]),
+        # Bins of 3, 2, 3, 2, 2 rows, of which the third has one of the first class.
+        ("mi", [np.log(2), 0, np.log(2) - 3 / 12 * (np.log(3) - 2 / 3 * np.log(2))]),
     ],
 )
 def test_worked_by_hand(name, expected):
@@ -78,6 +81,89 @@ def test_samples_agree_with_the_plain_reference(name, load):
 @settings(deadline=None)
 def test_small_batches_agree_with_the_plain_reference(batch, name):
     assert scored(batch, name) == close(ref.scores(name, batch))
+
+
+def with_numeric_class(batch):
+    """The same rows with a number for the class, 0 for the second one."""
+    schema = batch.schema
+    width = schema.width
+    renewed = filterkit.Schema(
+        "made", [*schema.features, filterkit.Attribute("y")], width, sparse=schema.sparse, zero=schema.zero
+    )
+    return batch.replace(schema=renewed, y=np.where(batch.class_known, batch.y**2 - 1.0, np.nan))
+
+
+@pytest.mark.parametrize("name", ref.NUMERIC)
+@given(batches(weights=(None, [0.0, 1.0, 2.0])))
+@settings(deadline=None)
+def test_a_numeric_class_agrees_with_the_plain_reference(name, batch):
+    batch = with_numeric_class(batch)
+    assert scored(batch, name) == close(ref.scores(name, batch))
+
+
+CPU = "weka/cpu.with.vendor.arff"
+
+
+def test_a_numeric_class_agrees_with_scikit_learn():
+    from sklearn.feature_selection import f_classif, f_regression
+    from sklearn.metrics import mutual_info_score
+
+    def bins(values):
+        return np.searchsorted(np.quantile(values, [0.2, 0.4, 0.6, 0.8], method="inverted_cdf"), values)
+
+    cpu, iris = shared(CPU, class_="class"), sample("iris")
+    numbers = cpu.X[:, 1:]  # behind the vendor
+    np.testing.assert_allclose(scored(cpu, "ftest")[1:], f_regression(numbers, cpu.y)[0], rtol=1e-12)
+    np.testing.assert_allclose(scored(iris, "ftest"), f_classif(iris.X, iris.y)[0], rtol=1e-12)
+    columns = [cpu.X[:, 0], *map(bins, numbers.T)]
+    expected = [mutual_info_score(column, bins(cpu.y)) for column in columns]
+    np.testing.assert_allclose(scored(cpu, "mi"), expected, rtol=0, atol=1e-14)
+    expected = [mutual_info_score(bins(column), iris.y) for column in iris.X.T]
+    np.testing.assert_allclose(scored(iris, "mi"), expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(("name", "target"), [(CPU, "class"), ("weka/labor.arff", "wage-increase-first-year")])
+def test_the_correlation_with_a_numeric_class_equals_that_of_weka(name, target, weka39, tmp_path):
+    """Which keeps the sign of that of two numbers."""
+    batch = filterkit.chain(f"class {target} reorder --last {target}").fit_transform(shared(name))[1]
+    filterkit.write(batch, str(tmp_path / "in.arff"))
+    (theirs,) = weka_scores(weka39, tmp_path / "in.arff", ["CorrelationAttributeEval"]).T
+    np.testing.assert_allclose(scored(batch, "correlation"), np.abs(theirs), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_jobs_memory_and_order_change_no_score_by_a_numeric_class(sparse, weighted):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), rng.integers(0, 3, (300, 2)) * rng.random((300, 2))])
+    weights = rng.random(300) * 1e3 if weighted else None
+    batch = make(X, X[:, 0] * 1e-9 + rng.normal(size=300) / 3, None, weights=weights, sparse=sparse)
+    names = ["correlation", "ftest", "mi", "dfreq"]
+    whole = filterkit.scores(batch, names)
+    for rows in (batch, batch.take(np.arange(300)[::-1])):
+        parts = [rows.rows(first, min(first + 37, 300)) for first in range(0, 300, 37)]
+        assert filterkit.scores(iter(parts), names, jobs=2, memory=3000).equals(whole)
+
+
+@pytest.mark.parametrize("change", [lambda y: y * 1e307, lambda y: y * 1e-300, lambda y: y + 1e9, lambda y: -y / 3])
+def test_the_scale_of_a_numeric_class_changes_no_score(change):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 2)), rng.integers(0, 9, 50) / 4
+    for name in ref.NUMERIC:
+        if name != "mi" or change(1) > 0:
+            assert scored(make(X, change(y), None), name) == close(scored(make(X, y, None), name))
+
+
+@pytest.mark.parametrize("y", [[], [3], [3, 3, 3], [np.nan, np.nan], [1, np.nan]])
+@pytest.mark.parametrize("name", ref.NUMERIC)
+def test_a_numeric_class_of_one_value_tells_nothing(name, y):
+    batch = make(np.arange(2.0 * len(y)).reshape(len(y), 2), y, None, nominal=[1])
+    assert scored(batch, name) == [0, 0]
+
+
+def test_an_infinite_class_is_refused():
+    with pytest.raises(filterkit.StageError, match="row 2: attribute 'class' has an infinite value"):
+        scored(make([[1], [2]], [0, np.inf], None), "ftest")
 
 
 def test_many_classes_agree_with_the_plain_reference():

@@ -30,8 +30,11 @@ function cardsView(model, state) {
     return { element: found, update };
 }
 
-function cardsText({ tasks }) {
-    if (!tasks.length) return "Bars show the share of the rows at a value.";
+function cardsText({ tasks, data }) {
+    if (!tasks.length) {
+        const curve = data.overview.class ? " The curve shows the mean of the class of the rows with a value." : "";
+        return `Bars show the share of the rows at a value.${curve}`;
+    }
     const distribution = "Bars show which share of its rows each class has at a value.";
     const curve = "The shape curve estimates p(v), the share of the class among rows with the value v.";
     const dots = "Each dot stands for the rows up to its value, and is larger for more rows.";
@@ -270,7 +273,7 @@ function curveName([{ what }]) {
 function curveDrawing(model, { curves, before }, domain) {
     const points = curves.map((curve) => curvePoints(curve, before));
     const { labels } = before;
-    const stroke = ({ task }) => classColour(model, model.tasks[task].label);
+    const stroke = ({ task }) => classColour(model, model.tasks[task]?.label);
     const label = (value) => cut(typeof value === "number" ? labels[value] : value, labelLength(labels));
     const title = ({ value, p, rows }) =>
         [labels ? label(value) : `v ${decimal(value)}`, decimal(p), counted(rows, "row")].join("\n");
@@ -287,9 +290,9 @@ function curveDrawing(model, { curves, before }, domain) {
         x: labels
             ? { type: "point", label: null, tickFormat: label }
             : { label: null, ticks: 5, tickFormat: decimal, domain },
-        y: { domain: isShare(curves) ? [0, 1] : undefined, label: null, ticks: 4, grid: true },
+        y: { domain: isShare(curves) ? [0, 1] : undefined, label: null, ticks: 4, grid: true, tickFormat: model.tasks.length ? undefined : "~s" },
         r: { type: "identity" },
-        ariaLabel: "Shape curve",
+        ariaLabel: model.tasks.length ? "Shape curve" : "Mean of the class",
         ariaDescription: curveText(model, curves),
         marks: [
             curveReference(model, curves, stroke),
@@ -313,9 +316,10 @@ function isShare(curves) {
     return curveName(curves) === "p(v)";
 }
 
-/** Where a value says nothing about the class: at the share of the class, or at zero. */
+/** Where a value says nothing about the class: at the share of the class, at the mean of a numeric one, or at zero. */
 function curveReference(model, curves, stroke) {
-    if (!isShare(curves)) return Plot.ruleY([0], { stroke: "var(--quiet)", strokeDasharray: "3 3" });
+    const level = model.tasks.length ? 0 : model.data.overview.class.mean;
+    if (!isShare(curves)) return Plot.ruleY([level], { stroke: "var(--quiet)", strokeDasharray: "3 3" });
     const shares = curves.map(({ task }) => {
         const { pos, neg } = model.tasks[task];
         return { task, p: pos / (pos + neg) };
@@ -324,6 +328,7 @@ function curveReference(model, curves, stroke) {
 }
 
 function curveText(model, curves) {
+    if (!model.tasks.length) return "Mean of the class; dashed: of all rows";
     const labels = curves.map(({ task }) => taskLabel(model, task)).join(", ");
     const by = curves[0].stage ? ` by ${visible(curves[0].stage)}` : "";
     const dashed = isShare(curves) ? "the share of the class" : "zero";

@@ -41,9 +41,39 @@ function overviewView(model) {
 
 function classPart(model, found) {
     if (found?.labels.length) return classTable(model, found);
+    if (found?.edges) return classNumbers(found);
     const text = found ? `The class attribute is ${found.kind}` : "There is no class attribute";
     const scored = model.metrics.length ? "." : ", so features are not scored.";
     return element("p", { class: "quiet" }, `${text}${scored}`);
+}
+
+/** The distribution of a numeric class. */
+function classNumbers({ name, mean, deviation, quantiles, edges, counts, missing }) {
+    const bars = counts.map((rows, bin) => ({ rows, low: edges[bin], high: edges[bin + 1] }));
+    const [least, lower, median, upper, largest] = quantiles.map(decimal);
+    const facts = [
+        ["Mean", decimal(mean)],
+        ["Deviation", decimal(deviation)],
+        ["Median", `${median} (quartiles ${lower} and ${upper})`],
+        ["Range", `${least} to ${largest}`],
+        ...(missing ? [["Missing", counted(missing, "row")]] : []),
+    ];
+    const drawing = Plot.plot({
+        width: CARD_WIDTH,
+        height: 120,
+        marginLeft: 30,
+        marginRight: 8,
+        marginTop: 6,
+        x: { label: null, ticks: 5, tickFormat: decimal },
+        y: { axis: null },
+        ariaLabel: "Distribution of the class",
+        marks: [
+            Plot.rectY(bars, { x1: "low", x2: "high", y: "rows", fill: colourOf(0), insetLeft: 0.5, insetRight: 0.5 }),
+            Plot.ruleX([mean], { stroke: "var(--ink)", strokeDasharray: "4 3" }),
+        ],
+    });
+    const text = element("span", {}, "Class attribute ", nameElement(name), "; dashed: the mean");
+    return element("div", {}, figure(drawing, text), factList(facts));
 }
 
 function tiles(overview, total) {

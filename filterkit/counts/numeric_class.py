@@ -1,0 +1,75 @@
+"""A numeric class, as contingency tables count it: the rows of each bin between its quantiles, and the sums of it.
+
+From the bins follows the mutual information, and from the sums the correlation, of a column and the class.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from filterkit.counts.cells import count_cells
+from filterkit.counts.quantiles import BINS, SortedValues
+from filterkit.counts.table import ContingencyTable
+from filterkit.counts.weights import exact_parts, pad_parts, select_counted_rows
+from filterkit.data.batch import Batch
+from filterkit.data.schema import Schema
+
+
+class NumericClass(NamedTuple):
+    """Says how to count the rows of a numeric class.
+
+    Attributes
+    ----------
+    cuts : float64 (n,), ascending: the quantiles that end all bins but the last.
+    mean : of the class.
+    deviation : its standard deviation, whose divisor is the number of rows.
+    """
+
+    cuts: np.ndarray
+    mean: float
+    deviation: float
+
+    @staticmethod
+    def of(table: ContingencyTable) -> NumericClass:
+        """Make it from a table of `count_class`."""
+        cells, (low, high) = table.with_zeros(), np.ravel(table.extremes())
+        half = high / 2 - low / 2 or 1.0  # of halves, no range overflows
+        share, place = cells.rows / max(float(cells.rows.sum()), 1e-300), (cells.values / 2 - low / 2) / half
+        mean = float((share * place).sum())
+        deviation = float(np.sqrt((share * (place - mean) ** 2).sum()))
+        cuts = [SortedValues(table).reaching(number / BINS)[0] for number in range(1, BINS)]
+        return NumericClass(np.unique(cuts), low + 2 * half * mean, 2 * half * deviation)
+
+    def count_rows(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
+        """Count some columns of one batch; see `ContingencyTable.of`."""
+        rows = select_counted_rows(batch, True, reader)
+        y = np.asarray(rows.batch.y)
+        numbers = (
+            (y / 2 - self.mean / 2)
+            / (self.deviation / 2 or 1.0)
+            * (1.0 if rows.parts is None else rows.parts.sum(axis=1))
+        )
+        binned = rows._replace(y=np.searchsorted(self.cuts, y), classes=BINS)
+        summed = rows._replace(parts=exact_parts(numbers))
+        indptr, values, *counts = count_cells(binned, columns, reader)
+        sums = count_cells(summed, columns, reader)[2:]
+        cells, gaps, totals = (
+            np.concatenate([pad_parts(np.asarray(each), 3) for each in pair], axis=1)
+            for pair in zip((*counts, binned.totals[None]), (*sums, summed.totals[None]))
+        )
+        return ContingencyTable(batch.schema, columns, indptr, values, cells, gaps, totals[0])
+
+
+def count_class(reader: str, batch: Batch) -> ContingencyTable:
+    """Count the values of the class of a batch, as the only column of a table that is not supervised.
+
+    Raises
+    ------
+    StageError : a value is infinite, or a weight cannot be counted; in the name of the stage `reader`.
+    """
+    target = batch.schema.class_attribute
+    assert target is not None and batch.y is not None
+    values = batch.replace(schema=Schema("", [target]), X=batch.y[:, None], y=None, passthrough=None)
+    return ContingencyTable.of(values, np.arange(1), False, reader)
