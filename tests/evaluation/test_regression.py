@@ -153,5 +153,5 @@ def test_errors_are_losses():
 
 @pytest.mark.parametrize("shape", [(0, 1), (3, 0)])
 def test_no_numbers_are_refused(shape):
-    with pytest.raises(ValueError, match="not of one shape"):
+    with pytest.raises(ValueError, match="no rows or no tasks"):
         measures(Outcome(np.ones(shape), np.ones(shape), None, False, means=np.ones(shape[1])))
