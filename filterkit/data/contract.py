@@ -390,12 +390,11 @@ def _find_order_misfit(X: Csr, width: int) -> str | None:
 def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
     """Say what is wrong with the class, the weights and the attributes that pass through; None if nothing is."""
     rows, y, weights, passthrough = len(batch), batch.y, batch.weights, batch.passthrough
-    target = schema.class_attribute
     if (y is None) != (not schema.targets):
         return f"y is {kind_of(y)}, but the schema has {'a' if schema.targets else 'no'} class"
     if y is not None:
         shape = (rows, len(schema.labels)) if schema.labels else (rows,)
-        kind = "f" if target is not None and target.kind == "numeric" else "i"
+        kind = "f" if schema.has_numeric_target else "i"
         if not isinstance(y, np.ndarray) or y.shape != shape:
             return f"y is {kind_of(y)} of shape {np.shape(y)}; expected {shape}"
         if y.dtype.kind != kind:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -35,7 +37,9 @@ from filterkit.evaluation.figures import (
 from filterkit.evaluation.measures import LOSSES, NOT_FROM_0_TO_1, TITLES
 
 if TYPE_CHECKING:
-    from filterkit.evaluation.results import Confusion, Results
+    from filterkit.evaluation.results import Confusion, Points, Results
+
+P = TypeVar("P", "Confusion", "Points")
 
 _ENDINGS = (".png", ".svg", ".pdf")
 _TOLERANCES = np.arange(21) / 200  # to 10 %, as in Forman 2003, Figure 9
@@ -287,17 +291,9 @@ def _confusion(results: Results, _: list[str]) -> Sheet:
 
     from filterkit.evaluation.results import summed_confusions
 
-    found = [each for each in summed_confusions(results) if each.share == results.shares[-1]]
-    if not found:
-        raise UsageError("--figure confusion: the results do not have the classes; evaluate with --by-class")
-    classes = max(len(each.counts.names) for each in found)
-    most, columns, height = next(place[1:] for place in _MATRICES if classes <= place[0])
-    if len(found) > most:
-        raise UsageError(
-            f"--figure confusion: {len(found)} matrices do not fit on a page, only {most} do; "
-            "keep fewer tasks or chains of the results"
-        )
-    sheet = grid(len(found), height, columns)
+    found, lack = summed_confusions(results), "the results do not have the classes; evaluate with --by-class"
+    classes = max((len(each.counts.names) for each in found), default=0)
+    found, sheet = _panels(results, found, "confusion", lack, classes)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, each, text in zip(sheet.panels, found, _names_of(found)):
         _draw_matrix(panel, each.counts.names, each.counts.matrix, shades)
@@ -306,8 +302,25 @@ def _confusion(results: Results, _: list[str]) -> Sheet:
     return sheet
 
 
-def _names_of(found: list[Confusion]) -> list[str]:
-    """A title for each matrix: data, task, label and chain, as far as they are not the same for all."""
+def _panels(results: Results, found: list[P], figure: str, lack: str, classes: int = 0) -> tuple[list[P], Sheet]:
+    """What is of the largest share, and a grid with a panel for each, with room for so many classes.
+
+    `lack` says what it means that there is none.
+    """
+    found = [each for each in found if each.share == results.shares[-1]]
+    if not found:
+        raise UsageError(f"--figure {figure}: {lack}")
+    most, columns, height = next(place[1:] for place in _MATRICES if classes <= place[0])
+    if len(found) > most:
+        raise UsageError(
+            f"--figure {figure}: {len(found)} panels do not fit on a page, only {most} do; "
+            "keep fewer tasks or chains of the results"
+        )
+    return found, grid(len(found), height, columns)
+
+
+def _names_of(found: Sequence[Confusion | Points]) -> list[str]:
+    """A title for each panel: data, task, label and chain, as far as they are not the same for all."""
     parts = [(each.data, each.task, each.group, each.chain) for each in found]
     datas, tasks = {each.data for each in found}, {(each.data, each.task) for each in found}
     shown = (len(datas) > 1, len(tasks) > len(datas), True, len({each.chain for each in found}) > 1)
@@ -333,5 +346,26 @@ def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any)
             panel.text(column, row, text, ha="center", va="center", color="white" if share > 0.6 else "black")
 
 
-_FIGURES = {"curves": _curves, "ranks": _ranks, "near-best": _near_best, "confusion": _confusion}
+def _clouds(results: Results, _: list[str], of_residuals: bool) -> Sheet:
+    """A panel for each task and chain, at the largest share: predicted against true numbers, or residuals."""
+    from filterkit.evaluation.results import joined_points
+
+    lack = "the results have no predicted numbers; evaluate a numeric class with --by-class"
+    found, sheet = _panels(results, joined_points(results), "residuals" if of_residuals else "predicted", lack)
+    for panel, each, text in zip(sheet.panels, found, _names_of(found)):
+        true, predicted = np.array(each.true), np.array(each.predicted)
+        x, y = (predicted, true - predicted) if of_residuals else (true, predicted)
+        panel.plot(x, y, ".", color=COLOURS[0], ms=2, alpha=0.6, markeredgewidth=0, rasterized=True)
+        panel.axline((x[0], 0 if of_residuals else x[0]), slope=int(not of_residuals), color="0.5", lw=0.5)
+        panel.set_xlabel("predicted" if of_residuals else "true")
+        panel.set_ylabel("true − predicted" if of_residuals else "predicted")
+        title(panel, text)
+    note(sheet, "Rows of all folds; on the line, predictions are right.")
+    return sheet
+
+
+_FIGURES: dict[str, Callable[[Results, list[str]], Sheet]] = {
+    **{"curves": _curves, "ranks": _ranks, "near-best": _near_best, "confusion": _confusion},
+    **{"predicted": partial(_clouds, of_residuals=False), "residuals": partial(_clouds, of_residuals=True)},
+}
 FIGURES = tuple(_FIGURES)

@@ -577,7 +577,7 @@ def test_native_code_is_interrupted(how, stage, tmp_path):
 
 NUMERIC = "@relation r\n@attribute a numeric\n@attribute c numeric\n@data\n1,0\n2,1\n3,1\n4,0\n"
 TEXTS = "@relation r\n@attribute s string\n@attribute c {x,y}\n@data\n'a bb cc dd',x\n'bb cc ee',y\n"
-DECLARE = "'c' is numeric; make it nominal first, by the stage: nominal --only 'c'"
+DECLARE = "if its numbers stand for classes, make it nominal first, by the stage: nominal --only 'c'"
 WORDS = "there is no numeric or nominal attribute to work on; put words before it, which counts the words of 's'"
 
 
@@ -593,31 +593,6 @@ def test_a_numeric_class_has_to_be_made_nominal(stage, tmp_path):
     ):
         assert run(*usable, *stage, cwd=tmp_path).returncode == 0
     assert run("--class", "c", "in.arff", "label", "--positive", "1", *stage, cwd=tmp_path).returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        (["evaluate", "FILE", "--chain", "svm", "--folds", "2"], "in: there is no nominal class to predict:"),
-    ],
-)
-def test_where_stages_come_too_late_a_run_of_its_own_makes_the_class(command, message, tmp_path):
-    (tmp_path / "in.arff").write_text(NUMERIC)
-
-    def filled(words, name, **others):
-        return [{"FILE": name, **others}.get(word, word) for word in words]
-
-    done = run("--class", "c", *filled(command, "in.arff"), cwd=tmp_path)
-    said, _, shown = done.stderr.partition("; make it nominal in a run of its own: filterkit ")
-    assert said == f"filterkit: {message} 'c' is numeric"
-    assert run(*filled(shlex.split(shown), "in.arff"), cwd=tmp_path).returncode == 0
-    assert run(*filled(command, "NEW.arff"), cwd=tmp_path).returncode == 0
-    done = run(*filled(command, "in.arff"), cwd=tmp_path)
-    said, _, shown = done.stderr.partition(
-        "; if it is numeric or text, make it nominal in a run of its own: filterkit "
-    )
-    assert said.endswith("; name a nominal one with --class (in Python class_=)")
-    assert run(*filled(shlex.split(shown), "in.arff", NAME="c"), cwd=tmp_path).returncode == 0
 
 
 def test_label_says_what_makes_a_class(tmp_path):
