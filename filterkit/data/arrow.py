@@ -161,6 +161,14 @@ def dictionary(array: Any) -> Any:
     return call_function("dictionary_encode", [array])
 
 
+def look_up(encoded: Any, image: np.ndarray) -> np.ndarray:
+    """The element of `image` for each value of a `DictionaryArray` with int32 indices; the last element is for null."""
+    codes = plain_values(encoded.indices)
+    if encoded.null_count:
+        codes = np.where(nulls(encoded.indices), len(image) - 1, codes)
+    return np.asarray(image[codes])
+
+
 def moments(values: Sequence[int | None]) -> Any:
     """An Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null for None."""
     missing = np.array([value is None for value in values], bool)

@@ -11,11 +11,12 @@ from filterkit.data.arrow_export import has_zone
 from filterkit.data.arrow_import import Found, check_names, find_strings, infer_columns
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
-from filterkit.data.columns import Entries, codes_of, columns_of, weight_name, weights_of
+from filterkit.data.columns import Entries, columns_of, weight_column
 from filterkit.data.contract import describe_no_rows
 from filterkit.data.interop import with_noted
 from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.noted import noted, schema_noted
+from filterkit.data.rearrangement import codes_of
 from filterkit.data.schema import Attribute
 from filterkit.errors import FilterkitError, quoted
 
@@ -38,14 +39,13 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    made: dict[str, Any] = {}
-    for attribute, column in zip(batch.schema.attributes, columns_of(batch), strict=True):
-        made[attribute.name] = _series(attribute, column)
-    name = weight_name(batch, weights)
-    if name is not None:
-        made[name] = weights_of(batch)
-    frame = pd.DataFrame(made)
-    notes = noted(batch.schema, name)
+    made = {
+        attribute.name: _series(attribute, column)
+        for attribute, column in zip(batch.schema.attributes, columns_of(batch), strict=True)
+    }
+    column_of_weights = weight_column(batch, weights)
+    frame = pd.DataFrame(made | column_of_weights)
+    notes = noted(batch.schema, *column_of_weights)
     frame.attrs |= {key.decode(): value.decode("utf-8", "surrogatepass") for key, value in notes.items()}
     return frame
 
@@ -182,7 +182,8 @@ def _entries(column: pd.Series) -> Entries:
         values = exact_numbers(pa.array(array.sp_values)).to_numpy()
     except Inexact as error:
         raise FilterkitError(describe_inexact(str(column.name), error.number)) from None
-    return Entries(array.sp_index.indices.astype(np.int64), values, len(array))
+    chosen = values != 0
+    return Entries(array.sp_index.indices.astype(np.int64)[chosen], values[chosen], len(array))
 
 
 def _has_other_categories(column: pd.Series) -> bool:

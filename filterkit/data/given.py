@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from filterkit.data.batch import Batch
+from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.contract import check_given, describe_no_rows, difference
 from filterkit.data.losses import ConversionWarning, Inexact, is_exact
@@ -262,6 +262,5 @@ def _refuse_inexact(values: np.ndarray) -> None:
 
 def text_rows(texts: Sequence[str | None], name: str | None) -> Batch:
     """Texts as a batch of one string attribute."""
-    from filterkit.data.interop import from_columns
-
-    return from_columns("X", [Attribute(name or "text", "string")], [list(texts)], "none")
+    schema = Schema("X", [Attribute(name or "text", "string")])
+    return Batch(schema, np.empty((len(texts), 0)), passthrough=passthrough_table(schema, [list(texts)]))

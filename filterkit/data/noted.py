@@ -13,7 +13,7 @@ from filterkit.errors import FilterkitError
 _SCHEMA, _WEIGHTS = b"filterkit.schema", b"filterkit.weights"
 
 
-def noted(schema: Schema, weights: str | None) -> dict[bytes, bytes]:
+def noted(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
     """The metadata of an Arrow schema that tell a schema of filterkit, and the name of the column of weights if any."""
     metadata = {_SCHEMA: json.dumps(schema_to_json(schema)).encode("utf-8", "surrogatepass")}
     return metadata if weights is None else metadata | {_WEIGHTS: weights.encode()}

@@ -1,4 +1,4 @@
-"""Arrow tables with a column for each attribute, to batches and back, on whole columns."""
+"""Arrow tables with a column for each attribute as batches, on whole columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import code_labels, cut_to_milliseconds, is_number, is_text
 from filterkit.data.dates import EARLIEST, LATEST, DateFormat
-from filterkit.data.labels import join
 from filterkit.data.losses import Inexact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError, quoted
@@ -280,32 +279,3 @@ def joined_rows(*parts: Any) -> memoryview:
 def taken(texts: Sequence[str], places: np.ndarray) -> Any:
     """The Arrow array of the texts at int32 `places`."""
     return arrow.take(arrow.strings(texts), places)
-
-
-def to_table(batch: Batch) -> Any:
-    """The Arrow table of a batch, with a column for each attribute, class and labels included; null is missing.
-
-    Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out;
-    `filterkit.to_arrow` gives them, too, and notes what the columns do not tell.
-    """
-    if batch.schema.labels:
-        batch = join(batch, batch.schema.replace(labels=()))
-    schema = batch.schema
-    X = np.ascontiguousarray(batch.in_form(False).X.T)
-    features = iter(range(len(X)))
-    passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
-    arrays = []
-    for place, attribute in enumerate(schema.attributes):
-        if attribute.kind not in ("numeric", "nominal"):
-            arrays.append(next(passthrough))
-            continue
-        values = batch.y if place == schema.class_index else X[next(features)]
-        assert values is not None
-        if attribute.kind == "numeric":
-            arrays.append(arrow.numbers(values, np.isnan(values)))
-        else:
-            with np.errstate(invalid="ignore"):
-                missing = ~(values >= 0)
-            codes = arrow.numbers(np.where(missing, 0, values).astype(np.int32), missing)
-            arrays.append(pa.DictionaryArray.from_arrays(codes, arrow.strings(attribute.values)))
-    return pa.table(arrays, names=[a.name for a in schema.attributes])

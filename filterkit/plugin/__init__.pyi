@@ -42,6 +42,7 @@ from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.counts.weights import exact_parts as exact_parts
 from filterkit.data.arrow import exact_numbers as exact_numbers
+from filterkit.data.arrow_export import to_table as to_table
 from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty
@@ -88,7 +89,6 @@ from filterkit.data.tables import numbers_of as numbers_of
 from filterkit.data.tables import plain_numbers as plain_numbers
 from filterkit.data.tables import taken as taken
 from filterkit.data.tables import texts as texts
-from filterkit.data.tables import to_table as to_table
 from filterkit.data.texts import Texts as Texts
 from filterkit.data.unseen import READ_AS_MISSING as READ_AS_MISSING
 from filterkit.engines.engine import PAUSE as PAUSE

@@ -263,7 +263,7 @@ def test_pandas_dates_become_date_attributes(tmp_path):
 @pytest.mark.parametrize("rows", [1, 20000])
 def test_milliseconds_are_not_left_out_of_a_file(tmp_path, form, lost, rows):
     attribute = filterkit.Attribute("d", "date", format=form)
-    batch = from_columns("r", [attribute], [[1000] * (rows - 1) + [1001]])
+    batch = from_columns(Schema("r", [attribute]), [[1000] * (rows - 1) + [1001]])
     with pytest.raises(FilterkitError, match=f"attribute 'd': its date format '{form}' would lose its {lost}"):
         filterkit.write(batch, str(tmp_path / "t.arff"))
     assert not (tmp_path / "t.arff").exists()
