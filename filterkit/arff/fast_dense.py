@@ -35,7 +35,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         if layout.other[i] >= 0:
             passthrough[layout.other[i]] = _other_column(column, i, layout, plain.marked)
         elif i == layout.class_index:
-            values = _codes(column, i, layout, plain.marked) if layout.textual[i] else csv.numbers(column)
+            values = _codes(column, i, layout, plain.marked) if layout.textual[i] else csv.finite_numbers(column)
             y = layout.code_class(values)
     return Batch(
         schema,
@@ -97,7 +97,7 @@ def _types(layout: Layout, positions: list[int]) -> dict[str, Any]:
 
 def _fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
     """The fields of rows, as columns of a table. All numbers but those that are `apart` are in a matrix."""
-    table = csv.read(text, _types(layout, list(range(layout.count))), ",", ["?"])
+    table = csv.read_table(text, _types(layout, list(range(layout.count))), ",", ["?"])
     numeric = np.flatnonzero(~apart).tolist()
     X = np.empty((table.num_rows, 0))
     if numeric:
@@ -107,7 +107,7 @@ def _fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
         # Whether Weka accepts a number that is not finite depends on its spelling.
         if finite != X.size and finite != X.size - sum(column.null_count for column in part.columns):
             raise NotPlain
-    return _Fields(X, {i: csv.column(table, i) for i in np.flatnonzero(apart).tolist()})
+    return _Fields(X, {i: arrow.one_chunk(table.column(i)) for i in np.flatnonzero(apart).tolist()})
 
 
 def _wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
@@ -124,15 +124,15 @@ def _wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
     others: dict[int, Any] = {}
     if positions:
         characters[ends[positions[-1] :: layout.count]] = ord("\n")
-        table = csv.read(characters[is_apart].tobytes(), _types(layout, positions), ",", ["?"])
+        table = csv.read_table(characters[is_apart].tobytes(), _types(layout, positions), ",", ["?"])
         if table.num_rows != rows:
             raise NotPlain
-        others = {i: csv.column(table, number) for number, i in enumerate(positions)}
+        others = {i: arrow.one_chunk(table.column(number)) for number, i in enumerate(positions)}
     if len(positions) == layout.count:
         return _Fields(np.empty((rows, 0)), others)
     characters[characters == ord(",")] = ord("\n")
-    table = csv.read(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
-    numbers = csv.numbers(csv.column(table, 0))
+    table = csv.read_table(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
+    numbers = csv.finite_numbers(arrow.one_chunk(table.column(0)))
     if len(numbers) != rows * (layout.count - len(positions)):
         raise NotPlain  # an empty field
     return _Fields(numbers.reshape(rows, -1), others)
@@ -158,15 +158,7 @@ def _codes(column: Any, position: int, layout: Layout, marked: list[str]) -> np.
         image = [codes[_unmark(word, marked)] for word in column.dictionary.to_pylist()]
     except KeyError:
         raise NotPlain from None
-    return _spread(column, np.array([*image, np.nan]))
-
-
-def _spread(column: Any, image: np.ndarray) -> np.ndarray:
-    """The element of `image` for each entry of a dictionary-encoded column; the last element is for null."""
-    codes = arrow.plain_values(column.indices)
-    if column.null_count:
-        codes = np.where(arrow.nulls(column.indices), len(image) - 1, codes)
-    return np.asarray(image[codes])
+    return arrow.look_up(column, np.array([*image, np.nan]))
 
 
 def _unmark(word: str, marked: list[str]) -> str:
@@ -183,7 +175,7 @@ def _other_column(column: Any, position: int, layout: Layout, marked: list[str])
     attribute = layout.schema.attributes[position]
     if attribute.kind == "string":
         if not marked:
-            if (arrow.lengths(column)[~arrow.nulls(column)] == 0).any():
+            if (np.diff(arrow.bounds(column))[~arrow.nulls(column)] == 0).any():
                 raise NotPlain
             return column
         return arrow.strings([None if word is None else _unmark(word, marked) for word in column.to_pylist()])

@@ -117,14 +117,15 @@ def _read_pairs(text: bytes, found: _Characters, layout: Layout, marks: int) -> 
             raise NotPlain
     words = ["?", *(f'"{mark}' for mark in range(marks)), *layout.words]
     try:
-        table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
+        table = csv.read_table(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
     except pa.ArrowInvalid:
         if (layout.other < 0).all():
             raise
-        texts = csv.column(csv.read(lines, {"index": pa.int32(), "value": pa.string()}, " ", []), 1)
+        table = csv.read_table(lines, {"index": pa.int32(), "value": pa.string()}, " ", [])
+        texts = arrow.one_chunk(table.column(1))
         words += [word for word in arrow.dictionary(texts).dictionary.to_pylist() if parse_number(word) is None]
-        table = csv.read(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
-    index, value = csv.column(table, 0), csv.column(table, 1)
+        table = csv.read_table(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
+    index, value = arrow.one_chunk(table.column(0)), arrow.one_chunk(table.column(1))
     positions = arrow.plain_values(index)
     if index.null_count or len(positions) != indptr[-1]:
         raise NotPlain
@@ -137,7 +138,7 @@ def _read_pairs(text: bytes, found: _Characters, layout: Layout, marks: int) -> 
         if not rising.all():
             raise NotPlain
     missing = arrow.nulls(value) if value.null_count else None
-    return _Pairs(lines, ends, indptr, positions, csv.numbers(value), missing)
+    return _Pairs(lines, ends, indptr, positions, csv.finite_numbers(value), missing)
 
 
 def _rows_of(pairs: _Pairs, chosen: np.ndarray) -> np.ndarray:

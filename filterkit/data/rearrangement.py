@@ -46,8 +46,9 @@ class Homes(NamedTuple):
         room, column = int(self.room[position]), int(self.column[position])
         if room == _PASSTHROUGH:
             assert batch.passthrough is not None
-            chunks: Any = batch.passthrough.column(column)
-            return chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
+            from filterkit.data import arrow
+
+            return arrow.one_chunk(batch.passthrough.column(column))
         if room == _TARGET:
             assert batch.y is not None
             y = batch.y if batch.y.ndim == 1 else batch.y[:, column]
