@@ -77,19 +77,6 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     return arrow.strings_at(rows, pieces.buffers()[2])
 
 
-def comma_texts(count: int) -> Any:
-    """An Arrow array of the numbers from 0 up to, but not including, `count` >= 1, each after a comma."""
-    pieces, bounds, size = [], [np.zeros(1, np.int32)], 0
-    for first in range(0, count, 1 << 16):
-        text = _json(np.arange(first, min(first + (1 << 16), count)))[:-1].copy()
-        text[0] = _COMMA
-        begins = np.append(np.flatnonzero(text == _COMMA), len(text)).astype(np.int32)
-        pieces.append(text)
-        bounds.append(begins[1:] + np.int32(size))
-        size += len(text)
-    return arrow.strings_at(np.concatenate(bounds), np.concatenate(pieces))
-
-
 def _json(values: np.ndarray) -> np.ndarray:
     """A float64 or int64 array as JSON: uint8 (n,)."""
     return np.frombuffer(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
@@ -106,7 +93,7 @@ def _are_odd(values: np.ndarray) -> np.ndarray:
     return np.asarray(~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0)))
 
 
-def _words(values: np.ndarray, missing: str = "?") -> list[str]:
+def _words(values: np.ndarray, missing: str) -> list[str]:
     """`format_number` of values whose JSON is another text; `missing` for NaN."""
     if (np.isfinite(values) & (values != 0)).all():  # so all have exponents
         return [repr(value).replace("e-0", "e-") for value in values.tolist()]
