@@ -26,9 +26,18 @@ def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple
     """
     text = source.read(max(block_size, 4096))
     lines = Lines(source, text, block_size)
+    pieces = Pieces(lines, lenient)
     try:
         _check_begin(text)
-        header, line, begun = _parse_or_advise(lines, lenient)
+        try:
+            header, line, begun = parse_header(pieces)
+        except ArffError as error:
+            from filterkit.arff.lenient_header import hint, read_leniently
+
+            if not lenient:
+                error.message += hint(pieces, error)
+                raise
+            header, line, begun = read_leniently(pieces, error)
     except ArffError as error:
         if error.line is not None:
             error.message += _other_format(source.name, text)
@@ -48,20 +57,6 @@ def _other_format(name: str, text: bytes) -> str:
     begin = text[_skip_separators(text) :][:2]  # perhaps with a quote
     hint = '; if this is not ARFF, say its format with --from ("filterkit formats" lists them)'
     return hint if begin and b"@" not in begin else ""
-
-
-def _parse_or_advise(lines: Lines, lenient: bool) -> tuple[Header, int, bytes]:
-    """Return what `parse_header` returns; an error says whether lenient reading would help."""
-    pieces = Pieces(lines, lenient)
-    try:
-        return parse_header(pieces)
-    except ArffError as error:
-        from filterkit.arff.lenient_header import hint, read_leniently
-
-        if lenient:
-            return read_leniently(pieces, error)
-        error.message += hint(pieces, error)
-        raise
 
 
 def _check_begin(text: bytes) -> None:

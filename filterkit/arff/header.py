@@ -93,7 +93,7 @@ class Pieces:
 
 
 class _Tokens:
-    """The tokens of a header without its empty lines; the last one can be pushed back.
+    """The tokens of a header without its empty lines.
 
     Attributes
     ----------
@@ -112,7 +112,6 @@ class _Tokens:
         self.begun: bytes | None = None
         self.line = self.next_line = line
         self._stream = self._read(lines)
-        self._ahead: list[Token] = []
 
     def _read(self, lines: Iterator[bytes]) -> Iterator[Token]:
         """The tokens in `lines`. Consecutive lines that declare numeric attributes with plain names are one token."""
@@ -149,12 +148,9 @@ class _Tokens:
         return match.end()
 
     def next(self) -> Token | None:
-        token = self._ahead.pop() if self._ahead else next(self._stream, None)
+        token = next(self._stream, None)
         self.line = self.next_line if token is None else token.line
         return token
-
-    def push_back(self, token: Token) -> None:
-        self._ahead.append(token)
 
     def first_of_line(self) -> Token | None:
         token = self.next()
@@ -173,11 +169,11 @@ class _Tokens:
         return token is not None and token.kind in (WORD, QUOTED) and token.text.lower() == word
 
     def rest_of_line(self) -> list[Token]:
-        """The first three tokens of the rest of this line, all of which is skipped."""
+        """The first four tokens of the rest of this line, all of which is skipped."""
         rest: list[Token] = []
         token = self.next()
         while token is not None and token.kind != EOL:
-            if len(rest) < 3:
+            if len(rest) < 4:
                 rest.append(token)
             token = self.next()
         return rest
@@ -321,20 +317,20 @@ def _attribute(tokens: _Tokens, depth: int) -> Attribute:
     kind = tokens.need("the type of an attribute")
     if kind.kind == OPEN:
         values = _nominal_values(tokens, name)
-        return Attribute(name, "nominal", values, weight=_weight(tokens, name))
+        return Attribute(name, "nominal", values, weight=_weight(tokens.rest_of_line(), name))
     word = kind.text.lower() if kind.kind in (WORD, QUOTED) and not kind.missing else ""
     if word in ("numeric", "real", "integer"):
-        return Attribute(name, "numeric", weight=_weight(tokens, name))
+        return Attribute(name, "numeric", weight=_weight(tokens.rest_of_line(), name))
     if word == "string":
-        return Attribute(name, "string", weight=_weight(tokens, name))
+        return Attribute(name, "string", weight=_weight(tokens.rest_of_line(), name))
     if word == "date":
-        return _date(tokens, name)
+        return _date(tokens.rest_of_line(), kind.line, name)
     if word == "relational":
         if depth == DEEPEST:
             raise ArffError(
                 f"relational attributes are nested more than {DEEPEST} deep", line=kind.line, attribute=name
             )
-        weight = _weight(tokens, name)
+        weight = _weight(tokens.rest_of_line(), name)
         attributes, lines, _ = _attributes(tokens, name, depth + 1)
         if not attributes:
             raise ArffError("no attribute is declared inside", line=tokens.line, attribute=name)
@@ -364,28 +360,24 @@ def _nominal_values(tokens: _Tokens, name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _date(tokens: _Tokens, name: str) -> Attribute:
-    token = tokens.next()
+def _date(rest: list[Token], line: int, name: str) -> Attribute:
+    """The date that a line declares with the first tokens of its `rest` after the type."""
     pattern = DEFAULT_DATE_FORMAT
-    if token is not None and token.kind in (WORD, QUOTED):
-        pattern = token.text
-    elif token is not None and token.kind != CLOSE:
-        tokens.push_back(token)
-    elif token is not None:
-        raise ArffError(f"expected a date format, found {token.describe()}", line=token.line, attribute=name)
-    line = tokens.line
-    try:
-        from filterkit.data.dates import DateFormat  # only few files have dates
+    if rest and rest[0].kind == CLOSE:
+        raise ArffError(f"expected a date format, found {rest[0].describe()}", line=line, attribute=name)
+    if rest and rest[0].kind in (WORD, QUOTED):
+        pattern, rest = rest[0].text, rest[1:]
+    from filterkit.data.dates import DateFormat  # only few files have dates
 
+    try:
         DateFormat(pattern)
     except ArffError as error:
         raise ArffError(error.message, line=line, attribute=name) from None
-    return Attribute(name, "date", format=pattern, weight=_weight(tokens, name))
+    return Attribute(name, "date", format=pattern, weight=_weight(rest, name))
 
 
-def _weight(tokens: _Tokens, name: str) -> float:
+def _weight(rest: list[Token], name: str) -> float:
     """The attribute weight ``{w}`` at the end of a declaration, 1 if there is none; Weka ignores other text there."""
-    rest = tokens.rest_of_line()
     if not rest or rest[0].kind != OPEN:
         return 1.0
     weight = parse_number(rest[1].text) if len(rest) >= 3 and rest[2].kind == CLOSE else None
