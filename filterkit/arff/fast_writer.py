@@ -61,7 +61,7 @@ class FastFormatter:
 
     def _numbers(self, X: np.ndarray) -> Any:
         """The rows of a matrix of numbers, with commas between them."""
-        return row_texts(_rounded(X, self._format.precision))
+        return row_texts(round_significant(X, self._format.precision))
 
     def _texts(self, position: int, values: np.ndarray) -> Any:
         """The texts of some values of one attribute."""
@@ -206,7 +206,7 @@ def distinct_texts(values: np.ndarray, precision: int | None, missing: str = "?"
     they repeat: counts divided by the length of their row do, and so do the scores of features. A sixteenth of the
     values decides.
     """
-    values = _rounded(values, precision)
+    values = round_significant(values, precision)
     places, bits = np.arange(len(values), dtype=np.int32), arrow.numbers(values.view(np.int64))
     sample = len(values) // 16
     if 2 * arrow.count_distinct(bits[:sample]) <= sample:
@@ -217,14 +217,9 @@ def distinct_texts(values: np.ndarray, precision: int | None, missing: str = "?"
     return texts, places if codes is None else codes[places]
 
 
-def _rounded(values: np.ndarray, precision: int | None) -> np.ndarray:
-    """`values` rounded to `precision`, if there is one."""
-    return values if precision is None else round_significant(values, precision)
-
-
-def round_significant(values: np.ndarray, digits: int) -> np.ndarray:
-    """Each value rounded to this many significant decimal digits, as ``f"{value:.{digits}g}"`` rounds."""
-    if digits >= 17:
+def round_significant(values: np.ndarray, digits: int | None) -> np.ndarray:
+    """Each value rounded to this many significant decimal digits, as ``f"{value:.{digits}g}"`` rounds; None for all."""
+    if digits is None or digits >= 17:
         return values
     bits = np.ascontiguousarray(values).view(np.int64).ravel()  # which tell -0 from 0
     distinct, which = np.unique(bits, return_inverse=True)

@@ -35,7 +35,14 @@ _HISTORY = re.compile(rb"^% (filterkit \S+: [^\r\n]*)", re.M)  # as the command 
 _LONGEST_KEPT = 1 << 28  # bytes of a header that can be read again
 _NUMERIC = "plain numeric"  # the kind of a token for several lines that declare numeric attributes with plain names
 # The separators and comments that may come before a declaration and before a row.
-BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
+_BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
+
+
+def skip_separators(text: bytes, position: int = 0) -> int:
+    """Return the offset of the first character, from `position` on, that is neither a separator nor in a comment."""
+    match = _BETWEEN.match(text, position)
+    assert match is not None
+    return match.end()
 
 
 class Header(NamedTuple):
@@ -141,11 +148,9 @@ class _Tokens:
 
     def _find_next_declaration(self, text: bytes, position: int) -> int:
         """Return the offset at which the next declaration begins."""
-        match = BETWEEN.match(text, position)
-        assert match is not None
-        if match.end() > position:
-            self.next_line += count_line_ends(match[0])
-        return match.end()
+        end = skip_separators(text, position)
+        self.next_line += count_line_ends(text[position:end])
+        return end
 
     def next(self) -> Token | None:
         token = next(self._stream, None)
@@ -241,7 +246,11 @@ def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew
         token = tokens.first_of_line()
         if token is not None and token.kind == _NUMERIC:
             before = len(attributes)
-            _add_numeric(attributes, token.text)
+            if "%" in token.text:
+                for name, comments in _PLAIN_LINE.findall(token.text):
+                    attributes.add(Attribute(name, scores=_scores(comments)))
+            else:
+                attributes.add_numeric(_second_words(token.text))
             lines.frombytes(np.arange(token.line, token.line + len(attributes) - before).tobytes())
         elif tokens.keyword(token, "@attribute"):
             assert token is not None
@@ -277,15 +286,6 @@ def _scores(comment: str) -> tuple[tuple[str, float], ...]:
         if number is not None and math.isfinite(number):
             pairs.append((match[1], number))
     return tuple(reversed(pairs))
-
-
-def _add_numeric(attributes: Collected, text: str) -> None:
-    """Add what lines declare that match `_PLAIN_LINES`."""
-    if "%" in text:
-        for name, comments in _PLAIN_LINE.findall(text):
-            attributes.add(Attribute(name, scores=_scores(comments)))
-    else:
-        attributes.add_numeric(_second_words(text))
 
 
 def _second_words(text: str) -> Texts:

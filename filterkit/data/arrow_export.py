@@ -10,8 +10,8 @@ from filterkit.data.columns import weight_column
 from filterkit.data.dates import DateFormat
 from filterkit.data.labels import join
 from filterkit.data.losses import named, warn_of_losses
-from filterkit.data.noted import noted
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute
+from filterkit.data.schema_json import noted
 
 if TYPE_CHECKING:
     import pyarrow as pa

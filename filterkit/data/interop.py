@@ -18,6 +18,8 @@ from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.data.tables import from_table, texts
 from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted
 
+_CLASS_KINDS = ("numeric", "nominal")
+
 
 def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | None = None) -> Batch:
     """The dense batch of columns as `filterkit.data.columns` describes them, one for each attribute of `schema`.
@@ -36,7 +38,8 @@ def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | N
 def with_noted(
     found: dict[str, tuple[Attribute, Any]],
     known: Schema | None,
-    relation: str,
+    relation: str | None,
+    default: str,
     class_: str | int | None,
     positive: object,
     weights: np.ndarray | None,
@@ -48,7 +51,7 @@ def with_noted(
     found : by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`.
     known : the schema that filterkit has noted of them, or None. What the columns don't tell is taken from there: the
         class, the labels, the form of X, formats of dates, weights and scores of attributes.
-    relation : the name of the relation.
+    relation, default : the name of the relation; if None, it is that of `known`, or else the default.
     class_, positive : the class asked for. Without `class_` it is that of `known`, or none.
     weights : of the rows, float64, or None.
 
@@ -60,19 +63,18 @@ def with_noted(
     attributes = [_restored(each, before[name][1] if name in before else None) for name, (each, _) in found.items()]
     columns = [column for _, column in found.values()]
     labels: tuple[int, ...] = ()
+    if relation is None:
+        relation = default if known is None else known.relation
     if class_ is None:
-        place = {name: number for number, name in enumerate(found)}
         index = None
-        if known is not None and known.class_attribute is not None:
-            index = place.get(known.class_attribute.name)
-        if known is not None and known.labels:
-            labels = tuple(sorted(place[a.name] for a in known.label_attributes if a.name in place))
-            labels = tuple(i for i in labels if attributes[i].kind == "nominal")
+        if known is not None:
+            places = {name: i for i, (name, each) in enumerate(zip(found, attributes)) if each.kind in _CLASS_KINDS}
+            index = None if known.class_attribute is None else places.get(known.class_attribute.name)
+            places = {name: i for name, i in places.items() if attributes[i].kind == "nominal"}
+            labels = tuple(sorted(places[a.name] for a in known.label_attributes if a.name in places))
             relation = with_labels_moved(relation, known.labels, labels, len(found)) if labels else relation
-        if index is not None and attributes[index].kind not in ("numeric", "nominal"):
-            index = None
-        if index is not None and positive is None and known is not None and known.positive in attributes[index].values:
-            positive = known.positive
+            if index is not None and positive is None and known.positive in attributes[index].values:
+                positive = known.positive
         if index is None and positive is not None:
             raise FilterkitError(f"--positive {quoted(str(positive))} needs a nominal class; {NAME_A_CLASS}")
     else:

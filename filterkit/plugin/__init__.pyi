@@ -68,8 +68,6 @@ from filterkit.data.losses import first_inexact as first_inexact
 from filterkit.data.losses import is_exact as is_exact
 from filterkit.data.losses import may_be_rounded as may_be_rounded
 from filterkit.data.losses import named as named
-from filterkit.data.noted import noted as noted
-from filterkit.data.noted import schema_noted as schema_noted
 from filterkit.data.numbers import TOO_LARGE as TOO_LARGE
 from filterkit.data.numbers import format_number as format_number
 from filterkit.data.numbers import is_too_large as is_too_large
@@ -82,6 +80,8 @@ from filterkit.data.ragged import Ragged as Ragged
 from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values
 from filterkit.data.schema import find_class as find_class
+from filterkit.data.schema_json import noted as noted
+from filterkit.data.schema_json import schema_noted as schema_noted
 from filterkit.data.tables import UnknownLabel as UnknownLabel
 from filterkit.data.tables import from_table as from_table
 from filterkit.data.tables import joined_rows as joined_rows
