@@ -24,10 +24,11 @@ import numpy as np
 
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError
-from filterkit.data.columns import to_columns, weights_of
+from filterkit.data.columns import to_columns
 from filterkit.data.dates import DateFormat
 from filterkit.data.interop import from_columns
 from filterkit.data.numbers import format_number, parse_number
+from filterkit.data.schema import Schema, find_class
 
 FORMATS = ("arff", "csv", "tsv", "jsonl", "parquet", "arrow", "libsvm", "xrff")
 UNTYPED = ("csv", "tsv", "jsonl")  # they declare no kinds
@@ -111,7 +112,8 @@ def made(chance: random.Random) -> Batch:
     elif places and chance.random() < 0.6:
         class_ = chance.choice([places[0], places[-1]])
     weights = np.array([chance.choice([1.0, 2.5, 0.0]) for _ in range(rows)]) if chance.random() < 0.1 else None
-    data = from_columns(chance.choice(["r", "it's a", "é"]), attributes, columns, class_, None, weights)
+    schema = Schema(chance.choice(["r", "it's a", "é"]), attributes, find_class(attributes, class_))
+    data = from_columns(schema, columns, weights)
     return data.in_form(True).replace(schema=data.schema.replace(sparse=True)) if chance.random() < 0.3 else data
 
 
@@ -189,7 +191,10 @@ def changes(before: Batch, after: Batch, form: str) -> Iterator[Change]:
     names = [[None if s.class_attribute is None else s.class_attribute.name] for s in (one, other)]
     if names[0] != names[1]:
         yield Change("class", f"{names[0]} and {names[1]}")
-    if not np.array_equal(weights_of(before), weights_of(after)):
+    our_weights, their_weights = (
+        np.ones(len(each)) if each.weights is None else each.weights for each in (before, after)
+    )
+    if not np.array_equal(our_weights, their_weights):
         yield Change("weights of rows", "")
     for (a, values), (b, found) in zip(ours, theirs):
         for change in _attribute_changes(a, b, values, found):

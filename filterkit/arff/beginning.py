@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from filterkit.arff.header import BETWEEN, Header, Pieces, parse_header
+from filterkit.arff.header import Header, Pieces, parse_header, skip_separators
 from filterkit.errors import ArffError
 from filterkit.files.contents import explain_not_text
 from filterkit.files.endings import other_format
@@ -26,9 +26,18 @@ def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple
     """
     text = source.read(max(block_size, 4096))
     lines = Lines(source, text, block_size)
+    pieces = Pieces(lines, lenient)
     try:
         _check_begin(text)
-        header, line, begun = _parse_or_advise(lines, lenient)
+        try:
+            header, line, begun = parse_header(pieces)
+        except ArffError as error:
+            from filterkit.arff.lenient_header import hint, read_leniently
+
+            if not lenient:
+                error.message += hint(pieces, error)
+                raise
+            header, line, begun = read_leniently(pieces, error)
     except ArffError as error:
         if error.line is not None:
             error.message += _other_format(source.name, text)
@@ -45,42 +54,21 @@ def _other_format(name: str, text: bytes) -> str:
         read_as = f"; its ending is that of {other}, but it is read as ARFF: convert it first"
         how = ", as jq -c '.[]' does to JSON lines," if other == "JSON" else ","
         return f"{read_as}{how} or load a plugin that reads {other}"
-    begin = text[_skip_separators(text) :][:2]  # perhaps with a quote
+    begin = text[skip_separators(text) :][:2]  # perhaps with a quote
     hint = '; if this is not ARFF, say its format with --from ("filterkit formats" lists them)'
     return hint if begin and b"@" not in begin else ""
-
-
-def _parse_or_advise(lines: Lines, lenient: bool) -> tuple[Header, int, bytes]:
-    """Return what `parse_header` returns; an error says whether lenient reading would help."""
-    pieces = Pieces(lines, lenient)
-    try:
-        return parse_header(pieces)
-    except ArffError as error:
-        from filterkit.arff.lenient_header import hint, read_leniently
-
-        if lenient:
-            return read_leniently(pieces, error)
-        error.message += hint(pieces, error)
-        raise
 
 
 def _check_begin(text: bytes) -> None:
     """Refuse what cannot be ARFF at once, because looking for ``@data`` could take reading a large file."""
     if what := explain_not_text(text):
         raise ArffError(f"this is {what}")
-    before = _skip_separators(text)
+    before = skip_separators(text)
     line = text[before : before + 200]
     if len(line) > 10 and not line.lower().startswith((b"@relation", b"'@relation", b'"@relation')):
         start = count_lines(text[:before]) + 1
         parse_header(iter(line.splitlines()[:1]), start)
         raise ArffError("expected @relation", line=start)
-
-
-def _skip_separators(text: bytes) -> int:
-    """Return the offset of the first character that is neither a separator nor in a comment."""
-    match = BETWEEN.match(text)
-    assert match is not None
-    return match.end()
 
 
 def find_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, bytes, int | None]:
@@ -97,7 +85,7 @@ def find_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, 
     dropped, kept, row, stated = 0, bytearray(), b"", None
     lines = Lines(source, rest, block_size)
     for text in lines:
-        begin = _skip_separators(text)
+        begin = skip_separators(text)
         if not kept and _EMPTY.fullmatch(text):
             dropped += count_lines(text)
             of_this = stated_rows(text)

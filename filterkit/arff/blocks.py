@@ -62,28 +62,12 @@ class BlockParser:
         ------
         ArffError : a row cannot be read.
         """
-        try:
-            self._bytes += len(block.text)
-            exactly = self._bytes < SMALL and not _fast_is_loaded()
-            parsed = (self._parse_exactly if exactly else self._parse)(block.text, block.line)
-        except ArffError:
-            parsed = self._salvage(block)
+        self._bytes += len(block.text)
+        exactly = self._bytes < SMALL and not _fast_is_loaded()
+        parsed = (self._parse_exactly if exactly else self._parse)(block)
         notes = merged(parsed.notes + _note_rounded(block, parsed.batch))
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), stated_rows(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
-
-    def _salvage(self, block: Block) -> Parsed:
-        """The rows of `block` that can be read or corrected, and the others as rejected; halves it to find them."""
-        text, line, name = block
-        try:
-            return self._parse(text, line)
-        except ArffError:
-            middle = cut(text[: len(text) // 2]) or first_line(text)
-            if len(text) <= SMALLEST_HALF or middle == len(text):
-                return self._line_by_line(block)
-            head = self._salvage(Block(text[:middle], line, name))
-            tail = self._salvage(Block(text[middle:], line + count_lines(text[:middle]), name))
-            return joined(head, tail)
 
     def _line_by_line(self, block: Block) -> Parsed:
         """The rows of `block`, each read by itself."""
@@ -136,8 +120,9 @@ class BlockParser:
             notes += [Note(kind, line, 1, position, value) for position, value, line in found]
         return rows
 
-    def _parse(self, text: bytes, line: int) -> Parsed:
+    def _parse(self, block: Block) -> Parsed:
         """Rows by the fast path; those of halves that it cannot read by the exact path."""
+        text, line, name = block
         if len(text) >= SMALLEST_HALF or (_fast_is_loaded() and len(text) >= _SMALLEST_FAST):
             from filterkit.arff import fast
 
@@ -146,13 +131,10 @@ class BlockParser:
                 return _parsed(found)
             if (filled := self._filled(text, line)) is not None:
                 return filled
-            if len(text) > SMALLEST_HALF:
-                middle = cut(text[: len(text) // 2])
-                if middle:
-                    head = self._parse(text[:middle], line)
-                    tail = self._parse(text[middle:], line + count_lines(text[:middle]))
-                    return joined(head, tail)
-        return self._parse_exactly(text, line)
+            if len(text) > SMALLEST_HALF and (middle := cut(text[: len(text) // 2])):
+                head = self._parse(Block(text[:middle], line, name))
+                return joined(head, self._parse(Block(text[middle:], line + count_lines(text[:middle]), name)))
+        return self._parse_exactly(block)
 
     def _filled(self, text: bytes, line: int) -> Parsed | None:
         """Dense rows by the fast path, with ``?`` in empty fields; None if that may not be what `_corrected` does.
@@ -169,11 +151,15 @@ class BlockParser:
         note = Note(EMPTY, line + count_lines(text[:first]), len(filled) - len(text))
         return None if found is None else _parsed(found, [note])
 
-    def _parse_exactly(self, text: bytes, line: int) -> Parsed:
+    def _parse_exactly(self, block: Block) -> Parsed:
+        """Rows by the exact path: all at once, or each by itself if one cannot be read."""
         notes: list[Note] = []
         # What may be corrected comes first: a value of several words looks like several undeclared ones.
         unseen = self.unseen and not self.lenient
-        rows = self._rows(text.decode("utf-8", "surrogateescape"), line, notes, unseen)
+        try:
+            rows = self._rows(block.text.decode("utf-8", "surrogateescape"), block.line, notes, unseen)
+        except ArffError:
+            return self._line_by_line(block)
         return _parsed(exact.batch_of(rows, self.layout), notes)
 
 

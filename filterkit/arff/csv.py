@@ -12,7 +12,7 @@ from filterkit.arff.plain import NotPlain
 from filterkit.data import arrow
 
 
-def read(text: bytes, types: dict[str, Any], delimiter: str, null_values: list[str]) -> Any:
+def read_table(text: bytes, types: dict[str, Any], delimiter: str, null_values: list[str]) -> Any:
     """The Arrow table of plain `text`, whose columns have these names and Arrow types; `null_values` are null."""
     return pyarrow.csv.read_csv(
         pa.py_buffer(text),
@@ -24,22 +24,14 @@ def read(text: bytes, types: dict[str, Any], delimiter: str, null_values: list[s
     )
 
 
-def column(table: Any, number: int) -> Any:
-    """One column of a table as a single array."""
-    chunks = table.column(number).chunks
-    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
-
-
-def numbers(array: Any) -> np.ndarray:
+def finite_numbers(array: Any) -> np.ndarray:
     """float64 values of an Arrow array with NaN for null.
 
     Raises
     ------
     NotPlain : a number is not finite. Whether Weka accepts it depends on its spelling.
     """
-    values = arrow.plain_values(array)
-    if array.null_count:
-        values = np.where(arrow.nulls(array), np.nan, values)
+    values = arrow.floats(array)
     if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:
         raise NotPlain
     return values

@@ -112,7 +112,7 @@ def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout, odd: Od
                 raise ArffError(
                     "an empty field; a missing value is written ?", line=token.line, attribute=attribute.name
                 )
-        values[position] = _value(token, position, layout, odd)
+        values[position] = read_value(token, position, layout, odd)
     return values
 
 
@@ -139,7 +139,7 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout, odd: Odd)
         token = _next(tokens, attribute)
         if token.kind in (EOL, CLOSE):
             raise ArffError(f"index {position} has no value", line=token.line, attribute=attribute.name)
-        values[position] = _value(token, position, layout, odd)
+        values[position] = read_value(token, position, layout, odd)
     for position in layout.unlabelled:
         if position not in values:
             raise ArffError(
@@ -150,8 +150,13 @@ def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout, odd: Odd)
     return values
 
 
-def _value(token: Token, position: int, layout: Layout, odd: Odd) -> Any:
-    """The value that `token` is for the attribute at `position`, in the form of `Row.values`."""
+def read_value(token: Token, position: int, layout: Layout, odd: Odd) -> Any:
+    """The value that `token` is for the attribute at `position`, in the form of `Row.values`.
+
+    Raises
+    ------
+    ArffError : the attribute has no such value; see `Odd` for values that may be missing instead.
+    """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
         raise ArffError(f"expected a value, found {token.describe()}", line=token.line, attribute=attribute.name)
@@ -268,7 +273,7 @@ def batch_of(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarr
     pairs = [[(i, row.values[i]) for i in sorted(row.values) if is_pair[i]] for row in rows]
     indptr = np.cumsum([0, *map(len, pairs)])
     positions = np.array([i for row in pairs for i, _ in row], np.int64)
-    X, y = layout.place_pairs(indptr, positions, np.array([value for row in pairs for _, value in row], np.float64))
+    X, y = layout.split_pairs(indptr, positions, np.array([value for row in pairs for _, value in row], np.float64))
     weights = np.array([row.weight for row in rows], dtype=np.float64)
     passthrough = passthrough_table(layout.schema, columns)
     return Batch(layout.schema, X, y, None if (weights == 1).all() else weights, passthrough), omitted

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from filterkit.arff import csv
-from filterkit.arff.exact import check_bag
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import NotPlain, Plain, no_empty_lines, take_weights, tidy_blanks
+from filterkit.arff.plain import NotPlain, Plain, no_empty_lines, read_word, take_weights, tidy_blanks
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 
@@ -25,21 +24,28 @@ def parse(plain: Plain, layout: Layout) -> Batch:
     apart = layout.textual.copy()
     if layout.class_index is not None:
         apart[layout.class_index] = True
-    fields = (_wide_fields if layout.count > _WIDE else _fields)(text, layout, apart)
-    if weights is not None and len(weights) != len(fields.numbers):
+    X, others = (_wide_fields if layout.count > _WIDE else _fields)(text, layout, apart)
+    if weights is not None and len(weights) != len(X):
         raise NotPlain
     schema = layout.schema
     y = None
     passthrough: list[Any] = [None] * len(schema.passthrough)
-    for i, column in fields.others.items():
+    numeric = ~layout.textual[schema.feature_indices]
+    if not numeric.all():
+        numbers, X = X, np.empty((len(X), schema.width))
+        X[:, numeric] = numbers
+    for i, column in others.items():
         if layout.other[i] >= 0:
             passthrough[layout.other[i]] = _other_column(column, i, layout, plain.marked)
-        elif i == layout.class_index:
-            values = _codes(column, i, layout, plain.marked) if layout.textual[i] else csv.numbers(column)
+            continue
+        values = _codes(column, i, layout, plain.marked) if layout.textual[i] else csv.finite_numbers(column)
+        if i == layout.class_index:
             y = layout.code_class(values)
+        else:
+            X[:, layout.feature[i]] = values
     return Batch(
         schema,
-        _features(fields, layout, plain.marked),
+        X,
         y,
         None if weights is None or (weights == 1).all() else weights,
         pa.table(passthrough, names=[a.name for a in schema.passthrough]) if passthrough else None,
@@ -75,19 +81,6 @@ def _line_ends_in_comma(text: bytes) -> bool:
     return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
 
-class _Fields(NamedTuple):
-    """The fields of dense rows.
-
-    Attributes
-    ----------
-    numbers : float64 (rows, numeric attributes but the class), NaN for missing.
-    others : an Arrow array for each other attribute, by its position.
-    """
-
-    numbers: np.ndarray
-    others: dict[int, Any]
-
-
 def _types(layout: Layout, positions: list[int]) -> dict[str, Any]:
     """The Arrow types of the columns of some attributes, which are named by their positions."""
     kinds = {"numeric": pa.float64(), "string": pa.string()}
@@ -95,9 +88,15 @@ def _types(layout: Layout, positions: list[int]) -> dict[str, Any]:
     return {str(i): kinds.get(layout.schema.attributes[i].kind, labels) for i in positions}
 
 
-def _fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
-    """The fields of rows, as columns of a table. All numbers but those that are `apart` are in a matrix."""
-    table = csv.read(text, _types(layout, list(range(layout.count))), ",", ["?"])
+def _fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
+    """Read the fields of rows.
+
+    Returns
+    -------
+    numbers : float64 (rows, attributes that are not `apart`), NaN for missing.
+    others : an Arrow array for each other attribute, by its position.
+    """
+    table = csv.read_table(text, _types(layout, list(range(layout.count))), ",", ["?"])
     numeric = np.flatnonzero(~apart).tolist()
     X = np.empty((table.num_rows, 0))
     if numeric:
@@ -107,10 +106,10 @@ def _fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
         # Whether Weka accepts a number that is not finite depends on its spelling.
         if finite != X.size and finite != X.size - sum(column.null_count for column in part.columns):
             raise NotPlain
-    return _Fields(X, {i: csv.column(table, i) for i in np.flatnonzero(apart).tolist()})
+    return X, {i: arrow.one_chunk(table.column(i)) for i in np.flatnonzero(apart).tolist()}
 
 
-def _wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
+def _wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[np.ndarray, dict[int, Any]]:
     """Do what `_fields` does, for rows with many numbers. They are read as one column, as Arrow takes 5 kB for each."""
     characters = np.frombuffer(no_empty_lines(text), np.uint8).copy()
     is_end = characters == ord("\n")
@@ -124,76 +123,34 @@ def _wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> _Fields:
     others: dict[int, Any] = {}
     if positions:
         characters[ends[positions[-1] :: layout.count]] = ord("\n")
-        table = csv.read(characters[is_apart].tobytes(), _types(layout, positions), ",", ["?"])
+        table = csv.read_table(characters[is_apart].tobytes(), _types(layout, positions), ",", ["?"])
         if table.num_rows != rows:
             raise NotPlain
-        others = {i: csv.column(table, number) for number, i in enumerate(positions)}
+        others = {i: arrow.one_chunk(table.column(number)) for number, i in enumerate(positions)}
     if len(positions) == layout.count:
-        return _Fields(np.empty((rows, 0)), others)
+        return np.empty((rows, 0)), others
     characters[characters == ord(",")] = ord("\n")
-    table = csv.read(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
-    numbers = csv.numbers(csv.column(table, 0))
+    table = csv.read_table(characters[~is_apart].tobytes(), {"": pa.float64()}, ",", ["?"])
+    numbers = csv.finite_numbers(arrow.one_chunk(table.column(0)))
     if len(numbers) != rows * (layout.count - len(positions)):
         raise NotPlain  # an empty field
-    return _Fields(numbers.reshape(rows, -1), others)
-
-
-def _features(fields: _Fields, layout: Layout, marked: list[str]) -> np.ndarray:
-    """X from the fields."""
-    positions = layout.schema.feature_indices
-    numeric, X = positions[~layout.textual[positions]], fields.numbers
-    if len(numeric) == len(positions):
-        return X
-    mixed = np.empty((len(X), len(positions)))
-    mixed[:, layout.feature[numeric]] = X
-    for i in positions[layout.textual[positions]].tolist():
-        mixed[:, layout.feature[i]] = _codes(fields.others[i], i, layout, marked)
-    return mixed
+    return numbers.reshape(rows, -1), others
 
 
 def _codes(column: Any, position: int, layout: Layout, marked: list[str]) -> np.ndarray:
     """float64 indices of labels, NaN for missing, from a dictionary-encoded column."""
-    codes = layout.codes[position]
-    try:
-        image = [codes[_unmark(word, marked)] for word in column.dictionary.to_pylist()]
-    except KeyError:
-        raise NotPlain from None
-    return _spread(column, np.array([*image, np.nan]))
-
-
-def _spread(column: Any, image: np.ndarray) -> np.ndarray:
-    """The element of `image` for each entry of a dictionary-encoded column; the last element is for null."""
-    codes = arrow.plain_values(column.indices)
-    if column.null_count:
-        codes = np.where(arrow.nulls(column.indices), len(image) - 1, codes)
-    return np.asarray(image[codes])
-
-
-def _unmark(word: str, marked: list[str]) -> str:
-    """The value that a word or mark stands for."""
-    if word.startswith('"'):
-        return marked[int(word[1:])]
-    if not word:
-        raise NotPlain  # an empty field; an empty value in quotes would be a mark
-    return word
+    codes = [read_word(word, position, layout, marked) for word in column.dictionary.to_pylist()]
+    return arrow.look_up(column, np.array([*codes, np.nan]))
 
 
 def _other_column(column: Any, position: int, layout: Layout, marked: list[str]) -> Any:
     """A column of `Batch.passthrough` from a string or dictionary-encoded column."""
-    attribute = layout.schema.attributes[position]
-    if attribute.kind == "string":
+    if layout.schema.attributes[position].kind == "string":
         if not marked:
-            if (arrow.lengths(column)[~arrow.nulls(column)] == 0).any():
+            if (np.diff(arrow.bounds(column))[~arrow.nulls(column)] == 0).any():
                 raise NotPlain
             return column
-        return arrow.strings([None if word is None else _unmark(word, marked) for word in column.to_pylist()])
-    words = [_unmark(word, marked) for word in column.dictionary.to_pylist()]
-    dates = layout.dates.get(position)
-    if dates is None:
-        for word in words:
-            check_bag(word, layout.bags[position], 1)
-        return arrow.take(arrow.strings(words), column.indices)
-    moments = [dates.parse(word) for word in words]
-    if None in moments:
-        raise NotPlain
-    return arrow.take(arrow.moments(moments), column.indices)
+        words = column.to_pylist()
+        return arrow.strings([None if word is None else read_word(word, position, layout, marked) for word in words])
+    values = [read_word(word, position, layout, marked) for word in column.dictionary.to_pylist()]
+    return arrow.take(arrow.moments(values) if position in layout.dates else arrow.strings(values), column.indices)

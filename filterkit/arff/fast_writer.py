@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from filterkit.arff.number_texts import comma_texts, row_texts, spaced_texts
+from filterkit.arff.number_texts import row_texts, spaced_texts
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.numbers import rounded, weight_text
 
 _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
-_COUNTS, _ = spaced_texts(np.arange(1024.0))  # the numbers that most columns of counts hold
 
 
 class FastFormatter:
@@ -44,11 +43,6 @@ class FastFormatter:
         parts = [batch.rows(first, stop) for first, stop in pairwise(bounds)]
         return [piece for part in parts for piece in (self._sparse(part) if part.sparse else [self._dense(part)])]
 
-    @property
-    def _many(self) -> bool:
-        """Whether there are more attributes than values that are formatted at once."""
-        return len(self._format.schema.attributes) > _AT_ONCE
-
     @cached_property
     def _indices(self) -> Any:
         """The positions of all attributes as texts."""
@@ -57,17 +51,17 @@ class FastFormatter:
     @cached_property
     def _prefixes(self) -> Any:
         """``,12`` for each attribute, 12 being its position."""
-        return comma_texts(len(self._format.schema.attributes))
+        return arrow.join(",", self._indices)
 
-    def _indices_at(self, positions: np.ndarray) -> Any:
+    def _index_texts(self, positions: np.ndarray) -> Any:
         """The texts of some positions."""
-        if self._many:  # these alone are formatted
+        if len(self._format.schema.attributes) > _AT_ONCE:  # these alone are formatted
             return row_texts(positions.astype(np.float64)[:, None])
         return arrow.take(self._indices, positions)
 
     def _numbers(self, X: np.ndarray) -> Any:
         """The rows of a matrix of numbers, with commas between them."""
-        return row_texts(_rounded(X, self._format.precision))
+        return row_texts(round_significant(X, self._format.precision))
 
     def _texts(self, position: int, values: np.ndarray) -> Any:
         """The texts of some values of one attribute."""
@@ -128,8 +122,6 @@ class FastFormatter:
         position = schema.feature_indices.take(X.indices)
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
         texts, codes = distinct_texts(X.data, self._format.precision)
-        if codes is None:
-            codes = np.arange(len(texts), dtype=np.int32)
         if nominal.any():
             codes = codes.copy()
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
@@ -165,10 +157,11 @@ class FastFormatter:
             ends = arrow.strings(["}"] * len(batch))
         ends = arrow.join(ends, _weight_texts(batch), "\n")
         before = pa.concat_arrays([arrow.strings([""]), ends[:-1]])
-        starts = arrow.join(before, "{", self._indices_at(position[first]))
-        prefixes = self._prefixes
-        if self._many:  # the others need not be copied
-            prefixes, position = arrow.take(prefixes, position), np.arange(len(position))
+        starts = arrow.join(before, "{", self._index_texts(position[first]))
+        if len(self._format.schema.attributes) > _AT_ONCE:
+            prefixes, position = arrow.join(",", self._index_texts(position)), np.arange(len(position))
+        else:
+            prefixes = self._prefixes
         pieces = pa.concat_arrays([prefixes, starts, texts])
         chosen = np.empty((len(codes), 2), np.int32)
         chosen[:, 0] = position
@@ -193,7 +186,7 @@ class FastFormatter:
         rows, positions = np.concatenate(row), np.concatenate(where)
         order = np.argsort(rows * len(schema.attributes) + positions)
         texts = arrow.take(pa.concat_arrays(what), order)
-        pairs = arrow.join(self._indices_at(positions[order]), texts)
+        pairs = arrow.join(self._index_texts(positions[order]), texts)
         offsets = np.searchsorted(rows[order], np.arange(len(batch) + 1)).astype(np.int32)
         lines = arrow.join_lists(offsets, pairs, ",")
         return [arrow.text_of(arrow.join("{", lines, "}", _weight_texts(batch), "\n"))]
@@ -206,50 +199,27 @@ def _weight_texts(batch: Batch) -> Any:
     return arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])
 
 
-def distinct_texts(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray | None]:
+def distinct_texts(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray]:
     """The texts of `values`, each after a blank, and int32 codes, which say which of these texts each value has.
 
-    The codes are None where the texts are those of all values in order. `missing` is the text of NaN.
+    `missing` is the text of NaN. Looking values up in a dictionary costs a fifth of formatting them, and pays where
+    they repeat: counts divided by the length of their row do, and so do the scores of features. A sixteenth of the
+    values decides.
     """
-    values = _rounded(values, precision)
-    if _are_small_counts(values):
-        return _COUNTS, values.astype(np.int32)
-    encoded = _dictionary(values)
-    if encoded is None:
-        return spaced_texts(values, missing)
-    texts, codes = spaced_texts(arrow.plain_values(encoded.dictionary).view(np.float64), missing)
-    places = arrow.plain_values(encoded.indices)
+    values = round_significant(values, precision)
+    places, bits = np.arange(len(values), dtype=np.int32), arrow.numbers(values.view(np.int64))
+    sample = len(values) // 16
+    if 2 * arrow.count_distinct(bits[:sample]) <= sample:
+        encoded = arrow.dictionary(bits)
+        values = arrow.plain_values(encoded.dictionary).view(np.float64)
+        places = arrow.plain_values(encoded.indices)
+    texts, codes = spaced_texts(values, missing)
     return texts, places if codes is None else codes[places]
 
 
-def _are_small_counts(values: np.ndarray) -> bool:
-    """Whether `_COUNTS` has the texts of all values."""
-    with np.errstate(invalid="ignore"):  # of NaN
-        counts = (values >= 0) & (values < len(_COUNTS)) & (values == np.rint(values))
-    return bool(counts.all()) and not np.signbit(values).any()
-
-
-def _dictionary(values: np.ndarray) -> Any | None:
-    """Float64 `values`, as the int64 of the same bits, in an Arrow dictionary; None where few seem to repeat.
-
-    A sixteenth of the values decides. Looking values up costs a fifth of formatting them, and pays where they repeat:
-    counts divided by the length of their row do, and so do the scores of features.
-    """
-    bits = arrow.numbers(values.view(np.int64))
-    sample = len(values) // 16
-    if 2 * arrow.count_distinct(bits[:sample]) > sample:
-        return None
-    return arrow.dictionary(bits)
-
-
-def _rounded(values: np.ndarray, precision: int | None) -> np.ndarray:
-    """`values` rounded to `precision`, if there is one."""
-    return values if precision is None else round_significant(values, precision)
-
-
-def round_significant(values: np.ndarray, digits: int) -> np.ndarray:
-    """Each value rounded to this many significant decimal digits, as ``f"{value:.{digits}g}"`` rounds."""
-    if digits >= 17:
+def round_significant(values: np.ndarray, digits: int | None) -> np.ndarray:
+    """Each value rounded to this many significant decimal digits, as ``f"{value:.{digits}g}"`` rounds; None for all."""
+    if digits is None or digits >= 17:
         return values
     bits = np.ascontiguousarray(values).view(np.int64).ravel()  # which tell -0 from 0
     distinct, which = np.unique(bits, return_inverse=True)

@@ -7,12 +7,11 @@ from contextlib import closing
 from itertools import chain
 from typing import IO, Any
 
-from filterkit.arff.beginning import find_row, read_header
+from filterkit.arff.beginning import read_header
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.layout import Layout
 from filterkit.arff.table import ArffTable
 from filterkit.arff.writer import Formatter, header_pieces
-from filterkit.data.attributes import ManyOrFew
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.data.unseen import unknown_values, with_fitted_labels, with_more_values, without_unknown
@@ -22,7 +21,6 @@ from filterkit.files.source import Source
 from filterkit.files.urls import is_url
 from filterkit.formats.base import FileFormat, Opening, Writer
 from filterkit.formats.notes import KEELS, UNSEEN, describe_added
-from filterkit.formats.row_counts import FileRows
 from filterkit.formats.text import BLOCK_SIZE
 
 
@@ -39,7 +37,9 @@ class Arff(FileFormat):
         if opening.first is None:
             return _open_first(self, opening, source)
         assert isinstance(opening.first, ArffTable)
-        return opening.first.continue_in(source)
+        table = opening.first.further.open(source)
+        table.attributes, table.sparse = opening.first.attributes, opening.first.sparse
+        return table
 
     def writer(self, schema: Schema, precision: int | None) -> ArffWriter:
         return ArffWriter(schema, precision)
@@ -51,25 +51,20 @@ def _open_first(form: Arff, opening: Opening, source: Source) -> ArffTable:
     if len(opening.paths) > 1:
         source.mark()
     header, line, rest = read_header(source, block_size, opening.lenient)
-    rest, empty_lines, row, stated = find_row(source, rest, block_size)
-    head = source.marked()
-    head = head[: len(head) - len(rest)]
+    table = ArffTable(header, source, rest, line, opening.block_size)
+    head = table.without_header(source.marked())
     if opening.lenient or len(head) > block_size or not head.endswith((b"\n", b"\r")):
         head = b""  # it would correct each, is not worth it, or may go on in other files
-    is_sparse = row.startswith(b"{")  # the first row decides
-    attributes: ManyOrFew = header.attributes
-    if opening.like is not None and not is_sparse:  # what a sparse row omits is the first label, or the first text
-        attributes = with_fitted_labels(attributes, opening.like)
+    table.note_opening(opening, head)
+    if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
+        table.attributes = with_fitted_labels(table.attributes, opening.like)
     if opening.like is not None and opening.unseen:
-        attributes = without_unknown(attributes, opening.like, is_sparse)
-    added = _find_undeclared(form, opening, source) if opening.extend else {}
+        table.attributes = without_unknown(table.attributes, opening.like, table.sparse)
     if opening.extend:
-        attributes = with_more_values(header.attributes, added)
-    table = ArffTable(header.relation, attributes, source, rest, line + empty_lines, opening.block_size, is_sparse)
-    table.note_header(header, opening, head)
-    more = [describe_added(source.name, attributes[i].name, values) for i, values in added.items()]
-    table.notes = (*more, *table.notes)
-    table.file_rows = FileRows(source.name, stated=stated, is_own=header.is_own)
+        added = _find_undeclared(form, opening, source)
+        table.attributes = with_more_values(table.declared, added)
+        more = [describe_added(source.name, table.attributes[i].name, values) for i, values in added.items()]
+        table.notes = (*more, *table.notes)
     return table
 
 

@@ -35,7 +35,14 @@ _HISTORY = re.compile(rb"^% (filterkit \S+: [^\r\n]*)", re.M)  # as the command 
 _LONGEST_KEPT = 1 << 28  # bytes of a header that can be read again
 _NUMERIC = "plain numeric"  # the kind of a token for several lines that declare numeric attributes with plain names
 # The separators and comments that may come before a declaration and before a row.
-BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
+_BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
+
+
+def skip_separators(text: bytes, position: int = 0) -> int:
+    """Return the offset of the first character, from `position` on, that is neither a separator nor in a comment."""
+    match = _BETWEEN.match(text, position)
+    assert match is not None
+    return match.end()
 
 
 class Header(NamedTuple):
@@ -93,7 +100,7 @@ class Pieces:
 
 
 class _Tokens:
-    """The tokens of a header without its empty lines; the last one can be pushed back.
+    """The tokens of a header without its empty lines.
 
     Attributes
     ----------
@@ -112,7 +119,6 @@ class _Tokens:
         self.begun: bytes | None = None
         self.line = self.next_line = line
         self._stream = self._read(lines)
-        self._ahead: list[Token] = []
 
     def _read(self, lines: Iterator[bytes]) -> Iterator[Token]:
         """The tokens in `lines`. Consecutive lines that declare numeric attributes with plain names are one token."""
@@ -142,19 +148,14 @@ class _Tokens:
 
     def _find_next_declaration(self, text: bytes, position: int) -> int:
         """Return the offset at which the next declaration begins."""
-        match = BETWEEN.match(text, position)
-        assert match is not None
-        if match.end() > position:
-            self.next_line += count_line_ends(match[0])
-        return match.end()
+        end = skip_separators(text, position)
+        self.next_line += count_line_ends(text[position:end])
+        return end
 
     def next(self) -> Token | None:
-        token = self._ahead.pop() if self._ahead else next(self._stream, None)
+        token = next(self._stream, None)
         self.line = self.next_line if token is None else token.line
         return token
-
-    def push_back(self, token: Token) -> None:
-        self._ahead.append(token)
 
     def first_of_line(self) -> Token | None:
         token = self.next()
@@ -173,11 +174,11 @@ class _Tokens:
         return token is not None and token.kind in (WORD, QUOTED) and token.text.lower() == word
 
     def rest_of_line(self) -> list[Token]:
-        """The first three tokens of the rest of this line, all of which is skipped."""
+        """The first four tokens of the rest of this line, all of which is skipped."""
         rest: list[Token] = []
         token = self.next()
         while token is not None and token.kind != EOL:
-            if len(rest) < 3:
+            if len(rest) < 4:
                 rest.append(token)
             token = self.next()
         return rest
@@ -245,7 +246,11 @@ def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew
         token = tokens.first_of_line()
         if token is not None and token.kind == _NUMERIC:
             before = len(attributes)
-            _add_numeric(attributes, token.text)
+            if "%" in token.text:
+                for name, comments in _PLAIN_LINE.findall(token.text):
+                    attributes.add(Attribute(name, scores=_scores(comments)))
+            else:
+                attributes.add_numeric(_second_words(token.text))
             lines.frombytes(np.arange(token.line, token.line + len(attributes) - before).tobytes())
         elif tokens.keyword(token, "@attribute"):
             assert token is not None
@@ -283,15 +288,6 @@ def _scores(comment: str) -> tuple[tuple[str, float], ...]:
     return tuple(reversed(pairs))
 
 
-def _add_numeric(attributes: Collected, text: str) -> None:
-    """Add what lines declare that match `_PLAIN_LINES`."""
-    if "%" in text:
-        for name, comments in _PLAIN_LINE.findall(text):
-            attributes.add(Attribute(name, scores=_scores(comments)))
-    else:
-        attributes.add_numeric(_second_words(text))
-
-
 def _second_words(text: str) -> Texts:
     """The second of the three words of each line of ASCII text."""
     characters = np.frombuffer(text.encode("ascii"), np.uint8)
@@ -321,20 +317,20 @@ def _attribute(tokens: _Tokens, depth: int) -> Attribute:
     kind = tokens.need("the type of an attribute")
     if kind.kind == OPEN:
         values = _nominal_values(tokens, name)
-        return Attribute(name, "nominal", values, weight=_weight(tokens, name))
+        return Attribute(name, "nominal", values, weight=_weight(tokens.rest_of_line(), name))
     word = kind.text.lower() if kind.kind in (WORD, QUOTED) and not kind.missing else ""
     if word in ("numeric", "real", "integer"):
-        return Attribute(name, "numeric", weight=_weight(tokens, name))
+        return Attribute(name, "numeric", weight=_weight(tokens.rest_of_line(), name))
     if word == "string":
-        return Attribute(name, "string", weight=_weight(tokens, name))
+        return Attribute(name, "string", weight=_weight(tokens.rest_of_line(), name))
     if word == "date":
-        return _date(tokens, name)
+        return _date(tokens.rest_of_line(), kind.line, name)
     if word == "relational":
         if depth == DEEPEST:
             raise ArffError(
                 f"relational attributes are nested more than {DEEPEST} deep", line=kind.line, attribute=name
             )
-        weight = _weight(tokens, name)
+        weight = _weight(tokens.rest_of_line(), name)
         attributes, lines, _ = _attributes(tokens, name, depth + 1)
         if not attributes:
             raise ArffError("no attribute is declared inside", line=tokens.line, attribute=name)
@@ -364,28 +360,24 @@ def _nominal_values(tokens: _Tokens, name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _date(tokens: _Tokens, name: str) -> Attribute:
-    token = tokens.next()
+def _date(rest: list[Token], line: int, name: str) -> Attribute:
+    """The date that a line declares with the first tokens of its `rest` after the type."""
     pattern = DEFAULT_DATE_FORMAT
-    if token is not None and token.kind in (WORD, QUOTED):
-        pattern = token.text
-    elif token is not None and token.kind != CLOSE:
-        tokens.push_back(token)
-    elif token is not None:
-        raise ArffError(f"expected a date format, found {token.describe()}", line=token.line, attribute=name)
-    line = tokens.line
-    try:
-        from filterkit.data.dates import DateFormat  # only few files have dates
+    if rest and rest[0].kind == CLOSE:
+        raise ArffError(f"expected a date format, found {rest[0].describe()}", line=line, attribute=name)
+    if rest and rest[0].kind in (WORD, QUOTED):
+        pattern, rest = rest[0].text, rest[1:]
+    from filterkit.data.dates import DateFormat  # only few files have dates
 
+    try:
         DateFormat(pattern)
     except ArffError as error:
         raise ArffError(error.message, line=line, attribute=name) from None
-    return Attribute(name, "date", format=pattern, weight=_weight(tokens, name))
+    return Attribute(name, "date", format=pattern, weight=_weight(rest, name))
 
 
-def _weight(tokens: _Tokens, name: str) -> float:
+def _weight(rest: list[Token], name: str) -> float:
     """The attribute weight ``{w}`` at the end of a declaration, 1 if there is none; Weka ignores other text there."""
-    rest = tokens.rest_of_line()
     if not rest or rest[0].kind != OPEN:
         return 1.0
     weight = parse_number(rest[1].text) if len(rest) >= 3 and rest[2].kind == CLOSE else None

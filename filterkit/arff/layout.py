@@ -46,8 +46,13 @@ class Layout:
         passthrough = list(schema.passthrough_indices)
         self.other = np.full(self.count, -1, np.int64)
         self.other[passthrough] = np.arange(len(passthrough))
-        self.codes = by_nominal(attributes, _codes)
-        self.dates = {i: _date_format(attributes[i].format) for i in passthrough if attributes[i].kind == "date"}
+        self.codes = by_nominal(attributes, lambda labels: {label: code for code, label in enumerate(labels)})
+        self.dates: dict[int, DateFormat] = {}
+        for i in passthrough:
+            if attributes[i].kind == "date":
+                from filterkit.data.dates import DateFormat  # only few files have dates
+
+                self.dates[i] = DateFormat(attributes[i].format)
         relational = [i for i in passthrough if attributes[i].kind == "relational"]
         self.bags = {i: Layout(Schema(attributes[i].name, attributes[i].attributes)) for i in relational}
         self.textual = ~of_kinds(attributes, "numeric")
@@ -60,7 +65,7 @@ class Layout:
         """Return `Batch.y` from float64 values of the class, NaN for missing."""
         return np.where(np.isnan(values), -1, values).astype(np.int32) if self.class_index in self.codes else values
 
-    def place_pairs(
+    def split_pairs(
         self, indptr: np.ndarray, positions: np.ndarray, values: np.ndarray
     ) -> tuple[Csr | np.ndarray, np.ndarray | None]:
         """Return X and y of rows that are given as pairs of attribute and value; those left out are 0.
@@ -77,26 +82,10 @@ class Layout:
             y = np.zeros(len(indptr) - 1)
             y[np.searchsorted(indptr, of_class, "right") - 1] = values[of_class]
             y = self.code_class(y)
-        columns, width = self.feature.take(positions), self.schema.width
-        if not self.sparse:
-            X = np.zeros((len(indptr) - 1, width))
-            is_feature = columns >= 0
-            rows = np.repeat(np.arange(len(X)), np.diff(indptr))
-            X[rows[is_feature], columns[is_feature]] = values[is_feature]
-            return X, y
-        dropped = np.flatnonzero((columns < 0) | (values == 0))
+        columns = self.feature.take(positions)
+        dropped = np.flatnonzero((columns < 0) | ((values == 0) & self.sparse))
         if len(dropped):
             indptr = indptr - np.searchsorted(dropped, indptr)
             columns, values = np.delete(columns, dropped), np.delete(values, dropped)
-        return Csr(values, columns, indptr.astype(np.int32), width), y
-
-
-def _codes(labels: tuple[str, ...]) -> dict[str, int]:
-    """The index of each label."""
-    return {label: code for code, label in enumerate(labels)}
-
-
-def _date_format(pattern: str) -> DateFormat:
-    from filterkit.data.dates import DateFormat  # only few files have dates
-
-    return DateFormat(pattern)
+        X = Csr(values, columns, indptr.astype(np.int32), self.schema.width)
+        return (X if self.sparse else X.toarray()), y

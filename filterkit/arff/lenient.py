@@ -84,7 +84,8 @@ class _Mender:
         if fields is None:
             return None
         found, last = fields
-        if "" in found and found.index("") == self._layout.count - 1 and any(map(_has_blanks, found)):
+        is_last_empty = "" in found and found.index("") == self._layout.count - 1
+        if is_last_empty and any(set(_BLANKS).intersection(field) and not _is_quoted(field) for field in found):
             return None  # Weka would take the words of a value for several, and the last comma for a mere end
         if last["weight"] or len(found) == self._layout.count + 1:  # one comma may come last, or before a weight
             found = found[:-1] if found[-1] == "" else found
@@ -159,11 +160,6 @@ def _fields(line: str) -> tuple[list[str], re.Match[str]] | None:
 def _is_quoted(field: str) -> bool:
     """Whether a field is one value in quotes, as Weka reads it."""
     return re.fullmatch(_QUOTED, field) is not None
-
-
-def _has_blanks(field: str) -> bool:
-    """Whether Weka reads several values in a field."""
-    return not _is_quoted(field) and any(blank in field for blank in _BLANKS)
 
 
 def _is_null(field: str, kind: str, labels: Mapping[str, int] | None) -> bool:

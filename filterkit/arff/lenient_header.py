@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from filterkit.arff.header import BETWEEN, DATA, Header, Pieces, parse_header
+from filterkit.arff.header import DATA, Header, Pieces, parse_header, skip_separators
 from filterkit.arff.lenient import in_quotes, text_of
 from filterkit.errors import ArffError
 from filterkit.formats.notes import DECLARATION, KEEL
@@ -73,7 +73,7 @@ def read_leniently(pieces: Pieces, error: ArffError) -> tuple[Header, int, bytes
             raise error  # it is too long
         begun = False
         for line in piece.splitlines(keepends=True):
-            begun = begun or _begins_rows(line)
+            begun = begun or DATA.match(line, skip_separators(line)) is not None
             mended = None if begun else _mended(line)
             if mended is not None:
                 found.append((len(lines) + 1, mended))
@@ -95,12 +95,6 @@ def hint(pieces: Pieces, error: ArffError) -> str:
         return ""
     lines = b"".join(pieces.kept).splitlines()[error.line - pieces.first :][:1]
     return "; --lenient reads it" if lines and _mended(lines[0]) is not None else ""
-
-
-def _begins_rows(line: bytes) -> bool:
-    match = BETWEEN.match(line)
-    assert match is not None
-    return DATA.match(line, match.end()) is not None
 
 
 def _mended(line: bytes) -> Mended | None:

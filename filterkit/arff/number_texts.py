@@ -16,8 +16,7 @@ from filterkit.data.numbers import format_number
 
 _LEAST, _TOO_LARGE = 1e-4, 1e16  # absolute values between them, and 0, have an exponent in neither spelling
 _RARE = 100  # if one in so many numbers is whole, their places are found faster than all of the text is searched
-_COMMA, _BLANK, _ZERO = b", 0"
-_ROW_END, _NULL, _POINT = b"]n."
+_COMMA, _BLANK, _ROW_END, _NULL = b", ]n"
 
 
 def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarray | None]:
@@ -78,19 +77,6 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     return arrow.strings_at(rows, pieces.buffers()[2])
 
 
-def comma_texts(count: int) -> Any:
-    """An Arrow array of the numbers from 0 up to, but not including, `count` >= 1, each after a comma."""
-    pieces, bounds, size = [], [np.zeros(1, np.int32)], 0
-    for first in range(0, count, 1 << 16):
-        text = _json(np.arange(first, min(first + (1 << 16), count)))[:-1].copy()
-        text[0] = _COMMA
-        begins = np.append(np.flatnonzero(text == _COMMA), len(text)).astype(np.int32)
-        pieces.append(text)
-        bounds.append(begins[1:] + np.int32(size))
-        size += len(text)
-    return arrow.strings_at(np.concatenate(bounds), np.concatenate(pieces))
-
-
 def _json(values: np.ndarray) -> np.ndarray:
     """A float64 or int64 array as JSON: uint8 (n,)."""
     return np.frombuffer(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
@@ -107,7 +93,7 @@ def _are_odd(values: np.ndarray) -> np.ndarray:
     return np.asarray(~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0)))
 
 
-def _words(values: np.ndarray, missing: str = "?") -> list[str]:
+def _words(values: np.ndarray, missing: str) -> list[str]:
     """`format_number` of values whose JSON is another text; `missing` for NaN."""
     if (np.isfinite(values) & (values != 0)).all():  # so all have exponents
         return [repr(value).replace("e-0", "e-") for value in values.tolist()]
@@ -133,12 +119,8 @@ def _without_point_zero(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
         points = _find_points(text, whole)
         cuts = [0, *np.stack([points, points + len(".0")], axis=1).ravel().tolist(), len(text)]
         return np.frombuffer(b"".join(_slices(text, cuts[::2], cuts[1::2])), np.uint8)
-    ends = np.append(text[2:], _ROW_END)
-    points = (text[:-1] == _POINT) & (text[1:] == _ZERO) & ((ends == _COMMA) | (ends == _ROW_END))
-    keep = np.ones(len(text), bool)
-    keep[:-1] &= ~points
-    keep[1:] &= ~points
-    return np.asarray(text[keep])
+    shorter = text.tobytes().replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
+    return np.frombuffer(shorter, np.uint8)
 
 
 def _find_points(text: np.ndarray, whole: np.ndarray) -> np.ndarray:

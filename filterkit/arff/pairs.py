@@ -30,8 +30,6 @@ def pair_rows(
     if not len(X.data):
         return ["".join(f"{begin}\n" for begin in begins).encode()]
     texts, codes = distinct_texts(X.data, precision, "nan")
-    if codes is None:
-        codes = np.arange(len(texts), dtype=np.int32)
     buffer = bytes(arrow.text_of(texts)).translate(_COLON)
     bounds = arrow.bounds(texts)
     texts = arrow.strings_at(np.ascontiguousarray(bounds - bounds[0]), buffer)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit.arff.tokens import unescape
+from filterkit.arff import exact
+from filterkit.arff.layout import Layout
+from filterkit.arff.tokens import QUOTED, WORD, Token, unescape
 from filterkit.data.numbers import parse_number
 
 # A quoted value between separators, or a comment. Every alternative starts with the character that begins the match,
@@ -70,6 +72,24 @@ def _replace_piece(piece: bytes, marked: list[str]) -> bytes:
         return inner
     marked.append(unescape(inner.decode()))
     return MARK + b"%d" % (len(marked) - 1)
+
+
+def read_word(word: str, position: int, layout: Layout, marked: list[str]) -> Any:
+    """The value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`.
+
+    Raises
+    ------
+    NotPlain, ArffError : only the exact path can say what the value is, or what is wrong.
+    """
+    if not word:
+        raise NotPlain  # an empty field; an empty value in quotes would be a mark
+    is_mark = word.startswith(MARK.decode())
+    token = Token(QUOTED, marked[int(word[1:])], 1, 0) if is_mark else Token(WORD, word, 1, 0)
+    odd = exact.Odd([], [])
+    value = exact.read_value(token, position, layout, odd)
+    if odd.unseen or odd.too_large:
+        raise NotPlain
+    return value
 
 
 def take_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:

@@ -6,7 +6,7 @@ import re
 
 from filterkit.data.attributes import by_nominal
 from filterkit.data.batch import Batch
-from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute, Schema
+from filterkit.data.schema import DEFAULT_DATE_FORMAT, Schema
 from filterkit.errors import FilterkitError, quoted
 
 _SPECIAL = re.compile(r"""[\x00-\x20,%'"{}\\]""")
@@ -18,26 +18,11 @@ def quote(text: str) -> str:
     return f"'{text.translate(_ESCAPES)}'" if text in ("", "?") or _SPECIAL.search(text) else text
 
 
-def _refuse_loss(attribute: Attribute, of_all: bool, moments: list[int | None]) -> None:
-    """Raise a `FilterkitError` if dates in milliseconds have more than seconds, or there are any when `of_all`."""
-    if any(moment is not None and (of_all or moment % 1000) for moment in moments):
-        lost = "dates" if of_all else "milliseconds"
-        raise FilterkitError(
-            f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would lose its {lost}; "
-            f"give it one such as {DEFAULT_DATE_FORMAT}.SSS"
-        )
-
-
 def quote_all(texts: list[str]) -> list[str]:
     """`quote` of each text; looks at all of them together first, because few need quotes."""
     if _SPECIAL.search("x".join(texts)) is None and "" not in texts and "?" not in texts:
         return texts
     return [quote(text) for text in texts]
-
-
-def _label_texts(labels: tuple[str, ...]) -> list[str]:
-    """The texts of labels, followed by that of a missing value."""
-    return [*map(quote, labels), "?"]
 
 
 class RowFormat:
@@ -55,7 +40,7 @@ class RowFormat:
         self.schema = schema.replace(labels=()) if schema.labels else schema
         self.sparse = sparse
         self.precision = precision
-        self.labels = by_nominal(schema.attributes, _label_texts)
+        self.labels = by_nominal(schema.attributes, lambda labels: [*map(quote, labels), "?"])
 
     def passthrough_texts(self, batch: Batch) -> list[list[str]]:
         """The ARFF text of each column of `Batch.passthrough`, ``?`` for missing.
@@ -72,8 +57,14 @@ class RowFormat:
 
                     pattern = DateFormat(attribute.format)
                     moments = column.cast("int64").to_pylist()
-                    if pattern.holds_nothing or not pattern.holds_milliseconds:
-                        _refuse_loss(attribute, pattern.holds_nothing, moments)
+                    lost = "dates" if pattern.holds_nothing else "milliseconds"
+                    if not pattern.holds_milliseconds and any(
+                        m is not None and (pattern.holds_nothing or m % 1000) for m in moments
+                    ):
+                        raise FilterkitError(
+                            f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would "
+                            f"lose its {lost}; give it one such as {DEFAULT_DATE_FORMAT}.SSS"
+                        )
                     columns.append(["?" if m is None else quote(pattern.format(m)) for m in moments])
                 else:
                     columns.append(["?" if text is None else quote(text) for text in column.to_pylist()])

@@ -22,81 +22,62 @@ from filterkit.files.stretches import seen
 from filterkit.formats.base import Files, Opening, Parsed
 from filterkit.formats.notes import Note
 from filterkit.formats.row_counts import FileRows, stated_rows
-from filterkit.formats.text import TextTable
+from filterkit.formats.text import BLOCK_SIZE, TextTable
 
 
 class ArffTable(TextTable):
-    """An opened file.
+    """An opened file, with its rows read up to the first one.
 
     Parameters
     ----------
-    relation, attributes, source, rest, line, size : see `TextTable`.
-    is_sparse : whether rows are sparse.
+    header : of the file, or of the first file of the input if it has none.
+    source, size : see `TextTable`.
+    rest : what has been read after the header.
+    line : the number of the line where `rest` begins.
 
     Attributes
     ----------
-    declared : the attributes that its header declares, or that of the first file if it has none.
+    declared : the attributes of the header.
+    further : opens further files of the input.
     """
 
     newline = b""
     omits_texts = True
+    further: FurtherFiles
     _lengthened = staticmethod(lengthened)
 
-    def __init__(
-        self,
-        relation: str,
-        attributes: ManyOrFew,
-        source: Source,
-        rest: bytes,
-        line: int,
-        size: int | None,
-        is_sparse: bool,
-    ) -> None:
-        self.sparse = is_sparse
-        super().__init__(relation, attributes, source, rest, line, size, cut)
+    def __init__(self, header: Header, source: Source, rest: bytes, line: int, size: int | None) -> None:
+        rest, empty_lines, row, stated = find_row(source, rest, max(size or BLOCK_SIZE, 4096))
+        self.sparse = row.startswith(b"{")  # the first row decides
+        super().__init__(header.relation, header.attributes, source, rest, line + empty_lines, size, cut)
         self.records_are_lines = True
-        self.declared = attributes
+        self.declared, self.history = header.attributes, header.history
+        self.notes = tuple(Note(kind, line, name=source.name) for kind, line in header.repairs)
+        self.file_rows = FileRows(source.name, stated=stated, is_own=header.is_own)
+        if header.output is not None and place_of(header.attributes, header.output) is not None:
+            self.class_ = header.output  # which KEEL's @outputs names alone
         if self._begin is not None:
             self.small_file_size = self._size
 
-    def note_header(self, header: Header, opening: Opening, head: bytes) -> None:
-        """Note the header of the first file; `head` is that of `FurtherFiles`."""
-        self._opening, self.declared, self.history = opening, header.attributes, header.history
-        self.notes = header_notes(header, self._source.name)
-        if header.output is not None and place_of(header.attributes, header.output) is not None:
-            self.class_ = header.output  # which KEEL's @outputs names alone
-        self._further = FurtherFiles(
-            self._source.name,
-            header.attributes,
-            opening.encoding,
-            self._size,
-            opening.lenient,
-            head,
-            self.line,
-            header.is_own,
-            opening.unseen or opening.extend,
-        )
+    def note_opening(self, opening: Opening, head: bytes) -> None:
+        """Note how this first file of an input is opened; `head` is that of `FurtherFiles`."""
+        sent = opening._replace(like=None, paths=())  # workers need neither
+        is_own = bool(self.file_rows.is_own)
+        self.further = FurtherFiles(self._source.name, self.declared, sent, self._size, head, self.line, is_own)
 
-    def continue_in(self, source: Source) -> ArffTable:
-        """Return the table of a further file of the input that this table is the first of."""
-        table = self._further.open(source)
-        table.attributes, table.sparse = self.attributes, self.sparse
-        return table
+    def without_header(self, head: bytes) -> bytes:
+        """Return the beginning of a text of the file which comes before the rows that have been read."""
+        return head[: len(head) - len(self._rest)]
 
     def parser(self, schema: Schema) -> PartParser:
-        opening, layout = self._opening, Layout(schema)
+        opening, layout = self.further.opening, Layout(schema)
         declared = Layout(Schema("", self.declared)) if opening.extend else layout
         parser = BlockParser(layout, opening.rejects, opening.lenient, opening.unseen, declared)
-        return PartParser(parser, self._further)
+        return PartParser(parser, self.further)
 
     def read_all(self) -> Block:
         """Return all rows."""
         return Block(_read_all(self._source, self._rest, self._size), self.line, self._source.name)
-
-
-def header_notes(header: Header, name: str) -> tuple[Note, ...]:
-    """Return notes of what was corrected in the header of a file."""
-    return tuple(Note(kind, line, name=name) for kind, line in header.repairs)
 
 
 def _read_all(source: Source, text: bytes, size: int) -> bytes:
@@ -115,22 +96,20 @@ class FurtherFiles:
     ----------
     name : of the first file.
     attributes : that its header declares.
-    encoding, block_size, lenient : as for `filterkit.formats.reader.Reader`.
+    opening : how it was opened.
+    block_size : bytes that are read at once.
     head : text before the rows that needs no parsing, because the first file begins with it; empty if there is none.
     line : the number of the line after `head`.
     is_own : whether the first file begins with filterkit's own comment.
-    any_values : whether nominal attributes may declare other values.
     """
 
     name: str
     attributes: ManyOrFew
-    encoding: str
+    opening: Opening
     block_size: int
-    lenient: bool
     head: bytes = b""
     line: int = 1
     is_own: bool = False
-    any_values: bool = False
 
     def open(self, source: Source) -> ArffTable:
         """Return the table of a file that has just been opened; it is closed if that cannot be read.
@@ -139,31 +118,24 @@ class FurtherFiles:
         ------
         FilterkitError : it cannot be read, or its attributes are others.
         """
-        declared, rows = self.attributes, FileRows(source.name)
-        notes: tuple[Note, ...] = ()
+        header, line, rest = Header("", self.attributes), 1, b""
         try:
             source.mark()
-            rest, empty_lines, row, stated = find_row(source, b"", max(self.block_size, 4096))
-            line = 1
+            _, _, row, _ = find_row(source, b"", max(self.block_size, 4096))
+            source.rewind()
             if row.lower().lstrip(b"'\"").startswith(b"@relation"):
-                source.rewind()
-                header, line, rest = read_header(source, self.block_size, self.lenient)
-                declared, notes = header.attributes, header_notes(header, source.name)
-                rows = FileRows(source.name, is_own=header.is_own)
-                rest, empty_lines, row, stated = find_row(source, rest, max(self.block_size, 4096))
-                if declared != self.attributes:
-                    self._check(source.name, declared, row.startswith(b"{"))
-            source.marked()
+                header, line, rest = read_header(source, self.block_size, self.opening.lenient)
+            table = ArffTable(header, source, rest, line, self.block_size)
+            if header.attributes != self.attributes:
+                self._check(source.name, header.attributes, table.sparse)
         except BaseException:
             source.close()
             raise
-        table = ArffTable("", declared, source, rest, line + empty_lines, self.block_size, False)
-        table.notes, table.file_rows = notes, rows._replace(stated=stated)
         return table
 
     def _check(self, name: str, attributes: ManyOrFew, is_sparse: bool) -> None:
         """Refuse attributes that are others than those of the first file, unless only values differ and they may."""
-        what = describe_difference(attributes, self.attributes, self.any_values)
+        what = describe_difference(attributes, self.attributes, self.opening.unseen or self.opening.extend)
         if not what and is_sparse:
             pairs = zip(attributes, self.attributes)
             changed = next((one.name for one, other in pairs if one.values[:1] != other.values[:1]), None)
@@ -179,7 +151,7 @@ class FurtherFiles:
 
         `elsewhere` is that of `Files`.
         """
-        with closing((seen if elsewhere else Source)(path, self.encoding, name)) as source:
+        with closing((seen if elsewhere else Source)(path, self.opening.encoding, name)) as source:
             source.mark()
             text = _read_all(source, b"", self.block_size)
             begin = len(self.head)

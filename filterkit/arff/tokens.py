@@ -30,6 +30,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _ESCAPE = re.compile(r"\\([0-3][0-7]{2}|[0-7]{1,2}|[\s\S])")
+_SURROGATE = re.compile("[\ud800-\udfff]")  # stands for a byte that is not valid in the encoding
 _NAMED_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
 
@@ -105,7 +106,7 @@ def tokenize(text: str, line: int = 1) -> Iterator[Token]:
             kind, value = QUOTED, unescape(raw)
         else:
             continue  # only separators or a comment, at the end of the text
-        if not value.isascii() and not _encodable(value):
+        if not value.isascii() and _SURROGATE.search(value):
             shown = quoted(value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"), 30)
             raise ArffError(f"{shown} is not valid in this encoding; try --encoding latin-1", line=line)
         yield Token(kind, value, line, commas)
@@ -114,14 +115,6 @@ def tokenize(text: str, line: int = 1) -> Iterator[Token]:
             line += 1 if raw == "\n" else count_lines(raw)
     if kind != EOL or commas:
         yield Token(EOL, "", line, commas)
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def count_lines(text: str) -> int:

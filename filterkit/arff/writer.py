@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from filterkit.arff.row_format import RowFormat, quote, quote_all
@@ -66,32 +65,12 @@ def _numeric_declarations(names: Sequence[str], metrics: tuple[str, ...], scores
 
 def _any_declarations(attributes: Sequence[Attribute]) -> bytes:
     """The lines that declare attributes."""
-    lines: list[str] = []
-    for plain, group in groupby(attributes, _is_plain):
-        declare = _plain_declarations if plain else _declarations
-        lines += declare(list(group))
-    return ("\n".join(lines) + "\n").encode()
-
-
-def _is_plain(attribute: Attribute) -> bool:
-    """Whether there is nothing to declare but a name, ``numeric`` and scores."""
-    return attribute.kind == "numeric" and attribute.weight == 1
-
-
-def _plain_declarations(attributes: list[Attribute]) -> list[str]:
-    """The lines that declare plain attributes; the same as those of `_declarations`, made in less time."""
-    names = quote_all([each.name for each in attributes])
-    return [f"@attribute {name} numeric{_scores(each)}" for name, each in zip(names, attributes)]
+    return "".join([f"{line}\n" for attribute in attributes for line in _declaration(attribute)]).encode()
 
 
 def _scores(attribute: Attribute) -> str:
     """The comments that tell the scores of an attribute."""
     return "".join([f" % {visible(metric)}={format_number(score)}" for metric, score in attribute.scores])
-
-
-def _declarations(attributes: list[Attribute]) -> list[str]:
-    """The lines that declare attributes of any kind."""
-    return [line for attribute in attributes for line in _declaration(attribute)]
 
 
 def _declaration(attribute: Attribute) -> list[str]:

@@ -17,9 +17,9 @@ import pyarrow as pa
 from filterkit.data.losses import Inexact, is_exact
 
 try:
-    from pyarrow._compute import ArraySortOptions, CountOptions, JoinOptions, call_function
+    from pyarrow._compute import ArraySortOptions, CountOptions, JoinOptions, SetLookupOptions, call_function
 except ImportError:  # pyarrow has moved this private module; the public one is slower to import
-    from pyarrow.compute import ArraySortOptions, CountOptions, JoinOptions, call_function
+    from pyarrow.compute import ArraySortOptions, CountOptions, JoinOptions, SetLookupOptions, call_function
 
 _SMALL = 10**15  # decimals of so many digits are the shortest texts of float64
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
@@ -151,6 +151,11 @@ def replace(texts: Any, chosen: np.ndarray, words: Any) -> Any:
     return call_function("replace_with_mask", [texts, flags(chosen), words])
 
 
+def are_among(array: Any, others: Any) -> Any:
+    """An Arrow array of flags, which elements are among those of another array."""
+    return call_function("is_in", [array], SetLookupOptions(others))
+
+
 def count_distinct(array: Any) -> int:
     """The number of distinct elements of an array."""
     return int(call_function("count_distinct", [array], CountOptions()).as_py())
@@ -159,6 +164,14 @@ def count_distinct(array: Any) -> int:
 def dictionary(array: Any) -> Any:
     """The same elements as a `DictionaryArray`."""
     return call_function("dictionary_encode", [array])
+
+
+def look_up(encoded: Any, image: np.ndarray) -> np.ndarray:
+    """The element of `image` for each value of a `DictionaryArray` with int32 indices; the last element is for null."""
+    codes = plain_values(encoded.indices)
+    if encoded.null_count:
+        codes = np.where(nulls(encoded.indices), len(image) - 1, codes)
+    return np.asarray(image[codes])
 
 
 def moments(values: Sequence[int | None]) -> Any:
@@ -184,22 +197,36 @@ def text_of(array: Any) -> memoryview:
     return memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])]
 
 
-def lengths(array: Any) -> np.ndarray:
-    """int32 (n,): the bytes of each string of an Arrow array, 0 for null."""
-    return np.diff(bounds(array))
-
-
 def bounds(array: Any) -> np.ndarray:
-    """int32 (n + 1,): where each string of an Arrow array begins in its buffer, and where the last one ends."""
+    """int (n + 1,): where each string of an Arrow array begins in its buffer, and where the last one ends.
+
+    They are int64 for large strings, and int32 for others.
+    """
+    dtype: Any = np.int64 if array.type == pa.large_string() else np.int32
     if not len(array):
-        return np.zeros(1, np.int32)
-    return np.frombuffer(array.buffers()[1], np.int32)[array.offset : array.offset + len(array) + 1]
+        return np.zeros(1, dtype)
+    return np.frombuffer(array.buffers()[1], dtype)[array.offset : array.offset + len(array) + 1]
+
+
+def one_chunk(column: Any) -> Any:
+    """The array that a column of a table consists of, or its arrays joined; an array as it is."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def plain_values(array: Any) -> np.ndarray:
     """The elements of a float64, int64 or int32 array without a copy; those that are null are arbitrary."""
     dtype: Any = next(dtype for dtype, kind in _TYPES.items() if kind == array.type)
+    if not len(array):
+        return np.empty(0, dtype)
     return np.frombuffer(array.buffers()[1], dtype)[array.offset : array.offset + len(array)]
+
+
+def floats(array: Any) -> np.ndarray:
+    """The elements of a float64 array, NaN for null; without a copy if none is."""
+    values = plain_values(array)
+    return np.where(nulls(array), np.nan, values) if array.null_count else values
 
 
 def nulls(array: Any) -> np.ndarray:

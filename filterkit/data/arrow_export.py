@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.data.columns import codes_of, to_columns, weight_name, weights_of
+from filterkit.data.columns import weight_column
 from filterkit.data.dates import DateFormat
+from filterkit.data.labels import join
 from filterkit.data.losses import named, warn_of_losses
-from filterkit.data.noted import noted
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute
+from filterkit.data.schema_json import noted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,6 +20,39 @@ if TYPE_CHECKING:
 
 _FRACTION, _ZONE = ".SSS", "X"  # what is added to the format of dates that need it
 _ENUM = "_PL_ENUM_VALUES"  # where a field tells Polars the labels, each as LENGTH;TEXT, in their order
+
+
+def to_table(batch: Batch) -> Any:
+    """The Arrow table of a batch, with a column for each attribute, class and labels included; null is missing.
+
+    Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out;
+    `filterkit.to_arrow` gives them, too, and notes what the columns do not tell.
+    """
+    import pyarrow as pa
+
+    from filterkit.data import arrow
+
+    if batch.schema.labels:
+        batch = join(batch, batch.schema.replace(labels=()))
+    schema = batch.schema
+    X = np.ascontiguousarray(batch.in_form(False).X.T)
+    features = iter(range(len(X)))
+    passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
+    arrays = []
+    for place, attribute in enumerate(schema.attributes):
+        if attribute.kind not in ("numeric", "nominal"):
+            arrays.append(next(passthrough))
+            continue
+        values = batch.y if place == schema.class_index else X[next(features)]
+        assert values is not None
+        if attribute.kind == "numeric":
+            arrays.append(arrow.numbers(values, np.isnan(values)))
+        else:
+            with np.errstate(invalid="ignore"):
+                missing = ~(values >= 0)
+            codes = arrow.numbers(np.where(missing, 0, values).astype(np.int32), missing)
+            arrays.append(pa.DictionaryArray.from_arrays(codes, arrow.strings(attribute.values)))
+    return pa.table(arrays, names=[a.name for a in schema.attributes])
 
 
 def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
@@ -41,32 +75,19 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
     import pyarrow as pa
 
     arrays, fields = [], []
-    for attribute, column in zip(batch.schema.attributes, to_columns(batch), strict=True):
-        array, metadata = _array(attribute, column), None
+    for attribute, column in zip(batch.schema.attributes, to_table(batch).columns, strict=True):
+        metadata = None
         if attribute.kind == "nominal":
             metadata = {_ENUM: "".join(f"{len(value.encode())};{value}" for value in attribute.values)}
-        arrays.append(array)
-        fields.append(pa.field(attribute.name, array.type, metadata=metadata))
-    name = weight_name(batch, weights)
-    if name is not None:
-        arrays.append(pa.array(weights_of(batch)))
+        elif attribute.kind == "date" and has_zone(attribute):
+            column = column.cast(pa.timestamp("ms", "UTC"))
+        arrays.append(column)
+        fields.append(pa.field(attribute.name, column.type, metadata=metadata))
+    column_of_weights = weight_column(batch, weights)
+    for name, values in column_of_weights.items():
+        arrays.append(pa.array(values))
         fields.append(pa.field(name, pa.float64()))
-    return pa.table(arrays, schema=pa.schema(fields, metadata=noted(batch.schema, name)))
-
-
-def _array(attribute: Attribute, column: Any) -> pa.Array:
-    """A column of `to_columns` as Arrow has it."""
-    import pyarrow as pa
-
-    if attribute.kind == "numeric":
-        return pa.array(column, pa.float64(), from_pandas=True)
-    if attribute.kind == "nominal":
-        codes = pa.array(codes_of(column), mask=np.isnan(column))
-        return pa.DictionaryArray.from_arrays(codes, pa.array(attribute.values, pa.string()), ordered=False)
-    if attribute.kind == "date":
-        zone = "UTC" if has_zone(attribute) else None
-        return pa.array(column, pa.int64()).cast(pa.timestamp("ms", tz=zone))
-    return pa.array(column, pa.string())
+    return pa.table(arrays, schema=pa.schema(fields, metadata=noted(batch.schema, *column_of_weights)))
 
 
 def arrow_stream(batch: Batch, requested: Any = None) -> Any:
@@ -74,7 +95,7 @@ def arrow_stream(batch: Batch, requested: Any = None) -> Any:
     schema = batch.schema
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
     dates = [a for a in schema.passthrough if a.kind == "date"]
-    formats = [a.name for a in dates if a.format != date_format(_has_fraction(a), has_zone(a))]
+    formats = [a.name for a in dates if a.format != date_format(_FRACTION in a.format, has_zone(a))]
     weighted = [a.name for a in schema.attributes if a.weight != 1]
     losses = [
         f"{what} of {named(names)}"
@@ -89,11 +110,6 @@ def arrow_stream(batch: Batch, requested: Any = None) -> Any:
 def date_format(with_fraction: bool, with_zone: bool) -> str:
     """The format of dates that come from elsewhere."""
     return DEFAULT_DATE_FORMAT + (_FRACTION if with_fraction else "") + (_ZONE if with_zone else "")
-
-
-def _has_fraction(attribute: Attribute) -> bool:
-    """Whether the format of a date says milliseconds, as `from_arrow` writes them."""
-    return _FRACTION in attribute.format
 
 
 def has_zone(attribute: Attribute) -> bool:

@@ -19,8 +19,8 @@ from filterkit.data.column_types import (
 from filterkit.data.contract import describe_no_rows, kind_of
 from filterkit.data.interop import with_noted
 from filterkit.data.losses import Inexact, named, warn_of_losses
-from filterkit.data.noted import schema_noted
 from filterkit.data.schema import Attribute, Schema
+from filterkit.data.schema_json import schema_noted
 from filterkit.data.tables import numbers_of, texts
 from filterkit.errors import FilterkitError, quoted, suggestion
 
@@ -72,9 +72,7 @@ def from_arrow(
     strings = find_strings(known, table.column_names)
     found, rows, losses = infer_columns(table, weights, noted_weights, kinds, strings, most)
     warn_of_losses("from_arrow", losses)
-    if relation is None:
-        relation = "table" if known is None else known.relation
-    return with_noted(found, known, relation, class_, positive, rows)
+    return with_noted(found, known, relation, "table", class_, positive, rows)
 
 
 def arrow_table(given: Any) -> pa.Table:
@@ -223,8 +221,12 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
     """
     import pyarrow as pa
 
+    from filterkit.data.arrow import one_chunk
+
     if pa.types.is_run_end_encoded(column.type):
-        column = pa.chunked_array([_decoded(each) for each in column.chunks], column.type.value_type)
+        import pyarrow.compute as pc
+
+        column = pa.chunked_array([pc.run_end_decode(each) for each in column.chunks], column.type.value_type)
     found = type_attribute(name, column.type)
     if kind is None and found.kind == "date":
         return _infer_date_format(found, column), column
@@ -234,10 +236,12 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
         return found, column
     is_dictionary = pa.types.is_dictionary(column.type)
     try:
-        encoded = _unified(column) if is_dictionary else texts(column).dictionary_encode().combine_chunks()
+        if is_dictionary and column.type.value_type == "string_view":  # which Arrow cannot unify
+            column = column.cast(pa.dictionary(pa.int64(), pa.large_string()))
+        encoded = column.unify_dictionaries() if is_dictionary else texts(column).dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text") from None
-    encoded = encoded.chunk(0) if isinstance(encoded, pa.ChunkedArray) else encoded
+    encoded = one_chunk(encoded)
     labels = [label for label in encoded.dictionary.to_pylist() if label is not None]
     words = list(map(str, labels))
     if len(set(words)) < len(words):
@@ -247,22 +251,6 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
     else:
         attribute = infer_text_attribute(name, words, len(encoded) - encoded.null_count, most)
     return attribute, pa.chunked_array([encoded])
-
-
-def _decoded(runs: Any) -> Any:
-    """Runs of equal values as these values."""
-    import pyarrow.compute as pc
-
-    return pc.run_end_decode(runs)
-
-
-def _unified(column: Any) -> Any:
-    """Return a column of dictionaries with one dictionary for all chunks."""
-    import pyarrow as pa
-
-    if column.type.value_type == "string_view":  # which Arrow cannot unify
-        column = column.cast(pa.dictionary(pa.int64(), pa.large_string()))
-    return column.unify_dictionaries().combine_chunks()
 
 
 def _infer_date_format(found: Attribute, column: Any) -> Attribute:
@@ -277,10 +265,9 @@ def _infer_date_format(found: Attribute, column: Any) -> Attribute:
 
 def _row_weights(name: str, column: Any) -> np.ndarray | None:
     """The weights of rows from a column of numbers, None if all are 1."""
-    if type_attribute(name, column.type).kind != "numeric" or column.null_count:
-        what = "a weight that is missing" if column.null_count else f"the type {column.type}"
+    is_number = type_attribute(name, column.type).kind == "numeric"
+    values = numbers_of(column) if is_number else np.empty(0)
+    if not is_number or np.isnan(values).any():
+        what = "a weight that is missing" if is_number or column.null_count else f"the type {column.type}"
         raise FilterkitError(f"column {quoted(name)} has {what}; weights of rows must be numbers")
-    values = numbers_of(column)
-    if np.isnan(values).any():
-        raise FilterkitError(f"column {quoted(name)} has a weight that is missing; weights of rows must be numbers")
     return None if (values == 1).all() else values

@@ -147,7 +147,8 @@ class Attributes(Sequence[Attribute]):
         """The attributes of any iterable."""
         if isinstance(attributes, Attributes):
             return attributes
-        parts = [_packed(some) for some in _pieces(iter(attributes))]
+        rest = iter(attributes)
+        parts = [_pack(some) for some in iter(lambda: list(islice(rest, MANY)), [])]
         return Attributes.concatenate(parts) if parts else Attributes.numeric(())
 
     @staticmethod
@@ -306,12 +307,7 @@ class Attributes(Sequence[Attribute]):
         return (*other, *self)
 
 
-def _pieces(attributes: Iterator[Attribute]) -> Iterator[list[Attribute]]:
-    while some := list(islice(attributes, MANY)):
-        yield some
-
-
-def _packed(some: list[Attribute]) -> Attributes:
+def _pack(some: list[Attribute]) -> Attributes:
     """Attributes that are in memory anyway."""
     scores = [score for each in some for _, score in each[6]]
     return Attributes(
@@ -337,7 +333,7 @@ class Collected:
         self._last.append(attribute)
         self._count += 1
         if len(self._last) == MANY:
-            self._pack()
+            self._flush()
 
     def add_numeric(self, names: Texts) -> None:
         """Add numeric attributes of these names."""
@@ -345,20 +341,20 @@ class Collected:
             for name in names:
                 self.add(Attribute(name))
             return
-        self._pack()
+        self._flush()
         self._parts.append(Attributes.numeric(names))
         self._count += len(names)
 
-    def _pack(self) -> None:
+    def _flush(self) -> None:
         if self._last:
-            self._parts.append(_packed(self._last))
+            self._parts.append(_pack(self._last))
             self._last = []
 
     def all(self) -> ManyOrFew:
         """All attributes, as a schema holds them."""
         if not self._parts:
             return tuple(self._last)
-        self._pack()
+        self._flush()
         return Attributes.concatenate(self._parts)
 
 
@@ -422,7 +418,7 @@ def joined(*parts: Sequence[Attribute]) -> ManyOrFew:
 def first_twin(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
     """As `Texts.first_twin`, of the names."""
     if isinstance(attributes, Attributes):
-        return attributes.names.first_twin()
+        return attributes.names.first_twin
     if len({each[0] for each in attributes}) == len(attributes):
         return None
     first: dict[str, int] = {}

@@ -133,11 +133,16 @@ class Batch:
 
     def take(self, numbers: np.ndarray) -> Batch:
         """The rows with these numbers, counted within this batch, in this order; `start` stays."""
+        passthrough = self.passthrough
+        if passthrough is not None:
+            from filterkit.data import arrow
+
+            passthrough = passthrough.take(arrow.numbers(numbers))
         return self.replace(
             X=self.csr.take(numbers) if self.sparse else self.X[numbers],
             y=None if self.y is None else self.y[numbers],
             weights=None if self.weights is None else self.weights[numbers],
-            passthrough=None if self.passthrough is None else _take_rows(self.passthrough, numbers),
+            passthrough=passthrough,
         )
 
     def labels(self) -> np.ndarray:
@@ -226,12 +231,6 @@ def unknown(schema: Schema, rows: int) -> np.ndarray | None:
     if target is None:
         return None
     return np.full(rows, -1, np.int32) if target.kind == "nominal" else np.full(rows, np.nan)
-
-
-def _take_rows(table: pa.Table, numbers: np.ndarray) -> pa.Table:
-    from filterkit.data import arrow
-
-    return table.take(arrow.numbers(numbers))
 
 
 def passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from filterkit.data.rearrangement import IN_X, Homes
 from filterkit.errors import FilterkitError, quoted
 
 if TYPE_CHECKING:
@@ -32,15 +33,6 @@ class Entries(NamedTuple):
     values: np.ndarray
     length: int
 
-    @staticmethod
-    def of(column: Any) -> Entries:
-        """The entries of a column of either form that are not zero."""
-        if isinstance(column, Entries):
-            there = column.values != 0
-            return Entries(column.rows[there], column.values[there], column.length)
-        rows = np.flatnonzero(column)
-        return Entries(rows, np.asarray(column, np.float64)[rows], len(column))
-
     def dense(self) -> np.ndarray:
         """float64 (rows,): the column."""
         values = np.zeros(self.length)
@@ -58,51 +50,33 @@ def to_columns(batch: Batch, places: Sequence[int] | None = None) -> list[Any]:
 
 def columns_of(batch: Batch, places: Sequence[int] | None = None) -> list[Any]:
     """Do what `to_columns` does, but return the columns of a sparse X as `Entries`."""
-    schema = batch.schema
-    X: Any = batch.csr.matrix().tocsc() if batch.sparse else batch.X
-    chosen = range(len(schema.attributes)) if places is None else places
-    features = np.searchsorted(schema.feature_indices, chosen).tolist()
-    targets = {place: number for number, place in enumerate(schema.targets)}
-    passthrough = {place: number for number, place in enumerate(schema.passthrough_indices)}
+    attributes, homes = batch.schema.attributes, Homes.find(batch.schema)
+    X = batch.csr.matrix().tocsc() if batch.sparse else None
     columns: list[Any] = []
-    for i, j in zip(chosen, features, strict=True):
-        attribute = schema.attributes[i]
-        if i in targets:
-            assert batch.y is not None
-            y = batch.y if batch.y.ndim == 1 else batch.y[:, targets[i]]
-            columns.append(np.where(y < 0, np.nan, y) if attribute.kind == "nominal" else y)
-        elif attribute.kind in ("numeric", "nominal"):
-            part = slice(X.indptr[j], X.indptr[j + 1]) if batch.sparse else slice(0)
-            columns.append(Entries(X.indices[part], X.data[part], len(batch)) if batch.sparse else X[:, j])
-        else:
-            assert batch.passthrough is not None
-            column = batch.passthrough.column(passthrough[i])
-            columns.append((column.cast("int64") if attribute.kind == "date" else column).to_pylist())
+    for i in range(len(attributes)) if places is None else places:
+        if X is not None and homes.room[i] == IN_X:
+            part = slice(*X.indptr[homes.column[i] :][:2])
+            columns.append(Entries(X.indices[part], X.data[part], len(batch)))
+            continue
+        values = homes.values(batch, i)
+        if not isinstance(values, np.ndarray):
+            values = (values.cast("int64") if attributes[i].kind == "date" else values).to_pylist()
+        columns.append(values)
     return columns
 
 
-def codes_of(values: np.ndarray) -> np.ndarray:
-    """int32 codes, -1 for missing, from float64 with NaN for missing."""
-    return np.where(np.isnan(values), -1, values).astype(np.int32)
-
-
-def weight_name(batch: Batch, chosen: str | None) -> str | None:
-    """Return the name of the column of weights; None if there is to be none.
+def weight_column(batch: Batch, chosen: str | None) -> dict[str, np.ndarray]:
+    """Return the weights of the rows, float64, by the name of their column; empty if there is to be none.
 
     Raises
     ------
     FilterkitError : an attribute has the name that is chosen.
     """
-    if chosen is not None:
-        if chosen in batch.schema.names:
-            raise FilterkitError(f"an attribute is called {quoted(chosen)}; choose another name for the weights")
-        return chosen
-    name = "weight"
+    if chosen is None and batch.weights is None:
+        return {}
+    name = "weight" if chosen is None else chosen
     while name in batch.schema.names:
+        if chosen is not None:
+            raise FilterkitError(f"an attribute is called {quoted(chosen)}; choose another name for the weights")
         name += "_"
-    return None if batch.weights is None else name
-
-
-def weights_of(batch: Batch) -> np.ndarray:
-    """The weights of the rows, float64."""
-    return np.ones(len(batch)) if batch.weights is None else batch.weights
+    return {name: np.ones(len(batch)) if batch.weights is None else batch.weights}

@@ -125,9 +125,14 @@ def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
     if fault is None and out.weights is not given.weights and _unsound(out.weights) and not _unsound(given.weights):
         fault = "a weight is negative or not finite; make each a number of at least 0"
+    _refuse(stage, fault)
+    return out if out._X is given._X else without_stored_zeros(out)
+
+
+def _refuse(stage: Named, fault: str | None) -> None:
+    """Raise a `PluginError` for a fault of a stage; None is none."""
     if fault is not None:
         raise broken(stage.name, fault, type(stage))
-    return out if out._X is given._X else without_stored_zeros(out)
 
 
 def without_stored_zeros(batch: Batch) -> Batch:
@@ -152,11 +157,9 @@ def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> 
     with blaming(stage):
         batches = arrange()
         if not hasattr(batches, "__iter__"):
-            raise broken(stage.name, f"arrange gives {kind_of(batches)}; yield batches", type(stage))
+            _refuse(stage, f"arrange gives {kind_of(batches)}; yield batches")
         for batch in batches:
-            fault = find_misfit(batch, schema)
-            if fault is not None:
-                raise broken(stage.name, fault, type(stage))
+            _refuse(stage, find_misfit(batch, schema))
             yield without_stored_zeros(batch)
 
 
@@ -207,8 +210,7 @@ def check_state(stage: Named, state: Any, columns: int) -> dict[str, Any]:
                 fault = f"the {quoted(str(key))} of fit_columns is {kind_of(value)}; make it an array or a Ragged"
             elif len(value) != columns:
                 fault = f"the {quoted(str(key))} of fit_columns has {len(value)} entries for {columns} columns"
-    if fault is not None:
-        raise broken(stage.name, fault, type(stage))
+    _refuse(stage, fault)
     return state  # type: ignore[no-any-return]
 
 
@@ -224,8 +226,7 @@ def check_columns(stage: Named, columns: Any, width: int) -> None:
         fault = f"output_columns gives {kind_of(columns)}; return an array of column numbers"
     elif len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
         fault = f"output_columns must give ascending numbers of the {width} columns"
-    if fault is not None:
-        raise broken(stage.name, fault, type(stage))
+    _refuse(stage, fault)
 
 
 def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
@@ -236,11 +237,10 @@ def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[At
     PluginError : they are not as many as there are `columns`.
     """
     if not isinstance(attributes, (list, tuple, Attributes)):
-        raise broken(stage.name, f"output_attributes gives {kind_of(attributes)}; return a list", type(stage))
-    if len(attributes) != columns:
-        fault = f"output_attributes gives {len(attributes)} attributes for {columns} columns"
-        raise broken(stage.name, fault, type(stage))
-    return attributes
+        _refuse(stage, f"output_attributes gives {kind_of(attributes)}; return a list")
+    elif len(attributes) != columns:
+        _refuse(stage, f"output_attributes gives {len(attributes)} attributes for {columns} columns")
+    return attributes  # type: ignore[no-any-return]
 
 
 def check_renewed(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
@@ -257,21 +257,16 @@ def check_renewed(stage: Named, attributes: Any, schema: Schema, nominal: np.nda
     """
     made = check_attributes(stage, attributes, schema.width)
     fault = None
-    if not _same(names_of(made), names_of(schema.features)):
+    names, others = names_of(made), names_of(schema.features)
+    if names != others if type(names) is type(others) else list(names) != list(others):
         fault = (
             "output_attributes gives columns new names; write output_columns, too, which says which column each comes "
             "from"
         )
     elif not np.array_equal(of_kinds(made, "nominal"), nominal):
         fault = "output_attributes gives columns another kind; write output_nominal, too, which says which are nominal"
-    if fault is not None:
-        raise broken(stage.name, fault, type(stage))
+    _refuse(stage, fault)
     return made
-
-
-def _same(names: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether names are the same."""
-    return names == others if type(names) is type(others) else list(names) == list(others)
 
 
 def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
@@ -282,9 +277,9 @@ def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
     PluginError : it is not bool (`width`,).
     """
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
-        fault = f"output_nominal gives {kind_of(nominal)}; return an array of bool, one for each of {width} columns"
-        raise broken(stage.name, fault, type(stage))
-    return nominal
+        what = f"output_nominal gives {kind_of(nominal)}; return an array of bool, one for each of {width} columns"
+        _refuse(stage, what)
+    return nominal  # type: ignore[no-any-return]
 
 
 def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thing: Any) -> np.ndarray:

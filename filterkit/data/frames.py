@@ -11,12 +11,13 @@ from filterkit.data.arrow_export import has_zone
 from filterkit.data.arrow_import import Found, check_names, find_strings, infer_columns
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
-from filterkit.data.columns import Entries, codes_of, columns_of, weight_name, weights_of
+from filterkit.data.columns import Entries, columns_of, weight_column
 from filterkit.data.contract import describe_no_rows
 from filterkit.data.interop import with_noted
 from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
-from filterkit.data.noted import noted, schema_noted
+from filterkit.data.rearrangement import codes_of
 from filterkit.data.schema import Attribute
+from filterkit.data.schema_json import noted, schema_noted
 from filterkit.errors import FilterkitError, quoted
 
 if TYPE_CHECKING:
@@ -38,14 +39,13 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    made: dict[str, Any] = {}
-    for attribute, column in zip(batch.schema.attributes, columns_of(batch), strict=True):
-        made[attribute.name] = _series(attribute, column)
-    name = weight_name(batch, weights)
-    if name is not None:
-        made[name] = weights_of(batch)
-    frame = pd.DataFrame(made)
-    notes = noted(batch.schema, name)
+    made = {
+        attribute.name: _series(attribute, column)
+        for attribute, column in zip(batch.schema.attributes, columns_of(batch), strict=True)
+    }
+    column_of_weights = weight_column(batch, weights)
+    frame = pd.DataFrame(made | column_of_weights)
+    notes = noted(batch.schema, *column_of_weights)
     frame.attrs |= {key.decode(): value.decode("utf-8", "surrogatepass") for key, value in notes.items()}
     return frame
 
@@ -107,23 +107,23 @@ def from_pandas(
     losses = _list_losses(frame)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     check_names(list(frame.columns))
-    known, noted_weights = schema_noted(_notes(frame))
-    sparse = {name: _entries(column) for name, column in frame.items() if _is_sparse(column) and name != weights}
+    # The texts in the ``attrs`` of a frame, as the metadata of Arrow.
+    texts = {
+        key.encode("utf-8", "replace"): text.encode("utf-8", "surrogatepass")
+        for key, text in frame.attrs.items()
+        if isinstance(key, str) and isinstance(text, str)
+    }
+    known, noted_weights = schema_noted(texts)
+    sparse = {name: _entries(column) for name, column in frame.items() if _is_sparse(column.dtype) and name != weights}
     dense = frame.drop(columns=list(sparse))
-    strings = [*find_strings(known, list(dense.columns)), *(n for n, kind in dense.dtypes.items() if _is_string(kind))]
+    strings = find_strings(known, list(dense.columns))
+    # Nobody gets pandas' own dtype of strings without asking for it.
+    strings += [n for n, d in dense.dtypes.items() if isinstance(d, pd.StringDtype) and d.na_value is pd.NA]
     found, rows, others = infer_columns(_table(dense), weights, noted_weights, kinds, strings, most)
     warn_of_losses("from_pandas", [*losses, *others])
     found |= {name: (Attribute(name), entries) for name, entries in sparse.items()}
     ordered: Found = {name: found[name] for name in frame.columns if name in found}
-    if relation is None:
-        relation = "frame" if known is None else known.relation
-    return with_noted(ordered, known, relation, class_, positive, rows)
-
-
-def _notes(frame: pd.DataFrame) -> dict[bytes, bytes]:
-    """The texts in the ``attrs`` of a frame, as the metadata of Arrow."""
-    texts = {key: text for key, text in frame.attrs.items() if isinstance(key, str) and isinstance(text, str)}
-    return {key.encode("utf-8", "replace"): text.encode("utf-8", "surrogatepass") for key, text in texts.items()}
+    return with_noted(ordered, known, relation, "frame", class_, positive, rows)
 
 
 def _list_losses(frame: pd.DataFrame) -> list[str]:
@@ -137,7 +137,7 @@ def _list_losses(frame: pd.DataFrame) -> list[str]:
         losses.append(f"the index {which + ' ' if which else ''}is left out; reset_index() makes it a column")
     if frame.columns.nlevels > 1:
         losses.append(f"the {frame.columns.nlevels} levels of the columns' names become one text each")
-    flags = [str(name) for name, kind in frame.dtypes.items() if _is_sparse_flag(kind)]
+    flags = [str(name) for name, kind in frame.dtypes.items() if _is_sparse(kind, "b")]
     if flags:
         losses.append(f"True and False of {named(flags)} become 1 and 0")
     others = [str(name) for name, column in frame.items() if _has_other_categories(column)]
@@ -149,26 +149,11 @@ def _list_losses(frame: pd.DataFrame) -> list[str]:
     return losses
 
 
-def _is_string(kind: Any) -> bool:
-    """Return whether a dtype is pandas' own for strings, which nobody gets without asking for it."""
+def _is_sparse(kind: Any, subtypes: str = "biuf") -> bool:
+    """Whether a dtype is of numbers of these kinds of numpy, with gaps that are 0."""
     import pandas as pd
 
-    return isinstance(kind, pd.StringDtype) and kind.na_value is pd.NA
-
-
-def _is_sparse(column: pd.Series) -> bool:
-    """Whether a column is of numbers, with gaps that are 0."""
-    import pandas as pd
-
-    kind = column.dtype
-    return isinstance(kind, pd.SparseDtype) and kind.subtype.kind in "biuf" and kind.fill_value == 0
-
-
-def _is_sparse_flag(kind: Any) -> bool:
-    """Whether a type is of sparse True and False, with gaps that are False."""
-    import pandas as pd
-
-    return isinstance(kind, pd.SparseDtype) and kind.subtype.kind == "b" and not kind.fill_value
+    return isinstance(kind, pd.SparseDtype) and kind.subtype.kind in subtypes and kind.fill_value == 0
 
 
 def _entries(column: pd.Series) -> Entries:
@@ -182,7 +167,8 @@ def _entries(column: pd.Series) -> Entries:
         values = exact_numbers(pa.array(array.sp_values)).to_numpy()
     except Inexact as error:
         raise FilterkitError(describe_inexact(str(column.name), error.number)) from None
-    return Entries(array.sp_index.indices.astype(np.int64), values, len(array))
+    chosen = values != 0
+    return Entries(array.sp_index.indices.astype(np.int64)[chosen], values[chosen], len(array))
 
 
 def _has_other_categories(column: pd.Series) -> bool:

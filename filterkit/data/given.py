@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from filterkit.data.batch import Batch
+from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.contract import check_given, describe_no_rows, difference
 from filterkit.data.losses import ConversionWarning, Inexact, is_exact
@@ -157,7 +157,7 @@ def mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConversionWarning)  # a transformer is to have features alone
-        return _mixed_frame(rows, incoming) if _is_of_pandas(rows) else _mixed_table(rows, incoming)
+        return _convert_mixed(rows, incoming)
 
 
 def _table_of_objects(rows: np.ndarray) -> pa.Table:
@@ -183,30 +183,29 @@ def _table_of_objects(rows: np.ndarray) -> pa.Table:
     return pa.table(columns, names=[f"x{number}" for number in range(len(columns))])
 
 
-def _mixed_frame(frame: Any, incoming: Schema | None) -> Batch | None:
-    """Do what `mixed_rows` does, for a data frame of pandas."""
-    from filterkit.data.frames import from_pandas
-
-    if len(frame.columns) and all(_is_numeric(column) for _, column in frame.items()):
-        return None
-    plain = frame.reset_index(drop=True)
-    plain.attrs = {}
-    names = [str(name) for name in frame.columns]
-    return from_pandas(plain, "X", class_="none", kinds=find_kinds(incoming, names))
-
-
-def _mixed_table(rows: Any, incoming: Schema | None) -> Batch | None:
-    """Do what `mixed_rows` does, for a data frame of Polars or a table of Arrow."""
+def _convert_mixed(rows: Any, incoming: Schema | None) -> Batch | None:
+    """Do what `mixed_rows` does, for a data frame of pandas or Polars, or a table of Arrow."""
     import pyarrow as pa
 
     from filterkit.data.arrow_import import arrow_table, from_arrow, is_inexact
 
-    table = arrow_table(rows).replace_schema_metadata(None)
-    numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_null)
-    is_numeric = all(any(is_kind(kind) for is_kind in numeric) for kind in table.schema.types)
-    if table.num_columns and is_numeric and not any(map(is_inexact, table.columns)):
+    convert: Any = from_arrow
+    if _is_of_pandas(rows):
+        from filterkit.data.frames import from_pandas
+
+        convert, names = from_pandas, [str(name) for name in rows.columns]
+        is_numeric = all(_is_numeric(column) for _, column in rows.items())
+        rows = rows.reset_index(drop=True)
+        rows.attrs = {}
+    else:
+        rows = arrow_table(rows).replace_schema_metadata(None)
+        numeric, names = (pa.types.is_floating, pa.types.is_integer, pa.types.is_null), rows.column_names
+        is_numeric = all(any(is_kind(kind) for is_kind in numeric) for kind in rows.schema.types)
+        is_numeric = is_numeric and not any(map(is_inexact, rows.columns))
+    if names and is_numeric:
         return None
-    return from_arrow(table, "X", class_="none", kinds=find_kinds(incoming, table.column_names))
+    batch: Batch = convert(rows, "X", class_="none", kinds=find_kinds(incoming, names))
+    return batch
 
 
 def _is_numeric(column: Any) -> bool:
@@ -240,28 +239,23 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
 
     if not may_be_rounded(numbers):
         return
-    _refuse_inexact(rows.tocsr().data if hasattr(rows, "tocsr") else np.asarray(rows, getattr(rows, "dtype", object)))
-
-
-def _refuse_inexact(values: np.ndarray) -> None:
-    """Raise a `FilterkitError` for a whole number that float64 does not have."""
     import pyarrow as pa
 
     from filterkit.data.arrow import exact_numbers
 
+    values = rows.tocsr().data if hasattr(rows, "tocsr") else np.asarray(rows, getattr(rows, "dtype", object))
     try:
         if values.dtype.kind in "iu":
             exact_numbers(pa.array(values.ravel()))
         elif values.dtype == object:
-            for number in values.ravel():
-                if isinstance(number, int) and not is_exact(number):
-                    raise Inexact(str(number))
+            odd = next((n for n in values.ravel() if isinstance(n, int) and not is_exact(n)), None)
+            if odd is not None:
+                raise Inexact(str(odd))
     except Inexact as error:
         raise FilterkitError(f"{error}; {_ROUND}") from None
 
 
 def text_rows(texts: Sequence[str | None], name: str | None) -> Batch:
     """Texts as a batch of one string attribute."""
-    from filterkit.data.interop import from_columns
-
-    return from_columns("X", [Attribute(name or "text", "string")], [list(texts)], "none")
+    schema = Schema("X", [Attribute(name or "text", "string")])
+    return Batch(schema, np.empty((len(texts), 0)), passthrough=passthrough_table(schema, [list(texts)]))

@@ -62,7 +62,8 @@ def schema_table(schema: Schema) -> str:
         (i + 1, a.name, a.kind, _described(a), role if i in targets else "")
         for i, a in ((i, schema.attributes[i]) for i in places)
     ]
-    caption = f"{schema.relation}: {_counted(schema)}, {_form(schema)} rows{_describe_class(schema)}"
+    counted, form = _describe_form(schema)
+    caption = f"{schema.relation}: {counted}, {form} rows{_describe_class(schema)}"
     left_out = f"{count - len(rows):,} more attributes" if count > len(rows) else ""
     return table(caption, ("", "attribute", "kind", "details", "role"), rows, left_out)
 
@@ -75,13 +76,10 @@ def _first(count: int, most: int, wanted: Sequence[int]) -> list[int]:
     return [*range(most - len(late)), *late]
 
 
-def _counted(schema: Schema) -> str:
+def _describe_form(schema: Schema) -> tuple[str, str]:
+    """Say how many attributes there are, and whether rows are sparse."""
     count = len(schema.attributes)
-    return f"{count:,} attribute{'s' * (count != 1)}"
-
-
-def _form(schema: Schema) -> str:
-    return "sparse" if schema.sparse else "dense"
+    return f"{count:,} attribute{'s' * (count != 1)}", "sparse" if schema.sparse else "dense"
 
 
 def _describe_class(schema: Schema) -> str:
@@ -108,7 +106,8 @@ def batch_table(batch: Batch) -> str:
     """The first rows of a batch: their values by column, or what is not zero in rows that are sparse and wide."""
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))
-    caption = f"{schema.relation}: {len(batch):,} {_form(schema)} row{'s' * (len(batch) != 1)}, {_counted(schema)}"
+    counted, form = _describe_form(schema)
+    caption = f"{schema.relation}: {len(batch):,} {form} row{'s' * (len(batch) != 1)}, {counted}"
     caption += _describe_class(schema) + (", weights" if batch.weights is not None else "")
     left_out = f"{len(batch) - len(some):,} more rows" if len(batch) > len(some) else ""
     places = _first(len(schema.attributes), _COLUMNS, schema.targets)

@@ -1,4 +1,4 @@
-"""Batches from columns, as `filterkit.data.columns` describes them, which conversions from other libraries share."""
+"""Batches from columns of Arrow and `Entries`, which conversions from other libraries share."""
 
 from __future__ import annotations
 
@@ -8,64 +8,38 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.batch import Batch, passthrough_table
-from filterkit.data.columns import Entries, codes_of, to_columns
+from filterkit.data.columns import Entries
 from filterkit.data.csr import Csr
 from filterkit.data.dates import DateFormat
 from filterkit.data.declared_labels import with_labels_moved
 from filterkit.data.labels import split
+from filterkit.data.rearrangement import codes_of
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.data.tables import from_table, texts
 from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted
 
+_CLASS_KINDS = ("numeric", "nominal")
 
-def from_columns(
-    relation: str,
-    attributes: Sequence[Attribute],
-    columns: list[Any],
-    class_: str | int | None = None,
-    positive: object = None,
-    weights: np.ndarray | None = None,
-) -> Batch:
-    """A batch from one column for each attribute, as `filterkit.data.columns` describes it; sparse if one is `Entries`.
+
+def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | None = None) -> Batch:
+    """The dense batch of columns as `filterkit.data.columns` describes them, one for each attribute of `schema`.
 
     `weights` are those of the rows, float64; None if all are 1.
     """
-    return _assembled(Schema(relation, attributes, find_class(attributes, class_), positive), columns, weights)
-
-
-def _assembled(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
-    """The rows of a schema without labels, sparse if one of the columns is `Entries`."""
-    chosen = [columns[i] for i in schema.feature_indices.tolist()]
-    rows = len(_dense(columns[0])) if columns else 0
-    y = None
-    if schema.class_index is not None:
-        y = _dense(columns[schema.class_index])
-        y = codes_of(y) if schema.attributes[schema.class_index].kind == "nominal" else y
+    X = np.array([columns[i] for i in schema.feature_indices], np.float64).reshape(schema.width, len(columns[0]))
+    y, target = None, schema.class_attribute
+    if target is not None and schema.class_index is not None:
+        y = np.array(columns[schema.class_index], np.float64)
+        y = codes_of(y) if target.kind == "nominal" else y
     passthrough = passthrough_table(schema, [list(columns[i]) for i in schema.passthrough_indices])
-    if any(isinstance(column, Entries) for column in columns):
-        return Batch(schema.replace(sparse=True, zero=True), _sparse(chosen, rows), y, weights, passthrough)
-    matrix = np.column_stack([_dense(column) for column in chosen]) if chosen else np.empty((rows, 0))
-    return Batch(schema, np.ascontiguousarray(matrix), y, weights, passthrough)
-
-
-def _sparse(columns: list[Any], rows: int) -> Csr:
-    entries = [Entries.of(column) for column in columns]
-    number = np.repeat(np.arange(len(entries)), [len(each.rows) for each in entries])
-    row = np.concatenate([np.empty(0, np.int64), *(each.rows for each in entries)])
-    values = np.concatenate([np.empty(0), *(each.values for each in entries)])
-    return Csr.from_entries(row, number, values, (rows, len(entries)))
-
-
-def _dense(column: Any) -> Any:
-    if isinstance(column, Entries):
-        return column.dense()
-    return np.asarray(column, np.float64) if isinstance(column, np.ndarray) else column
+    return Batch(schema, np.ascontiguousarray(X.T), y, weights, passthrough)
 
 
 def with_noted(
     found: dict[str, tuple[Attribute, Any]],
     known: Schema | None,
-    relation: str,
+    relation: str | None,
+    default: str,
     class_: str | int | None,
     positive: object,
     weights: np.ndarray | None,
@@ -77,7 +51,7 @@ def with_noted(
     found : by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`.
     known : the schema that filterkit has noted of them, or None. What the columns don't tell is taken from there: the
         class, the labels, the form of X, formats of dates, weights and scores of attributes.
-    relation : the name of the relation.
+    relation, default : the name of the relation; if None, it is that of `known`, or else the default.
     class_, positive : the class asked for. Without `class_` it is that of `known`, or none.
     weights : of the rows, float64, or None.
 
@@ -89,27 +63,26 @@ def with_noted(
     attributes = [_restored(each, before[name][1] if name in before else None) for name, (each, _) in found.items()]
     columns = [column for _, column in found.values()]
     labels: tuple[int, ...] = ()
+    if relation is None:
+        relation = default if known is None else known.relation
     if class_ is None:
-        place = {name: number for number, name in enumerate(found)}
         index = None
-        if known is not None and known.class_attribute is not None:
-            index = place.get(known.class_attribute.name)
-        if known is not None and known.labels:
-            labels = tuple(sorted(place[a.name] for a in known.label_attributes if a.name in place))
+        if known is not None:
+            places = {name: i for i, (name, each) in enumerate(zip(found, attributes)) if each.kind in _CLASS_KINDS}
+            index = None if known.class_attribute is None else places.get(known.class_attribute.name)
             kinds = {a.kind for a in known.label_attributes}
-            labels = tuple(i for i in labels if attributes[i].kind in kinds)
+            places = {name: i for name, i in places.items() if attributes[i].kind in kinds}
+            labels = tuple(sorted(places[a.name] for a in known.label_attributes if a.name in places))
             relation = with_labels_moved(relation, known.labels, labels, len(found)) if labels else relation
-        if index is not None and attributes[index].kind not in ("numeric", "nominal"):
-            index = None
-        if index is not None and positive is None and known is not None and known.positive in attributes[index].values:
-            positive = known.positive
+            if index is not None and positive is None and known.positive in attributes[index].values:
+                positive = known.positive
         if index is None and positive is not None:
             raise FilterkitError(f"--positive {quoted(str(positive))} needs a nominal class; {NAME_A_CLASS}")
     else:
         index = find_class(attributes, class_)
         if index is not None:
             attributes[index], columns[index] = _as_class(attributes[index], columns[index], positive)
-    batch = _from_columns_of_arrow(Schema(relation, attributes, index, positive), columns, weights)
+    batch = _from_columns(Schema(relation, attributes, index, positive), columns, weights)
     if known is not None:
         batch = batch.in_form(known.sparse)
         batch = batch.replace(schema=batch.schema.replace(sparse=known.sparse, zero=known.zero))
@@ -134,7 +107,7 @@ def _holds(form: str, needed: str) -> bool:
     return DateFormat(form).has_zone == DateFormat(needed).has_zone and ("S" in form or "S" not in needed)
 
 
-def _from_columns_of_arrow(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
+def _from_columns(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
     """The rows of a schema without labels; columns that are mostly zero are `Entries`, and make the batch sparse.
 
     Raises
@@ -143,26 +116,33 @@ def _from_columns_of_arrow(schema: Schema, columns: list[Any], weights: np.ndarr
     """
     import pyarrow as pa
 
-    plain = [i for i, column in enumerate(columns) if not isinstance(column, Entries)]
-    is_dense = len(plain) == len(columns)
-    wanted = schema if is_dense else Schema("", [schema.attributes[i] for i in plain])
+    target = schema.class_index
+    entries = {i: each for i, each in enumerate(columns) if isinstance(each, Entries) and i != target}
+    plain = [i for i in range(len(columns)) if i not in entries]
+    dense = Schema("", [schema.attributes[i] for i in plain], None if target is None else plain.index(target))
     table = pa.table([columns[i] for i in plain], names=[str(i) for i in plain])
     try:
-        batch = from_table(table, wanted, weights if is_dense else None)
+        batch = from_table(table, dense if entries else schema, weights)
     except RowError as error:
         raise FilterkitError(f"column {quoted(str(error.attribute))}: {error.message}") from None
-    if is_dense:
+    if not entries:
         return batch
-    values = dict(zip(plain, to_columns(batch)))
-    return _assembled(schema, [values.get(i, column) for i, column in enumerate(columns)], weights)
+    column_of = {i: column for column, i in enumerate(schema.feature_indices.tolist())}
+    row, own = np.nonzero(batch.X)
+    parts = [(row, np.array([column_of[plain[i]] for i in dense.feature_indices], np.int64)[own], batch.X[row, own])]
+    parts += [(each.rows, np.full(len(each.rows), column_of[i]), each.values) for i, each in entries.items()]
+    row, column, value = (np.concatenate(arrays) for arrays in zip(*parts))
+    X = Csr.from_entries(row, column, value, (next(iter(entries.values())).length, schema.width))
+    return batch.replace(schema=schema.replace(sparse=True, zero=True), X=X)
 
 
 def _as_class(attribute: Attribute, column: Any, positive: object) -> tuple[Attribute, Any]:
     """A column that is asked for as the class: texts become labels, and so do numbers if one of them is positive."""
-    if attribute.kind == "string" or (attribute.kind == "numeric" and positive is not None):
+    if isinstance(column, Entries):
         import pyarrow as pa
 
-        column = pa.chunked_array([pa.array(column.dense())]) if isinstance(column, Entries) else column
+        column = pa.chunked_array([pa.array(column.dense())])
+    if attribute.kind == "string" or (attribute.kind == "numeric" and positive is not None):
         words = texts(column).unique().drop_null().to_pylist()
         return attribute._replace(kind="nominal", values=tuple(words)), column
     return attribute, column

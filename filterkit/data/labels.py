@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.declared_labels import declared_labels
+from filterkit.data.rearrangement import codes_of
 from filterkit.data.schema import Attribute, Schema, find_class, same_class
 from filterkit.errors import PATH, FilterkitError, UsageError, file_error, one_line, quoted, suggestion
+
+if TYPE_CHECKING:
+    from filterkit.data.batch import Batch
 
 # Which attributes are labels: the last N, the first N for -N, names or patterns, or a file of names.
 Labels = int | str | Sequence[str]
@@ -124,36 +127,19 @@ def _names_in_file(path: str) -> list[str]:
 
 def _columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:
     """The columns of the features of `schema`, and of its labels, in the X of `flat`, which holds both."""
-    place = np.full(len(schema.attributes), -1)
-    place[flat.feature_indices] = np.arange(len(flat.feature_indices))
-    return place[schema.feature_indices], place[list(schema.labels)]
+    places = flat.feature_indices
+    return np.searchsorted(places, schema.feature_indices), np.searchsorted(places, list(schema.labels))
 
 
 def split(batch: Batch, schema: Schema) -> Batch:
     """The rows of a batch that has the labels in X, as rows of `schema`, which has them in y."""
     features, labels = _columns(schema, batch.schema)
-    if not batch.sparse:
-        values = batch.X[:, labels]
-        X: Any = np.ascontiguousarray(batch.X[:, features])
+    if batch.sparse:
+        X: Any = batch.csr.only(features)
+        values = batch.csr.only(labels).toarray()
     else:
-        matrix = batch.csr
-        column = np.full(matrix.columns, -1, np.int32)
-        column[features] = np.arange(len(features), dtype=np.int32)
-        label = np.zeros(matrix.columns, np.int64)
-        label[labels] = np.arange(len(labels))
-        own = column[matrix.indices] < 0
-        values = np.zeros((len(batch), len(labels)))
-        values[matrix.row_of_entry[own], label[matrix.indices[own]]] = matrix.data[own]
-        before = np.concatenate([[0], np.cumsum(~own)])
-        X = Csr(matrix.data[~own], column[matrix.indices[~own]], before[matrix.indptr].astype(np.int32), len(features))
-    return batch.replace(schema=schema, X=X, y=label_codes(values, schema))
-
-
-def label_codes(values: np.ndarray, schema: Schema) -> np.ndarray:
-    """The y of rows with labels from float64 (rows, labels), indices of values or numbers, NaN for missing."""
-    if schema.has_numeric_target:
-        return np.ascontiguousarray(values)
-    return np.where(np.isnan(values), -1, values).astype(schema.label_dtype)
+        X, values = np.ascontiguousarray(batch.X[:, features]), batch.X[:, labels]
+    return batch.replace(schema=schema, X=X, y=codes_of(values, schema.label_dtype))
 
 
 def join(batch: Batch, flat: Schema) -> Batch:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain, repeat
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from filterkit.data.arrow_export import to_table
 from filterkit.data.batch import Batch
-from filterkit.data.columns import codes_of, to_columns
 from filterkit.data.contract import kind_of
 from filterkit.data.csr import Csr
 from filterkit.data.interop import from_columns
 from filterkit.data.labels import join
 from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
+from filterkit.data.rearrangement import attribute_values, codes_of
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.errors import FilterkitError, quoted
 
@@ -38,17 +40,16 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
         raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
     readers = [_liac_reader(attribute, kind) for attribute, (_, kind) in zip(attributes, declared)]
-    if not (len(rows) and isinstance(rows[0], dict)):
-        odd = next((number for number, row in enumerate(rows, 1) if len(row) != len(attributes)), None)
-        if odd is not None:
-            raise FilterkitError(f"row {odd} has {len(rows[odd - 1])} values for {len(attributes)} attributes")
-        columns = [[read(row[i]) for row in rows] for i, read in enumerate(readers)]
-        return from_columns(relation, attributes, columns, class_, positive)
-    if any(a.kind == "string" for a in attributes):
+    is_sparse = bool(len(rows)) and isinstance(rows[0], dict)
+    if is_sparse and any(a.kind == "string" for a in attributes):
         raise FilterkitError("sparse liac-arff data with a string attribute does not say what an omitted string is")
-    return _from_dicts(
-        Schema(relation, attributes, find_class(attributes, class_), positive, sparse=True), rows, readers
-    )
+    schema = Schema(relation, attributes, find_class(attributes, class_), positive, sparse=is_sparse)
+    if is_sparse:
+        return _from_dicts(schema, rows, readers)
+    odd = next((number for number, row in enumerate(rows, 1) if len(row) != len(attributes)), None)
+    if odd is not None:
+        raise FilterkitError(f"row {odd} has {len(rows[odd - 1])} values for {len(attributes)} attributes")
+    return from_columns(schema, [[read(row[i]) for row in rows] for i, read in enumerate(readers)])
 
 
 def _liac_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
@@ -140,39 +141,27 @@ def to_liac(batch: Batch) -> dict[str, Any]:
     result: dict[str, Any] = {"relation": batch.schema.relation, "description": "", "attributes": attributes}
     weighted = [a.name for a in batch.schema.attributes if a.weight != 1]
     warn_of_losses("to_liac", [f"the weight of {named(weighted)} is left out"] if weighted else [])
-    labels = [[*a.values, None] if a.kind == "nominal" else None for a in batch.schema.attributes]
-
-    def cell(position: int, value: Any) -> Any:
-        values = labels[position]
-        if isinstance(value, float):
-            if math.isnan(value):
-                return None
-            return value if values is None else values[int(value)]
-        return value
-
     if not batch.sparse:
-        columns = [c.tolist() if isinstance(c, np.ndarray) else c for c in to_columns(batch)]
-        by_column = [[cell(i, value) for value in column] for i, column in enumerate(columns)]
-        result["data"] = [list(row) for row in zip(*by_column, strict=True)]
+        columns = [column.to_pylist() for column in to_table(batch).columns]
+        result["data"] = [list(row) for row in zip(*columns, strict=True)]
         return result
     if batch.schema.labels:
         batch = join(batch, batch.schema.replace(labels=()))
     schema, X = batch.schema, batch.csr
-    features = schema.feature_indices.tolist()
-    y = None if batch.y is None else batch.y.tolist()
-    strings = [] if batch.passthrough is None else [column.to_pylist() for column in batch.passthrough.columns]
-    rows = []
-    for number in range(len(batch)):
-        span = slice(X.indptr[number], X.indptr[number + 1])
-        row = {
-            features[j]: cell(features[j], v)
-            for j, v in zip(X.indices[span].tolist(), X.data[span].tolist(), strict=True)
-        }
-        if y is not None and y[number] != 0:
-            assert schema.class_index is not None
-            values = labels[schema.class_index]
-            row[schema.class_index] = y[number] if values is None else values[y[number]]
-        row |= {i: column[number] for i, column in zip(schema.passthrough_indices, strings, strict=True)}
-        rows.append(dict(sorted(row.items())))
-    result["data"] = rows
+    rows: list[dict[int, Any]] = [{} for _ in range(len(batch))]
+    cells: Iterable[tuple[int, int, float]] = zip(
+        X.row_of_entry.tolist(), schema.feature_indices[X.indices].tolist(), X.data.tolist()
+    )
+    for i in schema.targets:
+        values = attribute_values(batch, i)
+        there = np.flatnonzero(values)
+        cells = chain(cells, zip(there.tolist(), repeat(i), values[there].tolist()))
+    for row, i, value in cells:
+        attribute = schema.attributes[i]
+        cell = value if attribute.kind == "numeric" or value != value else attribute.values[int(value)]
+        rows[row][i] = None if cell != cell else cell
+    for i in schema.passthrough_indices:
+        for row, text in enumerate(attribute_values(batch, i).to_pylist()):
+            rows[row][i] = text
+    result["data"] = [dict(sorted(row.items())) for row in rows]
     return result

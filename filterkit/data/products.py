@@ -33,12 +33,9 @@ def rows_times(X: Matrix | Csr, matrix: np.ndarray) -> np.ndarray:
     result = np.empty((rows, matrix.shape[1]))
     height = max(1, _AT_ONCE // max(width, 1))
     for first in range(0, rows, height):
-        result[first : first + height] = _every_entry(X[first : first + height]) @ matrix
+        some = X[first : first + height]
+        # All entries are stored, zeros too: three times as fast as to look for zeros.
+        indptr = np.arange(len(some) + 1, dtype=np.int32) * np.int32(width)
+        columns = np.tile(np.arange(width, dtype=np.int32), len(some))
+        result[first : first + height] = Csr(some.ravel(), columns, indptr, width).matrix() @ matrix
     return result
-
-
-def _every_entry(X: np.ndarray) -> Matrix:
-    """A dense matrix as one that stores all its entries, zeros too: three times as fast as to look for zeros."""
-    rows, width = X.shape
-    indptr = np.arange(0, rows * width + 1, max(width, 1), dtype=np.int32) if width else np.zeros(rows + 1, np.int32)
-    return Csr(X.ravel(), np.tile(np.arange(width, dtype=np.int32), rows), indptr, width).matrix()

@@ -7,38 +7,66 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
-from filterkit.data.labels import label_codes
-from filterkit.data.schema import Schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_X, _TARGET, _PASSTHROUGH = 0, 1, 2
+    from filterkit.data.batch import Batch
+    from filterkit.data.schema import Schema
+
+IN_X, _TARGET, _PASSTHROUGH = 0, 1, 2
 
 
-class _Homes(NamedTuple):
+class Homes(NamedTuple):
     """Where the values of each attribute are in a batch.
 
     Attributes
     ----------
     room : int8 (attributes,), in X, among class and labels, or in `Batch.passthrough`.
-    place : int64 (attributes,), the column there.
+    column : int64 (attributes,), the column there.
     """
 
     room: np.ndarray
-    place: np.ndarray
+    column: np.ndarray
 
     @classmethod
-    def of(cls, schema: Schema) -> _Homes:
+    def find(cls, schema: Schema) -> Homes:
+        """Find them by the schema of the batch."""
         room = np.zeros(len(schema.attributes), np.int8)
-        place = np.zeros(len(schema.attributes), np.int64)
+        column = np.zeros(len(schema.attributes), np.int64)
         rooms = (schema.feature_indices.tolist(), list(schema.targets), list(schema.passthrough_indices))
         for number, positions in enumerate(rooms):
             room[positions] = number
-            place[positions] = np.arange(len(positions))
-        return cls(room, place)
+            column[positions] = np.arange(len(positions))
+        return cls(room, column)
+
+    def values(self, batch: Batch, position: int) -> Any:
+        """Do what `attribute_values` does."""
+        room, column = int(self.room[position]), int(self.column[position])
+        if room == _PASSTHROUGH:
+            assert batch.passthrough is not None
+            from filterkit.data import arrow
+
+            return arrow.one_chunk(batch.passthrough.column(column))
+        if room == _TARGET:
+            assert batch.y is not None
+            y = batch.y if batch.y.ndim == 1 else batch.y[:, column]
+            return y if y.dtype.kind == "f" else np.where(y < 0, np.nan, y)
+        if not batch.sparse:
+            return batch.X[:, column]
+        entries = batch.csr
+        values = np.zeros(len(batch))
+        own = np.flatnonzero(entries.indices == column)
+        values[np.searchsorted(entries.indptr, own, side="right") - 1] = entries.data[own]
+        return values
+
+
+def codes_of(values: np.ndarray, dtype: Any = np.int32) -> np.ndarray:
+    """Return codes, -1 for missing, from float64 with NaN for missing; of a floating `dtype`, `values` themselves."""
+    if np.dtype(dtype).kind == "f":
+        return np.ascontiguousarray(values)
+    return np.where(np.isnan(values), -1, values).astype(dtype)
 
 
 def attribute_values(batch: Batch, position: int) -> Any:
@@ -54,30 +82,7 @@ def attribute_values(batch: Batch, position: int) -> Any:
     float64 (rows,) for a numeric or nominal attribute, with codes of labels, and NaN where the value is missing; an
     Arrow array, ``string`` or ``timestamp[ms]``, for another one.
     """
-    homes = _Homes.of(batch.schema)
-    return _values(batch, int(homes.room[position]), int(homes.place[position]))
-
-
-def _values(batch: Batch, room: int, place: int) -> Any:
-    if room == _PASSTHROUGH:
-        assert batch.passthrough is not None
-        return _one_chunk(batch.passthrough.column(place))
-    if room == _TARGET:
-        assert batch.y is not None
-        y = batch.y if batch.y.ndim == 1 else batch.y[:, place]
-        return y if y.dtype.kind == "f" else np.where(y < 0, np.nan, y)
-    if not batch.sparse:
-        return batch.X[:, place]
-    entries = batch.csr
-    values = np.zeros(len(batch))
-    own = np.flatnonzero(entries.indices == place)
-    values[np.searchsorted(entries.indptr, own, side="right") - 1] = entries.data[own]
-    return values
-
-
-def _one_chunk(column: Any) -> Any:
-    """The only array of a column of an Arrow table, or its arrays joined."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return Homes.find(batch.schema).values(batch, position)
 
 
 class Rearrangement:
@@ -96,30 +101,20 @@ class Rearrangement:
     def __init__(self, given: Schema, wanted: Schema, source: Sequence[int] | np.ndarray) -> None:
         self.wanted = wanted
         self._source = np.asarray(source, np.int64)
-        self._homes = _Homes.of(given)
-        features = wanted.feature_indices
-        origin = self._source[features]
-        moved = (origin >= 0) & (self._homes.room[origin] == _X)
-        columns = self._homes.place[origin]
-        # A column that goes to several places moves to the first, and is copied to the others.
-        first = np.zeros(len(origin), bool)
-        first[np.flatnonzero(moved)[np.unique(columns[moved], return_index=True)[1]]] = True
-        self._moved_to = np.flatnonzero(moved & first)
+        self._homes = Homes.find(given)
+        origin = self._source[wanted.feature_indices]
+        columns = self._homes.column[origin]
+        in_X = np.flatnonzero((origin >= 0) & (self._homes.room[origin] == IN_X))
+        # A column that goes to several positions moves to the first, and is copied to the others.
+        self._moved_to = np.sort(in_X[np.unique(columns[in_X], return_index=True)[1]])
         self._moved = columns[self._moved_to]
-        self._others = np.flatnonzero(~(moved & first))
-        same = np.arange(given.width)
-        self._same_X = not len(self._others) and np.array_equal(self._moved, same) and given.width == wanted.width
+        self._others = np.delete(np.arange(len(origin)), self._moved_to)
+        stays = not len(self._others) and given.width == wanted.width
+        self._same_X = stays and np.array_equal(self._moved, np.arange(given.width))
         self._only_leaves = not len(self._others) and bool((np.diff(self._moved) > 0).all())
         self._same_y = given.targets and self._source[list(wanted.targets)].tolist() == list(given.targets)
-        place = [(self._find_source(i), i) for i in wanted.passthrough_indices]
-        self._same_passthrough = given.passthrough == wanted.passthrough and place == [
-            ((_PASSTHROUGH, number), i) for number, i in enumerate(wanted.passthrough_indices)
-        ]
-
-    def _find_source(self, position: int) -> tuple[int, int] | None:
-        """Return the position that an attribute of `wanted` comes from; None if it is new."""
-        origin = int(self._source[position])
-        return None if origin < 0 else (int(self._homes.room[origin]), int(self._homes.place[origin]))
+        sources = self._source[list(wanted.passthrough_indices)].tolist()
+        self._same_passthrough = given.passthrough == wanted.passthrough and sources == list(given.passthrough_indices)
 
     def apply(self, batch: Batch, made: Mapping[int, Any] | None = None) -> Batch:
         """The rows of `batch` in the wanted schema.
@@ -139,8 +134,8 @@ class Rearrangement:
 
     def _made(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
         """The values of an attribute of `wanted`."""
-        room = self._find_source(position)
-        return new[position] if room is None else _values(batch, *room)
+        origin = int(self._source[position])
+        return new[position] if origin < 0 else self._homes.values(batch, origin)
 
     def _X(self, batch: Batch, new: Mapping[int, Any]) -> Any:
         if self._same_X:
@@ -158,9 +153,9 @@ class Rearrangement:
                 X[:, to] = values
             return X
         entries = batch.in_form(True).csr
-        place = np.full(entries.columns, -1)
-        place[self._moved] = self._moved_to
-        column = place[entries.indices]
+        column_of = np.full(entries.columns, -1)
+        column_of[self._moved] = self._moved_to
+        column = column_of[entries.indices]
         kept = np.flatnonzero(column >= 0)
         parts = [(entries.row_of_entry[kept], column[kept], entries.data[kept])]
         for to, values in others:
@@ -175,11 +170,11 @@ class Rearrangement:
             return None
         values = [np.asarray(self._made(batch, new, position)) for position in targets]
         if self.wanted.labels:
-            return label_codes(np.column_stack(values), self.wanted)
+            return codes_of(np.column_stack(values), self.wanted.label_dtype)
         target = self.wanted.class_attribute
         if target is not None and target.kind == "numeric":
             return values[0].copy()
-        return np.where(np.isnan(values[0]), -1, values[0]).astype(np.int32)
+        return codes_of(values[0])
 
     def _passthrough(self, batch: Batch, new: Mapping[int, Any]) -> pa.Table | None:
         attributes = self.wanted.passthrough

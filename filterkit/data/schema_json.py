@@ -1,8 +1,9 @@
-"""Converting attributes and schemas to JSON and back."""
+"""Converting attributes and schemas to JSON and back, also as notes in the metadata of Arrow tables and data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from filterkit.data.schema import DEEPEST, KINDS, Schema
 from filterkit.errors import FilterkitError
 
 _PLAIN = Attribute("")[1:]
+# Where a table of Arrow notes the schema of filterkit, and the column with the weights of rows.
+_SCHEMA, _WEIGHTS = b"filterkit.schema", b"filterkit.weights"
 
 
 def attribute_to_json(attribute: Attribute) -> Any:
@@ -106,3 +109,19 @@ def schema_from_json(note: Any) -> Schema:
     if labels and (index is not None or sorted(set(labels)) != labels):
         raise FilterkitError("the schema has a class beside labels, or labels that do not ascend")
     return Schema(relation, attributes, index, positive, sparse, zero, tuple(labels))
+
+
+def noted(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
+    """The metadata of an Arrow schema that tell a schema of filterkit, and the name of the column of weights if any."""
+    metadata = {_SCHEMA: json.dumps(schema_to_json(schema)).encode("utf-8", "surrogatepass")}
+    return metadata if weights is None else metadata | {_WEIGHTS: weights.encode()}
+
+
+def schema_noted(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
+    """The schema and the name of the column of weights that `noted` wrote into metadata; None for what is not there."""
+    metadata = metadata or {}
+    weights = metadata.get(_WEIGHTS, b"").decode("utf-8", "replace") or None
+    try:
+        return schema_from_json(json.loads(metadata[_SCHEMA])), weights
+    except (KeyError, ValueError, RecursionError, FilterkitError):  # it was not written by filterkit, or was changed
+        return None, weights

@@ -1,4 +1,4 @@
-"""Arrow tables with a column for each attribute, to batches and back, on whole columns."""
+"""Arrow tables with a column for each attribute as batches, on whole columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import code_labels, cut_to_milliseconds, is_number, is_text
 from filterkit.data.dates import EARLIEST, LATEST, DateFormat
-from filterkit.data.labels import join
 from filterkit.data.losses import Inexact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError, quoted
@@ -126,25 +125,15 @@ def _features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
 
 def _column(table: Any, place: int, attribute: Attribute, unseen: bool) -> np.ndarray:
     """float64 values of a numeric or nominal attribute, NaN for missing; `unseen` as for `from_table`."""
-    column = table.column(place)
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    array = arrow.one_chunk(table.column(place))
     if attribute.kind == "nominal":
-        parts = [_codes(chunk, attribute, unseen) for chunk in chunks]
-    else:
-        parts = [_numbers(chunk, attribute) for chunk in chunks]
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
-
-
-def _numbers(array: Any, attribute: Attribute) -> np.ndarray:
+        return _codes(array, attribute, unseen)
     if pa.types.is_dictionary(array.type) or is_text(array.type):
         array = _parse_numbers(array, attribute)
-    if array.type != pa.float64():
-        try:
-            array = arrow.exact_numbers(array)
-        except Inexact as error:
-            raise RowError(f"{error}; make it text, or round it", attribute=attribute.name) from None
-    values = arrow.plain_values(array)
-    return np.where(arrow.nulls(array), np.nan, values) if array.null_count else values
+    try:
+        return numbers_of(array, may_round=False)
+    except Inexact as error:
+        raise RowError(f"{error}; make it text, or round it", attribute=attribute.name) from None
 
 
 def _parse_numbers(array: Any, attribute: Attribute) -> Any:
@@ -164,42 +153,34 @@ def _codes(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
     code = code_labels(attribute)
     words = _attribute_texts(array.dictionary, attribute).to_pylist()
     image = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
-    places = array.indices
-    if places.type != pa.int32():  # casting imports Arrow's functions, which are slow to import
-        places = places.cast(pa.int32())
-    codes = arrow.plain_values(places)
-    if array.null_count:
-        codes = np.where(arrow.nulls(places), len(words), codes)
-    values = np.asarray(image[codes])
+    if array.indices.type != pa.int32():  # casting imports Arrow's functions, which are slow to import
+        array = pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), array.dictionary)
+    values = arrow.look_up(array, image)
     if not unseen and (image < 0).any() and (values < 0).any():
         error = UnknownLabel("", attribute=attribute.name)
-        error.label = words[int(codes[int(np.flatnonzero(values < 0)[0])])]
+        error.label = words[array.indices[int(np.flatnonzero(values < 0)[0])].as_py()]
         error.message = f"{quoted(error.label)} is not among its labels"
         error.args = (error.message,)
         raise error
     return values
 
 
-def numbers_of(column: Any) -> np.ndarray:
+def numbers_of(column: Any, may_round: bool = True) -> np.ndarray:
     """float64 (rows,) of an Arrow column of numbers, each the nearest; NaN where it is null.
 
     Arrow's own conversion imports pandas and takes longer than a megabyte of text takes to read.
+
+    Raises
+    ------
+    Inexact : float64 does not have a number, and `may_round` is false.
     """
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    parts = []
-    for chunk in chunks:
-        if chunk.type != pa.float64():
-            chunk = arrow.exact_numbers(chunk, may_round=True)
-        values = arrow.plain_values(chunk) if len(chunk) else np.empty(0)
-        parts.append(np.where(arrow.nulls(chunk), np.nan, values) if chunk.null_count else values)
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
+    array = arrow.one_chunk(column)
+    return arrow.floats(array if array.type == pa.float64() else arrow.exact_numbers(array, may_round))
 
 
 def plain_numbers(column: Any) -> np.ndarray:
     """The elements of a column of float64, int64 or int32 without nulls, as an array of its type."""
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    parts = [arrow.plain_values(chunk) for chunk in chunks if len(chunk)]
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, parts[0].dtype if parts else float), *parts])
+    return arrow.plain_values(arrow.one_chunk(column))
 
 
 def texts(array: Any) -> Any:
@@ -213,9 +194,7 @@ def texts(array: Any) -> Any:
     if kind == pa.string():
         return array
     if pa.types.is_dictionary(kind):
-        return texts(
-            array.dictionary_decode() if not isinstance(array, pa.ChunkedArray) else array.cast(kind.value_type)
-        )
+        return texts(array.cast(kind.value_type))
     if pa.types.is_floating(kind):
         from filterkit.data.numbers import format_number
 
@@ -244,27 +223,25 @@ def _other(column: Any, attribute: Attribute) -> Any:
         is_far = column.type == pa.timestamp("s", zone)
         what = "dates that milliseconds cannot count" if is_far else "parts of a millisecond"
         raise RowError(f"it has {what}, which dates cannot hold; round it", attribute=attribute.name) from None
-    for chunk in getattr(moments, "chunks", [moments]):
-        values = np.where(arrow.nulls(chunk), 0, arrow.plain_values(chunk.view(pa.int64())))
-        if len(values) and not EARLIEST <= values.min() <= values.max() <= LATEST:
-            what = "dates beyond the years 1 to 292278993, which ARFF cannot hold"
-            raise RowError(f"it has {what}", attribute=attribute.name)
+    array = arrow.one_chunk(moments)
+    values = np.where(arrow.nulls(array), 0, arrow.plain_values(array.view(pa.int64())))
+    if len(values) and not EARLIEST <= values.min() <= values.max() <= LATEST:
+        what = "dates beyond the years 1 to 292278993, which ARFF cannot hold"
+        raise RowError(f"it has {what}", attribute=attribute.name)
     return moments
 
 
 def _parse_dates(column: Any, attribute: Attribute) -> Any:
     """Parse texts as timestamps."""
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    form, parts = DateFormat(attribute.format), []
-    for chunk in chunks:
-        words = chunk if pa.types.is_dictionary(chunk.type) else arrow.dictionary(_attribute_texts(chunk, attribute))
-        texts_of_dates = words.dictionary.to_pylist()
-        moments = [form.parse(cut_to_milliseconds(word)) for word in texts_of_dates]
-        if None in moments:
-            word = texts_of_dates[moments.index(None)]
-            raise RowError(f"{quoted(word)} is not a date like {attribute.format}", attribute=attribute.name)
-        parts.append(arrow.take(arrow.moments(moments), words.indices))
-    return pa.chunked_array(parts, pa.timestamp("ms"))
+    array, form = arrow.one_chunk(column), DateFormat(attribute.format)
+    if not pa.types.is_dictionary(array.type):
+        array = arrow.dictionary(_attribute_texts(array, attribute))
+    words = array.dictionary.to_pylist()
+    moments = [form.parse(cut_to_milliseconds(word)) for word in words]
+    if None in moments:
+        word = words[moments.index(None)]
+        raise RowError(f"{quoted(word)} is not a date like {attribute.format}", attribute=attribute.name)
+    return arrow.take(arrow.moments(moments), array.indices)
 
 
 def joined_rows(*parts: Any) -> memoryview:
@@ -280,32 +257,3 @@ def joined_rows(*parts: Any) -> memoryview:
 def taken(texts: Sequence[str], places: np.ndarray) -> Any:
     """The Arrow array of the texts at int32 `places`."""
     return arrow.take(arrow.strings(texts), places)
-
-
-def to_table(batch: Batch) -> Any:
-    """The Arrow table of a batch, with a column for each attribute, class and labels included; null is missing.
-
-    Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out;
-    `filterkit.to_arrow` gives them, too, and notes what the columns do not tell.
-    """
-    if batch.schema.labels:
-        batch = join(batch, batch.schema.replace(labels=()))
-    schema = batch.schema
-    X = np.ascontiguousarray(batch.in_form(False).X.T)
-    features = iter(range(len(X)))
-    passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
-    arrays = []
-    for place, attribute in enumerate(schema.attributes):
-        if attribute.kind not in ("numeric", "nominal"):
-            arrays.append(next(passthrough))
-            continue
-        values = batch.y if place == schema.class_index else X[next(features)]
-        assert values is not None
-        if attribute.kind == "numeric":
-            arrays.append(arrow.numbers(values, np.isnan(values)))
-        else:
-            with np.errstate(invalid="ignore"):
-                missing = ~(values >= 0)
-            codes = arrow.numbers(np.where(missing, 0, values).astype(np.int32), missing)
-            arrays.append(pa.DictionaryArray.from_arrays(codes, arrow.strings(attribute.values)))
-    return pa.table(arrays, names=[a.name for a in schema.attributes])

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import cached_property
 from itertools import islice, pairwise
-from typing import SupportsIndex, TypeVar, overload
+from typing import Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
-
-from filterkit.data.ragged import begins_run, ranges
 
 S = TypeVar("S")
 
 _AT_ONCE = 1 << 12  # texts that are encoded, decoded or copied together
-_HASHED = 1 << 18  # characters that are hashed together
-_FACTOR, _INVERSE = 0x9E3779B97F4A7C15, 0xF1DE83E19937733D  # any large odd number; their product is 1 modulo 2^64
 _SHOWN = 20  # texts of a set, in its repr
 _LARGEST = (1 << 31) - 1  # the largest int32
 
@@ -60,22 +57,10 @@ class Texts(Sequence[str]):
         ----------
         parts : (texts, places), where int (n,) `places` says which of the texts comes next in each of the n new ones.
         """
-        lengths = np.zeros(len(parts[0][1]), np.int64)
-        for texts, places in parts:
-            for first in range(0, len(places), _AT_ONCE):
-                some = places[first : first + _AT_ONCE]
-                lengths[first : first + _AT_ONCE] += texts.bounds[1:][some] - texts.bounds[some]
-        bounds = _bounds(lengths)
-        characters = np.empty(int(bounds[-1]), np.uint8)
-        for first in range(0, len(bounds) - 1, _AT_ONCE):
-            begin = bounds[:-1][first : first + _AT_ONCE]
-            for texts, places in parts:
-                some = places[first : first + _AT_ONCE]
-                start = texts.bounds[some]
-                length = texts.bounds[1:][some] - start
-                characters[ranges(begin, length)] = texts.characters[ranges(start, length)]
-                begin = begin + length
-        return Texts(characters, bounds)
+        from filterkit.data import arrow
+
+        array = arrow.join(*(arrow.take(texts._array, places.astype(np.int64)) for texts, places in parts))
+        return Texts(np.frombuffer(array.buffers()[2] or b"", np.uint8), arrow.bounds(array))
 
     @staticmethod
     def concatenate(parts: Sequence[Texts]) -> Texts:
@@ -103,10 +88,6 @@ class Texts(Sequence[str]):
     def take(self, places: np.ndarray) -> Texts:
         """The texts at int `places`."""
         return Texts.joined((self, places))
-
-    def encoded(self) -> bytes:
-        """The UTF-8 text of all, one after the other."""
-        return self._own.tobytes()
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -154,64 +135,33 @@ class Texts(Sequence[str]):
             places = places[self.characters[self.bounds[places] + offset] == character]
         return int(places[0]) if len(places) else None
 
+    @cached_property
     def first_twin(self) -> tuple[int, int] | None:
         """The first text that has come before: where it came before, and where it comes again. None if all differ."""
-        hashes = self._hashes()
-        hashes.sort()
-        if begins_run(hashes).all():
-            return None
-        hashes = self._hashes()
-        order = np.argsort(hashes, kind="stable")
-        ordered = hashes[order]
-        begins = begins_run(ordered)
-        alike = ~begins
-        alike[:-1] |= ~begins[1:]
-        first: dict[str, int] = {}
-        for place in np.sort(order[alike]).tolist():  # few, unless there are twins
-            if (before := first.setdefault(self[place], place)) != place:
-                return before, place
-        return None
+        from filterkit.data import arrow
+
+        codes = arrow.plain_values(arrow.dictionary(self._array).indices)  # the numbers of distinct texts, from 0
+        again = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1) == 0)[:1]
+        return next(((int(np.argmax(codes == codes[place])), place) for place in again.tolist()), None)
 
     def isin(self, others: Texts) -> np.ndarray:
         """bool (n,): which of the texts are among `others`."""
-        mine, theirs = self._hashes(), others._hashes()
-        found = np.isin(mine, theirs, kind="sort")
-        places = np.flatnonzero(found)
-        if len(places):
-            known = {others[place] for place in np.flatnonzero(np.isin(theirs, mine[places], kind="sort")).tolist()}
-            found[places] = [self[place] in known for place in places.tolist()]
-        return found
+        from filterkit.data import arrow
+
+        return np.array(arrow.are_among(self._array, others._array).to_pylist(), bool)
 
     def order(self) -> np.ndarray:
         """int64 (n,): the places of the texts in the order of their code points, in which Python sorts them, too."""
         from filterkit.data import arrow
 
-        return arrow.order(arrow.strings_at(self.bounds, self.characters))
+        return arrow.order(self._array)
 
-    def _hashes(self) -> np.ndarray:
-        """uint64 (n,): a number for each text, the same for equal texts, and rarely so for others.
+    @property
+    def _array(self) -> Any:
+        """The texts as an Arrow array, without a copy."""
+        from filterkit.data import arrow
 
-        It is the value of a polynomial, whose coefficients are the characters, modulo 2^64. A text that begins at the
-        character s of a piece is first evaluated with s powers too many, which the inverse takes away.
-        """
-        hashes = np.zeros(len(self), np.uint64)
-        powers = inverses = np.zeros(0, np.uint64)
-        first = 0
-        while first < len(self):
-            limit = int(self.bounds[first]) + _HASHED
-            stop = max(int(np.searchsorted(self.bounds, limit, "right")) - 1, first + 1)
-            bounds = self.bounds[first : stop + 1] - self.bounds[first]
-            count = int(bounds[-1])
-            if len(powers) <= count:
-                powers = _powers(_FACTOR, max(count, _HASHED) + 1)
-                inverses = _powers(_INVERSE, max(count, _HASHED) + 1)
-            begin = int(self.bounds[first])
-            sums = np.zeros(count + 1, np.uint64)
-            # A zero must count too, so one is added to each character.
-            np.cumsum((self.characters[begin : begin + count] + np.uint64(1)) * powers[:count], out=sums[1:])
-            hashes[first:stop] = (sums[bounds[1:]] - sums[bounds[:-1]]) * inverses[bounds[:-1]]
-            first = stop
-        return hashes
+        return arrow.strings_at(self.bounds, self.characters)
 
 
 class TextSet(Set[str]):
@@ -244,13 +194,6 @@ class TextSet(Set[str]):
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, islice(self, _SHOWN)))
         return f"{{{shown}{', …' if len(self) > _SHOWN else ''}}}"
-
-
-def _powers(factor: int, count: int) -> np.ndarray:
-    """uint64 (count,): ``factor ** i`` modulo 2^64."""
-    powers = np.full(count, factor, np.uint64)
-    powers[0] = 1
-    return np.multiply.accumulate(powers)
 
 
 def _bounds(lengths: np.ndarray) -> np.ndarray:

@@ -43,6 +43,7 @@ from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.counts.weights import exact_parts as exact_parts
 from filterkit.data.arrow import exact_numbers as exact_numbers
+from filterkit.data.arrow_export import to_table as to_table
 from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty
@@ -68,8 +69,6 @@ from filterkit.data.losses import first_inexact as first_inexact
 from filterkit.data.losses import is_exact as is_exact
 from filterkit.data.losses import may_be_rounded as may_be_rounded
 from filterkit.data.losses import named as named
-from filterkit.data.noted import noted as noted
-from filterkit.data.noted import schema_noted as schema_noted
 from filterkit.data.numbers import TOO_LARGE as TOO_LARGE
 from filterkit.data.numbers import format_number as format_number
 from filterkit.data.numbers import is_too_large as is_too_large
@@ -82,6 +81,8 @@ from filterkit.data.ragged import Ragged as Ragged
 from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values
 from filterkit.data.schema import find_class as find_class
+from filterkit.data.schema_json import noted as noted
+from filterkit.data.schema_json import schema_noted as schema_noted
 from filterkit.data.tables import UnknownLabel as UnknownLabel
 from filterkit.data.tables import from_table as from_table
 from filterkit.data.tables import joined_rows as joined_rows
@@ -89,7 +90,6 @@ from filterkit.data.tables import numbers_of as numbers_of
 from filterkit.data.tables import plain_numbers as plain_numbers
 from filterkit.data.tables import taken as taken
 from filterkit.data.tables import texts as texts
-from filterkit.data.tables import to_table as to_table
 from filterkit.data.texts import Texts as Texts
 from filterkit.data.unseen import READ_AS_MISSING as READ_AS_MISSING
 from filterkit.engines.engine import PAUSE as PAUSE

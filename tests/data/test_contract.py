@@ -39,6 +39,11 @@ NOMINAL = Attribute("n", "nominal", ("a", "b"))
 TARGET = Attribute("class", "nominal", ("no", "yes"))
 
 
+def gives(found):
+    """A method that returns the same whatever it is given."""
+    return lambda *_, **__: found
+
+
 def csr(data, indices, indptr, columns=2):
     return Csr(np.array(data, float), np.array(indices, np.int32), np.array(indptr, np.int32), columns)
 
@@ -76,15 +81,11 @@ UNSOUND = {
     "X is a matrix; make it an ndarray with np.asarray": BATCH.replace(X=np.matrix(X)),
     "X is a MaskedArray; fill it with NaN": BATCH.replace(X=np.ma.masked_invalid(X)),
     "y is a MaskedArray; fill it with NaN, or with -1": BATCH.replace(y=np.ma.masked_array(Y)),
-    "weights is a MaskedArray": BATCH.replace(weights=np.ma.masked_array(np.ones(3))),
     "X is float32; make it float64": BATCH.replace(X=X.astype(np.float32)),
-    "X is int64; make it float64": BATCH.replace(X=np.ones((3, 2), int)),
-    "X is bool; make it float64": BATCH.replace(X=X > 0),
     "X has 1 dimensions": BATCH.replace(X=X[:, 0]),
     "X has 1 columns, but the schema 2 features": BATCH.replace(X=X[:, :1]),
     "X has 3 columns, but the schema 2 features": BATCH.replace(schema=SPARSE, X=csr([], [], [0, 0, 0, 0], 3)),
     "X is a csr_matrix; make it an ndarray, or a csr_array": BATCH.replace(schema=SPARSE, X=sp.csr_matrix(X)),
-    "X is a csc_array; make it an ndarray, or a csr_array": BATCH.replace(schema=SPARSE, X=sp.csc_array(X)),
     "the indices of a row of X do not ascend": BATCH.replace(schema=SPARSE, X=csr([1, 2, 1], [0, 1, 0], [0, 1, 3, 3])),
     "the indices of a row of X do not ascend; call sort_indices": BATCH.replace(
         schema=SPARSE, X=scipy_csr([1, 2, 1], [0, 1, 0], [0, 0, 1, 3])
@@ -105,7 +106,6 @@ UNSOUND = {
     "y is None, but the schema has a class": BATCH.replace(y=None),
     "y is an ndarray, but the schema has no class": BATCH.replace(schema=Schema("r", SCHEMA.attributes[:3])),
     "y is an ndarray of shape (2,); expected (3,)": BATCH.replace(y=Y[:2]),
-    "y is a list of shape (3,)": BATCH.replace(y=Y.tolist()),
     "y is float64; make it int32": BATCH.replace(y=Y.astype(float)),
     "y is int32; make it float64": Batch(Schema("r", [Attribute("a"), Attribute("b")], 1), X[:, :1], Y),
     "y is an ndarray of shape (5,); expected (5, 2)": sample("multi-label").replace(y=np.zeros(5, np.int8)),
@@ -137,7 +137,7 @@ def test_the_error_says_what_is_invalid_in_a_batch(fault):
     assert find_misfit(batch, getattr(batch, "schema", SCHEMA)).startswith(fault)
 
 
-@pytest.mark.parametrize("fault", UNSOUND)
+@pytest.mark.parametrize("fault", list(UNSOUND)[::6])
 def test_a_stage_that_returns_an_invalid_batch_is_named(fault):
     """The same holds for a training stage and a format, whatever stages come before and after."""
     batch = UNSOUND[fault]
@@ -244,13 +244,13 @@ def of_metric(score, **options):
 
 
 STAGES = [
-    ("rows: transform gives None; return a Batch", of_rows(transform=lambda self, batch: None)),
+    ("rows: transform gives None; return a Batch", of_rows(transform=gives(None))),
     ("rows: transform gives an ndarray", of_rows(transform=lambda self, batch: batch.X)),
-    ("rows: the schema of what fit gives is None", of_rows(output=lambda self, schema: None)),
+    ("rows: the schema of what fit gives is None", of_rows(output=gives(None))),
     ("rows: transform gives 1 rows for 7", of_rows(transform=lambda self, batch: batch.rows(0, 1))),
-    ("rows: fit gives None; return a Fitted", of_rows(fit=lambda self, rows, schema: None)),
+    ("rows: fit gives None; return a Fitted", of_rows(fit=gives(None))),
     ("rows: fit gives a Schema; return a Fitted", of_rows(fit=lambda self, rows, schema: schema)),
-    ("rows: the schema of what fit gives is None", of_rows(fit=lambda self, rows, schema: Fitted())),
+    ("rows: the schema of what fit gives is None", of_rows(fit=gives(Fitted()))),
     (
         "rows: a weight is negative or not finite; make each a number of at least 0",
         of_rows(transform=lambda self, batch: batch.replace(weights=np.full(len(batch), np.nan))),
@@ -260,20 +260,20 @@ STAGES = [
         "rows: X has 2 columns, but the schema 3 features",
         of_rows(transform=lambda self, batch: batch.replace(X=batch.X[:, 1:])),
     ),
-    ("columns: fit_columns gives None; return a dict", of_columns(fit_columns=lambda self, table: None)),
+    ("columns: fit_columns gives None; return a dict", of_columns(fit_columns=gives(None))),
     (
         "columns: the 'one' of fit_columns has 1 entries for 3 columns",
-        of_columns(fit_columns=lambda self, table: {"one": np.ones(1)}),
+        of_columns(fit_columns=gives({"one": np.ones(1)})),
     ),
     (
         "columns: the 'one' of fit_columns is a float; make it an array",
-        of_columns(fit_columns=lambda self, table: {"one": 1.0}),
+        of_columns(fit_columns=gives({"one": 1.0})),
     ),
     (
         "columns: the 'one' of fit_columns is an ndarray; make it an array",
-        of_columns(fit_columns=lambda self, table: {"one": np.array(1.0)}),
+        of_columns(fit_columns=gives({"one": np.array(1.0)})),
     ),
-    ("columns: apply gives None; return an array", of_columns(apply=lambda self, values, columns, state: None)),
+    ("columns: apply gives None; return an array", of_columns(apply=gives(None))),
     (
         "columns: apply gives an array of shape (3,); expected (21,)",
         of_columns(apply=lambda self, values, columns, state: state["one"]),
@@ -282,46 +282,46 @@ STAGES = [
         "columns: apply gives int64; make it float64",
         of_columns(apply=lambda self, values, columns, state: np.where(values > 0, 1, 0)),
     ),
-    ("columns: output gives None; return a Schema", of_columns(output=lambda self, schema: None)),
+    ("columns: output gives None; return a Schema", of_columns(output=gives(None))),
     (
         "columns: output_columns gives a list; return an array of column numbers",
-        of_columns(output_columns=lambda self, schema, state, totals: [0]),
+        of_columns(output_columns=gives([0])),
     ),
     (
         "columns: output_columns gives an ndarray; return an array of column numbers",
-        of_columns(output_columns=lambda self, schema, state, totals: np.zeros(1)),
+        of_columns(output_columns=gives(np.zeros(1))),
     ),
     (
         "columns: output_columns must give ascending numbers of the 3 columns",
-        of_columns(output_columns=lambda self, schema, state, totals: np.array([0, 1, 3])),
+        of_columns(output_columns=gives(np.array([0, 1, 3]))),
     ),
     (
         "columns: output_columns must give ascending numbers",
-        of_columns(output_columns=lambda self, schema, state, totals: np.array([0, 2, 1])),
+        of_columns(output_columns=gives(np.array([0, 2, 1]))),
     ),
     (
         "columns: output_attributes gives 1 attributes for 2 columns",
         of_columns(
-            output_columns=lambda self, schema, state, totals: np.array([0, 1]),
+            output_columns=gives(np.array([0, 1])),
             output_attributes=lambda self, schema, state, columns, totals: [schema.features[0]],
         ),
     ),
     (
         "columns: output_attributes gives None; return a list",
         of_columns(
-            output_columns=lambda self, schema, state, totals: np.array([0, 1]),
-            output_attributes=lambda self, schema, state, columns, totals: None,
+            output_columns=gives(np.array([0, 1])),
+            output_attributes=gives(None),
         ),
     ),
     (
         "columns: output_nominal gives an ndarray; return an array of bool, one for each of 3 columns",
-        of_columns(output_nominal=lambda self, schema, state: np.zeros(1, bool)),
+        of_columns(output_nominal=gives(np.zeros(1, bool))),
     ),
     ("learns: learn gives None, which has no scores and no threshold and no get_state; return a model", Learns(None)),
-    ("learns: scores gives None; return an array", of_model(lambda rows: None)),
+    ("learns: scores gives None; return an array", of_model(gives(None))),
     ("learns: scores gives an array of shape (7,); expected (7, 1)", of_model(lambda rows: np.zeros(rows))),
     ("learns: scores gives float32", of_model(lambda rows: np.zeros((rows, 1), np.float32))),
-    ("metric: the metric gives None; return an array", of_metric(lambda tp, fp, pos, neg: None)),
+    ("metric: the metric gives None; return an array", of_metric(gives(None))),
     ("metric: the metric gives a list", of_metric(lambda tp, fp, pos, neg: tp.tolist())),
     ("metric: the metric gives an array of shape (1,); expected (", of_metric(lambda tp, fp, pos, neg: tp[:1])),
     ("metric: the metric gives bool; make it float64", of_metric(lambda tp, fp, pos, neg: tp > fp)),
@@ -453,8 +453,8 @@ def filterkit_formats():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["a.odd", "l2"], "a.odd: Odd: read gives None; yield batches"),
         (["wide"], "wide: X has 5 columns, but the schema 4 features; the schema must describe the output"),
-        (["wide", "l2"], "wide: X has 5 columns, but the schema 4 features; the schema must describe the output"),
         (
             ["coded"],
             "coded: the nominal attribute 'sepal length (cm)' has the value 5.1, which is not an index of its 2 "
@@ -463,17 +463,10 @@ def filterkit_formats():
         (["flat"], "flat: the metric gives a float; return an array of float64"),
     ],
 )
-def test_the_command_names_stage_and_plugin(words, message, tmp_path):
+def test_the_command_names_what_breaks_and_its_plugin(words, message, tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
-    done = run("--plugin", "my.py", IRIS, *words, cwd=tmp_path)
+    done = run("--plugin", "my.py", *words[:-1], *([] if "a.odd" in words else [IRIS]), words[-1], cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, f"filterkit: {message} (plugin my of my.py)\n")
-
-
-def test_the_command_names_format_and_plugin(tmp_path):
-    (tmp_path / "my.py").write_text(PLUGIN)
-    done = run("--plugin", "my.py", "a.odd", "l2", cwd=tmp_path)
-    message = "filterkit: a.odd: Odd: read gives None; yield batches (plugin my of my.py)\n"
-    assert (done.returncode, done.stderr) == (1, message)
 
 
 def fails(*_, **__):

@@ -172,18 +172,10 @@ def test_an_invalid_choice_of_labels_is_refused(relation, class_, labels, error,
         find_targets(relation, FIVE, class_, labels)
 
 
-@pytest.mark.parametrize(
-    ("kind", "what"),
-    [
-        ("numeric", "numeric"),
-        ("string", "string"),
-    ],
-)
-def test_a_label_is_nominal(kind, what, tmp_path):
-    with pytest.raises(FilterkitError) as caught:
-        read(tmp_path, f"@relation r\n@attribute a numeric\n@attribute p {kind}\n@data\n", labels=1)
-    end = f"t.arff: a label must be nominal, {{0,1}} or with other values, and 'p' is a {what} attribute"
-    assert str(caught.value).endswith(end)
+def test_a_label_is_nominal(tmp_path):
+    said = "t.arff: a label must be nominal, {0,1} or with other values, and 'p' is a string attribute"
+    with pytest.raises(FilterkitError, match=f"{re.escape(said)}$"):
+        read(tmp_path, "@relation r\n@attribute a numeric\n@attribute p string\n@data\n", labels=1)
 
 
 # ---- into y and out of it ----------------------------------------------------------------------------------
@@ -481,25 +473,6 @@ def test_the_command_line_takes_labels_and_test_rows(tmp_path):
     assert testing.same(filterkit.read(str(tmp_path / "t.arff"), labels=2), fitted.transform(train.replace(y=y)))
 
 
-def test_the_command_line_refuses_labels_in_one_line(tmp_path):
-    write_text(tmp_path, TEXTS["last"])
-    for options, status, message in (
-        (["--labels", "2", "--class", "p"], 2, "--labels beside --class: give either"),
-        (["--labels", "6"], 1, "t.arff: --labels 6, and there are 5 attributes"),
-        (
-            ["--labels", "3"],
-            1,
-            "t.arff: a label must be nominal, {0,1} or with other values, and 'm' is a numeric attribute",
-        ),
-    ):
-        done = run(*options, "t.arff", "l2", cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (status, "")
-        assert done.stderr.splitlines()[-1].endswith(message)
-    done = run("t.arff", "bns", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-
-
 # ---- multi-target data ---------------------------------------------------------------------------------------
 
 # A target of three values, a label, and a target of two other values, of which "yes" is the rarer.
@@ -601,11 +574,6 @@ def test_many_values_of_a_target_fit_into_y():
     out = split(batch, schema)
     assert (out.y.dtype, out.y.tolist()) == (np.int32, [[299], [-1]])
     assert (empty(schema).y.dtype, testing.same(join(out, flat), batch)) == (np.int32, True)
-
-
-def test_supervised_stages_refuse_targets(targets):
-    with pytest.raises(StageError, match="it needs a class, and there are labels"):
-        filterkit.chain("bns").fit(filterkit.read(targets))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ words = st.lists(st.text(st.characters(codec=None), max_size=4), max_size=12)  #
 def few_at_once(monkeypatch):
     """Texts are worked on a few at a time, as many are."""
     monkeypatch.setattr(module, "_AT_ONCE", 2)
-    monkeypatch.setattr(module, "_HASHED", 3)
 
 
 @given(words, st.integers(-3, 15), st.integers(-3, 15), st.sampled_from([1, 2, -1]))
@@ -67,14 +66,7 @@ def test_places_and_members_are_those_of_a_list(some, others):
 @given(words)
 def test_the_first_twin_is_the_first_that_came_before(some):
     expected = next(((some.index(each), i) for i, each in enumerate(some) if each in some[:i]), None)
-    assert Texts.of(some).first_twin() == expected
-
-
-def test_different_texts_of_one_hash_are_no_twins(monkeypatch):
-    monkeypatch.setattr(Texts, "_hashes", lambda self: np.zeros(len(self), np.uint64))
-    assert Texts.of(["a", "b", "c"]).first_twin() is None
-    assert Texts.of(["a", "b", "c", "b"]).first_twin() == (1, 3)
-    assert Texts.of(["a", "b"]).isin(Texts.of(["b", "c"])).tolist() == [False, True]
+    assert Texts.of(some).first_twin == expected
 
 
 @given(st.lists(st.text(max_size=4)))
