@@ -19,7 +19,7 @@ from filterkit.errors import ArffError, FilterkitError, RowError, StageError
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.lines import count_lines
 from filterkit.files.rejects import Rejects
-from filterkit.files.source import Source, stored_sizes
+from filterkit.files.source import Source, expand
 from filterkit.files.stretches import Stretch, absolute
 from filterkit.files.urls import is_url
 from filterkit.formats.base import FileFormat, Files, Opening, Table, named
@@ -95,7 +95,7 @@ class Reader:
             raise FilterkitError(f"{path}: {kind.title} is only written, not read")
         self.path, self._kind, self._rejects, self._encoding = path, kind, rejects, encoding
         self._part_size, self._complete = part_size, complete
-        self._sizes = stored_sizes(path)
+        self._sizes = expand(path)
         self._paths = tuple(self._sizes)
         self._opening = Opening(
             self._paths[0],
