@@ -162,7 +162,7 @@ class PartReader:
         return parsed if self.schema is self.flat else parsed._replace(batch=split(parsed.batch, self.schema))
 
     def _parse_and_check(self, part: Any) -> Parsed:
-        with failures(self.kind, self.name):
+        with name_format_errors(self.kind, self.name):
             parsed = self.parser(part)
         if self.unseen:
             from filterkit.data.tables import without_unseen
@@ -177,7 +177,7 @@ class PartReader:
 
 
 @contextmanager
-def failures(kind: FileFormat, name: str) -> Iterator[None]:
+def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
     """Turn any failure of a format into a `FilterkitError` that names the input."""
     try:
         yield
