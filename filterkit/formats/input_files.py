@@ -15,7 +15,7 @@ from filterkit.files.source import Source, expand
 from filterkit.files.stretches import Stretch, absolute
 from filterkit.files.urls import is_url
 from filterkit.formats.base import FileFormat, Files, Opening, Table
-from filterkit.formats.part_reader import Extent, name_format_errors
+from filterkit.formats.part_reader import name_format_errors
 from filterkit.formats.text import TextTable
 
 _MANY = 1 << 30  # jobs, for which a stretch is as long as a block
@@ -173,12 +173,13 @@ class LineCounts:
         """Begin with the first stretch of a file, which so many lines come before."""
         self._lines[name] = n_lines
 
-    def add(self, extent: Extent) -> None:
-        """Add a stretch, the next of its file."""
-        self._lines[extent.name] += extent.lines
-        self.ends[extent.name] = extent.end
-        if extent.uncounted is not None:
-            self._uncounted.setdefault(extent.name, []).append(extent.uncounted)
+    def add(self, stretch: Stretch, n_lines: int | None) -> None:
+        """Add a stretch, the next of its file; None says that nobody has counted its lines."""
+        self.ends[stretch.name] = stretch.end
+        if n_lines is None:
+            self._uncounted.setdefault(stretch.name, []).append(stretch)
+        else:
+            self._lines[stretch.name] += n_lines
 
     def end(self, name: str) -> int:
         """Return the number of lines before the next stretch of a file, which has no further one."""

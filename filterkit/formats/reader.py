@@ -115,6 +115,7 @@ class Reader:
         self._omits_texts = self._first.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
         self._first_texts: dict[int, str] = {}  # of each column of strings or bags, by its number
         self._starts = [0]  # the number of the first row of each part, and that of all rows read so far
+        self._known_starts: list[int] = []  # the same of a pass before; empty in the first
         self._notes = Notes()
         self._notes.add(self._first.notes)
         self._row_counts = RowCounts()
@@ -179,28 +180,23 @@ class Reader:
         RowError : a row cannot be read, a text is omitted and the input has none, or the last line of a file of
             filterkit says another number of rows.
         """
-        again = self._starts if self.count is not None else None
+        self._known_starts = self._starts if self.count is not None else []
         self._starts = [0]
         self._files.rewind()
         self._row_counts = RowCounts()
         self._row_counts.add([self._first.file_rows])
         opening, restart = self._opening, None
-        notes = again is None and (
-            opening.rejects
-            or opening.unseen
-            or opening.lenient
-            or self._omits_texts
-            or bool(self._first.file_rows.is_own)
-        )
+        may_note = opening.rejects or opening.unseen or opening.lenient or self._omits_texts
+        notes = not self._known_starts and (may_note or bool(self._first.file_rows.is_own))
         while True:
             parts = self._files.parts(engine, restart, self._begin_file)
             try:
-                yield from self._map_parts(function, engine, parts, done, again, notes)
+                yield from self._map_parts(function, engine, parts, done, notes)
                 break
             except UnclosedRecord as found:  # what comes before is right; from here on, this process finds the records
                 restart = Restart(found.name, found.begin, self._files.lines.end(found.name) + 1)
                 self._files.open(self._files.paths.index(found.name))
-        if again is None:
+        if not self._known_starts:
             self._notes.warn()
             if notes or not done:
                 self.may_be_cut = self._row_counts.check([self.name, *self._files.paths[1:]], self._complete)
@@ -212,13 +208,7 @@ class Reader:
         self._row_counts.add([table.file_rows])
 
     def _map_parts(
-        self,
-        function: Callable[[Batch], T],
-        engine: Engine,
-        parts: Iterator[Any],
-        done: Done,
-        again: list[int] | None,
-        notes: bool,
+        self, function: Callable[[Batch], T], engine: Engine, parts: Iterator[Any], done: Done, notes: bool
     ) -> Iterator[T]:
         """Yield ``function(batch)`` for the batches of some parts; None for those that are `done`."""
         table = self._files.table
@@ -246,10 +236,10 @@ class Reader:
 
         if self._omits_texts:
             parts = read_ahead(parts, lacks, note)
-        with closing(map_checked(engine, read_part, self._items(parts, done, again, notes))) as found:
-            for read in self._locate_errors(found, again is not None):
+        with closing(map_checked(engine, read_part, self._make_items(parts, done, notes))) as found:
+            for read in self._locate_errors(found):
                 start = self.rows
-                self._note(read, again is not None)
+                self._note(read)
                 if not self._omits_texts:
                     yield read.result
                     continue
@@ -264,7 +254,7 @@ class Reader:
                 attribute=self.schema.passthrough[column].name,
             )
 
-    def _items(self, parts: Iterator[Any], done: Done, again: list[int] | None, notes: bool) -> Iterator[Any]:
+    def _make_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
         """Yield what workers get; of parts that nobody wants or reads, only stretches are left."""
         number = len(self._starts) - 1
         for part in parts:
@@ -273,11 +263,11 @@ class Reader:
                 continue
             n_done = done.get(number)
             is_left_out = n_done is not None and not notes and not isinstance(part, (Stretch, Files))
-            start = again[number] if again is not None and number < len(again) else 0
+            start = self._known_starts[number] if number < len(self._known_starts) else 0
             yield Item(None if is_left_out else part, self._first_texts, start, n_done)
             number += 1
 
-    def _locate_errors(self, found: Iterator[Any], is_again: bool) -> Iterator[Read]:
+    def _locate_errors(self, found: Iterator[Any]) -> Iterator[Read]:
         """Yield what is read, without pauses; errors name the line and row within the file."""
         try:
             for read in found:
@@ -288,19 +278,18 @@ class Reader:
                 error.line += self._files.lines.count_before(error.source or "")
             raise
         except StageError as error:
-            if error.row is not None and not is_again:
+            if error.row is not None and not self._known_starts:
                 error.row += self.rows
             raise
 
-    def _note(self, read: Read, is_again: bool) -> None:
+    def _note(self, read: Read) -> None:
         """Write the rejected rows of a part, count what has been noted about it, and remember first texts."""
-        rows_before = self.rows
+        rows_before, lines_before = self.rows, self._files.lines.known()
         self._starts.append(rows_before + read.rows)
         self._files.finish(read.nbytes)
-        lines_before = self._files.lines.known()
-        if read.extent is not None:
-            self._files.lines.add(read.extent)
-        if is_again:
+        if read.stretch is not None:
+            self._files.lines.add(read.stretch, read.n_lines)
+        if self._known_starts:
             return
         for each in read.parsed.rejected:
             assert self._rejects is not None
