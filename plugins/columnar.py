@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from filterkit import Attribute, Batch, ConversionWarning, FilterkitError, Schema, UsageError, hookimpl, option
@@ -123,13 +124,7 @@ class ArrowIpc(Columnar):
     compression: str = option("none", "How columns are compressed.", choices=("none", "lz4", "zstd"))
 
     def groups(self, file: IO[bytes]) -> Groups:
-        import pyarrow.ipc
-
-        begin = file.read(6)
-        file.seek(0)
-        if begin == b"ARROW1":
-            return FileGroups(pyarrow.ipc.open_file(file), os.fstat(file.fileno()).st_size)
-        return StreamGroups(file)
+        return ArrowGroups(file)
 
     def open_sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
         import pyarrow.ipc
@@ -182,49 +177,40 @@ class ParquetGroups(Groups):
         return table if columns is None else table.select(columns)
 
 
-class FileGroups(Groups):
-    """The record batches of an Arrow file."""
-
-    def __init__(self, reader: Any, nbytes: int) -> None:
-        self._reader, self._nbytes = reader, nbytes
-        self.schema = reader.schema
-
-    def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
-        numbers = range(self._reader.num_record_batches)
-        yield from _cut((self._reader.get_batch(number) for number in numbers), columns, rows)
-
-    def sizes(self) -> list[int]:
-        count = self._reader.num_record_batches
-        return [self._nbytes // max(count, 1)] * count  # on average; the exact sizes would take reading the file
-
-    def between(self, first: int, stop: int, columns: list[str] | None) -> Any:
-        import pyarrow as pa
-
-        table = pa.Table.from_batches([self._reader.get_batch(number) for number in range(first, stop)])
-        return table if columns is None else table.select(columns)
-
-
-class StreamGroups(Groups):
-    """The record batches of an Arrow stream."""
+class ArrowGroups(Groups):
+    """The record batches of an Arrow file or stream."""
 
     def __init__(self, file: IO[bytes]) -> None:
         import pyarrow.ipc
 
-        self._file = file
-        self.schema = pyarrow.ipc.open_stream(file).schema
+        self._file, self._ipc = file, pyarrow.ipc
+        begin = file.read(6)
+        file.seek(0)
+        self._reader = pyarrow.ipc.open_file(file) if begin == b"ARROW1" else None  # None for a stream
+        self.schema = (pyarrow.ipc.open_stream(file) if self._reader is None else self._reader).schema
+        self._count = 0 if self._reader is None else self._reader.num_record_batches
 
     def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
-        import pyarrow.ipc
+        if self._reader is None:
+            self._file.seek(0)
+            found = iter(self._ipc.open_stream(self._file))
+        else:
+            found = map(self._reader.get_batch, range(self._count))
+        for batch in found:
+            part = batch if columns is None else batch.select(columns)
+            for first in range(0, part.num_rows, rows):
+                yield part.slice(first, rows)
 
-        self._file.seek(0)
-        yield from _cut(pyarrow.ipc.open_stream(self._file), columns, rows)
+    def sizes(self) -> list[int]:
+        nbytes = os.fstat(self._file.fileno()).st_size
+        return [nbytes // max(self._count, 1)] * self._count  # on average; the exact sizes would take reading the file
 
+    def between(self, first: int, stop: int, columns: list[str] | None) -> Any:
+        import pyarrow as pa
 
-def _cut(batches: Any, columns: list[str] | None, rows: int) -> Iterator[Any]:
-    for batch in batches:
-        part = batch if columns is None else batch.select(columns)
-        for first in range(0, part.num_rows, rows):
-            yield part.slice(first, rows)
+        assert self._reader is not None
+        table = pa.Table.from_batches(map(self._reader.get_batch, range(first, stop)))
+        return table if columns is None else table.select(columns)
 
 
 class ColumnarTable(Table):
@@ -248,7 +234,8 @@ class ColumnarTable(Table):
             twice = next(name for number, name in enumerate(names) if name in names[:number])
             raise FilterkitError(f"two columns are named {quoted(twice)}")
         skipped = {name for pattern in form.skip for name in matching_names(form, "skip", pattern, names)}
-        left_out = skipped | _unnamed_index(groups.schema)
+        self._categorical, unnamed = _read_notes_of_pandas(groups.schema)
+        left_out = skipped | unnamed
         names = [name for name in names if name not in left_out]
         self._rounded = {name for pattern in form.round for name in matching_names(form, "round", pattern, names)}
         self._kinds = form.choose_kinds(names)
@@ -290,12 +277,14 @@ class ColumnarTable(Table):
 
     def _attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
         """Return the attributes of columns: those that are known, or what types, options and first rows say."""
-        form, schema = self._form, self._groups.schema
-        categorical = _categorical(schema)
+        import pyarrow as pa
+
+        form = self._form
+        kinds = {name: self._groups.schema.field(name).type for name in names}
         asked = class_asked(opening, names)
         found: dict[str, Attribute] = {}
         labelled, looked_at = [], []
-        for name in names:
+        for name, kind in kinds.items():
             attribute = self._type_attribute(name)
             told = None if opening.wanted is not None else self._kinds.get(name)
             is_class = name == asked and (attribute.kind == "string" or opening.positive is not None)
@@ -303,10 +292,12 @@ class ColumnarTable(Table):
                 attribute = known[name]
             elif told in ("string", "numeric"):
                 attribute = Attribute(name, told)
-            elif told or is_class or _is_dictionary(schema.field(name).type) or name in categorical:
+            elif told or is_class or pa.types.is_dictionary(kind) or name in self._categorical:
                 attribute = Attribute(name, "nominal")
                 labelled.append(name)
-            elif attribute.kind == "string" or (name not in self._rounded and _may_be_inexact(schema.field(name).type)):
+            elif attribute.kind == "string" or (
+                name not in self._rounded and pa.types.is_integer(kind) and kind.bit_width == 64
+            ):
                 looked_at.append(name)
             found[name] = attribute
         sure = set(labelled)
@@ -317,7 +308,7 @@ class ColumnarTable(Table):
                 labelled += [name for name in looked_at if found[name].kind == "nominal"]
         labels = self._read_labels(labelled, sure)
         for name, words in labels.items():
-            if name in categorical and not _is_dictionary(schema.field(name).type):
+            if name in self._categorical and not pa.types.is_dictionary(kinds[name]):
                 words = sorted(words, key=_sort_key)  # their own order is lost; it is this, as a rule
             is_string = name not in sure and len(words) > form.most
             found[name] = Attribute(name, "string") if is_string else label_attribute(name, words, form.order)
@@ -403,17 +394,14 @@ class ColumnarTable(Table):
         sizes = self._groups.sizes()
         if self._file.name != self._path or not sizes or max(sizes) > _LARGEST:
             return None  # a copy, which only this machine has, or groups that take too much memory
-        return self._stretches(sizes)
-
-    def _stretches(self, sizes: list[int]) -> Iterator[GroupPart]:
-        """Parts of some groups each, unless they are large."""
-        path, first, nbytes = os.path.abspath(self._path), 0, 0
+        firsts, nbytes = [0], 0  # of parts of some groups each, unless they are large
         for number, size in enumerate(sizes):
-            if number > first and nbytes + size > _PART:
-                yield GroupPart(path, self._path, first, number)
-                first, nbytes = number, 0
+            if number > firsts[-1] and nbytes + size > _PART:
+                firsts.append(number)
+                nbytes = 0
             nbytes += size
-        yield GroupPart(path, self._path, first, len(sizes))
+        path = os.path.abspath(self._path)
+        return (GroupPart(path, self._path, *bounds) for bounds in pairwise([*firsts, len(sizes)]))
 
     def parser(self, schema: Schema) -> Callable[[Any], Parsed]:
         return GroupParser(schema, self._columns, self._weights, self._pairs, self._form, self._rounded, self._unseen)
@@ -422,26 +410,18 @@ class ColumnarTable(Table):
         self._file.close()
 
 
-def _categorical(schema: pa.Schema) -> set[str]:
-    """The columns that pandas noted as categorical; Parquet keeps the dictionaries of texts alone."""
-    with suppress(KeyError, TypeError, ValueError):
-        columns = json.loads((schema.metadata or {})[b"pandas"])["columns"]
-        return {column["name"] for column in columns if column["pandas_type"] == "categorical"}
-    return set()  # it is not of pandas
+def _read_notes_of_pandas(schema: pa.Schema) -> tuple[set[str], set[str]]:
+    """Return the columns that pandas noted as categorical, and those with row labels that have no name.
 
-
-def _unnamed_index(schema: pa.Schema) -> set[str]:
-    """The columns with row labels of pandas that have no name: to pandas, they are no columns."""
-    with suppress(KeyError, TypeError, ValueError):
-        index = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
-        return {name for name in index if isinstance(name, str) and _UNNAMED.fullmatch(name)}
-    return set()
-
-
-def _is_dictionary(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_dictionary(kind))
+    Parquet keeps the dictionaries of texts alone. Row labels without a name are no columns to pandas.
+    """
+    categorical: set[str] = set()
+    unnamed: set[str] = set()
+    with suppress(KeyError, TypeError, ValueError):  # it is not of pandas
+        notes = json.loads((schema.metadata or {})[b"pandas"])
+        unnamed = {name for name in notes["index_columns"] if isinstance(name, str) and _UNNAMED.fullmatch(name)}
+        categorical = {column["name"] for column in notes["columns"] if column["pandas_type"] == "categorical"}
+    return categorical, unnamed
 
 
 def _sort_key(label: str) -> tuple[bool, float, str]:
@@ -450,13 +430,6 @@ def _sort_key(label: str) -> tuple[bool, float, str]:
         return False, float(label), label
     except ValueError:
         return True, 0.0, label
-
-
-def _may_be_inexact(kind: Any) -> bool:
-    """Return whether float64 does not have all numbers of an Arrow type of whole numbers."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_integer(kind)) and kind.bit_width == 64
 
 
 def fits(found: Attribute, known: Attribute) -> bool:
@@ -519,22 +492,19 @@ class GroupParser:
         self.schema, self.columns, self.weights, self.pairs, self.form = schema, columns, weights, pairs, form
         self.rounded, self.unseen = rounded - {weights}, unseen
 
-    def _table(self, part: Any) -> pa.Table:
+    def __call__(self, part: Any) -> Parsed:
         import pyarrow as pa
 
-        if not isinstance(part, GroupPart):
-            return pa.Table.from_batches([part])
-        if not os.path.exists(part.path):
-            raise FilterkitError(
-                f"{part.name}: a worker does not find it at {part.path}; put it where all workers see it, or pipe it in"
-            )
-        with open(part.path, "rb") as file:
-            return self.form.groups(file).between(part.first, part.stop, self.columns)
-
-    def __call__(self, part: Any) -> Parsed:
         from filterkit.plugin import UnknownLabel, from_table, numbers_of
 
-        table = self._table(part)
+        if isinstance(part, GroupPart):
+            if not os.path.exists(part.path):
+                what = f"a worker does not find it at {part.path}; put it where all workers see it, or pipe it in"
+                raise FilterkitError(f"{part.name}: {what}")
+            with open(part.path, "rb") as file:
+                table = self.form.groups(file).between(part.first, part.stop, self.columns)
+        else:
+            table = pa.Table.from_batches([part])
         weights = None
         if self.weights is not None:
             column = table.column(self.weights)
@@ -543,7 +513,7 @@ class GroupParser:
             weights = numbers_of(column)
             table = table.drop_columns([self.weights])
         if self.pairs:
-            return Parsed(sparse_rows(table, self.schema, self.pairs).replace(weights=weights))
+            return Parsed(read_pairs(table, self.schema, self.pairs).replace(weights=weights))
         try:
             return Parsed(from_table(table, self.schema, weights, self.rounded, self.unseen))
         except UnknownLabel as error:
@@ -557,8 +527,8 @@ class GroupParser:
             raise RowError(f"{error.message}{how}{self.form.advise_leaving_out(name)}", attribute=name) from None
 
 
-def sparse_rows(table: pa.Table, schema: Schema, pairs: str) -> Batch:
-    """The rows of a table that `Pairs` made.
+def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
+    """Return the rows of a table that `Pairs` made.
 
     Parameters
     ----------
@@ -577,15 +547,15 @@ def sparse_rows(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     position, value = plain_numbers(entries.field(0)).astype(np.int64), plain_numbers(entries.field(1))
     if ((position < 0) | (position >= len(schema.attributes))).any():
         raise FilterkitError(f"column {quoted(pairs)} has the index of an attribute that is not there")
-    places = {a.name: i for i, a in enumerate(schema.attributes)} if table.num_columns > 1 else {}
-    apart = sorted(places[name] for name in table.column_names if name != pairs)
+    positions = {a.name: i for i, a in enumerate(schema.attributes)} if table.num_columns > 1 else {}
+    apart = sorted(positions[name] for name in table.column_names if name != pairs)
     others = Schema(schema.relation, [schema.attributes[i] for i in apart])
     columns = from_table(table.select([a.name for a in others.attributes]), others) if apart else None
     if columns is not None:
-        for place, values in zip((apart[i] for i in others.feature_indices.tolist()), columns.X.T):
+        for i, values in zip(others.feature_indices.tolist(), columns.X.T):
             there = np.flatnonzero(values != 0)
             row, value = np.concatenate([row, there]), np.concatenate([value, values[there]])
-            position = np.concatenate([position, np.full(len(there), place)])
+            position = np.concatenate([position, np.full(len(there), apart[i])])
     column = np.full(len(schema.attributes), -1)
     column[schema.feature_indices] = np.arange(schema.width)
     kept = column[position] >= 0
@@ -612,23 +582,23 @@ class Pairs:
 
     def __init__(self, schema: Schema, name: str) -> None:
         self.schema, self.name = schema, name
-        places = [*schema.passthrough_indices, *([] if schema.class_index is None else [schema.class_index])]
-        self._apart = [schema.attributes[i] for i in sorted(places)]
+        apart = [*schema.passthrough_indices, *([] if schema.class_index is None else [schema.class_index])]
+        self._apart = [schema.attributes[i] for i in sorted(apart)]
 
     def __call__(self, batch: Batch) -> tuple[Any, Any]:
-        """The table of a batch, and the weights of its rows or None."""
+        """Return the table of a batch, and the weights of its rows or None."""
         import numpy as np
         import pyarrow as pa
 
         from filterkit.plugin import to_table
 
         csr = batch.in_form(True).csr
-        places = self.schema.feature_indices.astype(np.int32)[csr.indices]
-        pairs = pa.StructArray.from_arrays([pa.array(places), pa.array(csr.data)], names=["index", "value"])
+        positions = self.schema.feature_indices.astype(np.int32)[csr.indices]
+        pairs = pa.StructArray.from_arrays([pa.array(positions), pa.array(csr.data)], names=["index", "value"])
         lists = pa.ListArray.from_arrays(pa.array(csr.indptr - csr.indptr[0], pa.int32()), pairs)
         target = self.schema.class_attribute
-        place = None if target is None else [a.name for a in self._apart].index(target.name)
-        others = Schema(self.schema.relation, self._apart, place)
+        class_index = None if target is None else [a.name for a in self._apart].index(target.name)
+        others = Schema(self.schema.relation, self._apart, class_index)
         apart = Batch(others, np.empty((len(batch), 0)), batch.y, None, batch.passthrough)
         columns = to_table(apart) if self._apart else pa.table({})
         arrays = [*columns.columns, lists]
@@ -663,7 +633,7 @@ class ColumnarWriter(Writer):
         self._step = max(_CELLS // len(schema.attributes), 1)
 
     def converter(self) -> Callable[[Batch], Any]:
-        return self._pairs or _columns
+        return self._pairs or make_table
 
     def begin(self, out: IO[bytes]) -> None:
         self._waiting: list[tuple[Any, Any]] = []  # tables, and the weights of their rows or None
@@ -689,7 +659,10 @@ class ColumnarWriter(Writer):
 
     def _flush(self, out: IO[bytes], rows: int) -> None:
         """Write the first rows of those that wait."""
+        import numpy as np
         import pyarrow as pa
+
+        from filterkit.plugin import empty, to_table
 
         taken, left = [], rows
         while left:
@@ -700,19 +673,23 @@ class ColumnarWriter(Writer):
             left -= table.num_rows
             taken.append((table, weights))
         self._rows -= rows
-        group = pa.concat_tables([table for table, _ in taken]) if taken else self._without_rows()
+        if not taken:
+            batch = empty(self.schema)
+            taken = [(to_table(batch) if self._pairs is None else self._pairs(batch)[0], None)]
+        group = pa.concat_tables([table for table, _ in taken])
         has_weights = any(weights is not None for _, weights in taken)
         if self._sink is None:
-            self._begin(out, group, has_weights)
+            self._begin_file(out, group, has_weights)
         if has_weights and self._named is None:
             raise FilterkitError(
                 f"rows have weights, but the first {self._group:,} have none; say --to {self._form.name}:weights=weight"
             )
         if self._named is not None:
-            group = group.append_column(self._named, _weights(taken))
+            columns = [np.ones(table.num_rows) if weights is None else weights for table, weights in taken]
+            group = group.append_column(self._named, pa.array(np.concatenate(columns)))
         self._sink.write_table(group.combine_chunks().replace_schema_metadata(self._schema.metadata))
 
-    def _begin(self, out: IO[bytes], group: Any, has_weights: bool) -> None:
+    def _begin_file(self, out: IO[bytes], group: Any, has_weights: bool) -> None:
         """Begin the file; whether the first rows have weights decides whether there is a column for them."""
         import pyarrow as pa
 
@@ -731,28 +708,14 @@ class ColumnarWriter(Writer):
         self._schema = pa.schema(fields, metadata=metadata)
         self._sink = self._form.open_sink(out, self._schema)
 
-    def _without_rows(self) -> Any:
-        from filterkit.plugin import empty, to_table
-
-        rows = empty(self.schema)
-        return to_table(rows) if self._pairs is None else self._pairs(rows)[0]
-
     def end(self, out: IO[bytes]) -> None:
         if self._rows or self._sink is None:
             self._flush(out, self._rows)
         self._sink.close()
 
 
-def _weights(taken: list[tuple[Any, Any]]) -> Any:
-    import numpy as np
-    import pyarrow as pa
-
-    parts = [np.ones(table.num_rows) if weights is None else weights for table, weights in taken]
-    return pa.array(np.concatenate([np.empty(0), *parts]))
-
-
-def _columns(batch: Batch) -> tuple[Any, Any]:
-    """The rows of a batch as a table, or as they are if they are sparse; and their weights."""
+def make_table(batch: Batch) -> tuple[Any, Any]:
+    """Return the rows of a batch as a table, or as they are if they are sparse; and their weights."""
     from filterkit.plugin import to_table
 
     return batch if batch.sparse else to_table(batch), batch.weights

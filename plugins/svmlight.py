@@ -74,42 +74,39 @@ class Libsvm(FileFormat):
             schema = next(iter(batches(self.header))).schema
             wanted, target = schema.attributes, schema.class_attribute
         if wanted is not None:
-            place = _class_place(wanted, target)
-            if place is not None:
-                return self._table(opening, wanted, place)
-            wanted = (*wanted, Attribute(_CLASS))
-            return self._table(opening, wanted, len(wanted) - 1)
-        return self._looked_at(opening)
-
-    def _looked_at(self, opening: Opening) -> TextTable:
-        """The table of an input that has to be looked at, wholly if the number of attributes is not known."""
+            names, name = [a.name for a in wanted], _CLASS if target is None else target.name
+            if name not in names:
+                wanted = (*wanted, Attribute(_CLASS))
+            return LibsvmTable(self, opening, wanted, names.index(name) if name in names else len(names))
         file = opening.local()  # it can be read twice
         try:
             parts = opening._replace(path=file.name)
-            width, labels = self._found(parts)
+            width, labels = self._look_for_attributes(parts)
             attributes = [Attribute(f"f{number}") for number in range(1, width + 1)]
             attributes.append(Attribute(_CLASS) if labels is None else Attribute(_CLASS, "nominal", labels))
-            table = self._table(parts, tuple(attributes), width)
-        except FilterkitError as error:
-            file.close()
-            raise _renamed(error, file.name, opening.name) from None
-        except BaseException:
+            table = LibsvmTable(self, parts, tuple(attributes), width)
+        except BaseException as error:
+            if isinstance(error, RowError) and error.source == file.name:
+                error.source = opening.name
             file.close()
             raise
         table.relation = relation_of(opening.path)
         table.names_copy(opening.name, file)
         return table
 
-    def _found(self, opening: Opening) -> tuple[int, tuple[str, ...] | None]:
-        """The number of attributes, and the labels of the class; None if it is numeric."""
+    def _look_for_attributes(self, opening: Opening) -> tuple[int, tuple[str, ...] | None]:
+        """Return the number of attributes, and the labels of the class in the order of their numbers.
+
+        The labels are None if the class is numeric. The whole input is read unless the number of attributes is known.
+        """
         width = self.features
         highest, labels = self.base - 1, set[bytes]()
         table = LibsvmTable(self, opening, (), 0)
         read = 0
         for block in table.parts():
-            text = _tidied(block.text) if b"#" in block.text else block.text
+            text = _tidy(block.text) if b"#" in block.text else block.text
             if width is None:
-                highest = max(highest, _highest(text))
+                highest = max(highest, _find_highest(text))
                 if highest > _MOST_FOUND:
                     raise FilterkitError(
                         f"{opening.name}: there is an index of {highest} or more; if there are so many attributes, "
@@ -121,39 +118,19 @@ class Libsvm(FileFormat):
             if width is not None and read >= _LOOK:
                 break
         table.close()
-        return highest - self.base + 1 if width is None else width, self._labels(labels)
-
-    def _labels(self, words: set[bytes]) -> tuple[str, ...] | None:
-        """The labels of a nominal class, in the order of their numbers; None if the class is numeric."""
-        values = sorted({float(word) for word in words if _LABEL.fullmatch(word)})  # the parser refuses the others
-        few = len(values) <= self.most and all(value == round(value) for value in values if np.isfinite(value))
-        if self.target == "numeric" or (self.target == "auto" and not (few and np.isfinite(values).all())):
-            return None
-        return tuple(map(format_number, values))
-
-    def _table(self, opening: Opening, attributes: Sequence[Attribute], place: int) -> LibsvmTable:
-        return LibsvmTable(self, opening, attributes, place)
+        values = sorted({float(word) for word in labels if _LABEL.fullmatch(word)})  # the parser refuses the others
+        are_labels = len(values) <= self.most and all(np.isfinite(v) and v == round(v) for v in values)
+        is_nominal = self.target == "nominal" or (self.target == "auto" and are_labels)
+        if width is None:
+            width = highest - self.base + 1
+        return width, tuple(map(format_number, values)) if is_nominal else None
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         return LibsvmWriter(self, schema, precision)
 
 
-def _renamed(error: FilterkitError, path: str, name: str) -> FilterkitError:
-    """An error about a copy of an input, as one about the input."""
-    if isinstance(error, RowError) and error.source == path:
-        error.source = name
-    return error
-
-
-def _class_place(attributes: Sequence[Attribute], target: Attribute | None) -> int | None:
-    """The place of the class among attributes: that of the chain or header, or the last one that is called class."""
-    names = [a.name for a in attributes]
-    name = _CLASS if target is None else target.name
-    return names.index(name) if name in names else None
-
-
-def _tidied(text: bytes) -> bytes:
-    """Lines without comments, empty lines and superfluous blanks, each with a line feed at its end."""
+def _tidy(text: bytes) -> bytes:
+    """Return lines without comments, empty lines and superfluous blanks, each with a line feed at its end."""
     if b"#" in text:
         text = re.sub(rb"#[^\n]*", b"", text)
     text = text.replace(b"\r\n", b"\n") if b"\r" in text else text
@@ -166,8 +143,8 @@ def _tidied(text: bytes) -> bytes:
     return text if not text or text.endswith(b"\n") else text + b"\n"
 
 
-def _highest(text: bytes) -> int:
-    """The highest index of tidy text, which is the last of some row, up to `_MOST`; -1 if there is none."""
+def _find_highest(text: bytes) -> int:
+    """Return the highest index of tidy text, which is the last of some row, up to `_MOST`; -1 if there is none."""
     characters = np.frombuffer(text, np.uint8)
     last = _find_last_colons(characters)
     if not len(last):
@@ -202,16 +179,16 @@ class LibsvmTable(TextTable):
     ----------
     form, opening : see `FileFormat.open`.
     attributes : all, with the class.
-    place : of the class.
+    position : that of the class.
     """
 
     sparse = True
     file: Any = None
 
-    def __init__(self, form: Libsvm, opening: Opening, attributes: Sequence[Attribute], place: int) -> None:
+    def __init__(self, form: Libsvm, opening: Opening, attributes: Sequence[Attribute], position: int) -> None:
         super().__init__(relation_of(opening.path), attributes, opening.text(), size=opening.block_size)
-        self._form, self._opening, self._place = form, opening, place
-        self.class_ = attributes[place].name if attributes else None
+        self._form, self._opening, self._class_position = form, opening, position
+        self.class_ = attributes[position].name if attributes else None
 
     def names_copy(self, name: str, file: IO[bytes]) -> None:
         """Say what messages call the input, whose local copy `file` is read and closed at the end."""
@@ -222,7 +199,7 @@ class LibsvmTable(TextTable):
         return None if is_copy else super().stretches(jobs)
 
     def parser(self, schema: Schema) -> PairParser:
-        return PairParser(schema, self._opening, self._form.base, self._place)
+        return PairParser(schema, self._opening, self._form.base, self._class_position)
 
     def close(self) -> None:
         super().close()
@@ -238,54 +215,49 @@ class PairParser(TextParser):
     schema : see `TextParser`.
     opening : what is asked for.
     base : the index of the first attribute.
-    place : of the class among the attributes.
+    position : of the class among the attributes.
     """
 
-    def __init__(self, schema: Schema, opening: Opening, base: int, place: int) -> None:
+    def __init__(self, schema: Schema, opening: Opening, base: int, position: int) -> None:
         super().__init__(schema, opening.rejects)
-        self.base, self.place = base, place
+        self.base = base
         self.is_open = opening.like is not None  # so pairs of higher indices than there are attributes are left out
         self.unseen = opening.unseen and schema.class_index is not None
         attributes = schema.attributes
         column_of = {p: column for column, p in enumerate(schema.feature_indices.tolist())}
-        places = [p for p in range(len(attributes)) if p != place]
-        textual = next((attributes[p].name for p in places if p not in column_of), None)
+        others = [p for p in range(len(attributes)) if p != position]
+        textual = next((attributes[p].name for p in others if p not in column_of), None)
         if textual is not None:
             raise FilterkitError(f"LIBSVM holds numbers, and attribute {quoted(textual)} is something else")
-        self.columns = np.array([column_of[p] for p in places], np.int64)
-        self.target = column_of.get(place)  # its column in X, if it is not the class
-        labels = attributes[place].values
-        self.is_nominal = attributes[place].kind == "nominal"
-        self.values = np.array(_label_numbers(labels))
+        self.columns = np.array([column_of[p] for p in others], np.int64)
+        self.target = column_of.get(position)  # its column in X, if it is not the class
+        self.is_nominal = attributes[position].kind == "nominal"
+        self.values = np.array(_number_labels(attributes[position].values))
 
     def parse(self, text: bytes) -> Batch:
         """Implement `TextParser.parse`."""
         try:
             return self._parse(text)
         except (RowError, ValueError):
-            tidy = _tidied(text)
+            tidy = _tidy(text)
             if tidy == text:
                 raise
             return self._parse(tidy)
 
     def _parse(self, text: bytes) -> Batch:
-        """The batch of tidy text; anything else is an error."""
+        """Return the batch of tidy text; anything else is an error."""
         if text and not text.endswith(b"\n"):
             raise RowError("the line does not end")
-        index, values = _numbers(text)
+        index, values = _parse_numbers(text)
         if may_be_rounded(values) and (number := first_inexact(text)) is not None:
             raise RowError(f"{Inexact(number)}; write {number}.0 to have it rounded")
         starts = np.flatnonzero(index == _ROW)
         if len(starts) != text.count(b"\n"):
             raise ValueError("an index is negative")
         is_pair = index != _ROW
-        return self._batch(values[starts], index[is_pair], values[is_pair], np.diff(starts, append=len(index)) - 1)
-
-    def _batch(self, labels: np.ndarray, index: np.ndarray, values: np.ndarray, counts: np.ndarray) -> Batch:
-        """The batch of rows with these class values, pairs, and numbers of pairs."""
-        column = index - self.base
-        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        row = np.repeat(np.arange(len(counts)), counts)
+        labels, column, values = values[starts], index[is_pair] - self.base, values[is_pair]
+        n_rows = len(starts)
+        row = np.repeat(np.arange(n_rows), np.diff(starts, append=len(index)) - 1)
         if (column < 0).any():
             raise ValueError("an index is not a whole number from " + str(self.base))
         if ((column[1:] <= column[:-1]) & (row[1:] == row[:-1])).any():
@@ -297,37 +269,35 @@ class PairParser(TextParser):
         keep &= ~beyond
         column = self.columns[column[keep]].astype(np.int32)
         row, values = row[keep], values[keep]
-        y: np.ndarray = self._codes(labels) if self.is_nominal else labels
-        width = self.schema.width
+        y: np.ndarray = self._find_codes(labels) if self.is_nominal else labels
+        shape = n_rows, self.schema.width
         if self.schema.class_index is None and self.target is not None:
             there = np.flatnonzero(y != 0)
             row, column = np.concatenate([row, there]), np.concatenate([column, np.full(len(there), self.target)])
             values = np.concatenate([values, y[there]])
-            return Batch(self.schema, Csr.from_entries(row, column, values, (len(counts), width)))
-        starts = np.searchsorted(row, np.arange(len(counts) + 1)).astype(np.int32)
-        if len(indptr) and (np.diff(self.columns) < 0).any():
-            return Batch(
-                self.schema, Csr.from_entries(row, column, values, (len(counts), width)), _y(y, self.is_nominal)
-            )
-        return Batch(self.schema, Csr(values, column, starts, width), _y(y, self.is_nominal))
+            return Batch(self.schema, Csr.from_entries(row, column, values, shape))
+        y = y.astype(np.int32) if self.is_nominal else np.ascontiguousarray(y)
+        if (np.diff(self.columns) < 0).any():
+            return Batch(self.schema, Csr.from_entries(row, column, values, shape), y)
+        indptr = np.searchsorted(row, np.arange(n_rows + 1)).astype(np.int32)
+        return Batch(self.schema, Csr(values, column, indptr, self.schema.width), y)
 
-    def _codes(self, labels: np.ndarray) -> np.ndarray:
-        """The index of the label that each number stands for, float64."""
-        order = np.argsort(self.values, kind="stable")
-        place = np.searchsorted(self.values[order], labels)
-        found = order[np.minimum(place, len(order) - 1)] if len(order) else np.zeros(len(labels), np.int64)
-        if not len(order) and len(labels):
+    def _find_codes(self, labels: np.ndarray) -> np.ndarray:
+        """Return the index of the label that each number stands for, float64; -2 for none, see `from_table`."""
+        if not len(self.values) and len(labels):
             raise RowError("the class has no labels")
-        wrong = self.values[found] != labels if len(order) else np.zeros(len(labels), bool)
+        order = np.argsort(self.values, kind="stable")
+        found = order[np.minimum(np.searchsorted(self.values[order], labels), len(order) - 1)]
+        wrong = self.values[found] != labels
         if wrong.any() and not self.unseen:
             known = ", ".join(map(format_number, self.values[:10].tolist()))
             hint = READ_AS_MISSING if self.is_open else "; say --from libsvm:target=numeric"
             raise RowError(f"the class {format_number(float(labels[wrong][0]))} is not among {known}{hint}")
-        return np.where(wrong, -2.0, found)  # see `from_table`
+        return np.where(wrong, -2.0, found)
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Implement `TextParser.explain`."""
-        line = _tidied(text).decode("utf-8", "replace").strip()
+        line = _tidy(text).decode("utf-8", "replace").strip()
         label, _, rest = line.partition(" ")
         if "qid:" in rest:
             return RowError("query numbers (qid) are not supported")
@@ -350,18 +320,14 @@ class PairParser(TextParser):
         return super().explain(text, error)
 
 
-def _label_numbers(labels: Sequence[str]) -> list[float]:
-    """The number that stands for each label: that in its text if all are numbers and differ, or its place."""
+def _number_labels(labels: Sequence[str]) -> list[float]:
+    """Return the number that stands for each label: that in its text if all are numbers and differ, or its index."""
     numbers = [float(label) for label in labels if _NUMBER.fullmatch(label)]
-    return numbers if len(set(numbers)) == len(labels) else [float(place) for place in range(len(labels))]
+    return numbers if len(set(numbers)) == len(labels) else [float(index) for index in range(len(labels))]
 
 
-def _y(values: np.ndarray, is_nominal: bool) -> np.ndarray:
-    return values.astype(np.int32) if is_nominal else np.ascontiguousarray(values)
-
-
-def _numbers(text: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """The int64 indices and float64 values of tidy text whose last line ends; a class has the index `_ROW`."""
+def _parse_numbers(text: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Return int64 indices and float64 values of tidy text whose last line ends; a class has the index `_ROW`."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -392,8 +358,8 @@ class LibsvmWriter(Writer):
         target = schema.class_attribute
         has_class = target is not None and target.kind == "nominal"
         class_too = "" if has_class else ", or say with --class that it is the class"
-        for place, attribute in enumerate(schema.attributes):
-            if place != schema.class_index and attribute.kind != "numeric":
+        for position, attribute in enumerate(schema.attributes):
+            if position != schema.class_index and attribute.kind != "numeric":
                 hint = {"nominal": f"encode it, as by onehot{class_too}", "string": "encode it, as by words"}
                 raise FilterkitError(
                     f"{form.title} holds numbers, and attribute {quoted(attribute.name)} is {attribute.kind}; "
@@ -401,7 +367,7 @@ class LibsvmWriter(Writer):
                 )
         self._convert = _Converter(schema, form.base, precision)
         if has_class and target is not None:
-            written = map(format_number, _label_numbers(target.values))
+            written = map(format_number, _number_labels(target.values))
             other = [f"{quoted(label)} is {number}" for label, number in zip(target.values, written) if label != number]
             if other:
                 more = ", …" if len(other) > 3 else ""
@@ -421,7 +387,7 @@ class _Converter:
         target = schema.class_attribute
         self.labels: list[str] | None = None
         if target is not None and target.kind == "nominal":
-            numbers = _label_numbers(target.values)
+            numbers = _number_labels(target.values)
             is_own = all(_NUMBER.fullmatch(v) and float(v) == number for v, number in zip(target.values, numbers))
             self.labels = list(target.values) if is_own else list(map(format_number, numbers))
 

@@ -7,9 +7,11 @@ import os
 import select
 import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from filterkit.errors import system_error
+from filterkit.errors import FilterkitError, system_error
 
 try:
     import fcntl
@@ -64,6 +66,17 @@ def is_read_only(number: int) -> bool:
     return bool(fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY)
 
 
+@contextmanager
+def name_errors(title: str) -> Iterator[None]:
+    """Turn an error of the system while writing into a `FilterkitError` that begins with `title`."""
+    try:
+        yield
+    except FilterkitError:
+        raise
+    except OSError as error:
+        raise system_error(title, error) from None
+
+
 class Sink(io.FileIO):
     """A file or descriptor to write to, whose failures are `FilterkitError`s that name it.
 
@@ -114,7 +127,5 @@ class Sink(io.FileIO):
 
     def close(self) -> None:
         """Close the file. This can fail, because some file systems write late."""
-        try:
+        with name_errors(self._title):
             super().close()
-        except OSError as error:
-            raise system_error(self._title, error) from None

@@ -9,12 +9,13 @@ from uuid import uuid4
 
 from filterkit.files.descriptors import pipe_of
 from filterkit.files.source import expand
+from filterkit.files.urls import find_file, is_url
 
 _TIMES = ("ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "created")  # of file systems of URLs
 
 
 def digest_of_files(paths: Iterable[str]) -> str:
-    """A digest of the places, sizes and times of files; of what can be read only once, it differs every time.
+    """Return a digest of paths, sizes and times of files; of what can be read only once, it differs every time.
 
     Parameters
     ----------
@@ -29,9 +30,11 @@ def digest_of_files(paths: Iterable[str]) -> str:
 
 
 def _describe_files(path: str) -> Iterator[tuple[object, ...]]:
-    """Return what tells whether a file has changed, or each file in a folder."""
-    if "://" in path:
-        yield (path, *_about_url(path))
+    """Yield what tells whether a file has changed, or each file in a folder."""
+    if is_url(path):
+        system, at = find_file(path)
+        about = system.info(at)
+        yield (path, *(str(about.get(name)) for name in ("size", *_TIMES)))
     elif os.path.isdir(path):
         for folder, folders, names in os.walk(path):
             folders.sort()
@@ -40,14 +43,5 @@ def _describe_files(path: str) -> Iterator[tuple[object, ...]]:
     elif path == "-" or pipe_of(path) is not None:
         yield (uuid4().hex,)
     else:
-        about = os.stat(path)
-        yield os.path.realpath(path), about.st_size, about.st_mtime_ns
-
-
-def _about_url(url: str) -> list[str]:
-    """Size and times of a URL, as far as its server says them."""
-    import fsspec
-
-    system, path = fsspec.core.url_to_fs(url)
-    found = system.info(path)
-    return [str(found.get(name)) for name in ("size", *_TIMES)]
+        status = os.stat(path)
+        yield os.path.realpath(path), status.st_size, status.st_mtime_ns

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from filterkit.files.local_folder import LocalFolder
-from filterkit.files.part_folder import PartFolder
+from filterkit.files.urls import is_url
+
+if TYPE_CHECKING:
+    from filterkit.files.remote_folder import RemoteFolder
 
 
-def part_folder(path: str, title: str) -> PartFolder:
-    """The folder at a path, empty for the working folder, or at a URL; `title` is what messages call the output."""
-    if "://" not in path:
+def open_folder(path: str, title: str) -> LocalFolder | RemoteFolder:
+    """Return the folder at a path, "" for the working folder, or at a URL; messages call the output `title`."""
+    if not is_url(path):
         return LocalFolder(path or ".", title)
     from filterkit.files.remote_folder import RemoteFolder
 
     return RemoteFolder(path, title)
 
 
-def size_of(path: str, title: str) -> int:
-    """The bytes of a file at a path or URL; `title` is what messages call the output."""
-    if "://" not in path:
+def measure_file(path: str, title: str) -> int:
+    """Return the bytes of a file at a path or URL; messages call the output `title`."""
+    if not is_url(path):
         return os.path.getsize(path)
-    from filterkit.files.remote_folder import size_of_remote
+    from filterkit.files.remote_folder import measure_remote_file
 
-    return size_of_remote(path, title)
+    return measure_remote_file(path, title)

@@ -51,9 +51,9 @@ def cut(text: bytes | bytearray, start: int = 0) -> int:
     return 0
 
 
-def first_line(text: bytes) -> int:
-    """The offset after the first certain line end of `text`; its length if there is none."""
-    end = LINE_END.search(text)
+def first_line(text: bytes, start: int = 0) -> int:
+    """Return the offset after the first certain line end of `text` from `start` on; its length if there is none."""
+    end = LINE_END.search(text, start)
     return end.end() if end else len(text)
 
 

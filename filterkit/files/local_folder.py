@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from typing import IO
 
-from filterkit.errors import FilterkitError, system_error
+from filterkit.errors import FilterkitError
 from filterkit.files.aside import FileAside, FolderAside
-from filterkit.files.part_folder import Aside, Journal
+from filterkit.files.descriptors import name_errors
 
 try:
     import fcntl
@@ -18,25 +18,36 @@ except ImportError:  # Windows
 
 
 class LocalFolder:
-    """A folder on a disk."""
+    """A folder of parts on a disk, with a journal and a folder aside while parts are written.
+
+    Whatever goes wrong in it is a `FilterkitError` that names the output.
+
+    Parameters
+    ----------
+    path : of the folder.
+    title : what messages call the output.
+    """
 
     def __init__(self, path: str, title: str) -> None:
         self._path, self._title = os.path.realpath(path), title
+        self._name_errors = partial(name_errors, title)
+        self._journal: IO[bytes] | None = None
+        self._aside: FolderAside | None = None
 
     def sizes(self) -> dict[str, int]:
-        with self._failures(), os.scandir(self._path) as entries:
+        """Return the bytes of each file, by its name."""
+        with self._name_errors(), os.scandir(self._path) as entries:
             return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
 
     def read(self, name: str) -> bytes | None:
-        with self._failures():
-            try:
-                with open(self._at(name), "rb") as file:
-                    return file.read()
-            except FileNotFoundError:
-                return None
+        """Return the content of a file; None if there is none."""
+        with self._name_errors(), suppress(FileNotFoundError), open(self._at(name), "rb") as file:
+            return file.read()
+        return None
 
     def write(self, name: str, content: bytes) -> None:
-        with self._failures():
+        """Let a file appear with this content."""
+        with self._name_errors():
             aside = FileAside(self._path)
             try:
                 with open(aside.path, "wb") as file:
@@ -46,27 +57,49 @@ class LocalFolder:
                 aside.remove()
 
     def appear(self, path: str, name: str) -> None:
-        with self._failures():
+        """Let a file appear that so far is at `path`, within the folder aside."""
+        with self._name_errors():
             os.replace(path, self._at(name))
 
     def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
         with suppress(OSError):
             os.unlink(self._at(name))
 
-    def aside(self, name: str) -> Aside:
-        with self._failures():
-            return FolderAside(self._path)
+    def begin(self, journal: str, content: bytes, aside: str) -> str:
+        """Begin a journal with this content, and return the absolute path, or URL, of a new folder for further parts.
 
-    def journal(self, name: str, content: bytes) -> Journal:
-        self.check_free(name)
-        self.write(name, content)
-        with self._failures():
-            file = open(self._at(name), "ab")
-            self._lock(file)
-        return _LocalJournal(file, self)
+        The journal belongs to this run until `close`, where a file can be locked. `aside` may be the name of the
+        folder; those that killed runs have left are removed.
+        """
+        self.check_free(journal)
+        self.write(journal, content)
+        with self._name_errors():
+            self._journal = open(self._at(journal), "ab")
+            self._lock(self._journal)
+            self._aside = FolderAside(self._path)
+        return self._aside.path
 
-    def check_free(self, name: str) -> None:
-        with self._failures(), suppress(FileNotFoundError), open(self._at(name), "r+b") as file:
+    def add_to_journal(self, line: bytes) -> None:
+        """Add a line to the journal that has begun."""
+        assert self._journal is not None
+        with self._name_errors():
+            self._journal.write(line)
+            self._journal.flush()
+
+    def close(self) -> None:
+        """Remove the folder aside with all that is in it, and close the journal. It can be called twice."""
+        if self._aside is not None:
+            self._aside.remove()
+            self._aside = None
+        if self._journal is not None:
+            with self._name_errors():
+                self._journal.close()
+            self._journal = None
+
+    def check_free(self, journal: str) -> None:
+        """Refuse a journal that another run has open."""
+        with self._name_errors(), suppress(FileNotFoundError), open(self._at(journal), "r+b") as file:
             self._lock(file)
 
     def _at(self, name: str) -> str:
@@ -82,28 +115,3 @@ class LocalFolder:
             raise FilterkitError(f"{self._title}: another run is writing these parts") from None
         except OSError:  # this file system has no locks
             return
-
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        try:
-            yield
-        except FilterkitError:
-            raise
-        except OSError as error:
-            raise system_error(self._title, error) from None
-
-
-class _LocalJournal:
-    """A journal on a disk."""
-
-    def __init__(self, file: IO[bytes], folder: LocalFolder) -> None:
-        self._file, self._folder = file, folder
-
-    def add(self, line: bytes) -> None:
-        with self._folder._failures():
-            self._file.write(line)
-            self._file.flush()
-
-    def close(self) -> None:
-        with self._folder._failures():
-            self._file.close()

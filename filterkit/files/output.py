@@ -11,12 +11,14 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, Any, NamedTuple
+from contextlib import AbstractContextManager, contextmanager
+from typing import IO, NamedTuple
 
-from filterkit.errors import PATH, FilterkitError, file_error, quoted, system_error
+from filterkit.errors import PATH, FilterkitError, file_error, quoted
 from filterkit.files.aside import FileAside
-from filterkit.files.descriptors import Sink, descriptor_of, is_read_only
+from filterkit.files.compression import compress
+from filterkit.files.descriptors import Sink, descriptor_of, is_read_only, name_errors
+from filterkit.files.urls import is_url
 
 
 def check_output(path: str) -> None:
@@ -26,7 +28,7 @@ def check_output(path: str) -> None:
     ------
     FilterkitError : it cannot be written to; the message names it.
     """
-    with _failures(path):
+    with name_errors(_title(path)):
         number = _descriptor(path)
         if number is not None:
             if is_read_only(number):
@@ -43,13 +45,13 @@ def check_output(path: str) -> None:
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         raise file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
-        with _failures(path):
+        with name_errors(_title(path)):
             FileAside(folder).remove()  # only the attempt has the system say why it refuses
 
 
 @contextmanager
 def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
-    """A binary stream that writes to `path`.
+    """Open a binary stream that writes to `path`.
 
     A regular file is written aside, in the same folder. It is renamed when the context ends without an exception, or
     together with others inside `together`. An exception leaves the earlier file as it was. (filterkit does not wait for
@@ -69,48 +71,48 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     BrokenPipeError : nobody reads the pipe any more.
     """
     check_output(path)
-    number = _descriptor(path)
-    if number is not None:
-        with io.BufferedWriter(Sink(number, _title(path), onward)) as out:
-            yield out
-        return
-    with _failures(path):
-        straight = None if _kind(path) in (0, stat.S_IFREG) else Sink(path, path, onward)
-    if straight is not None:
-        with io.BufferedWriter(straight) as raw, _compress(raw, path) as out:
-            yield out
-        return
-    target = os.path.realpath(path)
-    with _failures(path):
-        aside = FileAside(os.path.dirname(target))
+    number, target, aside = _descriptor(path), path, None
+    with name_errors(_title(path)):
+        if number is None and _kind(path) in (0, stat.S_IFREG):
+            target = os.path.realpath(path)
+            aside = FileAside(os.path.dirname(target))
     try:
-        with _failures(path):
-            sink = Sink(aside.path, path)
-        with io.BufferedWriter(sink) as raw, _compress(raw, target) as out:
+        with name_errors(_title(path)):
+            file = path if aside is None else aside.path
+            sink = Sink(file if number is None else number, _title(path), onward)
+        with io.BufferedWriter(sink) as raw, compress(raw, target if number is None else "") as out:
             yield out
-        _complete(_Complete(path, aside, target))
+        if aside is not None:
+            complete = _Complete(path, aside, target)
+            if _waiting is None:
+                complete.appear()
+            elif any(target == other.target for other in _waiting):
+                raise FilterkitError(f"two outputs go to {quoted(path, PATH)}; name another file for one of them")
+            else:
+                _waiting.append(complete)
     except BaseException:
-        aside.remove()
+        if aside is not None:
+            aside.remove()
         raise
 
 
 @contextmanager
-def new_file(path: str, name: str) -> Iterator[IO[bytes]]:
-    """A binary stream that writes to a new file, compressed as the ending of `name` says; `path` may be an fsspec URL.
+def open_new_file(path: str, name: str) -> Iterator[IO[bytes]]:
+    """Open a binary stream that writes to a new file, compressed as the ending of `name` says; `path` may be a URL.
 
     Raises
     ------
     FilterkitError : the file cannot be written; the message calls it `name`.
     """
-    if "://" in path:
-        from filterkit.files.remote_folder import new_remote_file
+    opened: AbstractContextManager[IO[bytes]]
+    if is_url(path):
+        from filterkit.files.remote_folder import open_new_remote_file
 
-        with new_remote_file(path, name) as raw, _compress(raw, name) as out:
-            yield out
-        return
-    with _failures(name):
-        sink = Sink(path, name)
-    with io.BufferedWriter(sink) as raw, _compress(raw, name) as out:
+        opened = open_new_remote_file(path, name)
+    else:
+        with name_errors(name):
+            opened = io.BufferedWriter(Sink(path, name))
+    with opened as raw, compress(raw, name) as out:
         yield out
 
 
@@ -123,7 +125,7 @@ class _Complete(NamedTuple):
 
     def appear(self) -> None:
         """Rename the file."""
-        with _failures(self.path):
+        with name_errors(self.path):
             self.aside.appear_as(self.target)
 
 
@@ -148,42 +150,19 @@ def together() -> Iterator[None]:
         return
     complete = _waiting = []
     try:
+        broken: BrokenPipeError | None = None
         try:
             yield
-        except BrokenPipeError:
-            _rename(complete)
-            raise
-        _rename(complete)
+        except BrokenPipeError as error:
+            broken = error
+        for file in complete:
+            file.appear()
+        if broken is not None:
+            raise broken
     finally:
         _waiting = None
         for file in complete:
             file.aside.remove()
-
-
-def _complete(file: _Complete) -> None:
-    """Let a file appear, now or together with others."""
-    if _waiting is None:
-        file.appear()
-        return
-    if any(file.target == other.target for other in _waiting):
-        raise FilterkitError(f"two outputs go to {quoted(file.path, PATH)}; name another file for one of them")
-    _waiting.append(file)
-
-
-def _rename(complete: list[_Complete]) -> None:
-    for file in complete:
-        file.appear()
-
-
-@contextmanager
-def _failures(path: str) -> Iterator[None]:
-    """Turn an error of the system into a `FilterkitError` that names `path`."""
-    try:
-        yield
-    except FilterkitError:
-        raise
-    except OSError as error:
-        raise system_error(_title(path), error) from None
 
 
 def _title(path: str) -> str:
@@ -199,30 +178,8 @@ def _descriptor(path: str) -> int | None:
 
 
 def _kind(path: str) -> int:
-    """The type bits of the file at `path`; 0 if there is none."""
+    """Return the type bits of the file at `path`; 0 if there is none."""
     try:
         return stat.S_IFMT(os.stat(path).st_mode)
     except FileNotFoundError:
         return 0
-
-
-def _compress(raw: Any, path: str) -> Any:
-    """A stream that writes to `raw`, compressed if the ending of `path` says so."""
-    ending = os.path.splitext(path)[1].lower()
-    if ending == ".gz":
-        import gzip
-
-        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0)
-    if ending == ".bz2":
-        import bz2
-
-        return bz2.BZ2File(raw, "wb")
-    if ending == ".xz":
-        import lzma
-
-        return lzma.LZMAFile(raw, "wb")
-    if ending == ".zst":
-        import zstandard
-
-        return zstandard.ZstdCompressor().stream_writer(raw, closefd=False)
-    return raw

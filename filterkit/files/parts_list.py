@@ -8,13 +8,12 @@ only those that are missing. Both say of what work the parts are.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from filterkit.errors import FilterkitError
-from filterkit.files.folders import part_folder
-from filterkit.files.part_folder import Aside, Journal
+from filterkit.files.folders import open_folder
 from filterkit.files.part_names import PartNames
 
 _FORMAT = "filterkit part list 1"
@@ -53,17 +52,19 @@ class Parts:
     def __init__(self, names: PartNames) -> None:
         self.names = names
         self._head: dict[str, Any] | None = None
-        self._folder = part_folder(names.folder, names.path)
-        self._journal: Journal | None = None
-        self._aside: Aside | None = None
+        self._folder = open_folder(names.folder, names.path)
+        self._has_begun = False
         self.entries: dict[int, Entry] = {}
         self.is_listed = self._read_list()
         is_begun = self.is_listed or self._read_journal()
         sizes = self._folder.sizes()
-        if not is_begun:
-            self._check_empty(sizes)
-        names_of = names.part
-        self.done = {n: each.rows for n, each in self.entries.items() if sizes.get(names_of(n)) == each.bytes}
+        for name in () if is_begun else sizes:
+            if names.number(name) is not None:  # readers would take it for a part of this output
+                raise FilterkitError(
+                    f"{names.within(name)}: there is no list that says what this is a part of; remove it with all of "
+                    f"{names.path}, or choose another name"
+                )
+        self.done = {n: each.rows for n, each in self.entries.items() if sizes.get(names.part(n)) == each.bytes}
 
     @property
     def is_complete(self) -> bool:
@@ -100,23 +101,23 @@ class Parts:
         FilterkitError : there are parts already.
         """
         if self._head is not None:
-            of = self._path(self.names.list if self.is_listed else self.names.journal)
+            of = self.names.within(self.names.list if self.is_listed else self.names.journal)
             raise FilterkitError(f"{of}: these parts are there already; remove them, or choose another name")
 
     def begin(self, work: Work) -> str:
-        """Prepare for writing what is missing; returns the absolute path of a folder for parts that are not complete.
+        """Prepare for writing what is missing; return the absolute path of a folder for parts that are not complete.
 
         Raises
         ------
         FilterkitError : another run is writing these parts, or the folder cannot be written to.
         """
         self._head = {"format": _FORMAT, **work}
-        lines = [json.dumps(self._head).encode() + b"\n", *map(self._line_of, sorted(self.entries))]
-        self._journal = self._folder.journal(self.names.journal, b"".join(lines))
+        lines = [json.dumps(self._head).encode() + b"\n", *map(self._make_line, sorted(self.entries))]
+        aside = self._folder.begin(self.names.journal, b"".join(lines), self.names.aside)
+        self._has_begun = True
         self._folder.remove(self.names.list)
         self.is_listed = False
-        self._aside = self._folder.aside(self.names.aside)
-        return self._aside.path
+        return aside
 
     def add(self, number: int, path: str, entry: Entry) -> None:
         """Let a complete part, which so far is at `path`, appear under its name.
@@ -128,12 +129,11 @@ class Parts:
         before = self.entries.get(number)
         if before is not None and before.rows != entry.rows:
             raise FilterkitError(
-                f"{self._path(self.names.part(number))}: it had {before.rows} rows and now has {entry.rows}; "
-                f"remove {self.names.path} and {self._path(self.names.journal)}, and run the command again"
+                f"{self.names.within(self.names.part(number))}: it had {before.rows} rows and now has {entry.rows}; "
+                f"remove {self.names.path} and {self.names.within(self.names.journal)}, and run the command again"
             )
         self.entries[number] = entry
-        assert self._journal is not None
-        self._journal.add(self._line_of(number))  # first, because a part that is missing is written again
+        self._folder.add_to_journal(self._make_line(number))  # first, because a part that is missing is written again
         self._folder.appear(path, self.names.part(number))
         self.done[number] = entry.rows
 
@@ -144,7 +144,7 @@ class Parts:
         ------
         FilterkitError : it cannot be written.
         """
-        parts = [self._about(number) for number in sorted(self.entries)]
+        parts = [self._describe(number) for number in sorted(self.entries)]
         lines = ",\n".join(f"  {json.dumps(part)}" for part in parts)
         head = json.dumps(self._head, indent=1).removesuffix("\n}")
         text = f'{head},\n "rows": {self.rows},\n "parts": [\n{lines}\n ]\n}}\n'
@@ -153,14 +153,10 @@ class Parts:
 
     def close(self) -> None:
         """Remove what nobody needs any more. It can be called twice."""
-        if self._aside is not None:
-            self._aside.remove()
-            self._aside = None
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
-            if self.is_listed or not self.entries:
-                self._folder.remove(self.names.journal)
+        self._folder.close()
+        if self._has_begun and (self.is_listed or not self.entries):
+            self._folder.remove(self.names.journal)
+        self._has_begun = False
 
     def discard(self) -> None:
         """Remove all parts and the journal."""
@@ -172,12 +168,11 @@ class Parts:
     def _read_list(self) -> bool:
         """Read the list; False if there is none."""
         text = self._folder.read(self.names.list)
-        if text is None:
-            return False
-        with _damage(self._path(self.names.list)):
-            found = json.loads(text)
-            self._take(found, found["parts"])
-        return True
+        if text is not None:
+            with _refuse_damage(self.names.within(self.names.list)):
+                found = json.loads(text)
+                self._take(found, found["parts"])
+        return text is not None
 
     def _read_journal(self) -> bool:
         """Read the journal, without an unfinished last line; False if there is none."""
@@ -186,7 +181,7 @@ class Parts:
         whole = [line for line in lines if line.endswith(b"\n")]
         if not whole:
             return False
-        with _damage(self._path(self.names.journal)):
+        with _refuse_damage(self.names.within(self.names.journal)):
             head, *parts = map(json.loads, whole)
             self._take(head, parts)
         return True
@@ -201,29 +196,17 @@ class Parts:
                 raise ValueError
             self.entries[number] = Entry(int(part["rows"]), int(part["bytes"]), tuple(map(int, part.get("labels", ()))))
 
-    def _check_empty(self, found: Iterable[str]) -> None:
-        """Refuse a folder with parts that are in no list, because readers would take them for parts of this output."""
-        for name in found:
-            if self.names.number(name) is not None:
-                raise FilterkitError(
-                    f"{self.names.within(name)}: there is no list that says what this is a part of; remove it with all "
-                    f"of {self.names.path}, or choose another name"
-                )
-
-    def _about(self, number: int) -> dict[str, Any]:
+    def _describe(self, number: int) -> dict[str, Any]:
         entry = self.entries[number]
         about: dict[str, Any] = {"name": self.names.part(number), "rows": entry.rows, "bytes": entry.bytes}
         return {**about, "labels": entry.labels} if entry.labels else about
 
-    def _line_of(self, number: int) -> bytes:
-        return json.dumps(self._about(number)).encode() + b"\n"
-
-    def _path(self, name: str) -> str:
-        return self.names.within(name)
+    def _make_line(self, number: int) -> bytes:
+        return json.dumps(self._describe(number)).encode() + b"\n"
 
 
 @contextmanager
-def _damage(path: str) -> Iterator[None]:
+def _refuse_damage(path: str) -> Iterator[None]:
     """Turn whatever a file leads to that is no list or journal into a `FilterkitError`."""
     try:
         yield

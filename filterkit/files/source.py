@@ -12,56 +12,71 @@ import stat
 import sys
 import time
 import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import IO, Any
 
 from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted, system_error
+from filterkit.files.compression import decompress
 from filterkit.files.descriptors import descriptor_of
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.urls import is_pattern, is_url, matching, open_url, serves_ranges, url_error
 
 
-def expand(path: str) -> list[str]:
-    """The inputs that `path` names: itself, or the sorted files or URLs of a glob pattern.
+def expand(path: str) -> dict[str, int | None]:
+    """Find the inputs that `path` names: itself, or the sorted files or URLs of a glob pattern.
+
+    Nothing is opened: a pipe could not be opened again.
+
+    Returns
+    -------
+    The number of bytes of each that are stored; None if unknown.
 
     Raises
     ------
     FilterkitError : the pattern matches no file, or the server of a URL cannot be asked.
     """
-    return list(_found(path))
-
-
-def stored_sizes(path: str) -> dict[str, int | None]:
-    """The inputs that `path` names, as `expand`, and the number of bytes of each that are stored; None if unknown.
-
-    Nothing is opened: a pipe could not be opened again.
-    """
-    return {each: _stored_size(each) if size is None else size for each, size in _found(path).items()}
-
-
-def _found(path: str) -> dict[str, int | None]:
-    """The inputs that `path` names, and the sizes that are known already."""
+    found: dict[str, int | None] = {path: None}
     if is_url(path):
-        if not is_pattern(path):
-            return {path: None}
-        with _Failures(path, path):
-            found = matching(path)
-    elif path == "-" or not glob.has_magic(path) or os.path.exists(path):
-        return {path: None}
-    else:
+        if is_pattern(path):
+            with name_read_errors(path, path):
+                found = matching(path)
+    elif path != "-" and glob.has_magic(path) and not os.path.exists(path):
         found = dict.fromkeys(sorted(glob.glob(path)))
     if not found:
         said = FileNotFoundError(errno.ENOENT, "no file matches this pattern", path)
         raise file_error(f"{path}: {said.strerror}", said)
+    for each, size in found.items():
+        with suppress(OSError):
+            status = os.stat(each)
+            found[each] = status.st_size if size is None and stat.S_ISREG(status.st_mode) else size
     return found
 
 
-def _stored_size(path: str) -> int | None:
-    """The size of a file; None of anything else."""
+@contextmanager
+def name_read_errors(name: str, path: str) -> Iterator[None]:
+    """Turn the errors of reading the input at `path` into `FilterkitError`s that call it `name`."""
     try:
-        about = os.stat(path)
-    except OSError:
-        return None
-    return about.st_size if stat.S_ISREG(about.st_mode) else None
+        yield
+    except (FilterkitError, MemoryError):
+        raise
+    except EOFError:
+        raise ArffError("the compressed data ends too early: the file is cut off", source=name) from None
+    except UnicodeDecodeError as error:
+        raise ArffError(f"this is not {error.encoding} text ({error.reason})", source=name) from None
+    except UnicodeError as error:
+        raise ArffError(f"this is not text in the encoding asked for ({error})", source=name) from None
+    except Exception as error:
+        is_damaged = isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError")
+        if type(error) is OSError and not error.errno and path.lower().endswith(COMPRESSIONS):  # bz2 and zstd
+            is_damaged = True
+        if is_damaged:
+            raise ArffError(f"the compressed data is damaged ({error})", source=name) from None
+        if is_url(path):
+            raise url_error(name, error) from error
+        if isinstance(error, OSError):
+            raise system_error(name, error, "reading") from None
+        raise
 
 
 class Source:
@@ -95,9 +110,9 @@ class Source:
             codecs.getincrementaldecoder(codec)("surrogateescape").decode(b"")  # fails if it has no surrogates
         except (LookupError, UnicodeError):
             raise UsageError(f"--encoding: no encoding {quoted(encoding)}") from None
-        with self.failures():
+        with self.name_errors():
             self._raw = self._open(path)
-            self._stream = _decompress(self._raw, path)
+            self._stream = decompress(self._raw, path)
         self.live &= self._stream is self._raw
         self._decoder = None
         if codec not in ("utf-8", "ascii", "utf-8-sig"):
@@ -139,7 +154,7 @@ class Source:
         FilterkitError : the input cannot be read, or its compressed data is damaged.
         """
         text, self._again = self._again, b""
-        with self.failures():
+        with self.name_errors():
             while not text and not self._ended:  # a terminal would wait for input again after its end
                 if self.live:
                     after_flood = min(_patience(self._n_arrived), 0.001)  # so that none of its rows come singly
@@ -163,7 +178,7 @@ class Source:
         """The next bytes of a local file of plain UTF-8 text, which stay to be read; empty of any other input."""
         if self._remote is not None or self.offset() is None or not isinstance(self._raw, io.BufferedReader):
             return b""
-        with self.failures():
+        with self.name_errors():
             return self._raw.peek(16)
 
     def mark(self) -> None:
@@ -196,7 +211,7 @@ class Source:
         ------
         FilterkitError : they cannot be read.
         """
-        with self.failures():
+        with self.name_errors():
             if self._remote is not None:  # its file would read ahead
                 return self._remote.fs.cat_file(self._remote.path, start=begin, end=end)  # type: ignore[no-any-return]
             self._raw.seek(begin)
@@ -204,7 +219,7 @@ class Source:
 
     def seek(self, offset: int) -> None:
         """Go on reading at an offset of an input that has `ranges`."""
-        with self.failures():
+        with self.name_errors():
             self._raw.seek(offset)
         self._begun, self._ended = True, False
 
@@ -224,9 +239,9 @@ class Source:
             self._stream.close()
             self._raw.close()
 
-    def failures(self) -> _Failures:
-        """A context that turns the errors of reading into `FilterkitError`s that name this input."""
-        return _Failures(self.name, self.path)
+    def name_errors(self) -> AbstractContextManager[None]:
+        """Turn the errors of reading into `FilterkitError`s that name this input."""
+        return name_read_errors(self.name, self.path)
 
 
 _FLOOD = 1 << 12  # bytes that arrive at once in a flood; who waits for the answer to each row rarely writes as many
@@ -246,7 +261,10 @@ def _read_arrived(stream: IO[bytes], size: int, least: float) -> bytes:
     it worth waiting a little (at least `least` seconds): a few large blocks take less time than many small ones.
     """
     more: bytes = stream.read1(size)  # type: ignore[attr-defined]
-    if not more and _returns_at_once(stream):
+    is_blocking = True
+    with suppress(OSError):  # it has no descriptor
+        is_blocking = os.get_blocking(stream.fileno())
+    if not more and not is_blocking:  # another owner of the pipe has made it so; this is not the end
         select.select([stream], [], [])
         more = stream.read1(size)  # type: ignore[attr-defined]
     pieces, missing, end = [more], size - len(more), time.monotonic() + _LONGEST
@@ -257,97 +275,9 @@ def _read_arrived(stream: IO[bytes], size: int, least: float) -> bytes:
     return b"".join(pieces)
 
 
-def _returns_at_once(stream: IO[bytes]) -> bool:
-    """Whether an empty read may not mean the end, because another owner of the pipe has made it non-blocking."""
-    try:
-        return not os.get_blocking(stream.fileno())
-    except OSError:  # it has no descriptor
-        return False
-
-
 def _is_ready(stream: IO[bytes], seconds: float) -> bool:
     """Whether there is text to read within so many seconds."""
     try:
         return bool(select.select([stream], [], [], seconds)[0])
     except (OSError, ValueError):  # it has no descriptor, or one that cannot be waited for
         return False
-
-
-class _Failures:
-    """The context of `Source.failures`."""
-
-    def __init__(self, name: str, path: str) -> None:
-        self._name, self._path = name, path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, EOFError):
-            raise ArffError("the compressed data ends too early: the file is cut off", source=self._name) from None
-        if isinstance(error, UnicodeDecodeError):
-            raise ArffError(f"this is not {error.encoding} text ({error.reason})", source=self._name) from None
-        if isinstance(error, UnicodeError):
-            raise ArffError(f"this is not text in the encoding asked for ({error})", source=self._name) from None
-        if isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError"):
-            raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
-        if type(error) is OSError and not error.errno and self._path.lower().endswith(COMPRESSIONS):  # bz2 and zstd
-            raise ArffError(f"the compressed data is damaged ({error})", source=self._name) from None
-        if isinstance(error, (FilterkitError, MemoryError)) or not isinstance(error, Exception):
-            return
-        if is_url(self._path):
-            raise url_error(self._name, error) from error
-        if isinstance(error, OSError):
-            raise system_error(self._name, error, "reading") from None
-
-
-def _decompress(raw: IO[bytes], path: str) -> IO[bytes]:
-    """A stream of the bytes of `raw`, decompressed if the ending of `path` says so."""
-    ending = os.path.splitext(path)[1].lower()
-    if ending == ".gz":
-        import gzip
-
-        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
-    if ending == ".bz2":
-        import bz2
-
-        return bz2.BZ2File(raw)
-    if ending == ".xz":
-        import lzma
-
-        return lzma.LZMAFile(raw)
-    if ending == ".zst":
-        return _Zstd(raw)  # type: ignore[return-value]
-    return raw
-
-
-class _Zstd:
-    """The text of zstd frames. Unlike zstandard's own reader, it notices a file that is cut off."""
-
-    def __init__(self, raw: IO[bytes]) -> None:
-        import zstandard
-
-        self._raw = raw
-        self._begin = zstandard.ZstdDecompressor().decompressobj
-        self._frame: Any = None  # the decoder of the current frame
-        self._rest = b""  # what has been read after the end of a frame
-
-    def read(self, size: int) -> bytes:
-        """Some text; empty only at the end."""
-        text = b""
-        while not text:
-            # Little at a time, because four bytes may become 128 kB of text at once.
-            data = self._rest or self._raw.read(min(size, 1 << 9))
-            if not data:
-                if self._frame is not None:
-                    raise EOFError
-                break
-            self._frame = self._frame or self._begin()
-            text = self._frame.decompress(data)
-            self._rest = self._frame.unused_data
-            if self._frame.eof:
-                self._frame = None
-        return text
-
-    def close(self) -> None:
-        """Do nothing: the raw stream is closed by its owner."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from typing import NamedTuple
 
 from filterkit.errors import FilterkitError
-from filterkit.files.lines import LINE_END, Block
+from filterkit.files.lines import Block, first_line
 from filterkit.files.source import Source
 from filterkit.files.urls import is_url
 
@@ -45,41 +46,31 @@ class Stretch(NamedTuple):
         return f"{self.name}, bytes {self.begin} to {self.end}"
 
     def read(self) -> tuple[Block, int]:
-        """The lines, counted from 1, and where in the file they begin.
+        """Return the lines, counted from 1, and where in the file they begin.
 
         Raises
         ------
         FilterkitError : the file cannot be read, or is not as long as it was.
         """
-        source = seen(self.path, "utf-8", self.name)
-        try:
-            text, begin = self._text(source)
-        finally:
-            source.close()
-        return Block(text, 1, self.name), begin
-
-    def _text(self, source: Source) -> tuple[bytes, int]:
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
-        text = source.stored(begin, min(self.end + _MORE, self.size))
-        if len(text) < self.end - begin or source.length() != self.size:
-            raise FilterkitError(f"{self.name}: it changed while it was read")
-        start, stop = self.end - begin - 1, len(text)
-        while self.end < self.size and (stop := self._line_begin(text, start)) == len(text) < self.size - begin:
-            start = len(text) - 1  # a CR at the very end may be half of a CRLF
-            more = source.stored(begin + len(text), begin + 2 * len(text))
-            if not more:
-                break
-            text += more
-        first = self._line_begin(text, lead - 1) if lead else 0
-        return text[first:stop], begin + first
+        with closing(seen(self.path, "utf-8", self.name)) as source:
+            text = source.stored(begin, min(self.end + _MORE, self.size))
+            if len(text) < self.end - begin or source.length() != self.size:
+                raise FilterkitError(f"{self.name}: it changed while it was read")
+            start, stop = self.end - begin - 1, len(text)
+            while self.end < self.size and (stop := self._find_line(text, start)) == len(text) < self.size - begin:
+                start = len(text) - 1  # a CR at the very end may be half of a CRLF
+                more = source.stored(begin + len(text), begin + 2 * len(text))
+                if not more:
+                    break
+                text += more
+        first = self._find_line(text, lead - 1) if lead else 0
+        return Block(text[first:stop], 1, self.name), begin + first
 
-    def _line_begin(self, text: bytes, start: int) -> int:
-        """The offset after the first certain line end from `start` on; the length of the text if there is none."""
-        if self.newline:
-            return text.find(self.newline, start) + 1 or len(text)
-        end = LINE_END.search(text, start)
-        return end.end() if end else len(text)
+    def _find_line(self, text: bytes, start: int) -> int:
+        """Return the offset after the first certain line end from `start` on; the length of the text without one."""
+        return text.find(self.newline, start) + 1 or len(text) if self.newline else first_line(text, start)
 
 
 def seen(path: str, encoding: str, name: str) -> Source:

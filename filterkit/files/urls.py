@@ -36,15 +36,14 @@ def matching(url: str) -> dict[str, int | None]:
     ------
     Exception : of fsspec; see `url_error`.
     """
-    fsspec = _fsspec(url)
     chained = url.split("::")  # as in zip://*.arff::s3://bucket/all.zip
-    place = next(number for number, each in enumerate(chained) if _has_magic(each))
-    files, pattern = fsspec.core.url_to_fs("::".join(chained[place:]))
+    number = next(number for number, each in enumerate(chained) if _has_magic(each))
+    files, pattern = find_file("::".join(chained[number:]), f"{url}: reading")
     if files.exists(pattern):
         return {url: None}
     found = files.glob(pattern, detail=True)
     return {
-        "::".join([*chained[:place], files.unstrip_protocol(path), *chained[place + 1 :]]): about.get("size")
+        "::".join([*chained[:number], files.unstrip_protocol(path), *chained[number + 1 :]]): about.get("size")
         for path, about in sorted(found.items())
     }
 
@@ -56,15 +55,26 @@ def open_url(url: str) -> Any:
     ------
     Exception : of fsspec; see `url_error`.
     """
-    return _fsspec(url).open(url, "rb")
+    return _import_fsspec(f"{url}: reading").open(url, "rb")
 
 
-def _fsspec(url: str) -> Any:
+def find_file(url: str, use: str = "using") -> tuple[Any, str]:
+    """Return the file system of a URL, as fsspec has it, and the path there.
+
+    Raises
+    ------
+    FilterkitError : fsspec is not installed; the message begins with `use`.
+    Exception : of fsspec; see `url_error`.
+    """
+    system, path = _import_fsspec(use).core.url_to_fs(url)
+    return system, str(path)
+
+
+def _import_fsspec(use: str) -> Any:
     try:
         import fsspec
     except ImportError:
-        hint = "pip install 'arff-filterkit[url]'"
-        raise FilterkitError(f"{url}: reading a URL needs the package fsspec: {hint}") from None
+        raise FilterkitError(f"{use} a URL needs the package fsspec: pip install 'arff-filterkit[url]'") from None
     return fsspec
 
 

@@ -41,23 +41,6 @@ class Item(NamedTuple):
         return getattr(self.part, "place", "")
 
 
-class Extent(NamedTuple):
-    """What a stretch of a file held.
-
-    Attributes
-    ----------
-    name : of the file.
-    lines : how many there are; 0 if they are not counted.
-    end : where its range of bytes ends.
-    uncounted : the stretch, if its lines are not counted.
-    """
-
-    name: str
-    lines: int
-    end: int
-    uncounted: Stretch | None = None
-
-
 _NO_BATCH: Any = None
 _NOTHING_PARSED = Parsed(_NO_BATCH)
 
@@ -70,7 +53,8 @@ class Read(NamedTuple):
     rows : how many there are.
     result : of the function that was applied to them; None if nobody wants it, or they wait for omitted texts.
     parsed : what else there is to say about them; with the rows, if these wait.
-    extent : of a stretch; None of any other part.
+    stretch : the part, if it is one; else None.
+    n_lines : how many lines a stretch has; None if nobody has counted them.
     nbytes : of whole files; 0 of any other part.
     first_texts : the first text of each column, by its number, if rows may omit it.
     """
@@ -78,7 +62,8 @@ class Read(NamedTuple):
     rows: int
     result: Any = None
     parsed: Parsed = _NOTHING_PARSED
-    extent: Extent | None = None
+    stretch: Stretch | None = None
+    n_lines: int | None = None
     nbytes: int = 0
     first_texts: dict[int, str] = NOTHING_OMITTED
 
@@ -127,29 +112,31 @@ class PartReader:
         ------
         UnclosedRecord : the last record of a stretch goes on in the next one.
         """
-        part, extent = item.part, None
+        part, found = item.part, Read(item.n_done or 0)
         is_parsed = item.n_done is None or self.notes
         if isinstance(part, Stretch):
+            found = found._replace(stretch=part)
             if self.last is None and not is_parsed:
-                return Read(item.n_done or 0, extent=Extent(part.name, 0, part.end, part))
+                return found
             block, begin = part.read()
             if self.last is not None and part.end < part.size and self.last(block.text) != len(block.text):
                 raise UnclosedRecord(part.name, begin)
-            extent = Extent(part.name, count_lines(block.text), part.end)
+            found = found._replace(n_lines=count_lines(block.text))
             part = block
-        nbytes = part.nbytes if isinstance(part, Files) else 0
+        if isinstance(part, Files):
+            found = found._replace(nbytes=part.nbytes)
         if not is_parsed:
-            return Read(item.n_done or 0, extent=extent, nbytes=nbytes)
+            return found
         parsed = self.parse(part)
         batch = parsed.batch.replace(start=item.start)
-        first = find_first_texts(batch) if self.omits_texts else {}
-        found = parsed._replace(batch=_NO_BATCH, omitted=NOTHING_OMITTED)
+        if self.omits_texts:
+            found = found._replace(first_texts=find_first_texts(batch))
+        if item.n_done is None and not parsed.omitted.keys() <= item.first_texts.keys():
+            return found._replace(rows=len(batch), parsed=parsed._replace(batch=batch))
+        found = found._replace(parsed=parsed._replace(batch=_NO_BATCH, omitted=NOTHING_OMITTED))
         if item.n_done is not None:
-            return Read(item.n_done, None, found, extent, nbytes, first)
-        if parsed.omitted.keys() <= item.first_texts.keys():
-            result = self.function(fill(batch, parsed.omitted, item.first_texts))
-            return Read(len(batch), result, found, extent, nbytes, first)
-        return Read(len(batch), None, parsed._replace(batch=batch), extent, nbytes, first)
+            return found
+        return found._replace(rows=len(batch), result=self.function(fill(batch, parsed.omitted, item.first_texts)))
 
     def parse(self, part: Any) -> Parsed:
         """Return the rows of a part, which has been read if it is a stretch."""
@@ -158,26 +145,23 @@ class PartReader:
         elif getattr(part, "text", None) == b"":
             return Parsed(empty(self.schema))
         else:
-            parsed = self._parse_and_check(part)
+            with name_format_errors(self.kind, self.name):
+                parsed = self.parser(part)
+            if self.unseen:
+                from filterkit.data.tables import without_unseen
+
+                batch, unseen = without_unseen(parsed.batch)
+                notes = [Note(UNSEEN, int(rows[0]) + 1, len(rows), attribute=each) for each, rows in unseen.items()]
+                parsed = parsed._replace(batch=batch, notes=(*parsed.notes, *notes))
+            fault = find_misfit(parsed.batch, self.flat)
+            if fault is not None:
+                raise broken(self.kind.title, fault, type(self.kind))
+            parsed = parsed._replace(batch=without_stored_zeros(parsed.batch))
         return parsed if self.schema is self.flat else parsed._replace(batch=split(parsed.batch, self.schema))
-
-    def _parse_and_check(self, part: Any) -> Parsed:
-        with failures(self.kind, self.name):
-            parsed = self.parser(part)
-        if self.unseen:
-            from filterkit.data.tables import without_unseen
-
-            batch, unseen = without_unseen(parsed.batch)
-            notes = [Note(UNSEEN, int(rows[0]) + 1, len(rows), attribute=each) for each, rows in unseen.items()]
-            parsed = parsed._replace(batch=batch, notes=(*parsed.notes, *notes))
-        fault = find_misfit(parsed.batch, self.flat)
-        if fault is not None:
-            raise broken(self.kind.title, fault, type(self.kind))
-        return parsed._replace(batch=without_stored_zeros(parsed.batch))
 
 
 @contextmanager
-def failures(kind: FileFormat, name: str) -> Iterator[None]:
+def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
     """Turn any failure of a format into a `FilterkitError` that names the input."""
     try:
         yield

@@ -12,8 +12,8 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError
-from filterkit.files.folders import size_of
-from filterkit.files.output import new_file
+from filterkit.files.folders import measure_file
+from filterkit.files.output import open_new_file
 from filterkit.files.part_names import PartNames
 from filterkit.files.parts_list import Entry, Parts, Work
 from filterkit.formats.losses import Losses, RowLosses
@@ -70,9 +70,9 @@ class PartWriter:
         def rows(function: Callable[[Batch], Any]) -> Iterator[Any]:
             return map(function, pieces)
 
-        with new_file(path, self.name) as out:
+        with open_new_file(path, self.name) as out:
             count = writer.write(out, rows, int)
-        return WrittenPart(path, count, size_of(path, self.name), noted.weighted, noted.used)
+        return WrittenPart(path, count, measure_file(path, self.name), noted.weighted, noted.used)
 
 
 class _Noted(Losses):

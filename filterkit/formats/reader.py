@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any, TypeVar
 
-from filterkit.data.attributes import describe_difference, place_of
+from filterkit.data.attributes import place_of
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
@@ -16,22 +16,17 @@ from filterkit.engines.done import NOTHING_DONE, Done
 from filterkit.engines.engine import PAUSE, Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, RowError, StageError
-from filterkit.files.endings import COMPRESSIONS
-from filterkit.files.lines import count_lines
 from filterkit.files.rejects import Rejects
-from filterkit.files.source import Source, stored_sizes
-from filterkit.files.stretches import Stretch, absolute
-from filterkit.files.urls import is_url
+from filterkit.files.stretches import Stretch
 from filterkit.formats.base import FileFormat, Files, Opening, Table, named
+from filterkit.formats.input_files import InputFiles, Restart
 from filterkit.formats.notes import Notes
 from filterkit.formats.omitted_texts import fill, find_first_texts, read_ahead
-from filterkit.formats.part_reader import Item, PartReader, Read, UnclosedRecord, failures
+from filterkit.formats.part_reader import Item, PartReader, Read, UnclosedRecord, name_format_errors
 from filterkit.formats.row_counts import RowCounts
 from filterkit.formats.text import TextTable
 
 T = TypeVar("T")
-
-_MANY = 1 << 30  # jobs, for which a stretch is as long as a block
 
 
 class Reader:
@@ -93,12 +88,9 @@ class Reader:
         check_unseen(unseen)
         if not kind.is_read():
             raise FilterkitError(f"{path}: {kind.title} is only written, not read")
-        self.path, self._kind, self._rejects, self._encoding = path, kind, rejects, encoding
-        self._part_size, self._complete = part_size, complete
-        self._sizes = stored_sizes(path)
-        self._paths = tuple(self._sizes)
-        self._opening = Opening(
-            self._paths[0],
+        self.path, self._kind, self._rejects, self._complete = path, kind, rejects, complete
+        self._opening = opening = Opening(
+            path,
             encoding,
             part_size or block_size,
             rejects is not None,
@@ -109,81 +101,42 @@ class Reader:
             extend=unseen == "extend",
             lenient=lenient,
             labels=labels,
-            paths=self._paths,
         )
-        self.name = self._opening.name
-        self._open_number = 0  # of the file that is open
-        self._first = self._table = self._open(self._opening)
-        self.history = self._table.history
+        self._files = InputFiles(kind, opening, part_size)
+        self.name, self._first = self._files.name, self._files.first
+        self.history = self._first.history
         try:
-            self._flat, self.schema = self._find_schemas(class_, positive, labels, like)
-            with failures(kind, self.name):
-                self._parser = self._table.parser(self._flat)
+            self._flat, self.schema = _find_schemas(self._first, opening)
+            with name_format_errors(kind, self.name):
+                self._parser = self._first.parser(self._flat)
         except FilterkitError as error:
-            self._table.close()
+            self._first.close()
             raise named(error, self.name) from None
-        self._omits_texts = self._table.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
+        self._omits_texts = self._first.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
         self._first_texts: dict[int, str] = {}  # of each column of strings or bags, by its number
         self._starts = [0]  # the number of the first row of each part, and that of all rows read so far
-        self._lines: dict[str, int] = {}  # the number of lines before the next stretch of each file
-        self._ends: dict[str, int] = {}  # where the last finished stretch of each file ends
-        self._uncounted: dict[str, list[Stretch]] = {}  # finished stretches of each file that nobody has read
-        self._finished_bytes = 0  # of other files than the open one
+        self._known_starts: list[int] = []  # the same of a pass before; empty in the first
         self._notes = Notes()
-        self._notes.add(self._table.notes)
+        self._notes.add(self._first.notes)
         self._row_counts = RowCounts()
         self.count: int | None = None
         self.may_be_cut = False
-
-    def _open(self, opening: Opening) -> Table:
-        with failures(self._kind, opening.name):
-            return self._kind.open(opening)
-
-    def _find_schemas(
-        self, class_: str | int | None, positive: object, labels: Labels | None, like: Schema | None
-    ) -> tuple[Schema, Schema]:
-        """Return the schema of what the parser gives, without labels, and that of the batches."""
-        table = self._table
-        if table.schema is not None:
-            flat = table.schema
-            return flat, flat if labels is None else flat.replace(
-                labels=find_targets("", flat.attributes, None, labels)[1]
-            )
-        if not len(table.attributes):
-            raise FilterkitError("it has no columns")
-        is_open = like is None and class_ is None and labels is None  # so what the file notes counts
-        if is_open and table.class_ is not None:
-            class_ = self.named_class
-            positive = table.positive if positive is None else positive
-        index, of_labels = find_targets(table.relation, table.attributes, class_, labels, like)
-        if is_open and table.classless:
-            index = None
-        flat = Schema(table.relation, table.attributes, index, None if like is not None else positive, table.sparse)
-        return flat, flat.replace(labels=of_labels) if of_labels else flat
 
     @property
     def named_class(self) -> int | str | None:
         """The number, from 1, of the attribute that the file itself names as the class; ``none`` if it says that there
         is no class, and None if it says nothing."""
-        if self._first.classless:
-            return "none"
-        position = None if self._first.class_ is None else place_of(self._first.attributes, self._first.class_)
-        return None if position is None else position + 1
+        return _find_named_class(self._first)
 
     @property
     def live(self) -> bool:
         """Whether rows may arrive one by one, and each should be processed before the next is waited for."""
-        return self._table.live
+        return self._files.table.live
 
     @property
     def size(self) -> int | None:
         """The stored bytes of all files, or of the one that is being read if that is unknown; None if this is, too."""
-        return self._table.size if self._table.size is None or self._total is None else self._total
-
-    @property
-    def _total(self) -> int | None:
-        sizes = [size for size in self._sizes.values() if size is not None]
-        return sum(sizes) if len(sizes) == len(self._sizes) else None
+        return self._files.size
 
     @property
     def rows(self) -> int:
@@ -192,14 +145,13 @@ class Reader:
 
     def position(self) -> int:
         """Return how many of these bytes have been read."""
-        position = max(self._ends.get(self._paths[self._open_number], 0), self._table.position())
-        return position if self._total is None else self._finished_bytes + position
+        return self._files.position()
 
     def __enter__(self) -> Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._table.close()
+        self._files.table.close()
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows as batches, in order, read in this thread; one empty batch if there are no rows."""
@@ -212,9 +164,7 @@ class Reader:
 
     def rereads(self, engine: Engine) -> bool:
         """Return whether `map` can be called again with this engine; the batches then say the numbers of their rows."""
-        if not engine.reads_files or self._table.stretches(engine.jobs) is None:
-            return False
-        return all(size is not None or is_url(path) for path, size in self._sizes.items())
+        return self._files.can_reread(engine)
 
     def map(self, function: Callable[[Batch], T], engine: Engine, done: Done = NOTHING_DONE) -> Iterator[T]:
         """Yield ``function(batch)`` for all batches, in order; parsing and `function` run in the engine.
@@ -230,45 +180,39 @@ class Reader:
         RowError : a row cannot be read, a text is omitted and the input has none, or the last line of a file of
             filterkit says another number of rows.
         """
-        again = self._starts if self.count is not None else None
-        self._starts, self._finished_bytes = [0], 0
-        if self._open_number:
-            self._reopen(0)
+        self._known_starts = self._starts if self.count is not None else []
+        self._starts = [0]
+        self._files.rewind()
         self._row_counts = RowCounts()
         self._row_counts.add([self._first.file_rows])
-        first, begin = 0, None
-        notes = again is None and (
-            self._opening.rejects
-            or self._opening.unseen
-            or self._opening.lenient
-            or self._omits_texts
-            or bool(self._first.file_rows.is_own)
-        )
+        opening, restart = self._opening, None
+        may_note = opening.rejects or opening.unseen or opening.lenient or self._omits_texts
+        notes = not self._known_starts and (may_note or bool(self._first.file_rows.is_own))
         while True:
-            parts = self._parts(engine, first, begin)
+            parts = self._files.parts(engine, restart, self._begin_file)
             try:
-                yield from self._map_parts(function, engine, parts, done, again, notes)
+                yield from self._map_parts(function, engine, parts, done, notes)
                 break
             except UnclosedRecord as found:  # what comes before is right; from here on, this process finds the records
-                first, begin = self._paths.index(found.name), (found.begin, self._lines.pop(found.name) + 1)
-                self._reopen(first)
-        if again is None:
+                restart = Restart(found.name, found.begin, self._files.lines.end(found.name) + 1)
+                self._files.open(self._files.paths.index(found.name))
+        if not self._known_starts:
             self._notes.warn()
             if notes or not done:
-                self.may_be_cut = self._row_counts.check([self.name, *self._paths[1:]], self._complete)
+                self.may_be_cut = self._row_counts.check([self.name, *self._files.paths[1:]], self._complete)
         self.count = self.rows
 
+    def _begin_file(self, table: Table) -> None:
+        """Note what a further file says about itself."""
+        self._notes.add(table.notes)
+        self._row_counts.add([table.file_rows])
+
     def _map_parts(
-        self,
-        function: Callable[[Batch], T],
-        engine: Engine,
-        parts: Iterator[Any],
-        done: Done,
-        again: list[int] | None,
-        notes: bool,
+        self, function: Callable[[Batch], T], engine: Engine, parts: Iterator[Any], done: Done, notes: bool
     ) -> Iterator[T]:
         """Yield ``function(batch)`` for the batches of some parts; None for those that are `done`."""
-        last = self._table.last if isinstance(self._table, TextTable) and not self._table.records_are_lines else None
+        table = self._files.table
+        last = table.last if isinstance(table, TextTable) and not table.records_are_lines else None
         read_part = PartReader(
             self._kind,
             self._parser,
@@ -292,10 +236,10 @@ class Reader:
 
         if self._omits_texts:
             parts = read_ahead(parts, lacks, note)
-        with closing(map_checked(engine, read_part, self._items(parts, done, again, notes))) as found:
-            for read in self._locate_errors(found, again is not None):
+        with closing(map_checked(engine, read_part, self._make_items(parts, done, notes))) as found:
+            for read in self._locate_errors(found):
                 start = self.rows
-                self._note(read, again is not None)
+                self._note(read)
                 if not self._omits_texts:
                     yield read.result
                     continue
@@ -310,7 +254,7 @@ class Reader:
                 attribute=self.schema.passthrough[column].name,
             )
 
-    def _items(self, parts: Iterator[Any], done: Done, again: list[int] | None, notes: bool) -> Iterator[Any]:
+    def _make_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
         """Yield what workers get; of parts that nobody wants or reads, only stretches are left."""
         number = len(self._starts) - 1
         for part in parts:
@@ -319,82 +263,11 @@ class Reader:
                 continue
             n_done = done.get(number)
             is_left_out = n_done is not None and not notes and not isinstance(part, (Stretch, Files))
-            start = again[number] if again is not None and number < len(again) else 0
+            start = self._known_starts[number] if number < len(self._known_starts) else 0
             yield Item(None if is_left_out else part, self._first_texts, start, n_done)
             number += 1
 
-    def _parts(self, engine: Engine, first: int, begin: tuple[int, int] | None) -> Iterator[Any]:
-        """Yield the parts of all files from the number `first` on, in order.
-
-        Workers that see files read what they can. `begin`, if it is given, is the offset and the line from which on
-        this process reads the text of the first of them.
-        """
-        small: dict[str, int] = {}
-        for number in range(first, len(self._paths)):
-            path = self._paths[number]
-            size = self._find_small_size(path) if number and self._first.small_file_size else None
-            if size is not None:
-                small[path] = size
-            if small and (size is None or sum(small.values()) >= self._first.small_file_size):
-                yield self._gather(small, engine)
-                small = {}
-            if size is None:
-                if number != self._open_number:
-                    self._finished_bytes += self._sizes[self._paths[self._open_number]] or 0
-                    self._reopen(number)
-                    self._notes.add(self._table.notes)
-                    self._row_counts.add([self._table.file_rows])
-                yield from self._open_parts(engine, begin)
-                begin = None
-        if small:
-            yield self._gather(small, engine)
-
-    def _find_small_size(self, path: str) -> int | None:
-        """Return the size of a file of plain text of at most `Table.small_file_size` bytes; None of any other input."""
-        size = self._sizes[path]
-        if size is None and is_url(path):
-            with closing(Source(path)) as source:
-                size = source.length()
-        return (
-            None if size is None or size > self._first.small_file_size or path.lower().endswith(COMPRESSIONS) else size
-        )
-
-    def _gather(self, small: dict[str, int], engine: Engine) -> Files:
-        """Return small files as one part."""
-        elsewhere = engine.reads_files
-        files = tuple((absolute(path) if elsewhere else path, path) for path in small)
-        return Files(files, sum(small.values()), elsewhere)
-
-    def _open_parts(self, engine: Engine, begin: tuple[int, int] | None) -> Iterator[Any]:
-        """Yield the parts of the open file."""
-        table = self._table
-        name = self._paths[self._open_number] if self._open_number else self.name
-        parts: Iterator[Any] | None = None
-        if begin is not None and isinstance(table, TextTable):
-            parts = table.rest(*begin)
-        elif self._part_size is not None or engine.reads_files:
-            parts = table.stretches(engine.jobs if self._part_size is None else _MANY)
-            if parts is not None and isinstance(table, TextTable):
-                self._lines[name] = table.line - 1
-        if parts is None:
-            parts = table.parts()
-        while True:
-            with failures(self._kind, name):
-                part = next(parts, parts)
-            if part is parts:
-                return
-            yield part
-
-    def _reopen(self, number: int) -> None:
-        """Open a file, which must have the attributes of the first one."""
-        self._table.close()
-        opening = self._opening._replace(path=self._paths[number], first=self._first)
-        self._table, self._open_number = self._open(opening), number
-        if self._table.attributes is not self._first.attributes and self._table.attributes != self._first.attributes:
-            what = describe_difference(self._table.attributes, self._first.attributes)
-            raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}: {what}")
-
-    def _locate_errors(self, found: Iterator[Any], is_again: bool) -> Iterator[Read]:
+    def _locate_errors(self, found: Iterator[Any]) -> Iterator[Read]:
         """Yield what is read, without pauses; errors name the line and row within the file."""
         try:
             for read in found:
@@ -402,36 +275,27 @@ class Reader:
                     yield read
         except RowError as error:
             if error.line is not None:
-                error.line += self._count_lines_before(error.source or "")
+                error.line += self._files.lines.count_before(error.source or "")
             raise
         except StageError as error:
-            if error.row is not None and not is_again:
+            if error.row is not None and not self._known_starts:
                 error.row += self.rows
             raise
 
-    def _count_lines_before(self, name: str) -> int:
-        """Return the number of lines before the next stretch of a file; reads what nobody has read yet."""
-        unread = self._uncounted.pop(name, ())
-        return self._lines.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)
-
-    def _note(self, read: Read, is_again: bool) -> None:
+    def _note(self, read: Read) -> None:
         """Write the rejected rows of a part, count what has been noted about it, and remember first texts."""
-        rows_before = self.rows
+        rows_before, lines_before = self.rows, self._files.lines.known()
         self._starts.append(rows_before + read.rows)
-        self._finished_bytes += read.nbytes
-        lines_before = dict(self._lines)
-        if read.extent is not None:
-            self._lines[read.extent.name] += read.extent.lines
-            self._ends[read.extent.name] = read.extent.end
-            if read.extent.uncounted is not None:
-                self._uncounted.setdefault(read.extent.name, []).append(read.extent.uncounted)
-        if is_again:
+        self._files.finish(read.nbytes)
+        if read.stretch is not None:
+            self._files.lines.add(read.stretch, read.n_lines)
+        if self._known_starts:
             return
         for each in read.parsed.rejected:
             assert self._rejects is not None
             before = lines_before.get(each.name, 0)
             each.error.line = None if each.error.line is None else each.error.line + before
-            self._rejects.add(each._replace(line=each.line + before), self._encoding)
+            self._rejects.add(each._replace(line=each.line + before), self._opening.encoding)
         self._notes.add(
             note._replace(line=note.line + rows_before, name=self.name)
             if note.attribute
@@ -453,6 +317,34 @@ class Reader:
                 error.row += start
             raise
         return result
+
+
+def _find_schemas(table: Table, opening: Opening) -> tuple[Schema, Schema]:
+    """Return the schema of what the parser of a table gives, without labels, and that of the batches."""
+    class_, positive, labels, like = opening.class_, opening.positive, opening.labels, opening.like
+    if table.schema is not None:
+        flat = table.schema
+        of_labels = () if labels is None else find_targets("", flat.attributes, None, labels)[1]
+    elif not len(table.attributes):
+        raise FilterkitError("it has no columns")
+    else:
+        is_open = like is None and class_ is None and labels is None  # so what the file notes counts
+        if is_open and table.class_ is not None:
+            class_ = _find_named_class(table)
+            positive = table.positive if positive is None else positive
+        index, of_labels = find_targets(table.relation, table.attributes, class_, labels, like)
+        if is_open and table.classless:
+            index = None
+        flat = Schema(table.relation, table.attributes, index, None if like is not None else positive, table.sparse)
+    return flat, flat.replace(labels=of_labels) if of_labels else flat
+
+
+def _find_named_class(table: Table) -> int | str | None:
+    """Return what `Reader.named_class` says of the first file."""
+    if table.classless:
+        return "none"
+    position = None if table.class_ is None else place_of(table.attributes, table.class_)
+    return None if position is None else position + 1
 
 
 def map_numbered(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from filterkit import Attribute, FilterkitError, Schema, UsageError, option
+from filterkit import Attribute, Schema, UsageError, option
 from filterkit.plugin import Opening, RowError, TextTable, TypedFormat, Writer, quoted, relation_of, suggestion
 
 from .look import count_bytes_needed
@@ -122,38 +122,37 @@ class Beginning:
         newline = b"\r" if b"\r" in text[:-1] and b"\n" not in text and b"\r\n" not in text else b"\n"
         self.records = Records(form.separator, form.quoting, newline)
         ends = self.records.ends(text)
-        while not len(ends) and self._more(text) and len(text) < 1 << 28:
-            text += self._found
+        while not len(ends) and len(text) < 1 << 28 and (more := self._read_more(text)):
+            text += more
             ends = self.records.ends(text)
         end = next((int(e) for e in ends if text[: int(e)].strip()), len(text))
         first = text[:end]
         if not first.strip():
             raise RowError("it is empty; a table needs at least the names of its columns", source=source.name)
         self.line, self.rest, self.begin = 1, text, end if form.header else 0
-        self.names = self._names(first, source.name)
+        self.names = self._read_names(first)
         if form.header:
             self.line += first.count(newline)
             self.rest = text[end:]
-        wanted = opening.wanted
-        if wanted is None:
-            while self._count_needed() > len(self.rest) and self._more(self.rest):
-                self.rest += self._found
-        text = self.rest[: self._count_needed()]
+        needed = count_bytes_needed(form, self.rest, self.records.ends)
+        while opening.wanted is None and needed > len(self.rest) and (more := self._read_more(self.rest)):
+            self.rest += more
+            needed = count_bytes_needed(form, self.rest, self.records.ends)
+        text = self.rest[:needed]
         self.is_whole = self.is_whole and len(text) == len(self.rest)
         self.looked = text if self.is_whole else text[: self.records.last(text)]
 
-    def _count_needed(self) -> int:
-        return count_bytes_needed(self._form, self.rest, self.records.ends)
+    def _read_more(self, text: bytes) -> bytes:
+        """Return what comes after a text that has been read."""
+        more: bytes = self._source.read(max(1 << 16, min(len(text), 1 << 24)))
+        self.is_whole = not more
+        return more
 
-    def _more(self, text: bytes) -> bool:
-        """Whether there is more text, which becomes `_found`."""
-        self._found: bytes = self._source.read(max(1 << 16, min(len(text), 1 << 24)))
-        self.is_whole = not self._found
-        return bool(self._found)
-
-    def _names(self, record: bytes, source: str) -> list[str]:
+    def _read_names(self, record: bytes) -> list[str]:
+        """Return the names of the columns; `record` is the first one of the file."""
+        form, source = self._form.name, self._source.name
         try:
-            cells = self.records.cells(record, self._form.name)
+            cells = self.records.cells(record, form)
         except RowError as error:
             error.source = source
             raise
@@ -163,32 +162,20 @@ class Beginning:
             names = [(text if is_quoted else text.strip()).decode() for text, is_quoted in cells]
         except UnicodeDecodeError:
             raise RowError("this is not UTF-8 text; say --encoding", source=source, line=1) from None
-        self._check_delimiter(names, cells[0][1], source)
-        names = [name or f"column{number}" for number, name in enumerate(names, 1)]
-        twice = (
-            next((name for number, name in enumerate(names) if name in names[:number]), None)
-            if len(set(names)) < len(names)
-            else None
-        )
-        if twice is not None:
-            raise RowError(
-                f"two columns are named {quoted(twice)}; rename one, or say {self._form.name}:header=no for a file "
-                "without names",
-                source=source,
-                line=1,
-            )
-        return names
-
-    def _check_delimiter(self, names: list[str], is_quoted: bool, source: str) -> None:
-        """Refuse a single name with another delimiter in it: read with the wrong one, a row would be one text."""
+        what = ""
         other = next((word for word in _USUAL if _CHARACTERS[word] in names[0]), None)
-        if len(names) == 1 and not is_quoted and other is not None:
-            raise RowError(
-                f"there is but one column, {quoted(names[0])}; say --from {self._form.name}:delimiter={other}, or put "
-                "its name in quotes",
-                source=source,
-                line=1,
+        if len(names) == 1 and not cells[0][1] and other is not None:  # with the wrong one, a row would be one text
+            what = f"there is but one column, {quoted(names[0])}; say --from {form}:delimiter={other}, or put its name "
+            what += "in quotes"
+        names = [name or f"column{number}" for number, name in enumerate(names, 1)]
+        if len(set(names)) < len(names):
+            twice = next(name for number, name in enumerate(names) if name in names[:number])
+            what = (
+                f"two columns are named {quoted(twice)}; rename one, or say {form}:header=no for a file without names"
             )
+        if what:
+            raise RowError(what, source=source, line=1)
+        return names
 
 
 class DelimitedTable(TextTable):
@@ -236,11 +223,3 @@ class DelimitedTable(TextTable):
 
         looked = 0 if self.beginning.is_whole else len(self.beginning.looked)
         return RowParser(schema, self.opening, self.form, self.beginning.records, self.weights, looked)
-
-
-def check_rows(form: Delimited, schema: Schema) -> None:
-    """Refuse a schema that delimited text cannot hold."""
-    if not schema.attributes:
-        raise FilterkitError(f"{form.title} cannot hold rows without attributes")
-    if form.weights is not None and form.weights in schema.names:
-        raise FilterkitError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")

@@ -8,7 +8,7 @@ import os
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from typing import IO, Any
 
@@ -16,11 +16,9 @@ import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Schema
 from filterkit.plugin import (
-    DATE_FORMATS,
     READ_AS_MISSING,
     TOO_LARGE,
     TRUTH_VALUES,
-    DateFormat,
     Inexact,
     Opening,
     RowError,
@@ -37,8 +35,8 @@ from filterkit.plugin import (
 )
 
 from .look import count_bytes_needed
+from .rows import choose_date_format, split_rows
 
-_DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
 _DEEPEST = 100  # levels of objects and arrays; for each, Arrow's parser calls itself, and the stack of a thread ends
 _TOO_DEEP = f"objects and arrays are nested more than {_DEEPEST} deep"
@@ -78,7 +76,7 @@ class JsonLines(TypedFormat):
                         is_whole = True
                         break
                     rest += more
-            attributes = list(opening.wanted or _attributes(self, opening, rest, is_whole))
+            attributes = list(opening.wanted or _infer_attributes(self, opening, rest, is_whole))
             return JsonTable(self, opening, attributes, source, rest, is_whole)
         except BaseException:
             source.close()
@@ -88,8 +86,8 @@ class JsonLines(TypedFormat):
         return JsonWriter(schema, precision)
 
 
-def _attributes(form: TypedFormat, opening: Opening, text: bytes, is_whole: bool) -> list[Attribute]:
-    """The attributes of the first rows."""
+def _infer_attributes(form: TypedFormat, opening: Opening, text: bytes, is_whole: bool) -> list[Attribute]:
+    """Return the attributes of the first rows."""
     import pyarrow as pa
 
     size = count_bytes_needed(form, text, TextParser.ends)
@@ -98,45 +96,42 @@ def _attributes(form: TypedFormat, opening: Opening, text: bytes, is_whole: bool
     if not text.strip():
         raise RowError("it is empty; the columns of JSON lines are those of its rows", source=opening.name)
     try:
-        table = _inferred(text)
+        table = _read_inferred(text)
     except pa.ArrowInvalid as error:
         if text.lstrip().startswith(b"["):
             raise RowError("it is an array of JSON; jq -c '.[]' makes JSON lines of it") from None
-        if not _is_too_deep(text) and (fault := _first_fault(text)) is not None:
+        if not _is_too_deep(text) and (fault := _find_first_fault(text)) is not None:
             raise fault from None
         raise RowError(f"its first rows are no JSON lines ({' '.join(str(error).split())})") from None
     names = table.column_names
     kinds = form.choose_kinds(names)
     asked = class_asked(opening, names)
     codes: dict[str, str] = {}
-    for place, column in enumerate(table.columns):
-        kind = column.type
-        if pa.types.is_nested(kind):
-            name, kind = quoted(names[place]), quoted(str(kind))[1:-1]
+    for position, (name, column) in enumerate(zip(names, table.columns)):
+        if pa.types.is_nested(column.type):
             raise FilterkitError(
-                f"column {name} has the type {kind}, which no attribute can hold; give its parts columns of their own, "
-                "or leave it out, as jq 'del(.NAME)' does"
+                f"column {quoted(name)} has the type {quoted(str(column.type))[1:-1]}, which no attribute can hold; "
+                "give its parts columns of their own, or leave it out, as jq 'del(.NAME)' does"
             )
-        is_text = pa.types.is_string(kind)
-        needs_text = kinds.get(names[place]) in ("nominal", "string")
-        needs_text |= names[place] == asked and opening.positive is not None and names[place] not in kinds
-        if kinds.get(names[place]) != "numeric" and (number := _find_inexact(form, names[place], column, text)):
-            codes[names[place]] = number
-            needs_text = True
-        if is_text or needs_text:
+        is_text = pa.types.is_string(column.type) or kinds.get(name) in ("nominal", "string")
+        is_text |= name == asked and opening.positive is not None and name not in kinds
+        if kinds.get(name) != "numeric" and (number := _find_inexact(form, name, column, text)):
+            codes[name] = number
+            is_text = True
+        if is_text:
             from filterkit.plugin import texts
 
-            table = table.set_column(place, names[place], texts(column).combine_chunks().dictionary_encode())
+            table = table.set_column(position, name, texts(column).combine_chunks().dictionary_encode())
     needed = set() if asked is None else {asked}
     form.warn_of_codes(opening.name, codes)
     found = form.infer_attributes(table, names, kinds, needed)
     if is_whole or not os.path.isfile(opening.path):
         return found
-    return form.add_labels(found, {*kinds, *needed}, partial(_labels, opening, names))
+    return form.add_labels(found, {*kinds, *needed}, partial(_read_labels, opening, names))
 
 
-def _first_fault(text: bytes) -> RowError | None:
-    """The first value that is of another type than those of its member before, or too large a number; None without."""
+def _find_first_fault(text: bytes) -> RowError | None:
+    """Find the first value that has another type than its member had before, or that is too large; None without one."""
     types: dict[str, str] = {}
     for number, line in enumerate(text.split(b"\n"), 1):
         try:
@@ -159,18 +154,8 @@ def _is_too_large(value: Any) -> bool:
     return isinstance(value, float) and math.isinf(value)
 
 
-def _may_be_rounded(column: Any) -> bool:
-    """Whether a column of numbers has one that may stand for a whole number that float64 does not have."""
-    import pyarrow as pa
-
-    from filterkit.plugin import numbers_of
-
-    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-    return is_number and may_be_rounded(numbers_of(column))
-
-
-def _inexact(text: bytes) -> Iterator[tuple[str, int]]:
-    """The name and value of each whole number in lines that float64 does not have."""
+def _find_each_inexact(text: bytes) -> Iterator[tuple[str, int]]:
+    """Yield the name and value of each whole number in lines that float64 does not have."""
     for line in text.split(b"\n") if first_inexact(text) is not None else ():
         if first_inexact(line) is not None:
             with suppress(ValueError):  # the parser will say what is wrong
@@ -180,7 +165,7 @@ def _inexact(text: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _find_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
-    """The first whole number of a column of some lines that float64 does not have, if its text is there; else empty.
+    """Find the first whole number of a column that float64 does not have, if its text is there; else return "".
 
     Raises
     ------
@@ -188,39 +173,43 @@ def _find_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str
     """
     import pyarrow as pa
 
-    if not _may_be_rounded(column):
+    from filterkit.plugin import numbers_of
+
+    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if not (is_number and may_be_rounded(numbers_of(column))):
         return ""
     if pa.types.is_floating(column.type):
         _check_exact(form, text, name)
-    return next((str(number) for each, number in _inexact(text) if each == name), "")
+    return next((str(number) for each, number in _find_each_inexact(text) if each == name), "")
 
 
 def _check_exact(form: TypedFormat, text: bytes, *names: str) -> None:
     """Raise a `RowError` if float64 does not have a whole number of one of some columns."""
-    for name, number in _inexact(text):
+    for name, number in _find_each_inexact(text):
         if name in names:
             what = f"{Inexact(str(number))}; say --from {form.name}:numeric={name} to round it, or put it in quotes"
             raise RowError(what, attribute=name)
 
 
-def _labels(opening: Opening, names: list[str], places: list[int]) -> Iterator[list[Any]]:
-    """The texts of some columns in the whole file, block by block: for each column an Arrow array of distinct texts."""
+def _read_labels(opening: Opening, names: list[str], positions: list[int]) -> Iterator[list[Any]]:
+    """Yield an Arrow array of distinct texts for each of some columns, block by block, of the whole file."""
     import pyarrow as pa
 
     from filterkit.plugin import texts
 
-    source = opening.text()
-    try:
+    chosen = [names[position] for position in positions]
+    with closing(opening.text()) as source:
         for block in TextTable("", (), source, size=1 << 22).parts():
             with suppress(pa.ArrowInvalid, KeyError):  # the parser will say what is wrong
-                table = _read_texts(block.text, [names[place] for place in places])
+                try:
+                    table = _read(block.text, pa.schema([(name, pa.string()) for name in chosen]), "ignore")
+                except pa.ArrowInvalid:  # one of them has something else than texts
+                    table = _read_inferred(block.text).select(chosen)
                 yield [texts(column).combine_chunks().dictionary_encode().dictionary for column in table.columns]
-    finally:
-        source.close()
 
 
 def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
-    """The Arrow table of whole lines."""
+    """Return the Arrow table of whole lines."""
     import pyarrow as pa
     import pyarrow.json
 
@@ -228,30 +217,16 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
         raise pa.ArrowInvalid(_TOO_DEEP)
     if text[:1] in (b"\xef", b"\xbb", b"\xbf") and not text.startswith(BOM_UTF8):  # Arrow would skip it
         raise pa.ArrowInvalid("a byte that begins no object")
-    if not _begins_with_objects(text):  # Arrow takes null for a row, and crashes if it is the first
+    characters = np.frombuffer(text, np.uint8)
+    starts = np.append(0, np.flatnonzero(characters[:-1] == ord("\n")) + 1)
+    if not (characters[starts] == ord("{")).all() and _NO_OBJECT.search(text) is not None:
+        # Arrow takes null for a row, and crashes if it is the first.
         raise pa.ArrowInvalid("a line begins with no object")
     return pyarrow.json.read_json(
         pa.BufferReader(text),
         read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
         parse_options=pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unexpected),
     )
-
-
-def _read_texts(text: bytes, names: list[str]) -> Any:
-    """Return the Arrow table of some columns of whole lines, of texts or of the types that Arrow finds."""
-    import pyarrow as pa
-
-    try:
-        return _read(text, pa.schema([(name, pa.string()) for name in names]), "ignore")
-    except pa.ArrowInvalid:  # one of them has something else than texts
-        return _inferred(text).select(names)
-
-
-def _begins_with_objects(text: bytes) -> bool:
-    """Whether each line that is not blank begins with an object."""
-    characters = np.frombuffer(text, np.uint8)
-    starts = np.append(0, np.flatnonzero(characters[:-1] == ord("\n")) + 1)
-    return bool((characters[starts] == ord("{")).all()) or _NO_OBJECT.search(text) is None
 
 
 def _is_too_deep(text: bytes) -> bool:
@@ -264,15 +239,15 @@ def _is_too_deep(text: bytes) -> bool:
         return False
     characters = np.frombuffer(_ESCAPED.sub(b"", text) if b"\\" in text else text, np.uint8)
     opens = (characters == ord("{")) | (characters == ord("["))
-    places = np.flatnonzero(opens | (characters == ord("}")) | (characters == ord("]")))
+    positions = np.flatnonzero(opens | (characters == ord("}")) | (characters == ord("]")))
     quotes = np.flatnonzero(characters == ord('"'))
-    places = places[np.searchsorted(quotes, places) % 2 == 0]  # the others belong to texts
-    depths = np.cumsum(np.where(opens[places], 1, -1))
-    return bool((depths - np.minimum(np.minimum.accumulate(depths), 0) > _DEEPEST).any()) if len(places) else False
+    positions = positions[np.searchsorted(quotes, positions) % 2 == 0]  # the others belong to texts
+    depths = np.cumsum(np.where(opens[positions], 1, -1))
+    return bool((depths - np.minimum(np.minimum.accumulate(depths), 0) > _DEEPEST).any()) if len(positions) else False
 
 
-def _inferred(text: bytes) -> Any:
-    """The Arrow table of whole lines, with the types that Arrow finds, but texts for times, which keep their form."""
+def _read_inferred(text: bytes) -> Any:
+    """Return the Arrow table of whole lines, with the types that Arrow finds, but times as texts, which keep form."""
     import pyarrow as pa
 
     table = _read(text, None)
@@ -337,7 +312,7 @@ class JsonParser(TextParser):
         return batch
 
     def _table(self, text: bytes, fields: list[tuple[str, Any]]) -> Any:
-        """The rows; columns of flags, and of numbers that are nominal, are read as what they are first."""
+        """Return the rows; columns of flags, and of numbers that are nominal, are read as what they are first."""
         import pyarrow as pa
 
         try:
@@ -345,7 +320,7 @@ class JsonParser(TextParser):
         except pa.ArrowInvalid:
             from filterkit.plugin import texts
 
-            table = _inferred(text)
+            table = _read_inferred(text)
             unknown = next((name for name in table.column_names if name not in self.names), None)
             if unknown is not None:
                 raise RowError(f"there is no column {quoted(unknown)} in the first rows; say look=all") from None
@@ -368,10 +343,9 @@ class JsonParser(TextParser):
         """Implement `TextParser.explain`."""
         if _is_too_deep(text):
             return RowError(_TOO_DEEP)
-        try:
+        row = None
+        with suppress(ValueError):
             row = json.loads(text)
-        except ValueError:
-            return RowError(f"{quoted(text.decode('utf-8', 'replace').strip())} is no JSON object")
         if not isinstance(row, dict):
             return RowError(f"{quoted(text.decode('utf-8', 'replace').strip())} is no JSON object")
         for name, value in row.items():
@@ -424,7 +398,7 @@ class _Converter:
         self.schema, self.precision = schema, precision
         names = [orjson.dumps(a.name).decode() for a in schema.attributes]
         self.before = [f"{',' if i else '{'}{name}:" for i, name in enumerate(names)]
-        self.numeric = [place for place, a in enumerate(schema.attributes) if a.kind == "numeric"]
+        self.numeric = [position for position, a in enumerate(schema.attributes) if a.kind == "numeric"]
         self.labels = [
             None
             if a.kind != "nominal"
@@ -433,36 +407,30 @@ class _Converter:
         ]
 
     def __call__(self, batch: Batch) -> list[memoryview | bytes]:
-        rows = len(batch)
         if not self.before:
-            return [b"{}\n" * rows]
-        step = max((1 << 18) // len(self.before), 1)
-        parts = [batch.rows(i, min(i + step, rows)) for i in range(0, rows, step)]
-        return [self._rows(part.in_form(False)) for part in parts]
+            return [b"{}\n" * len(batch)]
+        return [self._format_rows(part) for part in split_rows(batch, 1 << 18)]
 
-    def _rows(self, batch: Batch) -> memoryview:
+    def _format_rows(self, batch: Batch) -> memoryview:
         from filterkit.plugin import joined_rows, to_columns
 
-        columns = list(to_columns(batch))
-        numbers = self._numbers([columns[place] for place in self.numeric], len(batch))
+        columns = to_columns(batch)
+        numbers = self._format_numbers([columns[position] for position in self.numeric], len(batch))
         line: list[Any] = []
-        for place, (attribute, column) in enumerate(zip(self.schema.attributes, columns)):
-            line += [
-                self.before[place],
-                next(numbers) if attribute.kind == "numeric" else self._texts(place, attribute, column),
-            ]
+        for position, (attribute, column) in enumerate(zip(self.schema.attributes, columns)):
+            line.append(self.before[position])
+            line.append(next(numbers) if attribute.kind == "numeric" else self._format_column(position, column))
         return joined_rows(*line, "}\n")
 
-    def _numbers(self, columns: list[np.ndarray], rows: int) -> Iterator[Any]:
-        """The texts of numeric columns, made together, as there may be many columns of few rows."""
+    def _format_numbers(self, columns: list[np.ndarray], rows: int) -> Iterator[Any]:
+        """Yield the texts of numeric columns, made together, as there may be many columns of few rows."""
         from filterkit.plugin import round_significant, row_texts
 
         if not columns:
             return
         values = np.concatenate(columns)
         if np.isinf(values).any():
-            place = self.numeric[int(np.argmax(np.isinf(values))) // rows]
-            name = self.schema.attributes[place].name
+            name = self.schema.attributes[self.numeric[int(np.argmax(np.isinf(values))) // rows]].name
             raise FilterkitError(f"JSON cannot hold infinity, which attribute {quoted(name)} has")
         if self.precision is not None:
             values = round_significant(values, self.precision)
@@ -470,20 +438,17 @@ class _Converter:
         for number in range(len(columns)):
             yield texts.slice(number * rows, rows)
 
-    def _texts(self, place: int, attribute: Attribute, column: Any) -> Any:
+    def _format_column(self, position: int, column: Any) -> Any:
+        """Return the texts of a column that is not numeric, in the form of `to_columns`."""
         import orjson
 
         from filterkit.plugin import taken
 
-        labels = self.labels[place]
+        attribute, labels = self.schema.attributes[position], self.labels[position]
         if labels is not None:
             return taken(labels, np.where(np.isnan(column), len(labels) - 1, column).astype(np.int32))
         if attribute.kind == "date":
-            form = DateFormat(attribute.format)
-            own = attribute.format in DATE_FORMATS and all(
-                form.parse(form.format(m)) == m for m in column if m is not None
-            )
-            form = form if own else DateFormat(_DATE)
+            form = choose_date_format(attribute.format, column)
             column = [None if moment is None else form.format(moment) for moment in column]
         words = [orjson.dumps(word).decode() for word in column]
         return taken(words, np.arange(len(words), dtype=np.int32))

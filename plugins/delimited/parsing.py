@@ -63,8 +63,11 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
     if text.startswith(BOM_UTF8):  # Arrow would skip one
         text = BOM_UTF8 + text
     handler = options.pop("invalid_row_handler", None)
-    if handler is not None and not _is_utf8(text):
-        handler = None  # Arrow decodes a row before it calls the handler, and prints a failure
+    if handler is not None:
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            handler = None  # Arrow decodes a row before it calls the handler, and prints a failure
     return pyarrow.csv.read_csv(
         pa.py_buffer(text),
         read_options=pyarrow.csv.ReadOptions(
@@ -87,14 +90,6 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
             **options,
         ),
     )
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class Look:
@@ -196,11 +191,14 @@ def labels_of(
     known = attributes[-1].values if places == [len(attributes) - 1] else ()
     columns = [str(place) for place in places]
     try:
-        rest = _make_ends_after(source, beginning.begin)
+        rest = b""
+        while len(rest) < beginning.begin and (more := source.read(max(beginning.begin - len(rest), _BLOCK))):
+            rest += more
+        rest = rest[beginning.begin :]
         if 0 < len(known) <= _FEW:
             texts = rows_without(source, rest, records, known)
         else:
-            texts = _rows(source, rest, records)
+            texts = _read_rows(source, rest, records)
         for text in texts:
             if not text.strip():
                 continue
@@ -218,15 +216,7 @@ def labels_of(
         source.close()
 
 
-def _make_ends_after(source: Any, begin: int) -> bytes:
-    """Return what has been read after so many bytes of text."""
-    text = b""
-    while len(text) < begin and (more := source.read(max(begin - len(text), _BLOCK))):
-        text += more
-    return text[begin:]
-
-
-def _rows(source: Any, rest: bytes, records: Records) -> Iterator[bytes]:
+def _read_rows(source: Any, rest: bytes, records: Records) -> Iterator[bytes]:
     """Whole records, many at a time; `rest` has been read already."""
     for block in TextTable("", (), source, rest, size=_BLOCK, last=records.last).parts():
         yield block.text
@@ -247,7 +237,7 @@ def rows_without(source: Any, rest: bytes, records: Records, labels: Iterable[st
         characters = np.frombuffer(text, np.uint8)
         ends = np.flatnonzero(characters == 0x0A) + 1
         if not len(ends) or b"\r" in text or (records.quote and records.quote.encode() in text):
-            yield from _rows(source, begun + text, records)
+            yield from _read_rows(source, begun + text, records)
             return
         first = begun + text[: ends[0]]
         other = ~_end_with(words, characters, ends)
@@ -349,7 +339,11 @@ class RowParser(TextParser):
         """Implement `TextParser.parse`."""
         blank = b"\r\n" if len(self.types) > 1 else b""  # in one column, an empty line is a value
         if not text.lstrip(blank):  # unlike strip, it does not copy a text that begins with a row
-            return from_table(self._without_rows(), self.schema)
+            types = [kind for position, kind in self.types.items() if position != str(self.weights)]
+            types = [pa.timestamp("ms") if i in self.dates else kind for i, kind in enumerate(types)]
+            return from_table(
+                pa.table([pa.array([], kind) for kind in types], names=[str(i) for i in range(len(types))]), self.schema
+            )
         self.records.check_quotes(text, self.form.name)
         table = read(text, self.form, len(self.types), self.types)
         weights = None
@@ -378,23 +372,14 @@ class RowParser(TextParser):
         table = read(text, self.form, len(self.types), dict.fromkeys(names, _WORDS), include_columns=names)
         for name, column in zip(table.column_names, table.columns):
             for word in column.unify_dictionaries().chunk(0).dictionary.to_pylist():
-                if self._is_too_large(word) and not self._may_round(int(name)):
+                may_round = int(name) != self.weights and int(name) not in self.quantities  # as options say
+                if self._is_too_large(word) and not may_round:
                     raise RowError(f"{quoted(word)} {TOO_LARGE}")
                 if int(name) in self.quantities and (word == "NaN" or explain_code(word)):
                     raise RowError(f"{quoted(word)} is a text")
 
-    def _may_round(self, position: int) -> bool:
-        """Whether options say that the column at a position is numeric."""
-        return position != self.weights and position not in self.quantities
-
     def _is_too_large(self, word: str) -> bool:
         return is_too_large(word.replace(self.form.point, "."))
-
-    def _without_rows(self) -> Any:
-        """A table of no rows."""
-        types = [kind for place, kind in self.types.items() if place != str(self.weights)]
-        types = [pa.timestamp("ms") if i in self.dates else kind for i, kind in enumerate(types)]
-        return pa.table([pa.array([], kind) for kind in types], names=[str(i) for i in range(len(types))])
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Implement `TextParser.explain`."""
@@ -420,6 +405,7 @@ class RowParser(TextParser):
             word = cell.decode()
         except UnicodeDecodeError:
             return f"{quoted(cell.decode('utf-8', 'replace'))} is not UTF-8 text; say --encoding"
+        call = self.form.name
         if word in self.form.missing and not (is_quoted and (attribute.kind != "numeric" or word == "NaN")):
             return ""
         wrong = ""
@@ -434,17 +420,15 @@ class RowParser(TextParser):
         elif attribute.kind == "date" and self.dates[place].parse(cut_to_milliseconds(word)) is None:
             wrong = f"is not a date like {attribute.format}"
         elif attribute.kind == "numeric" and (reason := explain_code(word)):
-            return "" if self.form.may_round(attribute.name) else self._advise_on_code(attribute, word, reason)
+            if self.form.may_round(attribute.name):
+                return ""
+            text = "" if self.fitted else f", or {call}:string={attribute.name} to keep its text"
+            return f"{quoted(word)} {reason}; say --from {call}:numeric={attribute.name} to read a number{text}"
         if not wrong:
             return ""
         if attribute.kind == "numeric" and not is_quoted and (advice := advise_on_word(self.form, word)):
             return f"{quoted(word)} {wrong}; {advice}"
         return f"{quoted(word)} {wrong}{self._advise_on_value(attribute)}"
-
-    def _advise_on_code(self, attribute: Attribute, word: str, reason: str) -> str:
-        """Say what a number loses as float64, and what to do."""
-        text = "" if self.fitted else f", or {self.form.name}:string={attribute.name} to keep its text"
-        return f"{quoted(word)} {reason}; say --from {self.form.name}:numeric={attribute.name} to read a number{text}"
 
     def _advise_on_value(self, attribute: Attribute) -> str:
         """Say how the user can make such a value readable."""

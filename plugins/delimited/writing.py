@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from filterkit import Batch, Schema
+from filterkit import Batch, FilterkitError, Schema
 from filterkit.plugin import (
-    DATE_FORMATS,
-    DateFormat,
     Writer,
     are_quantities,
     joined_rows,
+    quoted,
     round_significant,
     row_texts,
     taken,
     tell_numbers,
 )
 
-from .form import check_rows
+from .rows import choose_date_format, split_rows
 
 if TYPE_CHECKING:
     from .form import Delimited
@@ -42,10 +42,11 @@ class DelimitedWriter(Writer):
 
     def __init__(self, form: Delimited, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)
-        check_rows(form, schema)
+        if not schema.attributes:
+            raise FilterkitError(f"{form.title} cannot hold rows without attributes")
+        if form.weights is not None and form.weights in schema.names:
+            raise FilterkitError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
         self._convert = Converter(form, schema, precision)
-        self._names = [a.name for a in schema.attributes] + ([form.weights] if form.weights is not None else [])
-        self._header = form.header
         self._form = form
         if form.weights is None:
             self.advice = f"say --to {form.name}:weights=NAME for a column of them"
@@ -56,10 +57,10 @@ class DelimitedWriter(Writer):
         self.are_numbers = partial(are_quantities, point=form.point)
 
     def header(self) -> bytes:
-        if not self._header:
+        if not self._form.header:
             return b""
-        names = [self._convert.quoted_word(name) for name in self._names]
-        return (self._form.separator.join(names) + "\n").encode()
+        names = [*self.schema.names, *([] if self._form.weights is None else [self._form.weights])]
+        return (self._form.separator.join(map(self._convert.quoted_word, names)) + "\n").encode()
 
     def converter(self) -> Converter:
         return self._convert
@@ -108,46 +109,40 @@ class Converter:
         return texts.fill_null(self.missing)
 
     def __call__(self, batch: Batch) -> list[memoryview]:
-        """The text of a batch."""
-        step = max(_AT_ONCE // max(len(self.schema.attributes), 1), 1)
-        rows = len(batch)
-        parts = [batch.rows(i, min(i + step, rows)) for i in range(0, rows, step)] if rows > step else [batch]
-        return [self._rows(part.in_form(False)) for part in parts if len(part)]
+        """Return the text of a batch."""
+        return [self._format_rows(part) for part in split_rows(batch, _AT_ONCE)]
 
-    def _rows(self, batch: Batch) -> memoryview:
-        """The text of some dense rows. Adjacent numeric columns are formatted together."""
+    def _format_rows(self, batch: Batch) -> memoryview:
+        """Return the text of some dense rows. Adjacent numeric columns are formatted together."""
         schema, parts = self.schema, []
-        column_of = {place: column for column, place in enumerate(schema.feature_indices.tolist())}
+        column_of = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
         passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
-        place = 0
-        while place < len(schema.attributes):
-            attribute = schema.attributes[place]
-            if attribute.kind == "numeric" and place in column_of:
-                stop = place
-                while stop in column_of and stop not in self.labels:
-                    stop += 1
-                first = column_of[place]
-                parts.append(self._numbers(batch.X[:, first : first + stop - place]))
-                place = stop
+        for is_number, group in groupby(
+            range(len(schema.attributes)), lambda i: i in column_of and i not in self.labels
+        ):
+            positions = list(group)
+            if is_number:
+                first = column_of[positions[0]]
+                parts.append(self._format_numbers(batch.X[:, first : first + len(positions)]))
                 continue
-            if place == schema.class_index or place in column_of:
-                values = batch.y if place == schema.class_index else batch.X[:, column_of[place]]
-                assert values is not None
-                parts.append(self._texts(place, values))
-            else:
-                parts.append(self._others(place, next(passthrough)))
-            place += 1
+            for position in positions:
+                column: Any = batch.y
+                if position != schema.class_index:
+                    column = batch.X[:, column_of[position]] if position in column_of else next(passthrough)
+                parts.append(self._format_column(position, column))
         if self.form.weights is not None:
             weights = np.ones(len(batch)) if batch.weights is None else batch.weights
-            parts.append(self._number_texts(weights[:, None]))
+            parts.append(self._write_numbers(weights[:, None]))
         line = [each for part in parts for each in (part, self.form.separator)][:-1]
         return joined_rows(*line, "\n")
 
-    def _numbers(self, X: np.ndarray) -> Any:
-        values = X if self.precision is None else round_significant(np.ascontiguousarray(X), self.precision)
-        return self._number_texts(values)
+    def _format_numbers(self, X: np.ndarray) -> Any:
+        """Return the rows of numbers as texts, rounded if that is asked."""
+        return self._write_numbers(
+            X if self.precision is None else round_significant(np.ascontiguousarray(X), self.precision)
+        )
 
-    def _number_texts(self, values: np.ndarray) -> Any:
+    def _write_numbers(self, values: np.ndarray) -> Any:
         if self.form.point == ".":
             return row_texts(values, self.form.separator, self.missing)
         import pyarrow.compute as pc
@@ -155,32 +150,22 @@ class Converter:
         texts = pc.replace_substring(row_texts(values, self.form.separator, _MISSING), ".", self.form.point)
         return pc.replace_substring(texts, _MISSING, self.missing)
 
-    def _texts(self, place: int, values: np.ndarray) -> Any:
-        """The texts of a nominal or numeric column."""
-        if place not in self.labels:
-            return self._numbers(values[:, None])
-        labels = self.labels[place]
-        with np.errstate(invalid="ignore"):
-            codes = np.where(values >= 0, values, len(labels) - 1).astype(np.int32)
-        return taken(labels, codes)
-
-    def _others(self, place: int, column: Any) -> Any:
-        """The texts of strings, bags and dates."""
+    def _format_column(self, position: int, column: Any) -> Any:
+        """Return the texts of the class, or of a column that is not numeric."""
+        attribute = self.schema.attributes[position]
+        if attribute.kind == "numeric":
+            return self._format_numbers(column[:, None])
+        if attribute.kind == "nominal":
+            labels = self.labels[position]
+            with np.errstate(invalid="ignore"):
+                codes = np.where(column >= 0, column, len(labels) - 1).astype(np.int32)
+            return taken(labels, codes)
         column = column.combine_chunks()
         column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-        attribute = self.schema.attributes[place]
         if attribute.kind != "date":
             return self.quoted(column)
         encoded = column.dictionary_encode()
         moments = encoded.dictionary.cast(pa.int64()).to_pylist()
-        form = DateFormat(self._date_format(attribute.format, moments))
+        form = choose_date_format(attribute.format, moments)
         words = pa.array([form.format(moment) for moment in moments], pa.string())
         return self.quoted(words.take(encoded.indices))
-
-    def _date_format(self, pattern: str, moments: list[int]) -> str:
-        """The format for dates: their own if it is read again as dates and loses nothing, or else one that does."""
-        if pattern in DATE_FORMATS and all(
-            DateFormat(pattern).parse(DateFormat(pattern).format(m)) == m for m in moments
-        ):
-            return pattern
-        return "yyyy-MM-dd'T'HH:mm:ss.SSS"

@@ -3,8 +3,8 @@
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.files.folders import part_folder, size_of
-from filterkit.files.output import new_file
+from filterkit.files.folders import measure_file, open_folder
+from filterkit.files.output import open_new_file
 
 URL = "memory://some/folder"
 
@@ -21,7 +21,7 @@ def place(request, tmp_path):
 
 @pytest.fixture
 def folder(place):
-    return part_folder(place, "out/part-*.arff")
+    return open_folder(place, "out/part-*.arff")
 
 
 def test_files_appear_and_go(folder):
@@ -35,30 +35,29 @@ def test_files_appear_and_go(folder):
 
 
 def test_a_part_waits_aside(folder, place):
-    aside = folder.aside(".aside")
-    path = f"{aside.path}/x"
-    with new_file(path, "out/part-*.arff") as out:
+    path = f"{folder.begin('.journal', b'', '.aside')}/x"
+    with open_new_file(path, "out/part-*.arff") as out:
         out.write(b"part")
-    assert size_of(path, "out/part-*.arff") == 4
-    assert folder.sizes() == {}
+    assert measure_file(path, "out/part-*.arff") == 4
+    assert folder.sizes() == {".journal": 0}
     folder.appear(path, "part-00000.arff")
     assert folder.read("part-00000.arff") == b"part"
-    aside.remove()
-    assert folder.sizes() == {"part-00000.arff": 4}
+    folder.close()
+    assert folder.sizes() == {"part-00000.arff": 4, ".journal": 0}
 
 
 def test_a_journal_grows(folder, place):
-    journal = folder.journal(".journal", b"head\n")
+    folder.begin(".journal", b"head\n", ".aside")
     assert folder.read(".journal") == b"head\n"
-    journal.add(b"one\n")
-    journal.close()
+    folder.add_to_journal(b"one\n")
+    folder.close()
     assert folder.read(".journal") == b"head\none\n"
     folder.check_free(".journal")
 
 
 def test_errors_name_the_output(tmp_path):
     with pytest.raises(FilterkitError, match=r"^out/part-\*.arff: No such file or directory$"):
-        part_folder(str(tmp_path / "missing"), "out/part-*.arff").sizes()
+        open_folder(str(tmp_path / "missing"), "out/part-*.arff").sizes()
     pytest.importorskip("fsspec")
     with pytest.raises(FilterkitError, match=r"^x/part-\*.arff: .*nowhere"):
-        part_folder("nowhere://x", "x/part-*.arff")
+        open_folder("nowhere://x", "x/part-*.arff")

@@ -41,7 +41,7 @@ def test_an_interrupt_right_after_the_file_is_made_leaves_no_file(tmp_path, monk
         assert len(os.listdir(tmp_path)) == 1
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("filterkit.files.output._compress", interrupted)
+    monkeypatch.setattr("filterkit.files.output.compress", interrupted)
     with pytest.raises(KeyboardInterrupt), open_output(str(tmp_path / "out.arff")):
         pass
     assert os.listdir(tmp_path) == []

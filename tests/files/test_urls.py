@@ -8,7 +8,7 @@ import fsspec
 import pytest
 
 from filterkit.errors import FilterkitError
-from filterkit.files.source import Source, expand, stored_sizes
+from filterkit.files.source import Source, expand
 
 
 @contextmanager
@@ -28,6 +28,11 @@ def served(folder, answer=None):
         server.shutdown()
 
 
+def open_first(pattern):
+    """Open the first of the inputs that a pattern names."""
+    return Source(next(iter(expand(pattern))))
+
+
 @pytest.fixture
 def folder(tmp_path):
     for name in ("b-2.arff", "b-1.arff", "b-10.arff", "a.arff", "c[1].arff", "c1.arff"):
@@ -36,12 +41,12 @@ def folder(tmp_path):
 
 
 def test_patterns_of_urls_are_expanded_in_order_with_their_protocol(folder):
-    assert expand(f"file://{folder}/b-*.arff") == [f"file://{folder}/b-{n}.arff" for n in ("1", "10", "2")]
-    assert set(stored_sizes(f"file://{folder}/b-?.arff").values()) == {8}
+    assert list(expand(f"file://{folder}/b-*.arff")) == [f"file://{folder}/b-{n}.arff" for n in ("1", "10", "2")]
+    assert set(expand(f"file://{folder}/b-?.arff").values()) == {8}
     memory = fsspec.filesystem("memory")
     for name in ("/expanded/x1.csv", "/expanded/x2.csv"):
         memory.pipe(name, b"1\n")
-    assert expand("memory://expanded/x[12].csv") == ["memory:///expanded/x1.csv", "memory:///expanded/x2.csv"]
+    assert list(expand("memory://expanded/x[12].csv")) == ["memory:///expanded/x1.csv", "memory:///expanded/x2.csv"]
 
 
 def test_patterns_in_chained_urls_are_expanded_where_they_stand(folder):
@@ -49,22 +54,22 @@ def test_patterns_in_chained_urls_are_expanded_where_they_stand(folder):
         for path in sorted(folder.glob("b-*.arff")):
             archive.write(path, path.name)
     url = f"zip://b-*.arff::file://{folder}/all.zip"
-    assert expand(url) == [url.replace("*", n) for n in ("1", "10", "2")]
-    assert Source(expand(url)[0]).read(100) == b"b-1.arff"
+    assert list(expand(url)) == [url.replace("*", n) for n in ("1", "10", "2")]
+    assert open_first(url).read(100) == b"b-1.arff"
     cached = f"simplecache::file://{folder}/b-*.arff"
-    assert expand(cached) == [cached.replace("*", n) for n in ("1", "10", "2")]
-    assert Source(expand(cached)[2]).read(100) == b"b-2.arff"
+    assert list(expand(cached)) == [cached.replace("*", n) for n in ("1", "10", "2")]
+    assert Source([*expand(cached)][2]).read(100) == b"b-2.arff"
 
 
 def test_a_file_that_has_the_name_of_a_pattern_is_meant_itself(folder):
     url = f"file://{folder}/c[1].arff"
-    assert expand(url) == [url]
+    assert list(expand(url)) == [url]
 
 
 def test_web_servers_that_list_their_files_are_asked(folder):
     with served(folder) as url:
-        assert expand(f"{url}/b-*.arff") == [f"{url}/b-{n}.arff" for n in ("1", "10", "2")]
-        assert expand(f"{url}/a.arff?x[1]=2") == [f"{url}/a.arff?x[1]=2"]  # a query
+        assert list(expand(f"{url}/b-*.arff")) == [f"{url}/b-{n}.arff" for n in ("1", "10", "2")]
+        assert list(expand(f"{url}/a.arff?x[1]=2")) == [f"{url}/a.arff?x[1]=2"]  # a query
         assert Source(f"{url}/a.arff?x[1]=2").read(100) == b"a.arff"
         with pytest.raises(FileNotFoundError, match=r"/z\*: no file matches this pattern$"):
             expand(f"{url}/z*")
@@ -75,20 +80,20 @@ def test_servers_that_cannot_be_asked_are_errors_that_say_why(pattern, folder):
     with served(folder) as url:
         pass
     with pytest.raises(FilterkitError, match=rf"{pattern.replace('*', '.')}: Connect call failed"):
-        Source(expand(f"{url}/{pattern}")[0])
+        open_first(f"{url}/{pattern}")
     with served(folder, 403) as url, pytest.raises(FilterkitError, match=r"x.*\.arff: .*(403|[Ff]orbidden|matches)"):
-        Source(expand(f"{url}/{pattern}")[0])
+        open_first(f"{url}/{pattern}")
     with pytest.raises(FilterkitError, match=r"nowhere://.*: Protocol not known: nowhere"):
-        Source(expand(f"nowhere://{pattern}")[0])
+        open_first(f"nowhere://{pattern}")
     with pytest.raises(FileNotFoundError, match=r"no file matches|No such file"):
-        Source(expand(f"file://{folder}/none/{pattern}")[0])
+        open_first(f"file://{folder}/none/{pattern}")
 
 
 @pytest.mark.parametrize("pattern", ["x.arff", "x*.arff"])
 def test_a_package_that_is_not_there_is_named(pattern, monkeypatch):
     fsspec.register_implementation("elsewhere", "no_such_package.Files", errtxt="Install no_such_package to read it")
     with pytest.raises(FilterkitError, match=r"elsewhere://b/x.*\.arff: Install no_such_package to read it$"):
-        Source(expand(f"elsewhere://b/{pattern}")[0])
+        open_first(f"elsewhere://b/{pattern}")
 
 
 @pytest.mark.parametrize("error", [TimeoutError(), RuntimeError("no credentials"), OSError("odd"), ValueError()])

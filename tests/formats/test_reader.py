@@ -174,7 +174,7 @@ def test_workers_read_groups_of_rows_themselves(kind, rows, tmp_path):
     assert max(map(len, engine.items), default=0) < 500
     if rows > 1:
         gone = opened(path, kind)
-        (part, *_) = gone._table.stretches(2)
+        (part, *_) = gone._files.table.stretches(2)
         path.unlink()
         with pytest.raises(
             filterkit.FilterkitError, match=r"a\.\w+: a worker does not find it at .*; put it where all"

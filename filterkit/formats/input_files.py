@@ -1,0 +1,195 @@
+"""InputFiles: the files of an input, opened one after the other, and the parts of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any, NamedTuple
+
+from filterkit.data.attributes import describe_difference
+from filterkit.engines.engine import Engine
+from filterkit.errors import FilterkitError
+from filterkit.files.endings import COMPRESSIONS
+from filterkit.files.lines import count_lines
+from filterkit.files.source import Source, expand
+from filterkit.files.stretches import Stretch, absolute
+from filterkit.files.urls import is_url
+from filterkit.formats.base import FileFormat, Files, Opening, Table
+from filterkit.formats.part_reader import name_format_errors
+from filterkit.formats.text import TextTable
+
+_MANY = 1 << 30  # jobs, for which a stretch is as long as a block
+
+
+class Restart(NamedTuple):
+    """Where this process reads on by itself: at the `offset` of a file, where a record begins in this `line`."""
+
+    path: str
+    offset: int
+    line: int
+
+
+class InputFiles:
+    """The files of an input, which must have the attributes of the first; one at a time is open.
+
+    Parameters
+    ----------
+    kind : the format.
+    opening : what is asked for, with the path or glob that the user gave.
+    part_size : see `filterkit.formats.reader.Reader`.
+
+    Attributes
+    ----------
+    paths : of all files.
+    first, table : the first file, and the one that is open.
+    lines : counts the lines of finished stretches.
+
+    Raises
+    ------
+    FilterkitError : there is no file, or the first cannot be read; the message names it.
+    """
+
+    def __init__(self, kind: FileFormat, opening: Opening, part_size: int | None) -> None:
+        self._kind, self._part_size = kind, part_size
+        self._sizes = expand(opening.path)
+        self.paths = tuple(self._sizes)
+        self._opening = opening._replace(path=self.paths[0], paths=self.paths)
+        self.name = self._opening.name
+        sizes = [size for size in self._sizes.values() if size is not None]
+        self._total = sum(sizes) if len(sizes) == len(self.paths) else None
+        self._number = 0  # of the file that is open
+        self._n_finished = 0  # bytes of other files
+        self.lines = LineCounts()
+        with name_format_errors(kind, self.name):
+            self.first = self.table = kind.open(self._opening)
+
+    def open(self, number: int) -> None:
+        """Open a file; the number of the first is 0.
+
+        Raises
+        ------
+        FilterkitError : it cannot be read, or its attributes are not those of the first one.
+        """
+        self.table.close()
+        opening = self._opening._replace(path=self.paths[number], first=self.first)
+        with name_format_errors(self._kind, opening.name):
+            self.table, self._number = self._kind.open(opening), number
+        if self.table.attributes is not self.first.attributes and self.table.attributes != self.first.attributes:
+            what = describe_difference(self.table.attributes, self.first.attributes)
+            raise FilterkitError(f"{opening.name}: its attributes are not those of {self.name}: {what}")
+
+    def rewind(self) -> None:
+        """Begin again with the first file."""
+        self._n_finished = 0
+        if self._number:
+            self.open(0)
+
+    def can_reread(self, engine: Engine) -> bool:
+        """Return whether workers of an engine can read the files, again and again."""
+        if not engine.reads_files or self.table.stretches(engine.jobs) is None:
+            return False
+        return all(size is not None or is_url(path) for path, size in self._sizes.items())
+
+    @property
+    def size(self) -> int | None:
+        """The stored bytes of all files, or of the one that is being read if that is unknown; None if this is, too."""
+        return self.table.size if self.table.size is None or self._total is None else self._total
+
+    def position(self) -> int:
+        """Return how many of these bytes have been read."""
+        position = max(self.lines.ends.get(self.paths[self._number], 0), self.table.position())
+        return position if self._total is None else self._n_finished + position
+
+    def finish(self, n_bytes: int) -> None:
+        """Take down that files of so many bytes, which were never open here, have been read."""
+        self._n_finished += n_bytes
+
+    def parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
+        """Yield the parts of all files, in order. Workers that see files read what they can.
+
+        Parameters
+        ----------
+        engine : which works on the parts.
+        restart : where to begin, and to read the text of that file in this process; None for the beginning.
+        begin_file : takes each further file after it has been opened.
+        """
+        small: dict[str, int] = {}
+        first = 0 if restart is None else self.paths.index(restart.path)
+        for number, path in enumerate([*self.paths[first:], None], first):
+            size = None if path is None or not number else self._find_small_size(path)
+            if path is not None and size is not None:
+                small[path] = size
+            if small and (size is None or sum(small.values()) >= self.first.small_file_size):
+                elsewhere = engine.reads_files
+                files = tuple((absolute(each) if elsewhere else each, each) for each in small)
+                yield Files(files, sum(small.values()), elsewhere)
+                small = {}
+            if path is not None and size is None:
+                if number != self._number:
+                    self._n_finished += self._sizes[self.paths[self._number]] or 0
+                    self.open(number)
+                    begin_file(self.table)
+                yield from self._open_parts(engine, restart if number == first else None)
+
+    def _find_small_size(self, path: str) -> int | None:
+        """Return the size of a file of plain text of at most `Table.small_file_size` bytes; None of any other input."""
+        largest = self.first.small_file_size
+        if not largest or path.lower().endswith(COMPRESSIONS):
+            return None
+        size = self._sizes[path]
+        if size is None and is_url(path):
+            with closing(Source(path)) as source:
+                size = source.length()
+        return None if size is None or size > largest else size
+
+    def _open_parts(self, engine: Engine, restart: Restart | None) -> Iterator[Any]:
+        """Yield the parts of the open file."""
+        table, name = self.table, self._opening._replace(path=self.paths[self._number]).name
+        parts: Iterator[Any] | None = None
+        with name_format_errors(self._kind, name):
+            if restart is not None and isinstance(table, TextTable):
+                parts = table.rest(restart.offset, restart.line)
+            elif self._part_size is not None or engine.reads_files:
+                parts = table.stretches(engine.jobs if self._part_size is None else _MANY)
+                if parts is not None and isinstance(table, TextTable):
+                    self.lines.begin(name, table.line - 1)
+            yield from table.parts() if parts is None else parts
+
+
+class LineCounts:
+    """Counts the lines of finished stretches, so that errors name lines within their files.
+
+    Attributes
+    ----------
+    ends : where the last finished stretch of each file ends, in bytes.
+    """
+
+    def __init__(self) -> None:
+        self.ends: dict[str, int] = {}
+        self._lines: dict[str, int] = {}  # before the next stretch of each file
+        self._uncounted: dict[str, list[Stretch]] = {}  # finished stretches of each file that nobody has read
+
+    def begin(self, name: str, n_lines: int) -> None:
+        """Begin with the first stretch of a file, which so many lines come before."""
+        self._lines[name] = n_lines
+
+    def add(self, stretch: Stretch, n_lines: int | None) -> None:
+        """Add a stretch, the next of its file; None says that nobody has counted its lines."""
+        self.ends[stretch.name] = stretch.end
+        if n_lines is None:
+            self._uncounted.setdefault(stretch.name, []).append(stretch)
+        else:
+            self._lines[stretch.name] += n_lines
+
+    def end(self, name: str) -> int:
+        """Return the number of lines before the next stretch of a file, which has no further one."""
+        return self._lines.pop(name)
+
+    def known(self) -> dict[str, int]:
+        """Return the number of lines before the next stretch of each file, as far as they have been counted."""
+        return dict(self._lines)
+
+    def count_before(self, name: str) -> int:
+        """Return the number of lines before the next stretch of a file; reads what nobody has read yet."""
+        unread = self._uncounted.pop(name, ())
+        return self._lines.get(name, 0) + sum(count_lines(stretch.read()[0].text) for stretch in unread)
