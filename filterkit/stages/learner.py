@@ -233,9 +233,7 @@ class FittedLearner(Fitted):
         It has no rows if the class or labels of none are known.
         """
         batch = batch.take(np.flatnonzero(counted_rows(batch)))
-        columns = np.arange(batch.schema.width)[-len(self._added) :]  # the stage adds the last columns
-        values = batch.csr.only(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
-        codes, scores = values[:, : self._n_predictions], values[:, self._n_predictions :]
+        codes, scores = self.read_predictions(batch)
         target = self._incoming.class_attribute
         if target is None:
             known = self._incoming.label_values
@@ -245,6 +243,17 @@ class FittedLearner(Fitted):
         else:
             chosen = codes == self.tasks.codes
         return self._make_outcome(batch, chosen, scores)
+
+    def read_predictions(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+        """Return the columns that this stage has added to the rows of a batch.
+
+        Returns
+        -------
+        float64 (rows, targets), the codes of the predicted values; and float64 (rows, tasks), the scores, or (rows, 0).
+        """
+        columns = np.arange(batch.schema.width)[-len(self._added) :]  # the stage adds the last columns
+        values = batch.csr.only(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
+        return values[:, : self._n_predictions], values[:, self._n_predictions :]
 
     def _make_outcome(self, batch: Batch, chosen: np.ndarray, scores: np.ndarray) -> Outcome:
         found, is_probability = scores if self._has_scores else None, bool(self.model.threshold)
