@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from filterkit import ColumnStage, hookimpl
+from filterkit import ColumnStage, Schema, hookimpl
 from filterkit.plugin import Moments, State
 
 
@@ -31,6 +33,13 @@ class Impute(ColumnStage):
             most = np.maximum.reduceat(labels.values, labels.indptr[filled])
             is_most = np.flatnonzero(labels.values == np.repeat(most, labels.lengths[filled]))
             fill[filled] = is_most[np.searchsorted(is_most, labels.indptr[filled])] - labels.indptr[filled]
+        return {"fill": fill}
+
+    def describe_columns(self, schema: Schema, state: State) -> State:
+        fill: list[Any] = state["fill"].tolist()
+        for i in np.flatnonzero(schema.nominal).tolist():
+            values = schema.features[i].values
+            fill[i] = values[int(fill[i])] if values else None
         return {"fill": fill}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:

@@ -32,10 +32,12 @@ from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
+from filterkit.stages.learned import describe_scores
 
 _UNSEEN = ("error", "missing")
 _MOST_STAGES = 1000
-_MOST_SHOWN = 5  # parts of what a stage has learned, and numbers of an array, that `learned` shows
+_MOST_SHOWN = 5  # parts of what a stage has learned, and numbers of an array, that `describe_learned` shows
+_BEST_SHOWN = 3  # scores that `describe_learned` shows
 _STRUCTURE = ("source", "attributes")  # entries in the state of a column stage that only say what its schema says
 
 
@@ -233,6 +235,24 @@ class FittedChain:
         caption = f"chain fitted on {self.incoming.relation}, {self.incoming.width:,} columns"
         return table(caption, ("stage", "columns out", "learned"), rows)
 
+    def describe(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Describe what each stage has learned, in mappings, lists, texts and numbers.
+
+        Returns
+        -------
+        For each stage its ``words``, and as ``learned`` a list of tables. A table has a ``title``, which may be "", a
+        ``head``, the ``rows``, and the number of rows that there are ``more``.
+
+        Parameters
+        ----------
+        top : the number of rows of each table; None for all.
+        """
+        schemas = [self.incoming, *(fitted.schema for fitted in self.stages)]
+        return [
+            {"words": stage.words(), "learned": [table._asdict() for table in fitted.describe(incoming, top)]}
+            for stage, fitted, incoming in zip(self.chain.stages, self.stages, schemas)
+        ]
+
     @property
     def schema(self) -> Schema:
         """The schema of the outgoing batches."""
@@ -292,9 +312,8 @@ def describe_learned(fitted: Fitted, before: Schema) -> str:
     fitted : the stage.
     before : the schema of the batches that come into it.
     """
-    best = _format_best_scores(fitted.schema, before)
-    if best:
-        return best
+    for scores in describe_scores(fitted.schema, before, _BEST_SHOWN):
+        return f"{scores.head[1]}: " + ", ".join(f"{name} {score:.4g}" for name, score in scores.rows)
     try:
         state = fitted.get_state()
     except (NotImplementedError, FilterkitError):
@@ -304,20 +323,6 @@ def describe_learned(fitted: Fitted, before: Schema) -> str:
     if len(state.get("source", ())) < before.width and "source" in state:
         texts.insert(0, f"which {len(state['source']):,} of {before.width:,} columns to keep")
     return ", ".join(texts[:_MOST_SHOWN] + ["…"] * (len(texts) > _MOST_SHOWN)) or "nothing"
-
-
-def _format_best_scores(schema: Schema, before: Schema) -> str:
-    """Format the three best attributes by the scores that a stage has left on them; "" if it has left none."""
-    first = next((a for a in schema.features if a.scores), None)
-    if first is None:
-        return ""
-    metric = first.scores[-1][0]
-    known = {a.name: a.scores for a in before.features}
-    if known.get(first.name) == first.scores:
-        return ""
-    scored = [(a.scores[-1][1], a.name) for a in schema.features if a.scores and a.scores[-1][0] == metric]
-    best = sorted(scored, key=lambda each: -each[0])[:3]
-    return f"{metric}: " + ", ".join(f"{name} {score:.4g}" for score, name in best)
 
 
 def _summarize_value(value: Any) -> str:

@@ -23,6 +23,7 @@ from filterkit.cli.options import (
     MEMORY,
     PROGRESS,
     SETTINGS,
+    TRUST,
     Options,
     input_options,
     jobs,
@@ -146,12 +147,7 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
 )
 @click.option("--save", metavar="FILE", help="Save the fitted chain to FILE.")
 @click.option("--load", metavar="FILE", help="Transform INPUT by the chain saved in FILE; give no stages.")
-@click.option(
-    "--trust",
-    metavar="PACKAGE",
-    multiple=True,
-    help="Let the chain of --load hold estimators of this package, beside scikit-learn's. Repeatable.",
-)
+@TRUST
 @click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as in INPUT]")
 @click.option(
     "--precision",

@@ -20,6 +20,7 @@ from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.all_rows import all_rows
 from filterkit.stages.base import Batches, Fitted, Stage, missing_method
+from filterkit.stages.learned import LearnedTable, describe_state
 from filterkit.stages.models import (
     LinearModel,
     Model,
@@ -215,6 +216,12 @@ class FittedLearner(Fitted):
 
     def get_state(self) -> dict[str, Any]:
         return {"names": list(self.tasks.names), "codes": self.tasks.codes, **self.model.get_state()}
+
+    def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
+        if hasattr(self.model, "describe"):
+            found: list[LearnedTable] = self.model.describe(incoming, self.tasks, top)
+            return found
+        return describe_state(self.model.get_state(), incoming, top)
 
     def outcome(self, batch: Batch) -> Outcome:
         """Predict the rows with a known class or labels and a weight above 0; return the predictions with the truth.

@@ -12,6 +12,7 @@ import numpy as np
 
 from filterkit import Batch, FilterkitError, Learner, Schema, StageError, UsageError, option
 from filterkit.plugin import (
+    LearnedTable,
     Model,
     Outcome,
     Tasks,
@@ -19,6 +20,8 @@ from filterkit.plugin import (
     check_finite,
     check_numeric,
     group_bounds,
+    list_feature_names,
+    make_learned_table,
     measures,
     quoted,
 )
@@ -237,6 +240,13 @@ def _positive(tasks: Tasks) -> int:
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
 
+def _name_both(tasks: Tasks, task: int, schema: Schema) -> list[str]:
+    """Return names of the values 0 and 1 of a single task."""
+    name, target = tasks.names[task], schema.class_attribute
+    rest = f"not {name}" if target is None or len(target.values) > 2 else target.values[1 - tasks.codes[task]]
+    return [rest, name] if _positive(tasks) else [name, rest]
+
+
 class Estimators:
     """The model: fitted estimators.
 
@@ -258,6 +268,23 @@ class Estimators:
     def get_state(self) -> dict[str, Any]:
         """See `Fitted.get_state`."""
         return {"estimators": dump_estimator(self._estimators)}
+
+    def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
+        """See `Model`: each estimator, after the parameters that were chosen for it."""
+        from .learned import describe_estimator
+
+        tables, names = [], tasks.names
+        bounds = list(pairwise(group_bounds(tasks.exclusive, len(names))))
+        groups = bounds if len(self._estimators) == len(bounds) else [(0, len(names))]
+        for estimator, (first, stop) in zip(self._estimators, groups):
+            of = quoted(names[first].partition("=")[0]) if len(groups) > 1 else ""
+            if self._stage.grid and hasattr(estimator, "get_params"):
+                chosen = [pair.partition("=")[0] for pair in self._stage.grid]
+                values = [estimator.get_params()[name] for name in chosen]
+                tables.append(make_learned_table(of, chosen, {"value": list(map(str, values))}, of="chosen"))
+            classes = names[first:stop] if stop - first > 1 else _name_both(tasks, first, incoming)
+            tables += describe_estimator(estimator, list_feature_names(incoming), classes, top, of)
+        return tables
 
     def scores(self, X: Any) -> np.ndarray:
         """See `Model.scores`."""
