@@ -18,9 +18,10 @@ from filterkit.messages import say
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage, group_by_heading
+from filterkit.stages.learned import format_learned
 from filterkit.stages.options import describe_options
 
-_TOP = 10  # rows of a table, and numbers in a cell
+_TOP = 10  # rows of a table
 _WIDTH = 100  # of a text in a cell
 
 
@@ -103,20 +104,12 @@ def _chain_lines(chain: dict[str, Any], top: int) -> Iterator[str]:
                 yield ""
             if table["title"]:
                 yield f"  {table['title']}"
-            rows = [list(map(_cell, row)) for row in [table["head"], *table["rows"]]]
+            rows = [[cut(format_learned(value), _WIDTH) for value in row] for row in [table["head"], *table["rows"]]]
             yield from (f"  {line}" for line in aligned(rows, left=(0,)))
             if table["more"]:
                 yield f"  … and {table['more']:,} more"
         if len(tables) > top:
             yield f"  … and {len(tables) - top:,} more tables"
-
-
-def _cell(value: Any) -> str:
-    """A value of a table in short."""
-    if isinstance(value, list):
-        numbers = " ".join(map(_cell, value[:_TOP]))
-        return f"{numbers} …" if len(value) > _TOP else numbers
-    return f"{value:.4g}" if isinstance(value, float) else cut(str(value), _WIDTH)
 
 
 def _explained(each: type[Stage]) -> Iterator[str]:

@@ -11,6 +11,8 @@ from filterkit.data.attributes import Attributes
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 
+_NUMBERS = 5  # of a list that are shown
+
 
 class LearnedTable(NamedTuple):
     """A table of what a fitted stage has learned.
@@ -65,6 +67,13 @@ def _take_value(values: Any, i: int) -> Any:
     if isinstance(values, Ragged):
         return values.values[values.indptr[i] : values.indptr[i + 1]].tolist()
     return values[i].tolist() if isinstance(values, np.ndarray) else values[i]
+
+
+def format_learned(value: Any) -> str:
+    """Format a value of a table in short."""
+    if isinstance(value, list):
+        return " ".join(map(format_learned, value[:_NUMBERS])) + " …" * (len(value) > _NUMBERS)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def list_feature_names(schema: Schema) -> Sequence[str]:
