@@ -26,11 +26,11 @@ class MeasuredRows:
     Parameters
     ----------
     rows : the rows.
-    learner : the last of the stages that they pass.
+    learner : the last of the stages that they pass, which is an attribute, too.
     """
 
     def __init__(self, rows: Rows, learner: FittedLearner) -> None:
-        self._rows, self._learner = rows, learner
+        self._rows, self.learner = rows, learner
         self._counts: dict[str, PredictionCounts] = {}
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
@@ -38,7 +38,7 @@ class MeasuredRows:
         from filterkit.evaluation.confusion import add_confusion
 
         self._counts = {}
-        for result, found in self._rows.map(partial(_both, function, self._learner), last):
+        for result, found in self._rows.map(partial(_both, function, self.learner), last):
             add_confusion(self._counts, found)
             yield result
 
@@ -48,7 +48,7 @@ class MeasuredRows:
         from filterkit.evaluation.confusion import add_confusion
 
         self._counts = {}
-        for both in self._rows.map_pieces(partial(_both_of_pieces, function, self._learner), done):
+        for both in self._rows.map_pieces(partial(_both_of_pieces, function, self.learner), done):
             for found in both[1]:
                 add_confusion(self._counts, found)
             yield both[0]

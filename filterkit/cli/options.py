@@ -166,6 +166,7 @@ class Options(InputOptions):
     output: str = "-"
     to: str | None = None
     test: tuple[tuple[str, str], ...] = ()
+    predictions: str | None = None
     save: str | None = None
     load: str | None = None
     trust: tuple[str, ...] = ()

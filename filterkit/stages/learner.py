@@ -177,6 +177,8 @@ class FittedLearner(Fitted):
     ----------
     tasks : the tasks of the model.
     model : the model.
+    added : the attributes of the predictions, one for the class or each label, and of the scores.
+    predicts_rest : whether it predicts the positive one of several classes, or that a row is none of it.
     """
 
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
@@ -190,9 +192,10 @@ class FittedLearner(Fitted):
         self._has_scores = model.threshold is not None
         prefix = "probability" if model.threshold else "score"
         target = schema.class_attribute
+        self.predicts_rest = target is not None and len(tasks.names) == 1 and len(target.values) > 2
         if target is None:
             added = [Attribute(f"prediction@{a.name}", "nominal", a.values) for a in schema.label_attributes]
-        elif len(tasks.names) == 1 and len(target.values) > 2:
+        elif self.predicts_rest:
             rest = REST if tasks.names[0] != REST else "other"
             added = [Attribute("prediction", "nominal", (rest, *tasks.names))]
         else:
@@ -206,12 +209,12 @@ class FittedLearner(Fitted):
         if twice is not None:
             raise StageError(learner.name, f"there is an attribute {quoted(twice)} already")
         self._incoming = schema
-        self._added = added
+        self.added = added
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]
         """The incoming schema with predictions and scores added; `zero` is False. It is built when first used."""
-        schema = self._incoming.with_more(self._added)
+        schema = self._incoming.with_more(self.added)
         return schema.replace(zero=False)  # a score of zero does not mean absent
 
     def get_state(self) -> dict[str, Any]:
@@ -245,7 +248,7 @@ class FittedLearner(Fitted):
         if target is None:
             known = self._incoming.label_values
             chosen = codes[:, known.labels[self.tasks.codes]] == known.codes[self.tasks.codes]
-        elif len(self.tasks.names) == 1 and len(target.values) > 2:
+        elif self.predicts_rest:
             chosen = codes == 1
         else:
             chosen = codes == self.tasks.codes
@@ -258,7 +261,7 @@ class FittedLearner(Fitted):
         -------
         float64 (rows, targets), the codes of the predicted values; and float64 (rows, tasks), the scores, or (rows, 0).
         """
-        columns = np.arange(batch.schema.width)[-len(self._added) :]  # the stage adds the last columns
+        columns = np.arange(batch.schema.width)[-len(self.added) :]  # the stage adds the last columns
         values = batch.csr.only(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
         return values[:, : self._n_predictions], values[:, self._n_predictions :]
 

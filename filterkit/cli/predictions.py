@@ -1,0 +1,129 @@
+"""Predictions with the truth beside them, as tables of their own (``--predictions`` and ``--errors``)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+import click
+import numpy as np
+
+from filterkit.cli.measured import MeasuredRows
+from filterkit.cli.options import Options
+from filterkit.cli.plan import NEEDS_LEARNER
+from filterkit.cli.text_table import width_of
+from filterkit.cli.writing import ChainWriter
+from filterkit.data.batch import Batch, itself
+from filterkit.data.schema import Attribute, Schema
+from filterkit.errors import UsageError, visible
+from filterkit.formats.reader import Reader
+from filterkit.stages.learner import FittedLearner
+
+T = TypeVar("T")
+MARK = "+"  # of an error, as in Weka
+
+
+class PredictedRows:
+    """Rows that come out of a learner, as tables of their numbers from 1, true and predicted values, marks and scores.
+
+    Parameters
+    ----------
+    rows : the rows, whose batches say their numbers.
+    errors_only : whether rows that are predicted rightly, or whose truth is not known, are left out.
+
+    Attributes
+    ----------
+    schema : of the tables.
+    """
+
+    def __init__(self, rows: MeasuredRows, errors_only: bool) -> None:
+        self._rows, self._errors_only = rows, errors_only
+        learner = rows.learner
+        schema, several = learner.schema, len(learner.schema.targets) > 1
+        truths = [schema.attributes[place] for place in schema.targets]
+        pairs = [
+            each._replace(name=f"{what}@{truth.name}" if several else what, weight=1.0)
+            for truth, predicted in zip(truths, learner.added)
+            for what, each in (("actual", truth), ("predicted", predicted))
+        ]
+        mark = Attribute("error", "nominal", (MARK,))
+        self.schema = Schema("predictions", [Attribute("row"), *pairs, mark, *learner.added[len(truths) :]])
+
+    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
+        """See `Rows.map`."""
+        return self._rows.map(
+            partial(_on_predictions, function, self.schema, self._rows.learner, self._errors_only), last
+        )
+
+    def all_read(self) -> bool:
+        """See `Rows.all_read`."""
+        return False  # as many rows as are written
+
+
+def _on_predictions(
+    function: Callable[[Batch], T], schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch
+) -> T:
+    """``function`` of the predictions of a batch."""
+    codes, scores = learner.read_predictions(batch)
+    assert batch.y is not None
+    y = batch.y.reshape(len(batch), -1)
+    truth = np.where(y < 0, np.nan, y)
+    if learner.predicts_rest:
+        wrong = (y[:, 0] == learner.tasks.codes[0]) != (codes[:, 0] == 1)
+    else:
+        wrong = ((codes != y) & (y >= 0)).any(axis=1)
+    wrong &= batch.class_known
+    pairs = np.stack([truth, codes], axis=2).reshape(len(batch), -1)
+    number = np.arange(batch.start + 1, batch.start + len(batch) + 1)
+    table = np.column_stack([number, pairs, np.where(wrong, 0.0, np.nan), scores])
+    return function(Batch(schema, table[wrong] if errors_only else table))
+
+
+def write_predictions(
+    rows: MeasuredRows | None,
+    writer: ChainWriter,
+    path: str,
+    history: list[str],
+    reader: Reader,
+    onward: bool,
+    options: Options,
+) -> int:
+    """Write the predictions of rows, and return how many there were; on standard output as text, unless ``--to``.
+
+    The parameters are those of `ChainWriter.write`; `rows` is None if they come out of no learner.
+
+    Raises
+    ------
+    UsageError : they come out of no learner.
+    FilterkitError : the output cannot be written.
+    """
+    if rows is None:
+        raise UsageError(NEEDS_LEARNER)
+    found = PredictedRows(rows, options.predictions == "errors")
+    if path == "-" and options.to is None:
+        return _print(found)
+    return writer.write(path, found, history, reader, onward, later=True, predictions=found.schema)
+
+
+def _print(rows: PredictedRows) -> int:
+    """Print the rows as text in columns, and return how many there are."""
+    count, attributes = 0, rows.schema.attributes
+    names = [visible(a.name) for a in attributes]
+    cells = [[*map(visible, a.values), "" if a.name == "error" else "?"] for a in attributes]
+    widths = [max(map(width_of, [name, *texts, " " * 7])) for name, texts in zip(names, cells)]
+    padded = [[" " * (width - width_of(text)) + text for text in texts] for texts, width in zip(cells, widths)]
+    click.echo("  ".join(" " * (width - width_of(name)) + name for name, width in zip(names, widths)))
+    for batch in rows.map(itself, last=True):
+        columns = [_format_column(*each) for each in zip(batch.X.T, padded, widths)]
+        sys.stdout.writelines(f"{'  '.join(row).rstrip()}\n" for row in zip(*columns))
+        count += len(batch)
+    return count
+
+
+def _format_column(values: np.ndarray, texts: list[str], width: int) -> Any:
+    """The cells of a column: numbers, or those of the `texts` of a nominal attribute, the last for missing."""
+    if len(texts) == 1:
+        return [f"{value:{width}.6g}" for value in values.tolist()]
+    return np.array(texts, object)[np.nan_to_num(values, nan=-1).astype(np.int64)]
