@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from filterkit import ColumnStage, Schema, hookimpl
@@ -36,11 +34,8 @@ class Impute(ColumnStage):
         return {"fill": fill}
 
     def describe_columns(self, schema: Schema, state: State) -> State:
-        fill: list[Any] = state["fill"].tolist()
-        for i in np.flatnonzero(schema.nominal).tolist():
-            values = schema.features[i].values
-            fill[i] = values[int(fill[i])] if values else None
-        return {"fill": fill}
+        pairs = zip(schema.features, state["fill"].tolist())
+        return {"fill": [a.values[int(fill)] if a.values else fill for a, fill in pairs]}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return np.where(np.isnan(values), state["fill"][columns], values)

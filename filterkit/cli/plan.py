@@ -27,7 +27,6 @@ from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage, needs_numbers
 from filterkit.stages.learner import Learner
 
-NEEDS_LEARNER = "--predictions needs a chain that ends in a stage that predicts the class or labels"
 _PART_SIZE = 1 << 24  # bytes of text that a part of an output is made of
 
 
@@ -158,6 +157,9 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
         loaded = saved.load(options.load, trust=options.trust)
         incoming = loaded.incoming
         outputs.insert(0, (job.path, options.output, True))
+    stages = job.stages if loaded is None else loaded.chain.stages
+    if options.predictions is not None and not any(isinstance(stage, Learner) for stage in stages[-1:]):
+        raise UsageError("--predictions needs a chain that ends in a stage that predicts the class or labels")
     later = []
     for source, output, is_main in outputs:
         like = open_input(source, options, job.formats, rejects, job.part_size, incoming, is_main)
@@ -218,14 +220,12 @@ def check(job: Job) -> None:
 
 
 def _check_predictions(job: Job) -> None:
-    """Refuse predictions of no rows, without a learner, or in parts."""
+    """Refuse predictions of no rows, beside other rows, or in parts."""
     options = job.options
     if options.load is None and not options.test:
         raise UsageError("--predictions needs rows that the chain is not fitted on; name them: --test FILE -")
     if options.load is None and options.output != "-":
         raise UsageError("-o is for other rows than predictions; --test IN OUT says where these go")
-    if options.load is None and not (job.stages and isinstance(job.stages[-1], Learner)):
-        raise UsageError(NEEDS_LEARNER)
     if job.part_size is not None:
         raise UsageError("--predictions writes one file, not parts")
 

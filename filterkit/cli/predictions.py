@@ -5,20 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 import numpy as np
 
 from filterkit.cli.measured import MeasuredRows
-from filterkit.cli.options import Options
-from filterkit.cli.plan import NEEDS_LEARNER
-from filterkit.cli.text_table import width_of
-from filterkit.cli.writing import ChainWriter
 from filterkit.data.batch import Batch, itself
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import UsageError, visible
-from filterkit.formats.reader import Reader
+from filterkit.errors import visible
 from filterkit.stages.learner import FittedLearner
 
 T = TypeVar("T")
@@ -81,49 +76,20 @@ def _on_predictions(
     return function(Batch(schema, table[wrong] if errors_only else table))
 
 
-def write_predictions(
-    rows: MeasuredRows | None,
-    writer: ChainWriter,
-    path: str,
-    history: list[str],
-    reader: Reader,
-    onward: bool,
-    options: Options,
-) -> int:
-    """Write the predictions of rows, and return how many there were; on standard output as text, unless ``--to``.
-
-    The parameters are those of `ChainWriter.write`; `rows` is None if they come out of no learner.
-
-    Raises
-    ------
-    UsageError : they come out of no learner.
-    FilterkitError : the output cannot be written.
-    """
-    if rows is None:
-        raise UsageError(NEEDS_LEARNER)
-    found = PredictedRows(rows, options.predictions == "errors")
-    if path == "-" and options.to is None:
-        return _print(found)
-    return writer.write(path, found, history, reader, onward, later=True, predictions=found.schema)
-
-
-def _print(rows: PredictedRows) -> int:
-    """Print the rows as text in columns, and return how many there are."""
-    count, attributes = 0, rows.schema.attributes
-    names = [visible(a.name) for a in attributes]
-    cells = [[*map(visible, a.values), "" if a.name == "error" else "?"] for a in attributes]
-    widths = [max(map(width_of, [name, *texts, " " * 7])) for name, texts in zip(names, cells)]
-    padded = [[" " * (width - width_of(text)) + text for text in texts] for texts, width in zip(cells, widths)]
-    click.echo("  ".join(" " * (width - width_of(name)) + name for name, width in zip(names, widths)))
+def print_predictions(rows: PredictedRows) -> int:
+    """Print the rows as text in columns of fixed widths, and return how many there are."""
+    attributes, count = rows.schema.attributes, 0
+    texts = [[a.name, *a.values, "" if a.name == "error" else "?"] for a in attributes]
+    widths = [max(9, *(len(visible(each)) for each in some)) for some in texts]
+    padded = [[f"{visible(each):>{width}}" for each in some] for some, width in zip(texts, widths)]
+    click.echo("  ".join(some[0] for some in padded))
     for batch in rows.map(itself, last=True):
-        columns = [_format_column(*each) for each in zip(batch.X.T, padded, widths)]
+        columns = [
+            np.array(some[1:], object)[np.nan_to_num(values, nan=-1).astype(np.int64)]
+            if attribute.values
+            else np.char.mod(f"%{width}.5g", values)
+            for values, attribute, some, width in zip(batch.X.T, attributes, padded, widths)
+        ]
         sys.stdout.writelines(f"{'  '.join(row).rstrip()}\n" for row in zip(*columns))
         count += len(batch)
     return count
-
-
-def _format_column(values: np.ndarray, texts: list[str], width: int) -> Any:
-    """The cells of a column: numbers, or those of the `texts` of a nominal attribute, the last for missing."""
-    if len(texts) == 1:
-        return [f"{value:{width}.6g}" for value in values.tolist()]
-    return np.array(texts, object)[np.nan_to_num(values, nan=-1).astype(np.int64)]

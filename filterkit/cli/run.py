@@ -135,9 +135,14 @@ def write(
             onward = options.rejects is not None or number < len(plan.later)
             comments = [*reader.history, command_comment(command_for(job, reader.path, output, later=True))]
             if options.predictions is not None:
-                from filterkit.cli.predictions import write_predictions
+                from filterkit.cli.predictions import PredictedRows, print_predictions
 
-                count = write_predictions(measured, writer, output, comments, reader, onward, options)
+                assert measured is not None
+                found = PredictedRows(measured, options.predictions == "errors")
+                if output == "-" and options.to is None:
+                    count = print_predictions(found)
+                else:
+                    count = writer.write(output, found, comments, reader, onward, later=True, predictions=found.schema)
             else:
                 count = writer.write(output, measured or outgoing, comments, reader, onward, is_main, True, parts)
         if measured is not None:

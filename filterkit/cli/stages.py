@@ -109,7 +109,7 @@ def _chain_lines(chain: dict[str, Any], top: int) -> Iterator[str]:
             if table["more"]:
                 yield f"  … and {table['more']:,} more"
         if len(tables) > top:
-            yield f"  … and {len(tables) - top:,} more tables"
+            yield f"  … and more tables, {len(tables) - top:,}"
 
 
 def _explained(each: type[Stage]) -> Iterator[str]:

@@ -116,16 +116,11 @@ def describe_scores(
 
     The result is empty if they have none; or if an earlier stage has scored them, unless `of_earlier`.
     """
-    features = outgoing.features
+    features, known = outgoing.features, {a.name: a.scores for a in incoming.features}
     first = next((a for a in features if a.scores), None)
-    if first is None:
-        return []
-    known = {a.name: a.scores for a in incoming.features}
-    if known.get(first.name) == first.scores and not of_earlier:
+    if first is None or (known.get(first.name) == first.scores and not of_earlier):
         return []
     metric = first.scores[-1][0]
-    scores = np.array([dict(a.scores).get(metric, np.nan) for a in features])
-    scores[np.isinf(scores)] = np.nan
-    order = np.argsort(-scores, kind="stable")  # NaN comes last
-    names = Attributes.of(features).names.take(order)
-    return [make_learned_table("", names, {metric: scores[order]}, top)]
+    scored = [(a.name, dict(a.scores)[metric]) for a in features if metric in dict(a.scores)]
+    names, scores = zip(*sorted(scored, key=lambda each: -each[1]))
+    return [make_learned_table("", names, {metric: scores}, top)]

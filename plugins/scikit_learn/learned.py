@@ -7,58 +7,64 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.plugin import LearnedTable, make_learned_table, quoted, visible
+from filterkit import Schema
+from filterkit.plugin import LearnedTable, list_feature_names, make_learned_table, quoted, visible
 
 _MEMBERS = ("estimators_", "calibrated_classifiers_", "estimator_", "estimator", "best_estimator_", "final_estimator_")
 
 
 def describe_estimator(
-    estimator: Any, names: Sequence[str], classes: Sequence[str], top: int | None, of: str = ""
+    estimator: Any, incoming: Schema, classes: Sequence[str], top: int | None, of: str = ""
 ) -> Iterator[LearnedTable]:
-    """Describe a fitted estimator by scikit-learn's names: arrays with a number for each feature, and for each class.
+    """Describe a fitted estimator by scikit-learn's names: arrays with a number for each feature, or for each class.
 
-    A tree is described as text. Of an ensemble whose members have weights, or that has no such arrays, the members are
-    described.
+    A tree is described as text. The members of an ensemble are described if they have weights, or if it has no arrays.
 
     Parameters
     ----------
     estimator : the estimator.
-    names, classes : the names of the features, and of the classes by their numbers.
+    incoming : its features are those of the estimator.
+    classes : the names of the classes by their numbers.
     top : the number of rows of a table, and of members; None for all.
-    of : what the tables are of, "" if there is only one estimator; the beginning of their titles.
+    of : the beginning of the titles, "" if there is only one estimator.
     """
-    count, single, by_feature = len(classes), {}, {}
-    is_tree = hasattr(estimator, "tree_")
-    for key in dict.fromkeys([*vars(estimator), "coef_", *([] if is_tree else ["feature_importances_"])]):
-        value: Any = getattr(estimator, key, None) if key.endswith("_") and not key.startswith("_") else None
-        value = value.toarray() if hasattr(value, "toarray") else value
-        if isinstance(value, np.ndarray) and value.dtype.kind in "fi" and value.shape[-1:] == (len(names),):
-            by_feature[key] = value
-        elif isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.shape in ((count,), (1,)):
-            single[key] = value
-    for size in (1, count):
-        columns = {key: value for key, value in single.items() if len(value) == size}
-        if columns:
-            yield make_learned_table(of, classes[-size:], columns, top, of="class")
-    for key, value in by_feature.items():
-        rows = value.reshape(-1, len(names))
-        for number, row in enumerate(rows[:top]):
-            of_class = len(rows) in (1, count) and count
-            whose = f"for {quoted(classes[number - len(rows)])}" if of_class else f"{number + 1} of {len(rows)}"
-            title = f"{of} {whose}".strip() if value.ndim > 1 else of
-            yield make_learned_table(title, names, {key: row}, top, ranked=True)
-    if is_tree:
-        from sklearn.tree import export_text
-
-        known = getattr(estimator, "classes_", None)  # a list of arrays, if there are several labels
-        known = [classes[int(code)] for code in known] if isinstance(known, np.ndarray) else None
-        text = export_text(estimator, feature_names=list(map(visible, names)), class_names=known, max_depth=100)
-        yield make_learned_table(of, text.splitlines(), {}, top, of="tree")
-    members: Any = next((found for key in _MEMBERS if (found := getattr(estimator, key, None)) is not None), [])
-    members = np.ravel(np.asarray(members, object))
-    weights = getattr(estimator, "estimator_weights_", None)
-    if by_feature and weights is None:
+    names = list_feature_names(incoming)
+    if hasattr(estimator, "tree_"):
+        yield make_learned_table(of, _draw_tree(estimator, names, classes), {}, top, of="tree")
         return
-    for number, member in enumerate(members[:top], 1):
-        weight = "" if weights is None else f" of weight {weights[number - 1]:.4g}"
-        yield from describe_estimator(member, names, classes, top, f"{of} member {number}{weight}".strip())
+    weights, is_read = getattr(estimator, "estimator_weights_", None), False
+    for key in dict.fromkeys([*vars(estimator), "coef_", "feature_importances_"]):
+        value: Any = getattr(estimator, key, None)
+        value = value.toarray() if hasattr(value, "toarray") else value
+        if (
+            not key.endswith("_")
+            or key.startswith("estimator")
+            or not isinstance(value, np.ndarray)
+            or value.dtype.kind != "f"
+        ):
+            continue
+        if value.shape in ((len(classes),), (1,)) and classes:
+            yield make_learned_table(of, classes[-len(value) :], {key: value}, top, of="class")
+        elif value.shape[-1:] == (len(names),):
+            is_read, rows = True, value.reshape(-1, len(names))
+            whose = [f"for {quoted(name)}" for name in classes[-len(rows) :]]
+            if len(rows) > len(whose) or value.ndim == 1:
+                whose = [f"{number} of {len(rows)}" for number in range(1, len(rows) + 1)] if value.ndim > 1 else [""]
+            for row, title in list(zip(rows, whose))[:top]:
+                yield make_learned_table(f"{of} {title}".strip(), names, {key: row}, top, ranked=True)
+    if is_read and weights is None:
+        return
+    members: Any = next((found for key in _MEMBERS if (found := getattr(estimator, key, None)) is not None), [])
+    for number, member in enumerate(np.ravel(np.asarray(members, object))[:top]):
+        weight = "" if weights is None else f" of weight {weights[number]:.4g}"
+        yield from describe_estimator(member, incoming, classes, top, f"{of} member {number + 1}{weight}".strip())
+
+
+def _draw_tree(tree: Any, names: Sequence[str], classes: Sequence[str]) -> list[str]:
+    """Draw a tree, as lines."""
+    from sklearn.tree import export_text
+
+    codes = getattr(tree, "classes_", None)  # a list of arrays, if there are several labels
+    known = [classes[int(code)] for code in codes] if isinstance(codes, np.ndarray) else None
+    shown = list(map(visible, names))
+    return str(export_text(tree, feature_names=shown, class_names=known, max_depth=100)).splitlines()

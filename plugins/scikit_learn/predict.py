@@ -20,7 +20,6 @@ from filterkit.plugin import (
     check_finite,
     check_numeric,
     group_bounds,
-    list_feature_names,
     make_learned_table,
     measures,
     quoted,
@@ -283,7 +282,7 @@ class Estimators:
                 values = [estimator.get_params()[name] for name in chosen]
                 tables.append(make_learned_table(of, chosen, {"value": list(map(str, values))}, of="chosen"))
             classes = names[first:stop] if stop - first > 1 else _name_both(tasks, first, incoming)
-            tables += describe_estimator(estimator, list_feature_names(incoming), classes, top, of)
+            tables += describe_estimator(estimator, incoming, classes, top, of)
         return tables
 
     def scores(self, X: Any) -> np.ndarray:

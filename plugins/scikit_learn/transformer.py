@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, StageError, UsageError, option
-from filterkit.plugin import Batches, Csr, LearnedTable, SelectiveStage, all_rows, interruptible, list_feature_names
+from filterkit.plugin import Batches, Csr, LearnedTable, SelectiveStage, all_rows, interruptible
 
 from .estimators import (
     check_words,
@@ -101,7 +101,7 @@ class FittedSklearn(Fitted):
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         from .learned import describe_estimator
 
-        return list(describe_estimator(self._estimator, list_feature_names(incoming), (), top))
+        return list(describe_estimator(self._estimator, incoming, (), top))
 
     def transform(self, batch: Batch) -> Batch:
         try:  # a transformer refuses a batch without rows
