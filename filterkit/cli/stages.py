@@ -22,6 +22,7 @@ from filterkit.stages.learned import format_learned
 from filterkit.stages.options import describe_options
 
 _TOP = 10  # rows of a table
+_TABLES = 20  # of a stage
 _WIDTH = 100  # of a text in a cell
 
 
@@ -52,8 +53,7 @@ def stages(known: Registry, names: tuple[str, ...], as_json: bool, top: int | No
     def lines() -> Iterator[str]:
         for each in found:
             if isinstance(each, str):
-                shown = top or _TOP
-                yield from _chain_lines(_describe_file(each, known, shown, trust), shown)
+                yield from _chain_lines(_describe_file(each, known, top or _TOP, trust))
             else:
                 yield from _explained(each)
         if not names:
@@ -91,15 +91,15 @@ def _describe_file(path: str, known: Registry, top: int | None, trust: tuple[str
     return document | {"stages": [note | each for note, each in zip(document["stages"], described)]}
 
 
-def _chain_lines(chain: dict[str, Any], top: int) -> Iterator[str]:
-    """The lines about a chain; of each stage, `top` tables are shown."""
+def _chain_lines(chain: dict[str, Any]) -> Iterator[str]:
+    """The lines about a chain."""
     yield f"a chain of {len(chain['stages'])} stages, saved by filterkit {chain['filterkit']}"
     yield from ("", f"from  {chain['incoming']}", f"to    {chain['outgoing']}")
     for stage in chain["stages"]:
         yield ""
         yield Heading(f"{shlex.join(stage['words'])}  (plugin {stage['plugin']})")
         tables = [table for table in stage.get("learned", ()) if table["rows"]]
-        for number, table in enumerate(tables[:top]):
+        for number, table in enumerate(tables[:_TABLES]):
             if number:
                 yield ""
             if table["title"]:
@@ -108,8 +108,8 @@ def _chain_lines(chain: dict[str, Any], top: int) -> Iterator[str]:
             yield from (f"  {line}" for line in aligned(rows, left=(0,)))
             if table["more"]:
                 yield f"  … and {table['more']:,} more"
-        if len(tables) > top:
-            yield f"  … and more tables, {len(tables) - top:,}"
+        if len(tables) > _TABLES:
+            yield f"  … and {len(tables) - _TABLES:,} more; --json shows all"
 
 
 def _explained(each: type[Stage]) -> Iterator[str]:
