@@ -21,7 +21,9 @@ MARK = "+"  # of an error, as in Weka
 
 
 class PredictedRows:
-    """Rows that come out of a learner, as tables of their numbers from 1, true and predicted values, marks and scores.
+    """Rows that come out of a learner, as tables of their numbers from 1, true and predicted values, errors and scores.
+
+    An error is a mark or, of numbers, what the predicted one is above the true one.
 
     Parameters
     ----------
@@ -43,8 +45,10 @@ class PredictedRows:
             for truth, predicted in zip(truths, learner.added)
             for what, each in (("actual", truth), ("predicted", predicted))
         ]
-        mark = Attribute("error", "nominal", (MARK,))
-        self.schema = Schema("predictions", [Attribute("row"), *pairs, mark, *learner.added[len(truths) :]])
+        errors = [Attribute("error", "nominal", (MARK,))]
+        if learner.tasks.is_numeric:
+            errors = [Attribute(f"error@{truth.name}" if several else "error") for truth in truths]
+        self.schema = Schema("predictions", [Attribute("row"), *pairs, *errors, *learner.added[len(truths) :]])
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows.map`."""
@@ -63,16 +67,18 @@ def _on_predictions(
     """``function`` of the predictions of a batch."""
     codes, scores = learner.read_predictions(batch)
     assert batch.y is not None
-    y = batch.y.reshape(len(batch), -1)
-    truth = np.where(y < 0, np.nan, y)
-    if learner.predicts_rest:
-        wrong = (y[:, 0] == learner.tasks.codes[0]) != (codes[:, 0] == 1)
+    truth = batch.y.reshape(len(batch), -1).astype(np.float64)
+    if learner.tasks.is_numeric:
+        errors = codes - truth
+        wrong = (errors != 0).any(axis=1) & batch.class_known
     else:
-        wrong = ((codes != y) & (y >= 0)).any(axis=1)
-    wrong &= batch.class_known
+        truth[truth < 0] = np.nan
+        differs = (truth == learner.tasks.codes[0]) != (codes == 1) if learner.predicts_rest else codes != truth
+        wrong = differs.any(axis=1) & batch.class_known
+        errors = np.where(wrong, 0.0, np.nan)[:, None]
     pairs = np.stack([truth, codes], axis=2).reshape(len(batch), -1)
-    number = np.arange(batch.start + 1, batch.start + len(batch) + 1)
-    table = np.column_stack([number, pairs, np.where(wrong, 0.0, np.nan), scores])
+    number = np.arange(batch.start + 1, batch.start + len(batch) + 1)[:, None]
+    table = np.hstack([number, pairs, errors, scores])
     return function(Batch(schema, table[wrong] if errors_only else table))
 
 

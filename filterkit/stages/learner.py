@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
+from filterkit.errors import NAME_A_TARGET, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.all_rows import all_rows
 from filterkit.stages.base import Batches, Fitted, Stage, missing_method
 from filterkit.stages.learned import LearnedTable, describe_state
@@ -29,6 +29,7 @@ from filterkit.stages.models import (
     Training,
     choose_label_tasks,
     make_label_tasks,
+    make_numeric_tasks,
     predicted,
 )
 
@@ -41,9 +42,25 @@ class Learner(Stage):
     Write `learn`, and `model` if the model is not a `LinearModel`. A learner that takes more than finite numbers also
     writes `check_columns` and `check_values`. A learner that evaluates itself on held-out training rows, with all
     stages before it fitted again, also writes `inner_folds` and `learn_with_inner_cv`.
+
+    Attributes
+    ----------
+    numeric_class : whether it also predicts a numeric class, and numeric targets.
+    regressor : otherwise a stage that does so, such as ``predict LinearSVR``, for messages; may be empty.
     """
 
     group = "Predict"
+    regressor: ClassVar[str] = ""
+
+    def check_target(self, schema: Schema) -> None:
+        """Raise a `StageError` unless the learner can predict the class or the labels of rows.
+
+        By default it can predict those that are nominal, and numbers if it has `numeric_class`.
+        """
+        if schema.has_numeric_target and not self.numeric_class:
+            found = not_nominal(schema.attributes[schema.targets[0]].name, "numeric")
+            hint = f"for numbers write: {self.regressor}; " if self.regressor else ""
+            raise StageError(self.name, f"it predicts classes and labels, and {found.replace('; ', f'; {hint}', 1)}")
 
     def check_columns(self, schema: Schema) -> None:
         """Raise a `StageError` unless the learner can work on these columns: by default, on numbers."""
@@ -108,6 +125,11 @@ class Learner(Stage):
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         self._check_schema(schema)
+        if schema.has_numeric_target:
+            tasks = make_numeric_tasks(schema, np.asarray(state["means"], np.float64))
+            if tasks.means is None or tasks.means.shape != tasks.codes.shape:
+                raise FilterkitError("what it predicts is not the numeric class or targets")
+            return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
         names, codes = state["names"], np.asarray(state["codes"])
         target = schema.class_attribute
         known = schema.label_values.names if target is None else target.values
@@ -122,11 +144,9 @@ class Learner(Stage):
         return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
 
     def _check_schema(self, schema: Schema) -> None:
-        target = schema.class_attribute
-        if not schema.labels and target is None:
-            raise StageError(self.name, f"there is nothing to predict; {NAME_A_CLASS}, or give --labels")
-        if target is not None and target.kind != "nominal":
-            raise StageError(self.name, f"it predicts a nominal class, and {not_nominal(target.name, target.kind)}")
+        if not schema.targets:
+            raise StageError(self.name, f"there is nothing to predict; {NAME_A_TARGET}")
+        self.check_target(schema)
         self.check_columns(schema)
 
     def _choose_tasks(self, known: Batch) -> Tasks:
@@ -140,6 +160,11 @@ class Learner(Stage):
         target = schema.class_attribute
         if not len(known):
             raise StageError(self.name, "there are no training rows")
+        if schema.has_numeric_target:
+            assert known.y is not None
+            with np.errstate(over="ignore"):
+                means = np.average(known.y.reshape(len(known), -1), axis=0, weights=known.weights)
+            return make_numeric_tasks(schema, means)
         if target is None:
             return choose_label_tasks(known)
         totals = np.bincount(known.y, known.weights, len(target.values))  # type: ignore[arg-type]
@@ -162,7 +187,11 @@ class Learner(Stage):
         counts = counted_rows(batch)
         self.check_values(batch, counts)
         batch = batch.replace(passthrough=None)
-        return batch if counts.all() else batch.take(np.flatnonzero(counts))
+        batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
+        if batch.schema.has_numeric_target and np.isinf(np.asarray(batch.y)).any():
+            name = quoted(batch.schema.attributes[batch.schema.targets[0]].name)
+            raise StageError(self.name, f"a number to predict, of {name}, is infinite")
+        return batch
 
 
 def counted_rows(batch: Batch) -> np.ndarray:
@@ -189,11 +218,13 @@ class FittedLearner(Fitted):
         self._learner = learner
         self.tasks = tasks
         self.model = model
-        self._has_scores = model.threshold is not None
+        self._has_scores = tasks.is_numeric or model.threshold is not None
         prefix = "probability" if model.threshold else "score"
         target = schema.class_attribute
         self.predicts_rest = target is not None and len(tasks.names) == 1 and len(target.values) > 2
-        if target is None:
+        if tasks.is_numeric:
+            added = [Attribute("prediction" if target else f"prediction@{name}") for name in tasks.names]
+        elif target is None:
             added = [Attribute(f"prediction@{a.name}", "nominal", a.values) for a in schema.label_attributes]
         elif self.predicts_rest:
             rest = REST if tasks.names[0] != REST else "other"
@@ -201,7 +232,7 @@ class FittedLearner(Fitted):
         else:
             added = [Attribute("prediction", "nominal", target.values)]
         self._n_predictions = len(added)
-        if self._has_scores:
+        if self._has_scores and not tasks.is_numeric:
             added += [Attribute(f"{prefix}@{name}") for name in tasks.names]
         if any(a.name in schema.names for a in added):  # from another learner, or from a word such as prediction
             added = [a._replace(name=f"{learner.name}.{a.name}") for a in added]
@@ -218,7 +249,8 @@ class FittedLearner(Fitted):
         return schema.replace(zero=False)  # a score of zero does not mean absent
 
     def get_state(self) -> dict[str, Any]:
-        return {"names": list(self.tasks.names), "codes": self.tasks.codes, **self.model.get_state()}
+        means = {"means": self.tasks.means} if self.tasks.is_numeric else {}
+        return {"names": list(self.tasks.names), "codes": self.tasks.codes, **means, **self.model.get_state()}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         if hasattr(self.model, "describe"):
@@ -245,7 +277,9 @@ class FittedLearner(Fitted):
         batch = batch.take(np.flatnonzero(counted_rows(batch)))
         codes, scores = self.read_predictions(batch)
         target = self._incoming.class_attribute
-        if target is None:
+        if self.tasks.is_numeric:
+            chosen = scores = codes
+        elif target is None:
             known = self._incoming.label_values
             chosen = codes[:, known.labels[self.tasks.codes]] == known.codes[self.tasks.codes]
         elif self.predicts_rest:
@@ -266,11 +300,12 @@ class FittedLearner(Fitted):
         return values[:, : self._n_predictions], values[:, self._n_predictions :]
 
     def _make_outcome(self, batch: Batch, chosen: np.ndarray, scores: np.ndarray) -> Outcome:
+        tasks = self.tasks
         found, is_probability = scores if self._has_scores else None, bool(self.model.threshold)
-        return Outcome(self.tasks.truth(batch), chosen, found, self.tasks.exclusive, batch.weights, is_probability)
+        return Outcome(tasks.truth(batch), chosen, found, tasks.exclusive, batch.weights, is_probability, tasks.means)
 
     def scores(self, batch: Batch) -> np.ndarray:
-        """Compute the scores of the model: float64 (rows, tasks), or (rows, 0) if it has none.
+        """Compute the scores of the model, or the numbers that it predicts: float64 (rows, tasks); (rows, 0) if none.
 
         Raises
         ------
@@ -293,6 +328,9 @@ class FittedLearner(Fitted):
         return scores
 
     def _predict(self, X: Any, scores: np.ndarray) -> np.ndarray:
+        """Return `Outcome.predicted` of rows."""
+        if self.tasks.is_numeric:
+            return scores
         if not len(scores):
             return np.empty((0, len(self.tasks.names)), bool)
         if not hasattr(self.model, "predict"):
@@ -303,7 +341,9 @@ class FittedLearner(Fitted):
         scores = self.scores(batch)
         chosen = self._predict(batch.X, scores)
         target = batch.schema.class_attribute
-        if target is None:
+        if self.tasks.is_numeric:
+            codes, scores = scores, scores[:, :0]
+        elif target is None:
             codes = self._decode_labels(chosen)
         elif len(self.tasks.names) > 1:
             codes = self.tasks.codes[chosen.argmax(axis=1)][:, None].astype(np.float64)
