@@ -36,6 +36,7 @@ def describe_estimator(
     for key in dict.fromkeys([*vars(estimator), "coef_", "feature_importances_"]):
         value: Any = getattr(estimator, key, None)
         value = value.toarray() if hasattr(value, "toarray") else value
+        value = np.atleast_1d(value) if isinstance(value, np.floating) else value
         if (
             not key.endswith("_")
             or key.startswith("estimator")

@@ -273,8 +273,10 @@ def _positive(tasks: Tasks) -> int:
 
 
 def _name_both(tasks: Tasks, task: int, schema: Schema) -> list[str]:
-    """Return names of the values 0 and 1 of a single task."""
+    """Return names of the values 0 and 1 of a single task, or the name of a numeric one."""
     name, target = tasks.names[task], schema.class_attribute
+    if tasks.is_numeric:
+        return [name]
     rest = f"not {name}" if target is None or len(target.values) > 2 else target.values[1 - tasks.codes[task]]
     return [rest, name] if _positive(tasks) else [name, rest]
 
