@@ -1,17 +1,18 @@
-"""A chain as a scikit-learn transformer."""
+"""Chains as estimators of scikit-learn: a transformer, a classifier and a regressor."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_feature_names_in,
@@ -32,42 +33,20 @@ from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Stage, TrainingStage
-from filterkit.stages.learner import Learner
+from filterkit.stages.learner import FittedLearner, Learner
 from filterkit.stages.options import options_of
 
 
-class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A chain of stages as a transformer for scikit-learn's pipelines and searches.
-
-    Parameters
-    ----------
-    chain : the stages and their options, as on the command line: ``"shape --neighbors 10 bns l2"``.
-    positive : the positive class, one of the values of y. Default: the rarer one of two.
-    unseen : what becomes of a category that the training rows did not have: ``error``, or ``missing``.
-
-    The options of stages are parameters, too, such as ``shape__neighbors``; those of a second stage of the same name
-    are ``shape_2__neighbors``.
-
-    X is numbers (rows, features), dense or sparse; missing values are NaN. Zeros are special if X is sparse, which then
-    stays sparse. X may also be a list or series of texts, or a data frame of pandas or Polars with columns of several
-    kinds: texts are string attributes, categories nominal ones, dates date ones. y, (rows,), may be left out if no
-    stage needs it, and may be numbers, as for a regression, if the stages that need it take a numeric class.
-    `fit_transform` returns what the command line writes for training rows: with ``shape --cross-fit`` that differs from
-    ``fit(X, y).transform(X)``.
-
-    Attributes
-    ----------
-    fitted_ : the `FittedChain`.
-    classes_ : the distinct values of y, ascending; None without y, or if y is numbers that are no classes.
-    """
+class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
+    """What estimators of scikit-learn that are chains have in common; `ChainTransformer` has the parameters."""
 
     def __init__(self, chain: str = "", positive: Any = None, unseen: str = "error") -> None:
         self.chain = chain
         self.positive = positive
         self.unseen = unseen
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ChainTransformer:
-        """Fit the chain on X, (rows, features), the classes y, (rows,), and the weights of rows, (rows,).
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the chain on X, (rows, features), the classes or numbers y, (rows,), and the weights of rows, (rows,).
 
         Raises
         ------
@@ -79,60 +58,28 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.fitted_ = chain.fit(_counted(batch), progress=False)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
-        chain, batch = self._training(X, y, sample_weight)
-        with _value_errors():
-            counted = _counted(batch)
-            self.fitted_, out = chain.fit_transform(counted, progress=False)
-            if len(counted) < len(batch):  # rows without weight are transformed, too
-                every = self.fitted_.transform(batch, progress=False)
-                order = np.arange(len(batch))
-                assert batch.weights is not None
-                order[np.flatnonzero(batch.weights)] = np.arange(len(batch), len(batch) + len(out))
-                out = concatenate([every, out], every.schema).take(order)
-            return self._given_back(out, X)
+    def _check_stages(self, stages: list[Stage]) -> None:
+        """Raise a ValueError if a chain of these stages cannot be such an estimator."""
 
-    def transform(self, X: Any) -> Any:
-        """Transform X, (rows, features), to (rows, columns).
+    def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
+        """Return whether y, (rows,), is a numeric class; raise a ValueError if the stages that need it cannot take it.
 
-        The result is sparse if X was sparse in `fit` and no stage makes it dense.
-
-        Raises
-        ------
-        ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
+        Without stages that need y, numbers that are no classes are left out.
         """
-        check_is_fitted(self)
-        with _value_errors():
-            rows = self._rows(X, reset=False)
-            return self._given_back(self.fitted_.transform(rows, unseen=self.unseen, progress=False), X)
+        raise NotImplementedError
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """object (columns,): the names of the columns that `transform` returns.
-
-        Parameters
-        ----------
-        input_features : the names of the features of X, if X had none in `fit`, such as the words that a vectorizer
-            before the chain has found.
-        """
+    def _transformed(self, X: Any) -> Batch:
+        """The rows X, (rows, features), as they come out of the fitted chain."""
         check_is_fitted(self)
-        names = [a.name for a in self.fitted_.schema.features]
-        if self._keeps_kinds():
-            names = [a.name for a in _without_class(self.fitted_.schema)]
-        if hasattr(self, "n_features_in_"):
-            given = _check_feature_names_in(self, input_features)
-            if input_features is not None and not hasattr(self, "feature_names_in_"):
-                names = [_renamed(name, given) for name in names]
-        return np.array(names, dtype=object)
+        rows = self._rows(X, reset=False)
+        return self.fitted_.transform(rows, unseen=self.unseen, progress=False)
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
         """The chain, and the training rows as a batch."""
         with _value_errors():
             chain = Chain.parse(str(self.chain))
             check_unseen(self.unseen)
-        for stage in chain.stages:
-            if isinstance(stage, TrainingStage):
-                raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot")
+        self._check_stages(chain.stages)
         needed = next((stage.name for stage in chain.stages if _needs_y(stage)), None)
         if needed and y is None:
             name = type(self).__name__
@@ -141,10 +88,10 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             batch = self._rows(X, reset=True)
         if not len(batch):
             raise ValueError("X has no rows; a chain is fitted on at least one")
-        self.classes_: np.ndarray | None = None
+        self.classes_: Any = None
         if y is not None:
             _check_mask(y, "y")
-            y = column_or_1d(y)
+            y = column_or_1d(y, warn=True)
             if len(y) != len(batch):
                 raise ValueError(f"y has {len(y)} rows and X {len(batch)}")
             with _value_errors():
@@ -191,57 +138,24 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         features = [Attribute(str(name)) for name in (_numbered(X.shape[1]) if names is None else names)]
         return _batch(X, Schema("X", features, sparse=scipy.sparse.issparse(X)))
 
-    def _keeps_kinds(self) -> bool:
-        """Whether `transform` returns data frames with columns of several kinds, which X had or a stage made."""
-        is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
-        return is_mixed and self._container() != "default"
-
-    def _container(self) -> str:
-        """What `transform` is to return: ``default``, ``pandas`` or ``polars``."""
-        return str(_get_output_config("transform", self)["dense"])
-
-    def _given_back(self, out: Batch, X: Any) -> Any:
-        """The rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
-        container = self._container()
-        if self._keeps_kinds():
-            return _frame(_features_alone(out), container, getattr(X, "index", None))
-        left = out.schema.passthrough
-        if left:
-            kinds = ", ".join(f"{quoted(a.name)} is a {a.kind} attribute" for a in left[:3])
-            raise ValueError(
-                f"{kinds}, and no stage has made numbers of it; put a stage before that does, or remove it, "
-                "or ask for frames by set_output(transform='pandas')"
-            )
-        if out.sparse and container != "default":
-            return _frame(_features_alone(out), container, getattr(X, "index", None))
-        return out.X
-
     def _with_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
-        """The training rows with y as their class: nominal, or numeric if the stages that need y take numbers.
-
-        Without stages that need y, numbers that are no classes are left out.
-        """
+        """The training rows with y as their class, nominal or numeric; without it, if it is numbers that none needs."""
         _check_labels(y)
-        is_numeric = type_of_target(y) == "continuous" and all(stage.numeric_class for stage in needed_by)
-        if needed_by and not is_numeric:
-            check_classification_targets(y)
+        is_numeric = self._has_numeric_class(y, needed_by)
         schema, name = batch.schema, "class"
         while name in schema.names:
             name += "_"
         place = len(schema.attributes)
-        if type_of_target(y) in ("binary", "multiclass"):
-            classes, codes = np.unique(y, return_inverse=True)
-            self.classes_ = classes
-            labels = tuple(str(value) for value in classes.tolist())
-            positive = None if self.positive is None else str(self.positive)
-            attributes = [*schema.attributes, Attribute(name, "nominal", labels)]
-            return batch.replace(
-                schema=Schema("X", attributes, place, positive, schema.sparse), y=codes.astype(np.int32)
-            )
-        if is_numeric and needed_by:
+        if is_numeric:
             attributes = [*schema.attributes, Attribute(name)]
             return batch.replace(schema=Schema("X", attributes, place, None, schema.sparse), y=y.astype(np.float64))
-        return batch
+        if type_of_target(y) not in ("binary", "multiclass"):
+            return batch
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        labels = tuple(str(value) for value in self.classes_.tolist())
+        positive = None if self.positive is None else str(self.positive)
+        attributes = [*schema.attributes, Attribute(name, "nominal", labels)]
+        return batch.replace(schema=Schema("X", attributes, place, positive, schema.sparse), y=codes.astype(np.int32))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; with `deep`, including the options of the stages."""
@@ -251,7 +165,7 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 params |= {f"{prefix}__{option}": value for option, value in options_of(stage).items()}
         return params
 
-    def set_params(self, **params: Any) -> ChainTransformer:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, including options of stages.
 
         Raises
@@ -297,6 +211,203 @@ class ChainTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(state.get("fitted_"), bytes):
             state = {**state, "fitted_": saved.load(io.BytesIO(state["fitted_"]))}
         super().__setstate__(state)
+
+
+class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
+    """A chain of stages as a transformer for scikit-learn's pipelines and searches.
+
+    Parameters
+    ----------
+    chain : the stages and their options, as on the command line: ``"shape --neighbors 10 bns l2"``.
+    positive : the positive class, one of the values of y. Default: the rarer one of two.
+    unseen : what becomes of a category that the training rows did not have: ``error``, or ``missing``.
+
+    The options of stages are parameters, too, such as ``shape__neighbors``; those of a second stage of the same name
+    are ``shape_2__neighbors``.
+
+    X is numbers (rows, features), dense or sparse; missing values are NaN. Zeros are special if X is sparse, which then
+    stays sparse. X may also be a list or series of texts, or a data frame of pandas or Polars with columns of several
+    kinds: texts are string attributes, categories nominal ones, dates date ones. y, (rows,), may be left out if no
+    stage needs it, and may be numbers, as for a regression, if the stages that need it take a numeric class.
+    `fit_transform` returns what the command line writes for training rows: with ``shape --cross-fit`` that differs from
+    ``fit(X, y).transform(X)``.
+
+    Attributes
+    ----------
+    fitted_ : the `FittedChain`.
+    classes_ : the distinct values of y, ascending; None without y, or if y is numbers that are no classes.
+    """
+
+    def _check_stages(self, stages: list[Stage]) -> None:
+        for stage in stages:
+            if isinstance(stage, TrainingStage):
+                raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot")
+
+    def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
+        is_numeric = type_of_target(y) == "continuous" and all(stage.numeric_class for stage in needed_by)
+        if needed_by and not is_numeric:
+            check_classification_targets(y)
+        return is_numeric and bool(needed_by)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
+        chain, batch = self._training(X, y, sample_weight)
+        with _value_errors():
+            counted = _counted(batch)
+            self.fitted_, out = chain.fit_transform(counted, progress=False)
+            if len(counted) < len(batch):  # rows without weight are transformed, too
+                every = self.fitted_.transform(batch, progress=False)
+                order = np.arange(len(batch))
+                assert batch.weights is not None
+                order[np.flatnonzero(batch.weights)] = np.arange(len(batch), len(batch) + len(out))
+                out = concatenate([every, out], every.schema).take(order)
+            return self._given_back(out, X)
+
+    def transform(self, X: Any) -> Any:
+        """Transform X, (rows, features), to (rows, columns).
+
+        The result is sparse if X was sparse in `fit` and no stage makes it dense.
+
+        Raises
+        ------
+        ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
+        """
+        with _value_errors():
+            return self._given_back(self._transformed(X), X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """object (columns,): the names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : the names of the features of X, if X had none in `fit`, such as the words that a vectorizer
+            before the chain has found.
+        """
+        check_is_fitted(self)
+        names = [a.name for a in self.fitted_.schema.features]
+        if self._keeps_kinds():
+            names = [a.name for a in _without_class(self.fitted_.schema)]
+        if hasattr(self, "n_features_in_"):
+            given = _check_feature_names_in(self, input_features)
+            if input_features is not None and not hasattr(self, "feature_names_in_"):
+                names = [_renamed(name, given) for name in names]
+        return np.array(names, dtype=object)
+
+    def _keeps_kinds(self) -> bool:
+        """Whether `transform` returns data frames with columns of several kinds, which X had or a stage made."""
+        is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
+        return is_mixed and self._container() != "default"
+
+    def _container(self) -> str:
+        """What `transform` is to return: ``default``, ``pandas`` or ``polars``."""
+        return str(_get_output_config("transform", self)["dense"])
+
+    def _given_back(self, out: Batch, X: Any) -> Any:
+        """The rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
+        container = self._container()
+        if self._keeps_kinds():
+            return _frame(_features_alone(out), container, getattr(X, "index", None))
+        left = out.schema.passthrough
+        if left:
+            kinds = ", ".join(f"{quoted(a.name)} is a {a.kind} attribute" for a in left[:3])
+            raise ValueError(
+                f"{kinds}, and no stage has made numbers of it; put a stage before that does, or remove it, "
+                "or ask for frames by set_output(transform='pandas')"
+            )
+        if out.sparse and container != "default":
+            return _frame(_features_alone(out), container, getattr(X, "index", None))
+        return out.X
+
+
+class ChainClassifier(ClassifierMixin, _ChainEstimator):  # type: ignore[misc]
+    """A chain that ends in a learner as a classifier for scikit-learn: ``"words bns l2 svm"``.
+
+    Parameters, and what X may be, are those of `ChainTransformer`; options of stages are parameters, too. y, (rows,),
+    is texts, numbers or truth values. Stages that choose training rows do so in `fit`.
+
+    Attributes
+    ----------
+    fitted_ : the `FittedChain`.
+    classes_ : the distinct values of y, ascending.
+    """
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the chain; arguments and errors are those of `ChainTransformer.fit`."""
+        super().fit(X, y, sample_weight)
+        target, known = self.fitted_.schema.class_attribute, self.fitted_.incoming.class_attribute
+        assert target is not None and known is not None
+        if target.values != known.values:
+            raise ValueError(f"the chain predicts {', '.join(target.values)}, which are not the classes of y")
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict one of `classes_` for each row of X, (rows, features): (rows,).
+
+        Raises
+        ------
+        ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
+        """
+        codes, _ = self._predictions(X)
+        return np.asarray(self.classes_[codes[:, 0].astype(np.int64)])
+
+    @available_if(lambda self: self._learner().model.threshold)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict the probability of each of the `classes_`: float64 (rows, classes); errors are those of `predict`.
+
+        The method is there if the learner has probabilities.
+        """
+        _, scores = self._predictions(X)
+        return self._by_class(scores, 0.0, lambda positive: 1 - positive)
+
+    @available_if(lambda self: self._learner().model.threshold == 0)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Compute the scores, float64 (rows, classes), or of two classes that of the second, (rows,).
+
+        Errors are those of `predict`. The method is there if the scores of the learner are no probabilities.
+        """
+        _, scores = self._predictions(X)
+        least = scores.min(axis=1, keepdims=True) - 1
+        found = self._by_class(scores, least, np.negative)
+        return found[:, 1] if found.shape[1] == 2 else found
+
+    def _by_class(self, scores: np.ndarray, unseen: Any, opposite: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Scores as float64 (rows, classes).
+
+        Parameters
+        ----------
+        scores : float64 (rows, tasks).
+        unseen : the score of classes without a task, because no row of them was chosen.
+        opposite : computes from the score of one of two classes that of the other.
+        """
+        codes = self._learner().tasks.codes
+        found: np.ndarray = np.zeros((len(scores), len(self.classes_))) + unseen
+        if len(codes) == 1:
+            found[:, 1 - codes[0]] = opposite(scores[:, 0])
+        found[:, codes] = scores
+        return found
+
+    def _learner(self) -> FittedLearner:
+        check_is_fitted(self)
+        learner = self.fitted_.stages[-1]
+        assert isinstance(learner, FittedLearner)
+        return learner
+
+    def _predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        with _value_errors():
+            out = self._transformed(X)
+            return self._learner().read_predictions(out)
+
+    def _check_stages(self, stages: list[Stage]) -> None:
+        last = stages[-1] if stages else None
+        if not isinstance(last, Learner):
+            found = "has no stage" if last is None else f"ends in {last.name}, which predicts nothing"
+            raise ValueError(f"the chain {found}; end it with a stage that predicts the class")
+
+    def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
+        check_classification_targets(y)
+        if self.positive is not None and len(np.unique(y)) > 2:
+            raise ValueError("positive is for two classes; of several, the chain would predict one or the rest")
+        return False
 
 
 _FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, StageError, hookimpl
+from filterkit import ColumnStage, Schema, StageError, hookimpl
 from filterkit.plugin import Moments, State, Summary, quoted, rescaled, scaling_state
 
 _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by less
@@ -26,6 +26,9 @@ class Range(ColumnStage):
 
     def fit_columns(self, summary: Summary) -> State:
         return scaling_state(np.ones(len(summary)), *summary.extremes(), summary.schema.zero, summary.nominal)
+
+    def describe_columns(self, schema: Schema, state: State) -> State:
+        return _describe(schema, state, "minimum", "range", "span")
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return rescaled(values, columns, state)
@@ -65,8 +68,18 @@ class Standardize(ColumnStage):
             "factor": np.where((spread > 0) | keep, 1.0, 0.0),
         }
 
+    def describe_columns(self, schema: Schema, state: State) -> State:
+        return _describe(schema, state, "mean", "deviation", "divisor")
+
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return rescaled(values, columns, {**state, "span": state["divisor"]})
+
+
+def _describe(schema: Schema, state: State, subtracted: str, divided: str, divisor: str) -> State:
+    """What is subtracted from the numbers of each column, unless zero is special, and by what they are divided."""
+    parts = {} if schema.zero else {subtracted: state["offset"]}
+    parts[divided] = state[divisor] * state["factor"]  # 0 for a constant
+    return {name: np.where(schema.nominal, np.nan, values / state["unit"]) for name, values in parts.items()}
 
 
 def _scale_of(largest: np.ndarray) -> np.ndarray:

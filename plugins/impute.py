@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, hookimpl
+from filterkit import ColumnStage, Schema, hookimpl
 from filterkit.plugin import Moments, State
 
 
@@ -32,6 +32,10 @@ class Impute(ColumnStage):
             is_most = np.flatnonzero(labels.values == np.repeat(most, labels.lengths[filled]))
             fill[filled] = is_most[np.searchsorted(is_most, labels.indptr[filled])] - labels.indptr[filled]
         return {"fill": fill}
+
+    def describe_columns(self, schema: Schema, state: State) -> State:
+        pairs = zip(schema.features, state["fill"].tolist())
+        return {"fill": [a.values[int(fill)] if a.values else fill for a, fill in pairs]}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return np.where(np.isnan(values), state["fill"][columns], values)

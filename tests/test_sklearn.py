@@ -9,7 +9,9 @@ import scipy.sparse
 from agreement import sample
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
@@ -18,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import filterkit
 from filterkit.chains.chain import Chain
 from filterkit.plugin.registry import registry
-from filterkit.sklearn import ChainTransformer
+from filterkit.sklearn import ChainClassifier, ChainTransformer
 from filterkit.stages.options import INT_OR_TEXT, options_of, types_of
 
 
@@ -577,3 +579,101 @@ def test_whole_numbers_that_would_be_rounded_are_refused(rows):
     ):
         ChainTransformer("l2").fit(rows)
     assert ChainTransformer("l2").fit_transform(np.array([[2**60, 0]])).tolist() == [[1, 0]]
+
+
+CLASSIFIERS = {
+    "impute svm": WEIGHTS,
+    "impute predict LogisticRegression": [],
+    "impute predict RidgeClassifier": [],
+    "impute neighbors": [],
+}
+
+
+@pytest.mark.parametrize("chain", CLASSIFIERS)
+def test_classifiers_pass_the_checks_of_scikit_learn(chain):
+    known = dict.fromkeys(CLASSIFIERS[chain], SOLVER)
+    done = check_estimator(ChainClassifier(chain), expected_failed_checks=known, on_skip=None)
+    assert {each["check_name"] for each in done if each["status"] == "failed"} == set()
+
+
+NAMED = {"texts": lambda y: np.where(y == 1, "b c", "ä"), "numbers": lambda y: y, "truth": lambda y: y == 1}
+
+
+@pytest.mark.parametrize("form", NAMED)
+@pytest.mark.parametrize("chain", ["predict LogisticRegression", "predict LinearSVC"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_classifier_gives_what_its_learner_gives(form, chain, weighted):
+    batch = sample("breast-cancer")
+    X, y = batch.X[:, :4] / 100, NAMED[form](batch.y)
+    weights = np.arange(len(y)) % 3 if weighted else None  # some rows weigh nothing
+    made = ChainClassifier(f"{chain} --set random_state=0").fit(X, y, weights)
+    learner = {"predict LogisticRegression": LogisticRegression, "predict LinearSVC": LinearSVC}[chain]
+    plain = learner(random_state=0)
+    if weighted:
+        plain.fit(X[weights > 0], y[weights > 0], weights[weights > 0])
+    else:
+        plain.fit(X, y)
+    np.testing.assert_array_equal(made.classes_, plain.classes_)
+    np.testing.assert_array_equal(made.predict(X), plain.predict(X))
+    assert made.predict(X).dtype == y.dtype and made.score(X, y) == plain.score(X, y)
+    method, other = "predict_proba", "decision_function"
+    if learner is LinearSVC:
+        method, other = other, method
+    np.testing.assert_allclose(getattr(made, method)(X), getattr(plain, method)(X), atol=1e-9)
+    assert not hasattr(made, other)
+    again = pickle.loads(pickle.dumps(made))
+    np.testing.assert_array_equal(getattr(again, method)(X), getattr(made, method)(X))
+
+
+def test_a_classifier_gives_scores_to_every_class():
+    batch = sample("iris")
+    y = batch.labels()
+    made = ChainClassifier("predict LinearDiscriminantAnalysis").fit(batch.X, y)
+    plain = LinearDiscriminantAnalysis().fit(batch.X, y)
+    np.testing.assert_allclose(made.predict_proba(batch.X), plain.predict_proba(batch.X), atol=1e-9)
+    fewer = ChainClassifier("where \"class <> 'virginica'\" predict LinearSVC").fit(batch.X, y)
+    scores = fewer.decision_function(batch.X)
+    assert scores.shape == (150, 3) and (scores[:, 2] < scores.min(axis=1) + 1e-9).all()
+    assert set(fewer.predict(batch.X)) == {"setosa", "versicolor"}
+
+
+def test_classifiers_in_searches_pipelines_and_on_texts():
+    texts = ["good fine day", "bad rain", "fine good", "rain bad day"] * 5
+    y = np.array([True, False, True, False] * 5)
+    search = GridSearchCV(
+        ChainClassifier("words tfidf l2 svm"),
+        {"svm__c": ["0.1", "1"], "words__lower": [True, False], "chain": ["words l2 svm", "words tfidf l2 svm"]},
+        cv=2,
+        scoring="roc_auc",
+        error_score="raise",
+    ).fit(texts, y)
+    assert search.best_score_ == 1 and search.predict(["fine"]).tolist() == [True]
+    batch = sample("breast-cancer")
+    pipeline = make_pipeline(ChainTransformer("shape"), ChainClassifier("l2 predict LogisticRegression"))
+    assert cross_val_score(pipeline, batch.X, batch.labels(), cv=3, scoring="neg_log_loss").max() < 0
+    sparse = ChainClassifier("l2 svm").fit(scipy.sparse.csr_array(batch.X), batch.y)
+    assert sparse.score(scipy.sparse.csr_array(batch.X), batch.y) > 0.8
+
+
+def test_a_classifier_takes_frames_of_several_kinds():
+    pandas = pytest.importorskip("pandas")
+    frame = mixed(pandas)[["n", "c", "t"]]
+    made = ChainClassifier("words impute onehot predict LogisticRegression").fit(frame, [0, 1, 0, 1])
+    assert made.predict(frame).tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("chain", "y", "options", "message"),
+    [
+        ("", [0, 1, 1], {}, "the chain has no stage; end it with a stage that predicts the class"),
+        ("svm l2", [0, 1, 1], {}, "the chain ends in l2, which predicts nothing; end it with"),
+        ("svm", [0.5, 1.25, 7], {}, "Unknown label type: continuous"),
+        ("svm", [0, 1, 2], {"positive": 1}, "positive is for two classes; of several, the chain would predict"),
+        ("svm", [1, 1, 1], {}, "the training rows are all of one class"),
+        ("label --positive 1 svm", [0, 1, 2], {}, "the chain predicts .*, which are not the classes of y"),
+        ("svm", None, {}, "ChainClassifier requires y to be passed, but the target y is None: svm needs the class"),
+    ],
+)
+def test_chains_that_are_no_classifiers_are_refused(chain, y, options, message):
+    with pytest.raises(ValueError, match=message):
+        ChainClassifier(chain, **options).fit(np.eye(3), y)

@@ -26,17 +26,17 @@ from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import PATH, FilterkitError, StageError, UsageError, quoted
+from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.plugin.engines import engine_on
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
+from filterkit.stages.learned import format_learned
 
 _UNSEEN = ("error", "missing")
 _MOST_STAGES = 1000
-_MOST_SHOWN = 5  # parts of what a stage has learned, and numbers of an array, that `learned` shows
-_STRUCTURE = ("source", "attributes")  # entries in the state of a column stage that only say what its schema says
+_MOST_SHOWN = 3  # rows of a table that `describe_learned` shows
 
 
 class Chain:
@@ -233,6 +233,24 @@ class FittedChain:
         caption = f"chain fitted on {self.incoming.relation}, {self.incoming.width:,} columns"
         return table(caption, ("stage", "columns out", "learned"), rows)
 
+    def describe(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Describe what each stage has learned, in mappings, lists, texts and numbers.
+
+        Returns
+        -------
+        For each stage its ``words``, and as ``learned`` a list of tables. A table has a ``title``, which may be "", a
+        ``head``, the ``rows``, and the number of rows that there are ``more``.
+
+        Parameters
+        ----------
+        top : the number of rows of each table; None for all.
+        """
+        schemas = [self.incoming, *(fitted.schema for fitted in self.stages)]
+        return [
+            {"words": stage.words(), "learned": [table._asdict() for table in fitted.describe(incoming, top)]}
+            for stage, fitted, incoming in zip(self.chain.stages, self.stages, schemas)
+        ]
+
     @property
     def schema(self) -> Schema:
         """The schema of the outgoing batches."""
@@ -283,55 +301,14 @@ class FittedChain:
 
 
 def describe_learned(fitted: Fitted, before: Schema) -> str:
-    """Describe in a few words what a fitted stage has learned: its best scores, or else its state, with sizes.
-
-    Without a state this is ``nothing``, or ``what cannot be saved``.
+    """Describe in a few words what a fitted stage has learned: how its first table begins, or ``nothing``.
 
     Parameters
     ----------
     fitted : the stage.
     before : the schema of the batches that come into it.
     """
-    best = _format_best_scores(fitted.schema, before)
-    if best:
-        return best
-    try:
-        state = fitted.get_state()
-    except (NotImplementedError, FilterkitError):
-        return "what cannot be saved"
-    parts = {name.removeprefix("state."): value for name, value in state.items() if name not in _STRUCTURE}
-    texts = [f"{name} {_summarize_value(value)}".strip() for name, value in parts.items()]
-    if len(state.get("source", ())) < before.width and "source" in state:
-        texts.insert(0, f"which {len(state['source']):,} of {before.width:,} columns to keep")
-    return ", ".join(texts[:_MOST_SHOWN] + ["…"] * (len(texts) > _MOST_SHOWN)) or "nothing"
-
-
-def _format_best_scores(schema: Schema, before: Schema) -> str:
-    """Format the three best attributes by the scores that a stage has left on them; "" if it has left none."""
-    first = next((a for a in schema.features if a.scores), None)
-    if first is None:
-        return ""
-    metric = first.scores[-1][0]
-    known = {a.name: a.scores for a in before.features}
-    if known.get(first.name) == first.scores:
-        return ""
-    scored = [(a.scores[-1][1], a.name) for a in schema.features if a.scores and a.scores[-1][0] == metric]
-    best = sorted(scored, key=lambda each: -each[0])[:3]
-    return f"{metric}: " + ", ".join(f"{name} {score:.4g}" for score, name in best)
-
-
-def _summarize_value(value: Any) -> str:
-    """Format a number, a text cut to 40 characters, or a short array of floats or list of texts.
-
-    Of any other value this is the shape or length in parentheses; "" if it has neither.
-    """
-    if isinstance(value, (bool, int, float, str)):
-        return f"{value:.6g}" if isinstance(value, float) else str(value)[:40]
-    shape = getattr(value, "shape", None)
-    if shape is not None and len(shape) == 1 and shape[0] <= _MOST_SHOWN and value.dtype.kind == "f":
-        return f"({', '.join(f'{each:.4g}' for each in value.tolist())})"
-    if isinstance(value, list) and len(value) <= _MOST_SHOWN and all(isinstance(each, str) for each in value):
-        return f"({', '.join(each[:40] for each in value)})"
-    if shape is None:
-        return f"({len(value):,})" if hasattr(value, "__len__") else ""
-    return f"({' × '.join(f'{size:,}' for size in shape)})" if shape else f"{float(value):.6g}"
+    for table in filter(lambda table: table.rows, fitted.describe(before, _MOST_SHOWN)):
+        rows = [" ".join([str(row[0]), *map(format_learned, row[1:2])]) for row in table.rows]
+        return f"{(table.head[1:] or table.head)[0]}: {', '.join(rows)}{', …' if table.more else ''}"
+    return "nothing"

@@ -147,33 +147,12 @@ def _open_pipe(path: Any) -> Any:
         return io.BytesIO(begin + pipe.read() if begin == _ZIP_SIGNATURE else begin)
 
 
-def describe_file(path: str) -> list[str]:
-    """Describe a file that `save` wrote, in lines; its plugins need not be installed.
+def summarize_file(path: str) -> dict[str, Any]:
+    """Describe a file that `save` wrote, in mappings, lists, texts and numbers; its plugins need not be installed.
 
     Raises
     ------
     FilterkitError : the file is no saved chain, has a newer format, or is damaged.
-    """
-    summary = summarize_file(path)
-    return [
-        f"a chain of {len(summary['stages'])} stages, saved by filterkit {summary['filterkit']}",
-        "",
-        f"from  {summary['incoming']}",
-        f"to    {summary['outgoing']}",
-        "",
-        *(
-            f"{' '.join(each['words'])}  (plugin {each['plugin']}; {each['bytes']:,} bytes)"
-            for each in summary["stages"]
-        ),
-    ]
-
-
-def summarize_file(path: str) -> dict[str, Any]:
-    """Describe a file as `describe_file` does, in mappings, lists, texts and numbers.
-
-    Raises
-    ------
-    FilterkitError : as for `describe_file`.
     """
     try:
         with zipfile.ZipFile(path) as archive:

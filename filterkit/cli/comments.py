@@ -72,6 +72,8 @@ def words_of_options(options: Options) -> list[str]:
         words.append("--lenient")
     if options.sparse is not None:
         words.append("--sparse" if options.sparse else "--dense")
+    if options.predictions is not None:
+        words.append("--errors" if options.predictions == "errors" else "--predictions")
     alone = options.no_defaults or options.defaults is not None
     return ["--no-defaults", *words] if alone else words
 

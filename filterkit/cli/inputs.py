@@ -109,13 +109,14 @@ def training_rows(reader: Reader, work: Work, part_size: int | None = None, numb
             shown.close()
 
 
-def later_rows(reader: Reader, alignment: Alignment, fitted: FittedChain, work: Work) -> Rows:
+def later_rows(reader: Reader, alignment: Alignment, fitted: FittedChain, work: Work, numbered: bool = False) -> Rows:
     """The rows of `reader` as they come out of a chain that was fitted on others; they can be mapped over once.
 
-    `alignment` gives them the columns that the chain takes.
+    `alignment` gives them the columns that the chain takes; `numbered` says whether batches must say the numbers of
+    their rows, even if no stage needs them.
     """
     shown = ReadingProgress(work.progress)
-    mapping = partial(map_numbered, reader) if needs_numbers(fitted.chain.stages) else reader.map
+    mapping = partial(map_numbered, reader) if numbered or needs_numbers(fitted.chain.stages) else reader.map
 
     def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
         return shown.watch(mapping(partial(_on_aligned, alignment, function), work.engine, done), reader)

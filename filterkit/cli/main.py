@@ -23,6 +23,7 @@ from filterkit.cli.options import (
     MEMORY,
     PROGRESS,
     SETTINGS,
+    TRUST,
     Options,
     input_options,
     jobs,
@@ -47,7 +48,7 @@ SECTIONS = {
         *("class_", "labels", "positive", "from_", "encoding", "lenient", "unseen", "complete"),
         *("rejects", "max_rejects"),
     ),
-    "Chain": ("chain", "seed", "test", "save", "load", "trust"),
+    "Chain": ("chain", "seed", "test", "predictions", "save", "load", "trust"),
     "Output": ("output", "to", "sparse", "precision"),
     "Work": ("jobs", "engine", "memory", "progress"),
 }
@@ -144,14 +145,19 @@ def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.
     metavar="IN OUT",
     help="Also transform IN by the chain fitted on INPUT, and write it to OUT. Repeatable.",
 )
+@click.option(
+    "-p",
+    "--predictions",
+    flag_value="all",
+    help="Write of the rows of --test, or with --load of INPUT, their predictions beside the truth, with a mark where "
+    "they differ, and no other rows. OUT may be -.",
+)
+@click.option(
+    "--errors", "predictions", flag_value="errors", help="As --predictions, of rows that are predicted wrongly."
+)
 @click.option("--save", metavar="FILE", help="Save the fitted chain to FILE.")
 @click.option("--load", metavar="FILE", help="Transform INPUT by the chain saved in FILE; give no stages.")
-@click.option(
-    "--trust",
-    metavar="PACKAGE",
-    multiple=True,
-    help="Let the chain of --load hold estimators of this package, beside scikit-learn's. Repeatable.",
-)
+@TRUST
 @click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as in INPUT]")
 @click.option(
     "--precision",

@@ -29,18 +29,18 @@ class MeasuredRows:
     Parameters
     ----------
     rows : the rows.
-    learner : the last of the stages that they pass.
+    learner : the last of the stages that they pass, which is an attribute, too.
     """
 
     def __init__(self, rows: Rows, learner: FittedLearner) -> None:
-        self._rows, self._learner = rows, learner
+        self._rows, self.learner = rows, learner
         self._counts: dict[str, PredictionCounts] = {}
         self._errors: np.ndarray | None = None  # of predicted numbers, as `sum_errors` gives them
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Implement `Rows.map`."""
         self._counts, self._errors = {}, None
-        for result, found in self._rows.map(partial(_both, function, self._learner), last):
+        for result, found in self._rows.map(partial(_both, function, self.learner), last):
             self._add(found)
             yield result
 
@@ -48,7 +48,7 @@ class MeasuredRows:
         """Implement `Rows.map_pieces`; nothing must be done, because all rows are counted."""
         assert not done
         self._counts, self._errors = {}, None
-        for both in self._rows.map_pieces(partial(_both_of_pieces, function, self._learner), done):
+        for both in self._rows.map_pieces(partial(_both_of_pieces, function, self.learner), done):
             for found in both[1]:
                 self._add(found)
             yield both[0]
@@ -76,7 +76,7 @@ class MeasuredRows:
 
         if self._errors is not None:
             say(f"filterkit: {name}: errors of the predictions of {self._errors[0, 0]:g} rows")
-            for line in error_table(self._learner.tasks.names, self._errors):
+            for line in error_table(self.learner.tasks.names, self._errors):
                 say(line)
         for target, counts in self._counts.items():
             whole = sum(counts.weights.values())

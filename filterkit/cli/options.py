@@ -84,8 +84,12 @@ PROGRESS = click.option(
     default=None,
     help="Show progress on standard error.  [default: only on a terminal]",
 )
-
-
+TRUST = click.option(
+    "--trust",
+    metavar="PACKAGE",
+    multiple=True,
+    help="Let the saved chain hold estimators of this package, beside scikit-learn's. Repeatable.",
+)
 UNSEEN = click.option(
     "--unseen",
     type=click.Choice(("error", "missing", "extend")),
@@ -162,6 +166,7 @@ class Options(InputOptions):
     output: str = "-"
     to: str | None = None
     test: tuple[tuple[str, str], ...] = ()
+    predictions: str | None = None
     save: str | None = None
     load: str | None = None
     trust: tuple[str, ...] = ()

@@ -25,6 +25,7 @@ from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import parse_stages, read_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage, needs_numbers
+from filterkit.stages.learner import Learner
 
 _PART_SIZE = 1 << 24  # bytes of text that a part of an output is made of
 
@@ -57,7 +58,13 @@ class Job:
     def goals_of_rows(self) -> list[Goal]:
         """Where transformed rows go."""
         later = (Goal("--test", path, data=True, in_parts=True) for _, path in self.options.test)
+        if self.options.predictions is not None and self.options.load is None:
+            return [*later]
         return [Goal("-o", self.options.output, data=True, in_parts=True), *later]
+
+    def is_main(self, number: int) -> bool:
+        """Whether ``--to`` is for one of `goals_of_rows`, by its number: the first one, or any of predictions."""
+        return not number or self.options.predictions is not None
 
     @property
     def rows_out(self) -> list[tuple[str, str, bool]]:
@@ -150,6 +157,9 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
         loaded = saved.load(options.load, trust=options.trust)
         incoming = loaded.incoming
         outputs.insert(0, (job.path, options.output, True))
+    stages = job.stages if loaded is None else loaded.chain.stages
+    if options.predictions is not None and not any(isinstance(stage, Learner) for stage in stages[-1:]):
+        raise UsageError("--predictions needs a chain that ends in a stage that predicts the class or labels")
     later = []
     for source, output, is_main in outputs:
         like = open_input(source, options, job.formats, rejects, job.part_size, incoming, is_main)
@@ -195,6 +205,8 @@ def check(job: Job) -> None:
             f"--unseen extend cannot be combined with {'--load' if options.load is not None else '--test'}, "
             "because the chain knows only the values that it was fitted on; --unseen missing can"
         )
+    if options.predictions is not None:
+        _check_predictions(job)
     _check_used(job)
     files = {"--save": options.save, "--rejects": options.rejects}
     others = [Goal(option, path) for option, path in files.items() if path is not None]
@@ -205,6 +217,17 @@ def check(job: Job) -> None:
         [("--load", options.load), ("--chain", options.chain)],
     )
     _check_endings(job)
+
+
+def _check_predictions(job: Job) -> None:
+    """Refuse predictions of no rows, beside other rows, or in parts."""
+    options = job.options
+    if options.load is None and not options.test:
+        raise UsageError("--predictions needs rows that the chain is not fitted on; name them: --test FILE -")
+    if options.load is None and options.output != "-":
+        raise UsageError("-o is for other rows than predictions; --test IN OUT says where these go")
+    if job.part_size is not None:
+        raise UsageError("--predictions writes one file, not parts")
 
 
 def _check_beside_load(job: Job) -> None:
@@ -230,7 +253,7 @@ def _check_used(job: Job) -> None:
     check_input_options(job.sources, sources, options)
     check_used(job.sources, sources, {"--rejects": options.rejects is not None}, "textual")
     goals = [goal.path for goal in job.goals_of_rows]
-    kinds = [job.formats.of_output(path, not number) for number, path in enumerate(goals)]
+    kinds = [job.formats.of_output(path, job.is_main(number)) for number, path in enumerate(goals)]
     check_used(goals, kinds, {"--sparse": options.sparse is True, "--dense": options.sparse is False}, "has_both_forms")
     check_used(goals, kinds, {"--precision": options.precision is not None}, "rounds")
 
@@ -238,6 +261,6 @@ def _check_used(job: Job) -> None:
 def _check_endings(job: Job) -> None:
     """Refuse an output whose ending belongs to a format that cannot be written there."""
     for number, goal in enumerate(job.goals_of_rows):
-        job.formats.check_output(goal.path, goal.option, not number)
+        job.formats.check_output(goal.path, goal.option, job.is_main(number))
     if job.options.save is not None:
         check_chain(job.options.save, "--save")

@@ -112,7 +112,7 @@ def write(
         if options.verbose:
             say(f"filterkit: {what}, {time.perf_counter() - began:.2f} s")
 
-    if plan.training is not None and rows is not None:
+    if plan.training is not None and rows is not None and options.predictions is None:
         reader = plan.training.reader
         path = options.output
         history = [*reader.history, command_comment(command_for(job, job.path, path, later=False))]
@@ -126,14 +126,25 @@ def write(
         from filterkit.cli.measured import measure_rows  # which imports what learners need
 
         with naming(reader):
-            outgoing = later_rows(reader, alignment, fitted, Work(job.engine, options.memory, options.progress))
-            measured = None if is_main else measure_rows(outgoing)
+            work = Work(job.engine, options.memory, options.progress)
+            outgoing = later_rows(reader, alignment, fitted, work, options.predictions is not None)
+            measured = measure_rows(outgoing) if options.predictions is not None or not is_main else None
             parts = in_parts.get(output)
             if parts is not None:
                 parts.again = measured is not None
             onward = options.rejects is not None or number < len(plan.later)
             comments = [*reader.history, command_comment(command_for(job, reader.path, output, later=True))]
-            count = writer.write(output, measured or outgoing, comments, reader, onward, is_main, True, parts)
+            if options.predictions is not None:
+                from filterkit.cli.predictions import PredictedRows, print_predictions
+
+                assert measured is not None
+                found = PredictedRows(measured, options.predictions == "errors")
+                if output == "-" and options.to is None:
+                    count = print_predictions(found)
+                else:
+                    count = writer.write(output, found, comments, reader, onward, later=True, predictions=found.schema)
+            else:
+                count = writer.write(output, measured or outgoing, comments, reader, onward, is_main, True, parts)
         if measured is not None:
             measured.print_counts(reader.name)
         done(f"{reader.name}: {count} rows")

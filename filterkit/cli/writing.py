@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Rows
 from filterkit.cli.options import Options
 from filterkit.data.batch import Batch
+from filterkit.data.schema import Schema
 from filterkit.files.output import open_output
 from filterkit.formats.output import Form, RowWriter
 from filterkit.formats.reader import Reader
@@ -19,6 +20,7 @@ from filterkit.plugin.formats import Formats
 if TYPE_CHECKING:
     from filterkit.cli.measured import MeasuredRows
     from filterkit.cli.parts import OutputParts
+    from filterkit.cli.predictions import PredictedRows
 
 
 class ChainWriter:
@@ -40,13 +42,14 @@ class ChainWriter:
     def write(
         self,
         path: str,
-        rows: Rows | MeasuredRows,
+        rows: Rows | MeasuredRows | PredictedRows,
         history: list[str],
         reader: Reader,
         onward: bool,
         is_main: bool = True,
         later: bool = False,
         in_parts: OutputParts | None = None,
+        predictions: Schema | None = None,
     ) -> int:
         """Write the rows, and return how many there were.
 
@@ -61,20 +64,22 @@ class ChainWriter:
         is_main : whether it is the output for INPUT; see `Formats.of_output`.
         later : whether the chain was not fitted on these rows.
         in_parts : the parts of the output; None if it is one file.
+        predictions : the schema of the rows if they are predictions; None if they are what the chain puts out.
 
         Raises
         ------
         FilterkitError : an output cannot be written, or the parts that are there are of other work.
         """
         kind = self._formats.of_output(path, is_main)
-        form = Form(kind, self._schema, self._sparse, self._precision, later, tuple(history))
+        sparse = self._sparse and predictions is None
+        form = Form(kind, predictions or self._schema, sparse, self._precision, later, tuple(history))
         if in_parts is not None:
             return self._write_parts(form, rows, in_parts)
         writer = RowWriter(form)
         with open_output(path, onward) as out:
             return writer.write(out, partial(rows.map, last=True), partial(_find_n_read, rows, reader))
 
-    def _write_parts(self, form: Form, rows: Rows | MeasuredRows, given: OutputParts) -> int:
+    def _write_parts(self, form: Form, rows: Any, given: OutputParts) -> int:
         """Write the parts that are missing; those who make the rows of a part write it, too."""
         from filterkit.cli.parts import digest_of_chain
         from filterkit.formats.parts import write_parts
@@ -96,7 +101,7 @@ class ChainWriter:
         return parts.rows
 
 
-def _find_n_read(rows: Rows | MeasuredRows, reader: Reader, n_written: int) -> int | None:
+def _find_n_read(rows: Rows | MeasuredRows | PredictedRows, reader: Reader, n_written: int) -> int | None:
     """Return how many rows the input had, where that is known, or else how many were written; None if it may be cut
     off."""
     if reader.may_be_cut:

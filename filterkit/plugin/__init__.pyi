@@ -102,6 +102,7 @@ from filterkit.errors import NAME_A_CLASS as NAME_A_CLASS
 from filterkit.errors import RowError as RowError
 from filterkit.errors import quoted as quoted
 from filterkit.errors import suggestion as suggestion
+from filterkit.errors import visible as visible
 from filterkit.evaluation.measures import LOSSES as LOSSES
 from filterkit.evaluation.measures import check_measure as check_measure
 from filterkit.evaluation.measures import measures as measures
@@ -133,6 +134,9 @@ from filterkit.stages.columns import Fold as Fold
 from filterkit.stages.columns import State as State
 from filterkit.stages.edit import Edit as Edit
 from filterkit.stages.interrupts import interruptible as interruptible
+from filterkit.stages.learned import LearnedTable as LearnedTable
+from filterkit.stages.learned import list_feature_names as list_feature_names
+from filterkit.stages.learned import make_learned_table as make_learned_table
 from filterkit.stages.learner import counted_rows as counted_rows
 from filterkit.stages.metric_scaling import Scaling as Scaling
 from filterkit.stages.metric_scaling import ScalingOptions as ScalingOptions

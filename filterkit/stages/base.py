@@ -26,6 +26,8 @@ from filterkit.stages.options import Configured, fields_of, flag_of
 if TYPE_CHECKING:
     import numpy as np
 
+    from filterkit.stages.learned import LearnedTable
+
 T = TypeVar("T")
 
 
@@ -298,6 +300,21 @@ class Fitted:
         Values are arrays of float64, int64, int32 or bool, `Ragged` arrays, numbers, texts, and lists of these.
         """
         raise missing_method(self, "get_state")
+
+    def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
+        """Describe what the stage has learned, by default the state that `get_state` returns.
+
+        Parameters
+        ----------
+        incoming : the schema of the incoming batches.
+        top : the number of rows of a table to show; None for all.
+        """
+        from filterkit.stages.learned import describe_state
+
+        try:
+            return describe_state(self.get_state(), incoming, top)
+        except NotImplementedError:
+            return []
 
     def transform_training(self, batch: Batch) -> Batch:
         """Transform a batch of training rows, numbered from `batch.start`; the default is to call `transform`."""

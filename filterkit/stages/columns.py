@@ -29,6 +29,7 @@ from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, one_line, quoted
 from filterkit.stages.base import Fitted, missing_method
+from filterkit.stages.learned import LearnedTable, describe_scores, list_feature_names, make_learned_table
 from filterkit.stages.selective import SelectiveStage
 
 _COLUMNS_AT_ONCE = 1 << 16  # columns whose image of zero is computed together
@@ -152,6 +153,14 @@ class ColumnStage(SelectiveStage):
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         """Return bool (columns,), which outgoing columns are nominal; used where `output_columns` returns None."""
         return schema.nominal
+
+    def describe_columns(self, schema: Schema, state: State) -> State:
+        """Describe what was learned of each incoming column, by headings: by default the state, but for truth values.
+
+        The parameters are those of `output_columns`. Values are arrays, `Ragged` arrays or lists, with an entry for
+        each column. Where the first of them is NaN or has no numbers, nothing was learned.
+        """
+        return {key: value for key, value in state.items() if isinstance(value, Ragged) or value.dtype.kind != "b"}
 
     @property
     def curve_name(self) -> str:
@@ -328,6 +337,13 @@ class FittedColumns(Fitted):
     def get_state(self) -> dict[str, Any]:
         state = {f"state.{key}": value for key, value in self.state.items()}
         return {"source": self.columns, "attributes": attributes_to_json(self.schema.features), **state}
+
+    def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
+        scores = describe_scores(self.schema, incoming, top, of_earlier=len(self.columns) < incoming.width)
+        found = self.stage.describe_columns(incoming, self.state)
+        if scores or not found:
+            return scores
+        return [make_learned_table("", list_feature_names(incoming), found, top)]
 
     def _transform_values(
         self, values: np.ndarray, columns: np.ndarray, find_row: Callable[[int], int] | None = None

@@ -20,6 +20,7 @@ from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_TARGET, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.all_rows import all_rows
 from filterkit.stages.base import Batches, Fitted, Stage, missing_method
+from filterkit.stages.learned import LearnedTable, describe_state
 from filterkit.stages.models import (
     LinearModel,
     Model,
@@ -204,6 +205,8 @@ class FittedLearner(Fitted):
     ----------
     tasks : the tasks of the model.
     model : the model.
+    added : the attributes of the predictions, one for the class or each label, and of the scores.
+    predicts_rest : whether it predicts the positive one of several classes, or that a row is none of it.
     """
 
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
@@ -217,11 +220,12 @@ class FittedLearner(Fitted):
         self._has_scores = tasks.is_numeric or model.threshold is not None
         prefix = "probability" if model.threshold else "score"
         target = schema.class_attribute
+        self.predicts_rest = target is not None and len(tasks.names) == 1 and len(target.values) > 2
         if tasks.is_numeric:
             added = [Attribute("prediction" if target else f"prediction@{name}") for name in tasks.names]
         elif target is None:
             added = [Attribute(f"prediction@{a.name}", "nominal", a.values) for a in schema.label_attributes]
-        elif len(tasks.names) == 1 and len(target.values) > 2:
+        elif self.predicts_rest:
             rest = REST if tasks.names[0] != REST else "other"
             added = [Attribute("prediction", "nominal", (rest, *tasks.names))]
         else:
@@ -235,17 +239,23 @@ class FittedLearner(Fitted):
         if twice is not None:
             raise StageError(learner.name, f"there is an attribute {quoted(twice)} already")
         self._incoming = schema
-        self._added = added
+        self.added = added
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]
         """The incoming schema with predictions and scores added; `zero` is False. It is built when first used."""
-        schema = self._incoming.with_more(self._added)
+        schema = self._incoming.with_more(self.added)
         return schema.replace(zero=False)  # a score of zero does not mean absent
 
     def get_state(self) -> dict[str, Any]:
         means = {"means": self.tasks.means} if self.tasks.is_numeric else {}
         return {"names": list(self.tasks.names), "codes": self.tasks.codes, **means, **self.model.get_state()}
+
+    def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
+        if hasattr(self.model, "describe"):
+            found: list[LearnedTable] = self.model.describe(incoming, self.tasks, top)
+            return found
+        return describe_state(self.model.get_state(), incoming, top)
 
     def outcome(self, batch: Batch) -> Outcome:
         """Predict the rows with a known class or labels and a weight above 0; return the predictions with the truth.
@@ -264,20 +274,29 @@ class FittedLearner(Fitted):
         It has no rows if the class or labels of none are known.
         """
         batch = batch.take(np.flatnonzero(counted_rows(batch)))
-        columns = np.arange(batch.schema.width)[-len(self._added) :]  # the stage adds the last columns
-        values = batch.csr.only(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
-        codes, scores = values[:, : self._n_predictions], values[:, self._n_predictions :]
+        codes, scores = self.read_predictions(batch)
         target = self._incoming.class_attribute
         if self.tasks.is_numeric:
             chosen = scores = codes
         elif target is None:
             known = self._incoming.label_values
             chosen = codes[:, known.labels[self.tasks.codes]] == known.codes[self.tasks.codes]
-        elif len(self.tasks.names) == 1 and len(target.values) > 2:
+        elif self.predicts_rest:
             chosen = codes == 1
         else:
             chosen = codes == self.tasks.codes
         return self._make_outcome(batch, chosen, scores)
+
+    def read_predictions(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+        """Return the columns that this stage has added to the rows of a batch.
+
+        Returns
+        -------
+        float64 (rows, targets), the codes of the predicted values; and float64 (rows, tasks), the scores, or (rows, 0).
+        """
+        columns = np.arange(batch.schema.width)[-len(self.added) :]  # the stage adds the last columns
+        values = batch.csr.only(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
+        return values[:, : self._n_predictions], values[:, self._n_predictions :]
 
     def _make_outcome(self, batch: Batch, chosen: np.ndarray, scores: np.ndarray) -> Outcome:
         tasks = self.tasks

@@ -8,7 +8,7 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -17,7 +17,8 @@ import numpy as np
 from filterkit.data.batch import Batch
 from filterkit.data.products import rows_times
 from filterkit.data.schema import Schema, told_apart
-from filterkit.errors import FilterkitError
+from filterkit.errors import FilterkitError, quoted
+from filterkit.stages.learned import LearnedTable, list_feature_names, make_learned_table
 
 # The tasks of which a row is positive in exactly one, because they are the values of one nominal attribute: all (True),
 # none (False), or those with the same number, int (tasks,), ascending.
@@ -119,7 +120,9 @@ class Model(Protocol):
     """The result of `Learner.learn`, which scores rows.
 
     A model whose predictions do not follow from its scores also has a method ``predict(X)``, which returns bool (rows,
-    tasks), whether each row is predicted as positive. Without it, `predicted` says so.
+    tasks), whether each row is predicted as positive. Without it, `predicted` says so. A model that says what it has
+    learned has a method ``describe(incoming, tasks, top)``, which returns what `Fitted.describe` does. Without it, its
+    state is described.
 
     Attributes
     ----------
@@ -183,6 +186,7 @@ class LinearModel:
         (Platt 1999). The probabilities of tasks that exclude each other are divided by their sum. None: scores stay as
         they are.
     exclusive : see `Tasks`.
+    chosen : float64 (tasks,) by name, what was chosen for each task besides, such as C.
     """
 
     def __init__(
@@ -191,11 +195,13 @@ class LinearModel:
         intercepts: np.ndarray,
         sigmoids: np.ndarray | None = None,
         exclusive: Exclusive = False,
+        chosen: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         self.coefficients = coefficients
         self.intercepts = intercepts
         self.sigmoids = sigmoids
         self.exclusive = exclusive
+        self.chosen = dict(chosen or {})
         self.threshold = 0.0 if sigmoids is None else 0.5
 
     @classmethod
@@ -206,17 +212,35 @@ class LinearModel:
         ------
         FilterkitError : its arrays do not fit the features and tasks.
         """
-        model = cls(state["coefficients"], state["intercepts"], state.get("sigmoids"), tasks.exclusive)
-        parts = [model.coefficients, model.intercepts, *([] if model.sigmoids is None else [model.sigmoids])]
-        shapes = [(features, len(tasks.names)), (len(tasks.names),), (2, len(tasks.names))]
-        if any(part.shape != shape or part.dtype != np.float64 for part, shape in zip(parts, shapes)):
+        count = len(tasks.names)
+        chosen = {key.removeprefix("chosen."): value for key, value in state.items() if key.startswith("chosen.")}
+        model = cls(state["coefficients"], state["intercepts"], state.get("sigmoids"), tasks.exclusive, chosen)
+        sized = [
+            (model.coefficients, (features, count)),
+            *((part, (count,)) for part in (model.intercepts, *chosen.values())),
+        ]
+        if model.sigmoids is not None:
+            sized.append((model.sigmoids, (2, count)))
+        if any(part.shape != shape or part.dtype != np.float64 for part, shape in sized):
             raise FilterkitError("a model in it does not fit its features")
         return model
 
     def get_state(self) -> dict[str, Any]:
         """Implement `Fitted.get_state`."""
         state = {"coefficients": self.coefficients, "intercepts": self.intercepts}
+        state |= {f"chosen.{name}": values for name, values in self.chosen.items()}
         return state if self.sigmoids is None else {**state, "sigmoids": self.sigmoids}
+
+    def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
+        """See `Model`: the weights of each task, the largest first, after its intercept and what else was chosen."""
+        own = {"intercept": self.intercepts, **self.chosen}
+        if self.sigmoids is not None:
+            own |= {"a of sigmoid": self.sigmoids[0], "b of sigmoid": self.sigmoids[1]}
+        names, weights = list_feature_names(incoming), zip(tasks.names, self.coefficients.T)
+        return [
+            make_learned_table("", tasks.names, own, top, of="class" if tasks.exclusive is True else "label"),
+            *(make_learned_table(f"for {quoted(of)}", names, {"weight": w}, top, ranked=True) for of, w in weights),
+        ]
 
     def scores(self, X: Any) -> np.ndarray:
         """Implement `Model.scores`."""

@@ -13,6 +13,7 @@ import numpy as np
 from filterkit import Batch, FilterkitError, Learner, Schema, StageError, UsageError, option
 from filterkit.plugin import (
     LOSSES,
+    LearnedTable,
     Model,
     Outcome,
     Tasks,
@@ -21,6 +22,7 @@ from filterkit.plugin import (
     check_measure,
     check_numeric,
     group_bounds,
+    make_learned_table,
     measures,
     quoted,
 )
@@ -268,6 +270,15 @@ def _positive(tasks: Tasks) -> int:
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
 
+def _name_both(tasks: Tasks, task: int, schema: Schema) -> list[str]:
+    """Return names of the values 0 and 1 of a single task, or the name of a numeric one."""
+    name, target = tasks.names[task], schema.class_attribute
+    if tasks.is_numeric:
+        return [name]
+    rest = f"not {name}" if target is None or len(target.values) > 2 else target.values[1 - tasks.codes[task]]
+    return [rest, name] if _positive(tasks) else [name, rest]
+
+
 class Estimators:
     """The model: fitted estimators.
 
@@ -289,6 +300,23 @@ class Estimators:
     def get_state(self) -> dict[str, Any]:
         """Implement `Fitted.get_state`."""
         return {"estimators": dump_estimator(self._estimators)}
+
+    def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
+        """See `Model`: each estimator, after the parameters that were chosen for it."""
+        from .learned import describe_estimator
+
+        tables, names = [], tasks.names
+        bounds = list(pairwise(group_bounds(tasks.exclusive, len(names))))
+        groups = bounds if len(self._estimators) == len(bounds) else [(0, len(names))]
+        for estimator, (first, stop) in zip(self._estimators, groups):
+            of = quoted(names[first].partition("=")[0]) if len(groups) > 1 else ""
+            if self._stage.grid and hasattr(estimator, "get_params"):
+                chosen = [pair.partition("=")[0] for pair in self._stage.grid]
+                values = [estimator.get_params()[name] for name in chosen]
+                tables.append(make_learned_table(of, chosen, {"value": list(map(str, values))}, of="chosen"))
+            classes = names[first:stop] if stop - first > 1 else _name_both(tasks, first, incoming)
+            tables += describe_estimator(estimator, incoming, classes, top, of)
+        return tables
 
     def scores(self, X: Any) -> np.ndarray:
         """Implement `Model.scores`."""

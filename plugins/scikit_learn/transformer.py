@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, StageError, UsageError, option
-from filterkit.plugin import Batches, Csr, SelectiveStage, all_rows, interruptible
+from filterkit.plugin import Batches, Csr, LearnedTable, SelectiveStage, all_rows, interruptible
 
 from .estimators import (
     check_words,
@@ -97,6 +97,11 @@ class FittedSklearn(Fitted):
 
     def get_state(self) -> dict[str, Any]:
         return {"estimator": dump_estimator(self._estimator), "names": [str(name) for name in self._names]}
+
+    def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
+        from .learned import describe_estimator
+
+        return list(describe_estimator(self._estimator, incoming, (), top))
 
     def transform(self, batch: Batch) -> Batch:
         try:  # a transformer refuses a batch without rows

@@ -123,6 +123,8 @@ class Svm(Learner):
         told = ~np.isnan(merits).any(axis=1)  # some measures are undefined on a fold without positive rows
         best = int(np.argmax([fsum(column) for column in merits[told].T]))  # exact sums, so that ties are ties
         model = Hyperplanes(self.name, self._weighted(training)).solve_all(training.truth, self._costs[best])
+        if len(self._costs) > 1:
+            model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
         return self._moved_or_calibrated(model, training, trials, best)
 
     def _moved_or_calibrated(
@@ -138,12 +140,13 @@ class Svm(Learner):
             from .threshold import best_threshold
 
             thresholds = np.array([best_threshold(s, t, weights) for s, t in zip(scores.T, truth.T)])
-            return LinearModel(model.coefficients, model.intercepts - thresholds)
+            chosen = model.chosen | {"threshold": thresholds}
+            return LinearModel(model.coefficients, model.intercepts - thresholds, chosen=chosen)
         if self.calibrate:
             from .calibration import sigmoid
 
             sigmoids = np.array([sigmoid(s, t, weights) for s, t in zip(scores.T, truth.T)]).T
-            return LinearModel(model.coefficients, model.intercepts, sigmoids, training.tasks.exclusive)
+            return LinearModel(model.coefficients, model.intercepts, sigmoids, training.tasks.exclusive, model.chosen)
         return model
 
 

@@ -71,7 +71,7 @@ def test_numpy_can_read_the_arrays_of_a_saved_chain(kept):
 def test_the_command_describes_a_saved_chain(kept):
     done = run("stages", kept[0])
     assert done.stdout.startswith("a chain of 4 stages, saved by filterkit 0.1.0\n")
-    assert "select --top 3  (plugin select of arff-filterkit 0.1.0; " in done.stdout
+    assert "select --top 3  (plugin select of arff-filterkit 0.1.0)\n  attribute " in done.stdout
 
 
 def test_a_chain_saved_under_the_earlier_name_of_the_distribution_loads(kept, tmp_path):
@@ -88,7 +88,7 @@ def test_a_chain_saved_under_the_earlier_name_of_the_distribution_loads(kept, tm
 
     path = rewritten(data, earlier, tmp_path / "chain")
     assert testing.same(saved.load(path).transform(batch), expected)
-    assert "select --top 3  (plugin select of arff-filterkit 0.1.0; " in "\n".join(saved.describe_file(path))
+    assert "select of arff-filterkit 0.1.0" in [stage["plugin"] for stage in saved.summarize_file(path)["stages"]]
     path = rewritten(data, removed, tmp_path / "removed")
     with pytest.raises(FilterkitError, match=r"the stage 'stage-of-old'; install shape of arff-filterkit 0\.1\.0"):
         saved.load(path)
@@ -301,7 +301,7 @@ def test_members_that_overlap_are_refused(kept, tmp_path):
             archive.filelist.append(copy.copy(one))
             archive.filelist[-1].filename = f"{number}.npy"
         archive.writestr("more", b"")
-    for way in (saved.load, saved.describe_file):
+    for way in (saved.load, saved.summarize_file):
         with pytest.raises(FilterkitError, match="what is in it is more than it is long"):
             way(path)
 
@@ -309,7 +309,7 @@ def test_members_that_overlap_are_refused(kept, tmp_path):
 @pytest.mark.parametrize("change", [_twice, _deepest, _gone])
 def test_a_file_with_an_invalid_description_is_not_described(kept, change, tmp_path):
     with pytest.raises(FilterkitError, match="no saved chain, or a damaged one"):
-        saved.describe_file(rewritten(kept[1], change, tmp_path / "chain"))
+        saved.summarize_file(rewritten(kept[1], change, tmp_path / "chain"))
 
 
 def test_compressed_files_and_other_files_are_refused(kept, tmp_path):
@@ -319,7 +319,7 @@ def test_compressed_files_and_other_files_are_refused(kept, tmp_path):
     (tmp_path / "half").write_bytes(kept[1][: len(kept[1]) // 2])
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     for name in ("bomb", "empty", "half", "other.npz", str(SAMPLES / "iris.arff")):
-        for way in (saved.load, saved.describe_file):
+        for way in (saved.load, saved.summarize_file):
             with pytest.raises(FilterkitError, match="no saved chain, or a damaged one"):
                 way(str(tmp_path / name))
     with pytest.raises(FilterkitError, match="No such file"):

@@ -417,7 +417,7 @@ def test_a_saved_chain_stores_its_labels(data, tmp_path):
     loaded = saved.load(path)
     assert loaded.incoming == data.schema
     assert testing.same(loaded.transform(data), fitted.transform(data))
-    assert "from  'r" in saved.describe_file(path)[2] and saved.describe_file(path)[2].endswith("3 features, 2 labels")
+    assert saved.summarize_file(path)["incoming"].endswith("': 3 features, 2 labels")
 
 
 def note_of(*labels):

@@ -1,0 +1,126 @@
+"""Tables of what a fitted stage has learned, which text and JSON show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from filterkit.data.attributes import Attributes
+from filterkit.data.ragged import Ragged
+from filterkit.data.schema import Schema
+
+_NUMBERS = 5  # of a list that are shown
+
+
+class LearnedTable(NamedTuple):
+    """A table of what a fitted stage has learned.
+
+    Attributes
+    ----------
+    title : what it is; "" where the head says that.
+    head : a name for each column.
+    rows : lists of a text, and of texts, numbers, truth values, or lists of numbers.
+    more : the number of rows that are left out.
+    """
+
+    title: str
+    head: list[str]
+    rows: list[list[Any]]
+    more: int = 0
+
+
+def make_learned_table(
+    title: str,
+    names: Sequence[str],
+    columns: Mapping[str, Any],
+    top: int | None = None,
+    ranked: bool = False,
+    of: str = "attribute",
+) -> LearnedTable:
+    """Make a table with a row for each name.
+
+    Parameters
+    ----------
+    title : what it is, or "".
+    names : the names, which stand in the first column.
+    columns : the further columns by their heads: arrays (names,), lists or `Ragged`. Without them there is one column.
+        A row whose value in the first of them is NaN, or has no numbers, is left out: nothing was learned there.
+    top : the number of rows to show; None for all.
+    ranked : whether the largest absolute values of the first column come first.
+    of : the head of the names.
+    """
+    first = next(iter(columns.values()), None)
+    order = np.arange(len(names))
+    if isinstance(first, Ragged):
+        order = order[first.lengths > 0]
+    elif isinstance(first, np.ndarray) and first.dtype.kind == "f":
+        order = order[~np.isnan(first)]
+        if ranked:
+            order = order[np.argsort(-np.abs(first[order]), kind="stable")]
+    rows = [[names[i], *(_take_value(values, i) for values in columns.values())] for i in order[:top].tolist()]
+    return LearnedTable(title, [of, *columns], rows, len(order) - len(rows))
+
+
+def _take_value(values: Any, i: int) -> Any:
+    if isinstance(values, Ragged):
+        return values.values[values.indptr[i] : values.indptr[i + 1]].tolist()
+    return values[i].tolist() if isinstance(values, np.ndarray) else values[i]
+
+
+def format_learned(value: Any) -> str:
+    """Format a value of a table in short."""
+    if isinstance(value, list):
+        return " ".join(map(format_learned, value[:_NUMBERS])) + " …" * (len(value) > _NUMBERS)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def list_feature_names(schema: Schema) -> Sequence[str]:
+    """Return the names of the features of a schema."""
+    return Attributes.of(schema.features).names
+
+
+_LONGEST = 100  # characters of a text that is no encoded object
+
+
+def describe_state(state: Mapping[str, Any], incoming: Schema, top: int | None) -> list[LearnedTable]:
+    """Describe the state of a stage, as far as it says what it means: numbers of attributes, numbers, and texts.
+
+    The parameters are those of `Fitted.describe`; of other arrays, the shape is shown.
+    """
+    by_attribute: dict[str, Any] = {}
+    single: dict[str, Any] = {}
+    tables = []
+    for key, value in state.items():
+        shape = np.shape(value) if isinstance(value, np.ndarray) else ()
+        if isinstance(value, Ragged) or shape == (incoming.width,):
+            by_attribute[key] = value
+        elif isinstance(value, list) and all(isinstance(each, str) for each in value):
+            tables.append(make_learned_table("", value, {}, top, of=key))
+        elif shape:
+            single[key] = " × ".join(f"{size:,}" for size in shape)
+        elif isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _LONGEST):
+            single[key] = value
+    if by_attribute:
+        tables.insert(0, make_learned_table("", list_feature_names(incoming), by_attribute, top))
+    if single:
+        tables.append(make_learned_table("", list(single), {"value": list(single.values())}, of=""))
+    return tables
+
+
+def describe_scores(
+    outgoing: Schema, incoming: Schema, top: int | None, of_earlier: bool = False
+) -> list[LearnedTable]:
+    """Describe the attributes that a stage has scored by their scores, the best first.
+
+    The result is empty if they have none; or if an earlier stage has scored them, unless `of_earlier`.
+    """
+    features, known = outgoing.features, {a.name: a.scores for a in incoming.features}
+    first = next((a for a in features if a.scores), None)
+    if first is None or (known.get(first.name) == first.scores and not of_earlier):
+        return []
+    metric = first.scores[-1][0]
+    scored = [(a.name, dict(a.scores)[metric]) for a in features if metric in dict(a.scores)]
+    names, scores = zip(*sorted(scored, key=lambda each: -each[1]))
+    return [make_learned_table("", names, {metric: scores}, top)]

@@ -1,0 +1,71 @@
+"""What fitted estimators have learned, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from filterkit import Schema
+from filterkit.plugin import LearnedTable, list_feature_names, make_learned_table, quoted, visible
+
+_MEMBERS = ("estimators_", "calibrated_classifiers_", "estimator_", "estimator", "best_estimator_", "final_estimator_")
+
+
+def describe_estimator(
+    estimator: Any, incoming: Schema, classes: Sequence[str], top: int | None, of: str = ""
+) -> Iterator[LearnedTable]:
+    """Describe a fitted estimator by scikit-learn's names: arrays with a number for each feature, or for each class.
+
+    A tree is described as text. The members of an ensemble are described if they have weights, or if it has no arrays.
+
+    Parameters
+    ----------
+    estimator : the estimator.
+    incoming : its features are those of the estimator.
+    classes : the names of the classes by their numbers.
+    top : the number of rows of a table, and of members; None for all.
+    of : the beginning of the titles, "" if there is only one estimator.
+    """
+    names = list_feature_names(incoming)
+    if hasattr(estimator, "tree_"):
+        yield make_learned_table(of, _draw_tree(estimator, names, classes), {}, top, of="tree")
+        return
+    weights, is_read = getattr(estimator, "estimator_weights_", None), False
+    for key in dict.fromkeys([*vars(estimator), "coef_", "feature_importances_"]):
+        value: Any = getattr(estimator, key, None)
+        value = value.toarray() if hasattr(value, "toarray") else value
+        value = np.atleast_1d(value) if isinstance(value, np.floating) else value
+        if (
+            not key.endswith("_")
+            or key.startswith("estimator")
+            or not isinstance(value, np.ndarray)
+            or value.dtype.kind != "f"
+        ):
+            continue
+        if value.shape in ((len(classes),), (1,)) and classes:
+            yield make_learned_table(of, classes[-len(value) :], {key: value}, top, of="class")
+        elif value.shape[-1:] == (len(names),):
+            is_read, rows = True, value.reshape(-1, len(names))
+            whose = [f"for {quoted(name)}" for name in classes[-len(rows) :]]
+            if len(rows) > len(whose) or value.ndim == 1:
+                whose = [f"{number} of {len(rows)}" for number in range(1, len(rows) + 1)] if value.ndim > 1 else [""]
+            for row, title in list(zip(rows, whose))[:top]:
+                yield make_learned_table(f"{of} {title}".strip(), names, {key: row}, top, ranked=True)
+    if is_read and weights is None:
+        return
+    members: Any = next((found for key in _MEMBERS if (found := getattr(estimator, key, None)) is not None), [])
+    for number, member in enumerate(np.ravel(np.asarray(members, object))[:top]):
+        weight = "" if weights is None else f" of weight {weights[number]:.4g}"
+        yield from describe_estimator(member, incoming, classes, top, f"{of} member {number + 1}{weight}".strip())
+
+
+def _draw_tree(tree: Any, names: Sequence[str], classes: Sequence[str]) -> list[str]:
+    """Draw a tree, as lines."""
+    from sklearn.tree import export_text
+
+    codes = getattr(tree, "classes_", None)  # a list of arrays, if there are several labels
+    known = [classes[int(code)] for code in codes] if isinstance(codes, np.ndarray) else None
+    shown = list(map(visible, names))
+    return str(export_text(tree, feature_names=shown, class_names=known, max_depth=100)).splitlines()

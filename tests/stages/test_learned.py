@@ -1,0 +1,107 @@
+import json
+
+import numpy as np
+import pytest
+from agreement import sample
+
+import filterkit
+from filterkit import Attribute, Schema
+from filterkit.data.ragged import Ragged
+from filterkit.stages.learned import describe_state, make_learned_table
+
+
+def learned(chain, batch, top=None):
+    """The tables of the last stage: titles, heads and rows."""
+    return filterkit.chain(chain).fit(batch).describe(top)[-1]["learned"]
+
+
+def test_rows_are_ranked_cut_and_left_out_where_nothing_was_learned():
+    values = {"weight": np.array([1.0, -3.0, np.nan, 2.0]), "seen": [4, 5, 6, 7]}
+    whole = make_learned_table("t", list("abcd"), values, None, ranked=True)
+    assert whole == ("t", ["attribute", "weight", "seen"], [["b", -3.0, 5], ["d", 2.0, 7], ["a", 1.0, 4]], 0)
+    assert make_learned_table("t", list("abcd"), values, 2)[2:] == ([["a", 1.0, 4], ["b", -3.0, 5]], 1)
+    cuts = {"cuts": Ragged(np.array([0, 0, 2]), np.array([1.0, 2.5]))}
+    assert make_learned_table("", ["a", "b"], cuts).rows == [["b", [1.0, 2.5]]]
+    assert make_learned_table("", ["a", "b"], {}, 1, of="word") == ("", ["word"], [["a"]], 1)
+
+
+def test_a_state_is_described_as_far_as_it_says_what_it_means():
+    schema = Schema("r", [Attribute("a"), Attribute("b")])
+    state = {
+        "mean": np.array([1.0, 2.0]),
+        "words": ["x", "y"],
+        "axes": np.zeros((2, 3)),
+        "steps": 7,
+        "blob": "a" * 1000,
+    }
+    tables = describe_state(state, schema, None)
+    assert [(table.head, table.rows) for table in tables] == [
+        (["attribute", "mean"], [["a", 1.0], ["b", 2.0]]),
+        (["words"], [["x"], ["y"]]),
+        (["", "value"], [["axes", "2 × 3"], ["steps", 7]]),
+    ]
+
+
+def test_numbers_of_columns_equal_those_of_numpy():
+    iris = sample("iris")
+    (table,) = learned("standardize", iris)
+    assert table["head"] == ["attribute", "mean", "deviation"]
+    np.testing.assert_allclose([row[1] for row in table["rows"]], iris.X.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose([row[2] for row in table["rows"]], iris.X.std(axis=0, ddof=1), rtol=1e-12)
+    (table,) = learned("range", iris)
+    np.testing.assert_allclose([row[1:] for row in table["rows"]], np.column_stack([iris.X.min(0), np.ptp(iris.X, 0)]))
+    (table,) = learned("range", sample("fortunes"), 1)
+    assert table["head"] == ["attribute", "range"]  # where zero is special, nothing is subtracted
+
+
+def test_what_is_learned_of_nominal_columns():
+    batch = sample("mixed")
+    (table,) = learned("impute", batch)
+    nominal = next(a for a in batch.schema.features if a.values)
+    assert dict(table["rows"])[nominal.name] in nominal.values
+    (table,) = learned("standardize", batch)
+    assert nominal.name not in dict(row[:2] for row in table["rows"])
+
+
+def test_scores_and_cuts():
+    iris = sample("iris")
+    scored = [["petal length (cm)", "petal width (cm)"], ["attribute", "ig"]]
+    (table,) = learned("select --by ig --top 2", iris)
+    assert [sorted(row[0] for row in table["rows"]), table["head"]] == scored
+    assert table["rows"][0][1] >= table["rows"][1][1]
+    (table,) = learned("ig --score-only select --top 2", iris)
+    assert [sorted(row[0] for row in table["rows"]), table["head"]] == scored
+    (table,) = learned("ig --score-only", iris, 1)
+    assert (len(table["rows"]), table["more"]) == (1, 3)
+    (table,) = learned("bins --method width --bins 2", iris)
+    assert table["rows"][0] == ["sepal length (cm)", [pytest.approx((4.3 + 7.9) / 2)]]
+
+
+@pytest.mark.parametrize("options", ["", "--c 0.1,1", "--threshold f1", "--calibrate"])
+def test_a_linear_model_is_described_and_what_was_chosen_is_saved(options, tmp_path):
+    batch = sample("breast-cancer")
+    fitted = filterkit.chain(f"standardize svm {options}").fit(batch)
+    filterkit.save(fitted, tmp_path / "m")
+    loaded = filterkit.load(tmp_path / "m")
+    assert loaded.describe() == fitted.describe()
+    own, weights = loaded.describe()[-1]["learned"]
+    model = fitted.stages[-1].model
+    assert weights["title"] == "for 'malignant'" and len(weights["rows"]) == 30
+    sizes = np.abs([weight for _, weight in weights["rows"]])
+    assert (np.diff(sizes) <= 0).all() and sizes.sum() == pytest.approx(np.abs(model.coefficients).sum())
+    found = dict(zip(own["head"], own["rows"][0]))
+    assert found.pop("class") == "malignant" and found.pop("intercept") == model.intercepts[0]
+    chosen = {"--c 0.1,1": {"C"}, "--threshold f1": {"threshold"}, "--calibrate": {"a of sigmoid", "b of sigmoid"}}
+    assert set(found) == chosen.get(options, set())
+    assert found.get("C", 0.1) in (0.1, 1)
+
+
+def test_every_class_has_weights_and_documents_are_json():
+    document = filterkit.chain("shape bns l2 svm").fit(sample("iris")).describe(2)
+    assert [each["words"][0] for each in document] == ["shape", "bns", "l2", "svm"]
+    assert [table["title"] for table in document[-1]["learned"]][1:] == [
+        "for 'setosa'",
+        "for 'versicolor'",
+        "for 'virginica'",
+    ]
+    json.dumps(document, allow_nan=False)
