@@ -108,11 +108,12 @@ def share_of(option: str, text: str) -> float:
 
 
 def shown_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
-    """The measures to show: those chosen, otherwise the usual ones, with micro F1 unless it equals one of them."""
+    """The measures to show: those chosen, else the usual ones, micro F1 unless it equals one of them, and a cost."""
     if chosen:
         return list(chosen)
     is_new = any(row.values["micro_f1"] not in (row.values["f1"], row.values["accuracy"]) for row in results.rows)
-    return [*_SHOWN, *(["micro_f1"] if is_new else [])]
+    has_costs = any(not math.isnan(row.values["cost"]) for row in results.rows)
+    return [*_SHOWN, *(["micro_f1"] if is_new else []), *(["cost"] if has_costs else [])]
 
 
 def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:

@@ -101,6 +101,7 @@ from filterkit.errors import NAME_A_CLASS as NAME_A_CLASS
 from filterkit.errors import RowError as RowError
 from filterkit.errors import quoted as quoted
 from filterkit.errors import suggestion as suggestion
+from filterkit.evaluation.costs import read_costs as read_costs
 from filterkit.evaluation.measures import measures as measures
 from filterkit.files.lines import Block as Block
 from filterkit.files.rejects import Rejected as Rejected

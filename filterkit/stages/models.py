@@ -47,6 +47,15 @@ class Tasks(NamedTuple):
             return np.asarray(batch.y[:, known.labels[self.codes]] == known.codes[self.codes])
         return np.asarray(batch.y[:, None] == self.codes)
 
+    def decode(self, chosen: np.ndarray) -> np.ndarray:
+        """Return int64 (rows,), the index of the class that each row is predicted as, if all classes are told apart.
+
+        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive.
+        """
+        if len(self.names) > 1:
+            return np.asarray(self.codes[chosen.argmax(axis=1)])
+        return np.asarray(np.where(chosen[:, 0], self.codes[0], 1 - self.codes[0]))
+
 
 def make_label_tasks(schema: Schema, codes: Sequence[int]) -> Tasks:
     """Make the tasks that separate some of the `Schema.label_values`; `codes` are their indices, ascending."""
@@ -133,6 +142,7 @@ class Outcome(NamedTuple):
     exclusive : as in `Tasks`.
     weights : float64 (rows,), instance weights above 0; or None if all are 1.
     probabilities : whether the scores are probabilities.
+    costs : float64 (rows,), what each prediction costs; None if there are no costs.
     """
 
     truth: np.ndarray
@@ -141,6 +151,7 @@ class Outcome(NamedTuple):
     exclusive: Exclusive
     weights: np.ndarray | None = None
     probabilities: bool = False
+    costs: np.ndarray | None = None
 
 
 class LinearModel:
