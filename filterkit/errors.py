@@ -193,6 +193,9 @@ NAME_A_CLASS_FIRST = (
     f"name a nominal one with --class (in Python class_=); if it is numeric or text, {make_class_first('NAME')}"
 )
 
+# What to do where there is nothing to predict.
+NAME_A_TARGET = "name the class with --class (in Python class_=), or labels with --labels"
+
 
 def not_nominal(name: str, kind: str, in_chain: bool = True) -> str:
     """What to say of a class of this name and kind that has to be nominal, in a chain or before chains."""
@@ -200,7 +203,7 @@ def not_nominal(name: str, kind: str, in_chain: bool = True) -> str:
     if kind not in ("numeric", "string"):
         return f"{name} is {kind}; name a nominal one with --class"
     how = f"make it nominal first, by the stage: nominal --only {name}" if in_chain else make_class_first(name)
-    return f"{name} is {kind}; {how}"
+    return f"{name} is {kind}; {'if its numbers stand for classes, ' * (kind == 'numeric')}{how}"
 
 
 _modules: dict[str, str] = {}  # the plugins by the names of their modules or packages

@@ -195,6 +195,7 @@ class _Block:
 class Boosting(Learner):
     """The base of both learners."""
 
+    regressor = "predict GradientBoostingRegressor"
     multiple_pivots = False
 
     rounds: int = option(

@@ -14,19 +14,20 @@ _DISTANCES = 1 << 24
 
 
 class Neighbors(Learner):
-    """Predict by the votes of the nearest training rows.
+    """Predict by the votes of the nearest training rows, and of a numeric class by their mean.
 
     After `range`, `--distance euclidean` predicts as Weka's IBk does, if all attributes are numeric and no two training
     rows are equally near. The default distance suits texts.
 
-    The probability of a class or label is its share of the votes, by weight. A label with more than half of the votes
-    is predicted, and of several classes the one with most votes. Of training rows at the same distance the first ones
-    vote. A row of zeros has the cosine distance 1 from all others. The Euclidean distance of sparse rows is computed
-    from their lengths and products; that is exact for counts and loses digits where large numbers are close. The
-    training rows are held in memory, and `--save` stores them.
+    The probability of a class or label is its share of the votes, by weight; a number is their mean, by weight. A label
+    with more than half of the votes is predicted, and of several classes the one with most votes. Of training rows at
+    the same distance the first ones vote. A row of zeros has the cosine distance 1 from all others. The Euclidean
+    distance of sparse rows is computed from their lengths and products; that is exact for counts and loses digits where
+    large numbers are close. The training rows are held in memory, and `--save` stores them.
     """
 
     name = "neighbors"
+    numeric_class = True
 
     k: int = option(1, "Number of neighbors that vote.", minimum=1)
     distance: str = option("cosine", "The distance to use.", choices=("cosine", "euclidean"))
@@ -51,9 +52,10 @@ class Neighbors(Learner):
         if X.shape != (len(truth), features) or truth.shape != (len(weights), len(tasks.names)) or not len(truth):
             raise FilterkitError("its training rows do not fit together")
         values = X.data if hasattr(X, "indptr") else X
-        if not (np.isfinite(values).all() and np.isfinite(weights).all() and (weights > 0).all()):
+        if not (all(np.isfinite(part).all() for part in (values, truth, weights)) and (weights > 0).all()):
             raise FilterkitError("its training rows are not numbers")
-        if truth.dtype != bool or weights.dtype != np.float64 or X.dtype != np.float64:
+        kind = np.float64 if tasks.is_numeric else bool
+        if truth.dtype != kind or weights.dtype != np.float64 or X.dtype != np.float64:
             raise FilterkitError("its training rows are of the wrong type")
         return Nearest(self, X, truth, weights)
 

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from filterkit.evaluation.measures import MEASURES
+from filterkit.evaluation.measures import OF_CLASSES
 from filterkit.evaluation.runner import Result
 
 NAN = float("nan")
@@ -13,7 +13,7 @@ NAN = float("nan")
 
 def result(chain, value, data="d", task="t", fold=0, share=0.9, **others):
     """A result whose measures are all `value` but those that are named."""
-    return Result(data, task, fold, share, chain, 90, 10, 1.5, {name: others.get(name, value) for name in MEASURES})
+    return Result(data, task, fold, share, chain, 90, 10, 1.5, {name: others.get(name, value) for name in OF_CLASSES})
 
 
 def table(values, shares=(0.9,)):

@@ -144,14 +144,15 @@ def _restore_class(pairs: Schema, schema: Schema) -> Schema:
 def read_classes(rows: Rows) -> np.ndarray:
     """Return the class of every row, int32 (rows,), from a pass over them: -1 for rows that do not count.
 
-    With labels, it is 0 for those that do.
+    With labels or numbers to predict, it is 0 for those that do.
     """
     return np.concatenate([np.empty(0, np.int32), *rows.map(_read_classes)])
 
 
 def _read_classes(batch: Batch) -> np.ndarray:
     assert batch.y is not None
-    y = np.where(batch.class_known, 0, -1) if batch.schema.labels else batch.y
+    is_class = not batch.schema.labels and not batch.schema.has_numeric_target
+    y = batch.y if is_class else np.where(batch.class_known, 0, -1)
     return y if batch.weights is None else np.where(batch.weights > 0, y, -1)
 
 

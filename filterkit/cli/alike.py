@@ -19,7 +19,7 @@ from filterkit.evaluation.runner import known_rows
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
 
-_MEANINGS = ("rows", "positive", "columns", "values other than zero in a row")  # of `Properties`
+_MEANINGS = dict(zip(Properties._fields, ("rows", "positive", "columns", "values other than zero in a row")))
 
 
 def compare_like(
@@ -33,28 +33,32 @@ def compare_like(
         rows were like, or have no task on which all chains can be compared.
     """
     like = _properties(path, options, known)
-    cases = nearest(cases_of(results), like)
+    cases = [case for case in cases_of(results) if (case.properties.positives is None) == (like.positives is None)]
+    cases = nearest(cases, like)
     if not cases:
-        raise FilterkitError("--like: the results do not say how many rows were positive; evaluate again")
+        lack = "predict no number" if like.positives is None else "do not say how many rows were positive"
+        raise FilterkitError(f"--like: the results {lack}; evaluate again")
     chains = rated(results, cases, measure)
     if not chains:
         raise FilterkitError(
             f"--like: on none of the tasks all chains have {measure}; choose another --measure, or name fewer files"
         )
-    columns = list(zip(*(case.properties for case in cases)))
+    facts = {name: value for name, value in like._asdict().items() if value is not None}
+    columns = [[getattr(case.properties, name) for case in cases] for name in facts]
+    meanings = [_MEANINGS[name] for name in facts]
     found: dict[str, Any] = {
-        "data": like._asdict(),
+        "data": facts,
         "tasks": len(cases),
         "sets": len({results.tasks[case.task][0] for case in cases}),
-        "ranges": {name: [min(each), max(each)] for name, each in zip(Properties._fields, columns)},
+        "ranges": {name: [min(each), max(each)] for name, each in zip(facts, columns)},
         "measure": measure,
         "chains": [each._asdict() for each in chains],
     }
 
     def lines() -> Iterator[str]:
-        yield f"{path}: " + ", ".join(f"{_number(value)} {what}" for value, what in zip(like, _MEANINGS))
+        yield f"{path}: " + ", ".join(f"{_number(value)} {what}" for value, what in zip(facts.values(), meanings))
         tasks = f"The {_several(found['tasks'], 'task')} of {_several(found['sets'], 'data set')} most like it"
-        ranges = (f"{_range(*ends)} {what}" for ends, what in zip(found["ranges"].values(), _MEANINGS))
+        ranges = (f"{_range(*ends)} {what}" for ends, what in zip(found["ranges"].values(), meanings))
         yield f"{tasks}: " + ", ".join(ranges)
         yield ""
         head = ["chain", "rank", measure, "minus the first", "better, equal, worse"]

@@ -38,7 +38,7 @@ from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import PATH, UsageError, quoted
-from filterkit.evaluation.measures import MEASURES
+from filterkit.evaluation.measures import MEASURES, check_measure
 from filterkit.files.endings import CSV, check_ending
 from filterkit.files.output import open_output
 from filterkit.messages import say
@@ -168,7 +168,7 @@ class EvaluateCommand(CommandWithMeasures):
     "--by-class",
     is_flag=True,
     help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix; -o keeps them, "
-    "too.",
+    "too, or of a numeric class the predictions.",
 )
 @click.option(
     "--train",
@@ -221,7 +221,7 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
         filterkit evaluate data.arff --chain "STAGE LEARNER" --chain "NAME: STAGE STAGE LEARNER"
 
     Each chain ends in a learner, and may have a NAME before a colon. All its stages are fitted on the training folds
-    only. Folds are stratified by class or labels. DATA is held in memory.
+    only. Folds are stratified by a nominal class or labels. DATA is held in memory.
 
     Measures are computed on each fold and averaged over folds, then over tasks. ± is the standard error over tasks or,
     with a single task, over folds. Chains are compared by Wilcoxon's signed-rank test over tasks or, with a single
@@ -240,6 +240,8 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
     for number, (name, path) in enumerate(_names(paths).items()):
         options.class_, options.positive = _nth(options.classes, number), _nth(options.positives, number)
         data.append((name, _read(path, options, known)))
+        for measure in options.shown:
+            check_measure("--measure", measure, data[-1][1].schema.has_numeric_target)
     results = _run(data, design, options, known)
     for message in results.doubts():
         say(f"filterkit: warning: {message}")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from filterkit.chains.rows import PiecesFunction, Rows
 from filterkit.data.batch import Batch
 from filterkit.engines.done import Done
@@ -21,7 +23,8 @@ T = TypeVar("T")
 class MeasuredRows:
     """Rows that come out of a learner, which counts how many are predicted as what while they are mapped over.
 
-    Only counts are held, so memory does not grow with the number of rows; ``evaluate --test`` has all measures.
+    Only counts, or sums of errors, are held, so memory does not grow with the number of rows; ``evaluate --test`` has
+    all measures.
 
     Parameters
     ----------
@@ -32,26 +35,33 @@ class MeasuredRows:
     def __init__(self, rows: Rows, learner: FittedLearner) -> None:
         self._rows, self._learner = rows, learner
         self._counts: dict[str, PredictionCounts] = {}
+        self._errors: np.ndarray | None = None  # of predicted numbers, as `sum_errors` gives them
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """See `Rows.map`."""
-        from filterkit.evaluation.confusion import add_confusion
-
-        self._counts = {}
+        self._counts, self._errors = {}, None
         for result, found in self._rows.map(partial(_both, function, self._learner), last):
-            add_confusion(self._counts, found)
+            self._add(found)
             yield result
 
     def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
         """See `Rows.map_pieces`; nothing must be done, because all rows are counted."""
         assert not done
-        from filterkit.evaluation.confusion import add_confusion
-
-        self._counts = {}
+        self._counts, self._errors = {}, None
         for both in self._rows.map_pieces(partial(_both_of_pieces, function, self._learner), done):
             for found in both[1]:
-                add_confusion(self._counts, found)
+                self._add(found)
             yield both[0]
+
+    def _add(self, found: list[Any] | np.ndarray) -> None:
+        """Add what `_measure` has found."""
+        from filterkit.evaluation.confusion import add_confusion
+        from filterkit.evaluation.regression import merge_errors
+
+        if isinstance(found, list):
+            add_confusion(self._counts, found)
+        else:
+            self._errors = found if self._errors is None else merge_errors(self._errors, found)
 
     def all_read(self) -> bool:
         """See `Rows.all_read`."""
@@ -62,8 +72,12 @@ class MeasuredRows:
 
         `name` is that of the input.
         """
-        from filterkit.cli.results import MOST_SHOWN, confusion_table
+        from filterkit.cli.results import MOST_SHOWN, confusion_table, error_table
 
+        if self._errors is not None:
+            say(f"filterkit: {name}: errors of the predictions of {self._errors[0, 0]:g} rows")
+            for line in error_table(self._learner.tasks.names, self._errors):
+                say(line)
         for target, counts in self._counts.items():
             whole = sum(counts.weights.values())
             right = sum(weight for (true, said), weight in counts.weights.items() if true == said)
@@ -80,24 +94,31 @@ def measure_rows(rows: Rows) -> MeasuredRows | None:
     return MeasuredRows(rows, last) if isinstance(last, FittedLearner) else None
 
 
-def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, list[Any]]:
-    """``function`` of a batch that comes out of a learner, and the confusion in it."""
+def _measure(learner: FittedLearner, batch: Batch) -> list[Any] | np.ndarray:
+    """The confusion in a batch that comes out of a learner or, of numbers, the sums of errors; [] without rows."""
     from filterkit.evaluation.confusion import list_confusion
+    from filterkit.evaluation.regression import sum_errors
 
-    return function(batch), list_confusion(learner, learner.read_outcome(batch), batch.schema)
+    outcome = learner.read_outcome(batch)
+    if outcome.is_numeric and len(outcome.truth):
+        return sum_errors(outcome)
+    return list_confusion(learner, outcome, batch.schema)
+
+
+def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, list[Any] | np.ndarray]:
+    """``function`` of a batch that comes out of a learner, and what `_measure` finds in it."""
+    return function(batch), _measure(learner, batch)
 
 
 def _both_of_pieces(
     function: PiecesFunction[T], learner: FittedLearner, pieces: Iterator[Batch]
-) -> tuple[T, list[list[Any]]]:
-    """``function`` of pieces that come out of a learner, and the confusion in each."""
-    from filterkit.evaluation.confusion import list_confusion
-
-    found: list[list[Any]] = []
+) -> tuple[T, list[list[Any] | np.ndarray]]:
+    """``function`` of pieces that come out of a learner, and what `_measure` finds in each."""
+    found: list[list[Any] | np.ndarray] = []
 
     def noted() -> Iterator[Batch]:
         for piece in pieces:
-            found.append(list_confusion(learner, learner.read_outcome(piece), piece.schema))
+            found.append(_measure(learner, piece))
             yield piece
 
     return function(noted()), found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +15,9 @@ from filterkit.cli.printing import print_found
 from filterkit.cli.text_table import aligned
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.comparison import pairs_to_test
-from filterkit.evaluation.measures import MEANINGS, MEASURES
+from filterkit.evaluation.measures import MEANINGS, MEASURES, check_measure
 from filterkit.evaluation.plots import FIGURES
+from filterkit.evaluation.regression import IN_UNITS, rate_errors
 from filterkit.files.output import open_output
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from filterkit.evaluation.results import Results
 
 _SHOWN = ("accuracy", "precision", "recall", "f1", "auc")  # as many as fit on a terminal
+_SHOWN_OF_NUMBERS = ("mae", "rmse", "r2", "pearson", "rrse")
 _MOST_NAMED = 4  # positive classes in one line
 _LEAST_TASKS = 6  # with five, even the most extreme ranks have p = 2 / 2⁵
 MOST_SHOWN = 20  # classes in a table of how rows were predicted
@@ -45,7 +47,8 @@ FIGURE = click.option(
     metavar="NAME",
     type=click.Choice(FIGURES),
     help="The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how often "
-    "a method is near the best) or confusion.  [default: curves; near-best with --within]",
+    "a method is near the best), confusion or, of a numeric class, predicted (against true numbers) or residuals.  "
+    "[default: curves; near-best with --within]",
 )
 
 
@@ -108,12 +111,23 @@ def share_of(option: str, text: str) -> float:
 
 
 def shown_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
-    """The measures to show: those chosen, else the usual ones, micro F1 unless it equals one of them, and a cost."""
+    """The measures to show: those chosen, else the usual ones, micro F1 unless it equals one of them, and a cost.
+
+    Raises
+    ------
+    UsageError : one that is chosen is not of the results.
+    """
+    for name in chosen:
+        if name not in results.measures:
+            check_measure("--measure", name, results.rows[0].is_numeric)
     if chosen:
         return list(chosen)
-    is_new = any(row.values["micro_f1"] not in (row.values["f1"], row.values["accuracy"]) for row in results.rows)
-    has_costs = any(not math.isnan(row.values["cost"]) for row in results.rows)
-    return [*_SHOWN, *(["micro_f1"] if is_new else []), *(["cost"] if has_costs else [])]
+    of_classes = [row.values for row in results.rows if not row.is_numeric]
+    is_new = any(values["micro_f1"] not in (values["f1"], values["accuracy"]) for values in of_classes)
+    of_numbers = _SHOWN_OF_NUMBERS * (len(of_classes) < len(results.rows))
+    has_costs = any(not math.isnan(values["cost"]) for values in of_classes)
+    more = [*(["micro_f1"] if is_new else []), *(["cost"] if has_costs else [])]
+    return [*_SHOWN * bool(of_classes), *more, *of_numbers]
 
 
 def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:
@@ -175,7 +189,7 @@ def _lines_of_means(results: Results, measures: list[str], means: list[dict[str,
         [
             each["chain"],
             _share(each["train"]),
-            *(f"{_number(each[m]['mean'], '.3f')} ±{_number(each[m]['error'], '.3f')}" for m in measures),
+            *(f"{_value(m, each[m]['mean'])} ±{_value(m, each[m]['error'])}" for m in measures),
         ]
         for each in means
     ]
@@ -186,7 +200,7 @@ def _lines_of_means(results: Results, measures: list[str], means: list[dict[str,
 
 def _positive(results: Results) -> str:
     """Which class is positive; empty if the results are of a version that did not write it."""
-    values = {(row.data, row.task): row.positive for row in results.rows if row.split}
+    values = {(row.data, row.task): row.positive for row in results.rows if row.split and not row.is_numeric}
     if not values:
         return ""
     if len(set(values.values())) == 1:
@@ -233,6 +247,13 @@ def confusion_table(title: str, counts: PredictionCounts) -> list[str]:
     How rows were predicted is left out if there are more than `MOST_SHOWN` values.
     """
     return _confusion_lines(title, _rates(counts))
+
+
+def error_table(names: Sequence[str], sums: np.ndarray) -> list[str]:
+    """Lines with the measures of each numeric class or target; `sums` are those of `sum_errors`."""
+    rates = rate_errors(sums)
+    rows = [[name, *(_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
+    return aligned([["class", *rates], *rows], range(1))
 
 
 def _rates(counts: PredictionCounts) -> list[dict[str, Any]]:
@@ -304,7 +325,7 @@ def _lines_of_differences(results: Results, measures: list[str], found: list[dic
             each["first"],
             each["second"],
             _share(each["train"]),
-            *(f"{_number(each[m]['difference'], '+.3f')} p={_number(each[m]['p'], '.2g')}" for m in measures),
+            *(f"{_value(m, each[m]['difference'], '+')} p={_number(each[m]['p'], '.2g')}" for m in measures),
         ]
         for each in found
     ]
@@ -357,6 +378,12 @@ def _units(results: Results) -> str:
 
 def _number(value: float, form: str) -> str:
     return "–" if value != value else format(value, form)
+
+
+def _value(measure: str, value: float, sign: str = "") -> str:
+    """The text of a value of a measure: with three decimals or, in the unit of the class, digits, as far as needed."""
+    is_small = measure in IN_UNITS and 0 < abs(value) < 0.1
+    return _number(value, f"{sign}.3{'g' if is_small else 'f'}")
 
 
 def percent(share: float) -> str:

@@ -11,7 +11,7 @@ from filterkit.data.attributes import names_of
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import code_labels
 from filterkit.data.csr import Csr
-from filterkit.data.labels import join
+from filterkit.data.labels import join, label_codes
 from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.unseen import READ_AS_MISSING
@@ -151,11 +151,11 @@ class Alignment:
         if not self._targets:
             return None
         values = np.column_stack([self._values(batch, target) for target in self._targets])
-        target = self.wanted.class_attribute
-        if target is not None and target.kind != "nominal":
+        if self.wanted.labels:
+            return label_codes(values, self.wanted)
+        if self.wanted.has_numeric_target:
             return values[:, 0]
-        values[np.isnan(values)] = -1
-        return values.astype(np.int8) if target is None else values[:, 0].astype(np.int32)
+        return np.where(np.isnan(values[:, 0]), -1, values[:, 0]).astype(np.int32)
 
     def _values(self, batch: Batch, target: _Target) -> np.ndarray:
         """float64 (rows,): the class or a label, NaN for missing."""

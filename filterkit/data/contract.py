@@ -390,12 +390,11 @@ def _order_misfit(X: Csr, width: int) -> str | None:
 def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
     """What is wrong with the class, the weights and the attributes that pass through."""
     rows, y, weights, passthrough = len(batch), batch.y, batch.weights, batch.passthrough
-    target = schema.class_attribute
     if (y is None) != (not schema.targets):
         return f"y is {kind_of(y)}, but the schema has {'a' if schema.targets else 'no'} class"
     if y is not None:
         shape = (rows, len(schema.labels)) if schema.labels else (rows,)
-        kind = "f" if target is not None and target.kind == "numeric" else "i"
+        kind = "f" if schema.has_numeric_target else "i"
         if not isinstance(y, np.ndarray) or y.shape != shape:
             return f"y is {kind_of(y)} of shape {np.shape(y)}; expected {shape}"
         if y.dtype.kind != kind:

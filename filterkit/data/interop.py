@@ -96,7 +96,8 @@ def with_noted(
             index = place.get(known.class_attribute.name)
         if known is not None and known.labels:
             labels = tuple(sorted(place[a.name] for a in known.label_attributes if a.name in place))
-            labels = tuple(i for i in labels if attributes[i].kind == "nominal")
+            kinds = {a.kind for a in known.label_attributes}
+            labels = tuple(i for i in labels if attributes[i].kind in kinds)
             relation = with_labels_moved(relation, known.labels, labels, len(found)) if labels else relation
         if index is not None and attributes[index].kind not in ("numeric", "nominal"):
             index = None

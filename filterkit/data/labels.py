@@ -150,7 +150,9 @@ def split(batch: Batch, schema: Schema) -> Batch:
 
 
 def label_codes(values: np.ndarray, schema: Schema) -> np.ndarray:
-    """The y of rows with labels: float64 (rows, labels) indices of values, NaN for missing, as integers."""
+    """The y of rows with labels from float64 (rows, labels), indices of values or numbers, NaN for missing."""
+    if schema.has_numeric_target:
+        return np.ascontiguousarray(values)
     return np.where(np.isnan(values), -1, values).astype(schema.label_dtype)
 
 
@@ -158,7 +160,7 @@ def join(batch: Batch, flat: Schema) -> Batch:
     """The rows of a batch that has the labels in y, as rows of `flat`, which has them in X."""
     features, labels = _columns(batch.schema, flat)
     assert batch.y is not None
-    values = np.where(batch.y < 0, np.nan, batch.y)
+    values = batch.y if batch.schema.has_numeric_target else np.where(batch.y < 0, np.nan, batch.y)
     if not batch.sparse:
         dense = np.empty((len(batch), len(features) + len(labels)))
         dense[:, features], dense[:, labels] = batch.X, values

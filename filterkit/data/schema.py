@@ -98,11 +98,13 @@ class Schema:
                     else ""
                 )
             )
-        for attribute in self.label_attributes:
-            if attribute.kind != "nominal":
-                name, kind = quoted(attribute.name), attribute.kind
+        kinds = {attribute.kind: attribute for attribute in self.label_attributes}
+        for kind, attribute in kinds.items():
+            if kind not in ("nominal", "numeric") or (kind == "numeric" and len(kinds) > 1):
+                name = quoted(attribute.name)
                 raise FilterkitError(
-                    f"a label must be nominal, {{0,1}} or with other values, and {name} is a {kind} attribute"
+                    f"labels must be nominal, {{0,1}} or with other values, or all numeric, and {name} is a {kind} "
+                    "attribute"
                 )
         positive = self.positive
         if positive is not None and (target is None or positive not in target.values):
@@ -190,6 +192,11 @@ class Schema:
         return tuple(self.attributes[i] for i in self.labels)
 
     @cached_property
+    def has_numeric_target(self) -> bool:
+        """Whether the class, or what `labels` names, is numeric."""
+        return any(self.attributes[place].kind == "numeric" for place in self.targets)
+
+    @cached_property
     def label_values(self) -> LabelValues:
         """What can be predicted of the labels."""
         found = [
@@ -204,7 +211,9 @@ class Schema:
 
     @cached_property
     def label_dtype(self) -> np.dtype[Any]:
-        """The dtype of `Batch.y` with labels: int8, or int32 if a label has more than 127 values."""
+        """The dtype of `Batch.y` with labels: int8, int32 if one has more than 127 values, or float64 of numbers."""
+        if self.has_numeric_target:
+            return np.dtype(np.float64)
         return np.dtype(np.int8 if all(len(a.values) < 128 for a in self.label_attributes) else np.int32)
 
     def positive_classes(self, totals: np.ndarray) -> list[int]:

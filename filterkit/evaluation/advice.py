@@ -69,10 +69,16 @@ def cases_of(results: Results) -> list[Case]:
     shares = {share: number for number, share in enumerate(results.shares)}
     found: dict[tuple[int, int], list[Properties]] = {}
     for row in results.rows:
-        if row.positives is not None and row.columns is not None and row.nonzeros is not None:
+        if row.columns is not None and row.nonzeros is not None:
             place = tasks[row.data, row.task], shares[row.share]
             found.setdefault(place, []).append(Properties(row.train_rows, row.positives, row.columns, row.nonzeros))
-    return [Case(*place, Properties(*np.mean(several, axis=0).tolist())) for place, several in found.items()]
+    return [Case(*place, _mean_of(several)) for place, several in found.items()]
+
+
+def _mean_of(several: list[Properties]) -> Properties:
+    """Return the means; of positive rows there is none unless all have them."""
+    columns = list(zip(*several))
+    return Properties(*(None if None in column else float(np.mean(column)) for column in columns))  # type: ignore[arg-type]
 
 
 def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:

@@ -77,7 +77,7 @@ def _can_be_learned(training: Batch) -> bool:
     """Whether rows of the positive class, or of several classes, have a weight; of labels, whether any row has."""
     schema, weights = training.schema, _weights(training)
     target = schema.class_attribute
-    if target is None:
+    if target is None or target.kind == "numeric":
         return bool(weights.any())
     assert training.y is not None
     totals = np.bincount(training.y, weights, len(target.values))

@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from filterkit.errors import UsageError
+from filterkit.evaluation.regression import ABOUT, LOSSES_OF_NUMBERS, OF_NUMBERS, measure_numbers
 from filterkit.stages.models import Outcome, group_bounds
 
 _TOP = 20  # the number of rows that p20 takes into account
@@ -54,23 +56,35 @@ _ABOUT: dict[str, tuple[str, str]] = {
         "precision among the labels that score as high as a right one; mean over right labels, then rows",
     ),
     "cost": ("mean cost", "cost of the predictions by --costs; smaller is better"),
+    **ABOUT,
 }
 TITLES = {name: title for name, (title, _) in _ABOUT.items()}
 MEANINGS = {name: line if title == name else f"{title}: {line}" for name, (title, line) in _ABOUT.items()}
 
 MEASURES: tuple[str, ...] = tuple(_ABOUT)
+OF_CLASSES = tuple(name for name in MEASURES if name not in OF_NUMBERS)
 EARLY_MEASURES = MEASURES[:12]  # those in results files of all versions
 OF_PROBABILITIES = frozenset(("log_loss", "brier"))
 _OF_LABELS = ("one_error", "coverage", "ranking_loss", "lrap")
 OF_SCORES = frozenset(("auc", "p20", "bep", "pr_auc", *_OF_LABELS))
 # Of these, smaller values are better.
-LOSSES = OF_PROBABILITIES | {"hamming_loss", "one_error", "coverage", "ranking_loss", "cost"}
-NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier", "coverage", "cost"))
+LOSSES = OF_PROBABILITIES | {"hamming_loss", "one_error", "coverage", "ranking_loss", "cost"} | LOSSES_OF_NUMBERS
+NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier", "coverage", "cost", *OF_NUMBERS))
 _TIED = 2.0**-40  # scores that differ by less than this share of their size are equal
 
 
-def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, float]:
+def check_measure(flag: str, name: str, is_numeric: bool) -> None:
+    """Raise a `UsageError`, which begins with `flag`, if a measure is not of classes, or not of numbers."""
+    if (name in OF_NUMBERS) != is_numeric:
+        of, fit = ("classes", OF_NUMBERS) if is_numeric else ("numbers", OF_CLASSES)
+        what = "a number is" if is_numeric else "classes are"
+        raise UsageError(f"{flag} {name} is a measure of {of}, and {what} predicted; choose of {', '.join(fit)}")
+
+
+def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str, float]:
     """The measures `names` of an outcome, in that order. Each is a number from 0 to 1 unless said otherwise, or NaN.
+
+    By default they are all of `OF_CLASSES` or, of predicted numbers, of `OF_NUMBERS`, see `measure_numbers`.
 
     ``accuracy`` is the share of rows that are predicted right if tasks are exclusive. Otherwise it is the share of
     right cells, one for each row and label or target, which is 1 − ``hamming_loss``. ``subset_accuracy`` is the share
@@ -122,6 +136,10 @@ def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, f
     ------
     ValueError : the arrays differ in shape or are empty, `truth` or `predicted` is not bool, or a score is NaN.
     """
+    if outcome.is_numeric:
+        found = measure_numbers(outcome)
+        return {name: found[name] for name in names or OF_NUMBERS}
+    names = names or OF_CLASSES
     truth, predicted = outcome.truth, outcome.predicted
     scores = np.zeros(truth.shape) if outcome.scores is None else outcome.scores
     if truth.ndim != 2 or not truth.shape == predicted.shape == scores.shape:
@@ -132,7 +150,7 @@ def measures(outcome: Outcome, names: tuple[str, ...] = MEASURES) -> dict[str, f
         raise ValueError("no rows or no tasks to measure")
     if np.isnan(scores).any():
         raise ValueError("a score is NaN")
-    found: dict[str, float] = {}
+    found = {}
     for group, measure in _GROUPS.items():
         if any(name in group for name in names):
             found.update(zip(group, map(float, measure(outcome)), strict=True))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +37,7 @@ from filterkit.evaluation.figures import (
 from filterkit.evaluation.measures import LOSSES, NOT_FROM_0_TO_1, TITLES
 
 if TYPE_CHECKING:
-    from filterkit.evaluation.results import Confusion, Results
+    from filterkit.evaluation.results import Confusion, Points, Results
 
 _ENDINGS = (".png", ".svg", ".pdf")
 _TOLERANCES = np.arange(21) / 200  # to 10 %, as in Forman 2003, Figure 9
@@ -306,8 +308,8 @@ def _confusion(results: Results, _: list[str]) -> Sheet:
     return sheet
 
 
-def _names_of(found: list[Confusion]) -> list[str]:
-    """A title for each matrix: data, task, label and chain, as far as they are not the same for all."""
+def _names_of(found: Sequence[Confusion | Points]) -> list[str]:
+    """A title for each panel: data, task, label and chain, as far as they are not the same for all."""
     parts = [(each.data, each.task, each.group, each.chain) for each in found]
     datas, tasks = {each.data for each in found}, {(each.data, each.task) for each in found}
     shown = (len(datas) > 1, len(tasks) > len(datas), True, len({each.chain for each in found}) > 1)
@@ -333,5 +335,32 @@ def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any)
             panel.text(column, row, text, ha="center", va="center", color="white" if share > 0.6 else "black")
 
 
-_FIGURES = {"curves": _curves, "ranks": _ranks, "near-best": _near_best, "confusion": _confusion}
+def _clouds(results: Results, _: list[str], of_residuals: bool) -> Sheet:
+    """A panel for each task and chain, at the largest share: predicted against true numbers, or residuals."""
+    from filterkit.evaluation.results import joined_points
+
+    found = [each for each in joined_points(results) if each.share == results.shares[-1]]
+    flag = f"--figure {'residuals' if of_residuals else 'predicted'}"
+    if not found:
+        raise UsageError(f"{flag}: the results have no predicted numbers; evaluate a numeric class with --by-class")
+    most, columns, height = _MATRICES[0][1:]
+    if len(found) > most:
+        raise UsageError(f"{flag}: {len(found)} panels do not fit on a page, only {most} do; keep fewer chains")
+    sheet = grid(len(found), height, columns)
+    for panel, each, text in zip(sheet.panels, found, _names_of(found)):
+        true, predicted = np.array(each.true), np.array(each.predicted)
+        x, y = (predicted, true - predicted) if of_residuals else (true, predicted)
+        panel.plot(x, y, ".", color=COLOURS[0], ms=2, alpha=0.6, markeredgewidth=0, rasterized=True)
+        panel.axline((x[0], 0 if of_residuals else x[0]), slope=int(not of_residuals), color="0.5", lw=0.5)
+        panel.set_xlabel("predicted" if of_residuals else "true")
+        panel.set_ylabel("true − predicted" if of_residuals else "predicted")
+        title(panel, text)
+    note(sheet, "Rows of all folds; on the line, predictions are right.")
+    return sheet
+
+
+_FIGURES: dict[str, Callable[[Results, list[str]], Sheet]] = {
+    **{"curves": _curves, "ranks": _ranks, "near-best": _near_best, "confusion": _confusion},
+    **{"predicted": partial(_clouds, of_residuals=False), "residuals": partial(_clouds, of_residuals=True)},
+}
 FIGURES = tuple(_FIGURES)

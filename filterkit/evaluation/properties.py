@@ -16,29 +16,33 @@ class Properties(NamedTuple):
     Attributes
     ----------
     rows : how many there are.
-    positives : the rows of the positive class; without one, of the rarest class or label that has rows.
+    positives : the rows of the positive class; without one, of the rarest class or label that has rows. None for
+        numbers.
     columns : the number of features.
     nonzeros : the mean number of values in a row that are not zero. Of dense rows all nominal values count.
     """
 
     rows: int
-    positives: int
+    positives: int | None
     columns: int
     nonzeros: float
 
     def distance(self, other: Properties) -> float:
         """How different two are: the root of the summed squares of the differences of logarithms."""
-        return float(np.linalg.norm(np.log1p(self) - np.log1p(other)))
+        one, another = (np.log1p([value or 0 for value in each]) for each in (self, other))
+        return float(np.linalg.norm(one - another))
 
 
 def properties_of(batches: Iterable[Batch]) -> Properties:
     """The properties of all rows, whose class or labels must be known; all 0 if there are none."""
-    rows, nonzeros, columns, counts = 0, 0, 0, np.zeros(1, np.int64)
+    rows, nonzeros, columns, counts, is_numeric = 0, 0, 0, np.zeros(1, np.int64), False
     for batch in batches:
+        is_numeric = batch.schema.has_numeric_target
         rows, columns = rows + len(batch), batch.schema.width
         nonzeros += _nonzeros(batch)
-        counts = counts + _counts(batch)
-    return Properties(rows, int(counts[counts > 0].min(initial=rows)), columns, nonzeros / max(rows, 1))
+        counts = counts if is_numeric else counts + _counts(batch)
+    positives = None if is_numeric else int(counts[counts > 0].min(initial=rows))
+    return Properties(rows, positives, columns, nonzeros / max(rows, 1))
 
 
 def _nonzeros(batch: Batch) -> int:

@@ -11,12 +11,13 @@ import numpy as np
 from filterkit._version import __version__
 from filterkit.errors import visible
 from filterkit.evaluation.comparison import alike, critical_difference, friedman, holm, pairs_to_test, ranks
-from filterkit.evaluation.measures import LOSSES, MEASURES, TITLES
-from filterkit.evaluation.results import Confusion, Results, summed_confusions
+from filterkit.evaluation.measures import LOSSES, TITLES
+from filterkit.evaluation.results import Confusion, Points, Results, joined_points, summed_confusions
 from filterkit.pages.page import page
 
 _DIGITS = 6  # decimal places of measures
 _MOST_ROWS = 1000  # of the table of tasks
+_MOST_CLOUDS = 60  # of predicted numbers
 _MOST_CELLS = 200_000  # of all confusion matrices together
 
 
@@ -30,10 +31,11 @@ def report_page(results: Results, shown: Sequence[str], command: str, facts: Ite
     command : the command line that made the page.
     facts : how the results were made besides: a name and a text each.
     """
-    measures = [name for name in MEASURES if not np.isnan(results.values(name)).all()] or list(shown[:1])
+    measures = [name for name in results.measures if not np.isnan(results.values(name)).all()] or list(shown[:1])
     shown = [name for name in shown if name in measures] or measures[:1]
     tests = {name: [_tests(results, name, share) for share in range(len(results.shares))] for name in measures}
     matrices, notes = _matrices(results)
+    points = [_points(each, results) for each in joined_points(results)[:_MOST_CLOUDS]]
     if len(results.tasks) > _MOST_ROWS:
         notes.append(f"The table of tasks has the first {_MOST_ROWS:,} of {len(results.tasks):,} tasks.")
     data = {
@@ -53,6 +55,7 @@ def report_page(results: Results, shown: Sequence[str], command: str, facts: Ite
         "tests": tests,
         "unpaired": results.unpaired(),
         "confusions": matrices,
+        "points": points,
     }
     data_sets = list(dict.fromkeys(visible(data) for data, _ in results.tasks))
     title = f"Evaluation of {', '.join(data_sets[:3])}{', …' * (len(data_sets) > 3)}"
@@ -143,8 +146,17 @@ def _matrix(found: Confusion, chain: int, share: int) -> dict[str, Any]:
     names = found.counts.names
     place = {name: number for number, name in enumerate(names)}
     cells = [[place[true], place[said], weight] for (true, said), weight in found.counts.weights.items()]
-    task = " · ".join(dict.fromkeys(text for text in (found.data, found.task, found.group) if text))
-    return {"task": task, "chain": chain, "share": share, "names": names, "cells": cells}
+    return {"task": _task(found), "chain": chain, "share": share, "names": names, "cells": cells}
+
+
+def _task(found: Confusion | Points) -> str:
+    return " · ".join(dict.fromkeys(text for text in (found.data, found.task, found.group) if text))
+
+
+def _points(found: Points, results: Results) -> dict[str, Any]:
+    chain, share = results.chains.index(found.chain), results.shares.index(found.share)
+    numbers = {"numbers": np.array(found.true), "predicted": np.array(found.predicted)}
+    return {"task": _task(found), "chain": chain, "share": share, **numbers}
 
 
 def _plain(results: Results, shown: Sequence[str], title: str, tests: dict[str, list[list[list[Any]]]]) -> str:

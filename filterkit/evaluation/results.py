@@ -15,7 +15,8 @@ import numpy as np
 from filterkit.errors import FilterkitError, quoted
 from filterkit.evaluation.comparison import DIGITS, paired, signed_rank, spread
 from filterkit.evaluation.confusion import PredictionCounts, add_confusion
-from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEASURES
+from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, OF_CLASSES
+from filterkit.evaluation.regression import OF_NUMBERS
 from filterkit.evaluation.runner import Result
 from filterkit.files.source import Source
 
@@ -23,6 +24,7 @@ _LATER = ("split", "positive")  # after the measures, because earlier versions d
 _PROPERTIES = ("train_positives", "columns", "nonzeros")  # after these, because 0.1.0 did not write them
 _CONFUSION = "confusion"  # the last column, in files that have it
 _CHOICE = "choice"  # before it, in files of evaluations that choose a chain
+_POINTS = "points"  # instead of it, if numbers are predicted
 _FOLD_NAME = "fold_name"  # before it, in files of evaluations whose folds were given
 _LONGEST = 1 << 28  # characters of a cell, which may hold the confusion of thousands of classes
 _MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by fold
@@ -63,6 +65,12 @@ class Results:
         columns = (*_KEYS, "positive", "fold_name", "choice")
         rows = [row._replace(fold=row.fold + 1) for row in self.rows]
         return pd.DataFrame([{name: getattr(row, name) for name in columns} | row.values for row in rows])
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures of these results: those of classes, of numbers, or both."""
+        kinds = {row.is_numeric for row in self.rows}
+        return OF_CLASSES * (False in kinds) + OF_NUMBERS * (True in kinds)
 
     @property
     def is_of_test_set(self) -> bool:
@@ -206,21 +214,22 @@ class Results:
         return found
 
     def text(self, by_class: bool = False) -> str:
-        """All results as CSV; `by_class` adds a column with `Result.confusion` as JSON."""
+        """All results as CSV; `by_class` adds a column with `Result.confusion`, or `Result.points`, as JSON."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         has_choices = any(row.choice for row in self.rows)
         has_names = any(row.fold_name for row in self.rows)
-        optional = {_FOLD_NAME: has_names, _CHOICE: has_choices, _CONFUSION: by_class}
+        kept = _POINTS if all(row.is_numeric for row in self.rows) else _CONFUSION
+        optional = {_FOLD_NAME: has_names, _CHOICE: has_choices, kept: by_class}
         last = [name for name, is_written in optional.items() if is_written]
-        writer.writerow([*_KEYS, *MEASURES, *_LATER, *_PROPERTIES, *last])
+        writer.writerow([*_KEYS, *self.measures, *_LATER, *_PROPERTIES, *last])
         for row in self.rows:
             row = row._replace(fold=row.fold + 1)
-            values = (row.values.get(name, np.nan) for name in MEASURES)
+            values = (row.values.get(name, np.nan) for name in self.measures)
             measured = ("" if np.isnan(value) else repr(value) for value in values)
             properties = ["" if each is None else each for each in (row.positives, row.columns, row.nonzeros)]
             choice = [*([row.fold_name] if has_names else []), *([row.choice] if has_choices else [])]
-            counts = [json.dumps(row.confusion, ensure_ascii=False)] if by_class else []
+            counts = [json.dumps(getattr(row, kept), ensure_ascii=False)] if by_class else []
             writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive, *properties, *choice, *counts])
         return out.getvalue()
 
@@ -256,6 +265,37 @@ def summed_confusions(results: Results) -> list[Confusion]:
             whole = sums.setdefault((row.data, row.task, row.share, row.chain), {})
             add_confusion(whole, row.confusion)
     return [Confusion(*key, group, counts) for key, groups in sums.items() for group, counts in groups.items()]
+
+
+class Points(NamedTuple):
+    """True and predicted numbers of all folds.
+
+    Attributes
+    ----------
+    data, task, share, chain : as in `Result`.
+    group : the name of the numeric class or target.
+    true, predicted : the numbers, of some rows.
+    """
+
+    data: str
+    task: str
+    share: float
+    chain: str
+    group: str
+    true: list[float]
+    predicted: list[float]
+
+
+def joined_points(results: Results) -> list[Points]:
+    """The points of each task, share, chain and target, in the order of the results; empty if they do not have them."""
+    found: dict[tuple[str, str, float, str, str], Points] = {}
+    for row in results.rows:
+        for group, true, predicted in row.points or ():
+            key = (row.data, row.task, row.share, row.chain, group)
+            points = found.setdefault(key, Points(*key, [], []))
+            points.true.extend(true)
+            points.predicted.extend(predicted)
+    return list(found.values())
 
 
 def mean(values: np.ndarray, axis: int) -> np.ndarray:
@@ -303,6 +343,21 @@ def _confusion_in(line: dict[str, str]) -> list[Any] | None:
             if true not in places or said not in places or not 0 < weight < math.inf:
                 raise ValueError
     return list(found)
+
+
+def _points_in(line: dict[str, str]) -> list[Any] | None:
+    """The points in a line of a results file, None if it has none.
+
+    Raises
+    ------
+    ValueError, TypeError : what is there are no points.
+    """
+    found = json.loads(line.get(_POINTS) or "null")
+    for name, true, predicted in found or ():
+        numbers = [float(number) for number in (*true, *predicted)]
+        if not isinstance(name, str) or len(true) != len(predicted) or not np.isfinite(numbers).all():
+            raise ValueError
+    return found  # type: ignore[no-any-return]
 
 
 def read_several(paths: Iterable[str]) -> Results:
@@ -373,18 +428,19 @@ def read_results(path: str) -> list[Result]:
     rows = []
     for number, line in lines:
         try:
-            values = {name: float("nan" if _cell(line, name) == "" else line[name]) for name in MEASURES}
+            names = OF_NUMBERS if line.get(OF_NUMBERS[0]) else OF_CLASSES
+            values = {name: float("nan" if _cell(line, name) == "" else line[name]) for name in names}
             counts = (int(line["train_rows"]), int(line["test_rows"]), float(line["seconds"]))
             place = (line["data"], line["task"], int(line["fold"]) - 1, float(line["share"]), line["chain"])
             if abs(place[2]) >= _MOST_FOLDS:
                 raise ValueError
-            found = _confusion_in(line)
+            found, points = _confusion_in(line), _points_in(line)
             properties = [_known(line, name, kind) for name, kind in zip(_PROPERTIES, (int, int, float))]
         except (KeyError, ValueError, TypeError, RecursionError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
         split, positive, choice, fold_name = (line.get(name) or "" for name in (*_LATER, _CHOICE, _FOLD_NAME))
         row = Result(*place, *counts, values, split, positive, found, choice, *properties)
-        rows.append(row._replace(fold_name=fold_name))
+        rows.append(row._replace(fold_name=fold_name, points=points))
     if not rows:
         raise FilterkitError(f"{path}: there are no results in it")
     return rows

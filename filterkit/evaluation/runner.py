@@ -21,19 +21,20 @@ from filterkit.chains.batch_sizes import estimate_row_bytes
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.engine import Engine
-from filterkit.errors import NAME_A_CLASS_FIRST, FilterkitError, UsageError, not_nominal, quoted
+from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, quoted
 from filterkit.evaluation.choice import FOLDS, choose
 from filterkit.evaluation.confusion import list_confusion
 from filterkit.evaluation.folds import CHOSEN, Design, Splits
-from filterkit.evaluation.measures import measures
+from filterkit.evaluation.measures import check_measure, measures
 from filterkit.evaluation.own_folds import OwnFolds, OwnSplits, folds_of_column, take_out_attribute
 from filterkit.evaluation.properties import properties_of
-from filterkit.evaluation.trial import try_chains
+from filterkit.evaluation.regression import OF_NUMBERS, list_points
+from filterkit.evaluation.trial import Trial, try_chains
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage
 from filterkit.stages.learner import REST, Learner
-from filterkit.stages.models import choose_label_tasks
+from filterkit.stages.models import Outcome, choose_label_tasks
 
 Part = tuple[str, str, int]  # data, task and fold
 _BYTES_OF_ANY_PART = 1 << 17  # a part of few rows takes as long as so many bytes of rows
@@ -58,10 +59,13 @@ class Result(NamedTuple):
     confusion : for the class (named "") or each label or target its name, its values, and for each pair that occurs the
         numbers of the true and of the predicted value, from 0, and the weight of the rows. None if it is unknown.
     choice : the name of the chain that was chosen, if `chain` is `CHOSEN`; else empty.
-    positives, columns, nonzeros : `Properties` of the training rows; None if unknown, as in files of earlier versions.
+    positives, columns, nonzeros : `Properties` of the training rows; None if unknown, as in files of earlier versions,
+        or without positive rows because a number is predicted.
     predictions : a hash of what is predicted of the test rows; empty if it is unknown, as in files.
     warnings : the messages of stages that have learned nothing; none in files.
     fold_name : of a fold that the user has given, such as ``repeat 0, fold 3``; empty if it was drawn.
+    points : for a numeric class or each numeric target its name, and the true and the predicted numbers of some test
+        rows. None for others, or if it is unknown.
     """
 
     data: str
@@ -83,6 +87,12 @@ class Result(NamedTuple):
     predictions: str = ""
     warnings: Sequence[str] = ()
     fold_name: str = ""
+    points: list[Any] | None = None
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether numbers were predicted."""
+        return OF_NUMBERS[0] in self.values
 
 
 def named_chain(
@@ -129,20 +139,21 @@ def known_rows(data: Batch) -> Batch:
 
     Raises
     ------
-    FilterkitError : there is neither a nominal class nor labels.
+    FilterkitError : there is neither a class nor labels.
     """
-    target = data.schema.class_attribute
-    if target is not None and target.kind != "nominal":
-        said = not_nominal(target.name, target.kind, in_chain=False)
-        raise FilterkitError(f"there is no nominal class to predict: {said}")
     if data.y is None:
-        raise FilterkitError(f"there is no class and there are no labels to predict; {NAME_A_CLASS_FIRST}")
+        raise FilterkitError(f"there is no class and there are no labels to predict; {NAME_A_TARGET}")
     return data.take(np.flatnonzero(data.class_known))
 
 
 def _strata(data: Batch, task: Batch) -> np.ndarray:
-    """What is spread evenly over folds, as for `Splits`: the values of the whole class or of a label, or all labels."""
+    """What is spread evenly over folds, as for `Splits`: the values of the whole class or of a label, or all labels.
+
+    Of numbers nothing is, so all rows have the same value.
+    """
     assert data.y is not None and task.y is not None
+    if data.schema.has_numeric_target:
+        return np.zeros(len(data), np.int32)
     y = data.y if data.y.ndim == 1 else task.y
     return y if y.ndim == 1 else choose_label_tasks(task).truth(task)
 
@@ -153,6 +164,11 @@ def _tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, 
     seen = data.take(np.arange(len(data) - tested)) if tested else data
     y = seen.y
     assert y is not None
+    if schema.has_numeric_target:
+        if design.one_against_rest:
+            raise FilterkitError("--one-against-rest is of classes and labels, and a number is predicted")
+        yield (schema.relation if target is None else target.name), data
+        return
     names = list(schema.label_values.names if target is None else target.values)
     if not design.one_against_rest or (target is not None and (len(names) == 2 or schema.positive is not None)):
         if target is not None and len(names) == 2 and schema.positive is None:  # the same for all folds
@@ -224,9 +240,16 @@ class Evaluator:
         for name, rows in self.data:
             try:
                 known = known_rows(rows)
+                if design.choose is not None:
+                    check_measure("--choose", design.choose, known.schema.has_numeric_target)
                 self._add(name, known, None if own is None else own.only(rows.class_known))
             except FilterkitError as error:
                 raise FilterkitError(f"{name}: {error}") from None
+        kinds = {rows.schema.has_numeric_target: name for name, rows in self.data}
+        if len(kinds) > 1:
+            raise FilterkitError(
+                f"a number is to be predicted in {kinds[True]}, and not in {kinds[False]}; evaluate them apart"
+            )
         self.parts = [(*key, fold) for key, (_, splits) in self._tasks.items() for fold in range(splits.count)]
 
     def _add(self, name: str, rows: Batch, own: OwnFolds | None) -> None:
@@ -278,6 +301,17 @@ class Evaluator:
         """As `evaluate`, for one of the `parts`."""
         return self.evaluate(*part)
 
+    def _check_kind(self, batch: Batch, trials: Sequence[Trial], place: str) -> None:
+        """Raise a `FilterkitError` if a chain has changed the class, so that it predicts classes instead of numbers."""
+        is_numeric = batch.schema.has_numeric_target
+        for (name, _), trial in zip(self._chains, trials):
+            if trial.outcome.is_numeric != is_numeric:
+                kind, other = ("numeric", "classes") if is_numeric else ("nominal", "numbers")
+                raise FilterkitError(
+                    f"{place}, chain {quoted(name)}: it predicts {other}, and the class is {kind}; "
+                    "change the class in a run of its own"
+                )
+
     def evaluate(self, data: str, task: str, fold: int) -> list[Result]:
         """Evaluate all chains at all shares on one fold.
 
@@ -294,18 +328,21 @@ class Evaluator:
         for share in splits.shares:
             training = batch.take(splits.training(fold, share)).replace(start=0)
             properties = properties_of([training])
+            trials = try_chains(self._chains, training, test, place, costs)
+            self._check_kind(batch, trials, place)
             of_chains = [
                 Result(
                     *(data, task, fold, share, name, len(training), len(test), trial.seconds),
                     *(measures(trial.outcome), split, batch.schema.positive or ""),
-                    list_confusion(trial.learner, trial.outcome, batch.schema),
+                    None if trial.outcome.is_numeric else list_confusion(trial.learner, trial.outcome, batch.schema),
                     "",
                     *properties[1:],
-                    hashlib.sha256(np.packbits(trial.outcome.predicted).tobytes()).hexdigest()[:16],
+                    hashlib.sha256(_pack(trial.outcome)).hexdigest()[:16],
                     trial.warnings,
                     splits.name(fold),
+                    list_points(trial.learner.tasks.names, trial.outcome) if trial.outcome.is_numeric else None,
                 )
-                for (name, _), trial in zip(self._chains, try_chains(self._chains, training, test, place, costs))
+                for (name, _), trial in zip(self._chains, trials)
             ]
             results += of_chains
             if self.design.choose is not None:
@@ -315,6 +352,11 @@ class Evaluator:
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))
         return results
+
+
+def _pack(outcome: Outcome) -> bytes:
+    """Return what is predicted as bytes, as few as possible."""
+    return (outcome.predicted if outcome.is_numeric else np.packbits(outcome.predicted)).tobytes()
 
 
 def run(

@@ -16,13 +16,14 @@
 // wins: {MEASURE: [S] of [[C][C] wins of a row's chain, [C][C] ties]}
 // tests: {MEASURE: [S] of [[first, second, second minus first, p]]}     chains by number; p is adjusted
 // unpaired: boolean                            whether chains were measured on different splits
+// points: [{task, chain, share, numbers: [N], predicted: [N]}]       of numeric classes; chain and share by number
 // confusions: [{task, chain, share, names: [N], cells: [[true, predicted, weight]]}]   chain and share by number
 "use strict";
 
 startPage((data, page) => {
     const state = { measure: data.shown[0], share: data.shares.length - 1 };
     const report = new Report(data, state);
-    const views = [showMeans, showCurves, showRanks, showPairs, showTests, showTasks, showConfusion];
+    const views = [showMeans, showCurves, showRanks, showPairs, showTests, showTasks, showConfusion, showPoints];
     const shown = views.map((view) => view(report)).filter((view) => view !== null);
     const change = (next) => {
         Object.assign(state, next);

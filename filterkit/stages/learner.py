@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from filterkit.data.contract import broken, check_numbers, kind_of
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
+from filterkit.errors import NAME_A_TARGET, FilterkitError, StageError, not_nominal, quoted
 from filterkit.stages.all_rows import all_rows
 from filterkit.stages.base import Batches, Fitted, Stage, missing_method
 from filterkit.stages.models import (
@@ -28,6 +28,7 @@ from filterkit.stages.models import (
     Training,
     choose_label_tasks,
     make_label_tasks,
+    make_numeric_tasks,
     predicted,
 )
 
@@ -40,9 +41,25 @@ class Learner(Stage):
     Write `learn`, and `model` if the model is not a `LinearModel`. A learner that takes more than finite numbers also
     writes `check_columns` and `check_values`. A learner that evaluates itself on held-out training rows, with all
     stages before it fitted again, also writes `inner_folds` and `learn_with_inner_cv`.
+
+    Attributes
+    ----------
+    numeric_class : whether it also predicts a numeric class, and numeric targets.
+    regressor : otherwise a stage that does so, such as ``predict LinearSVR``, for messages; may be empty.
     """
 
     group = "Predict"
+    regressor: ClassVar[str] = ""
+
+    def check_target(self, schema: Schema) -> None:
+        """Raise a `StageError` unless the learner can predict the class or the labels of rows.
+
+        By default it can predict those that are nominal, and numbers if it has `numeric_class`.
+        """
+        if schema.has_numeric_target and not self.numeric_class:
+            found = not_nominal(schema.attributes[schema.targets[0]].name, "numeric")
+            hint = f"for numbers write: {self.regressor}; " if self.regressor else ""
+            raise StageError(self.name, f"it predicts classes and labels, and {found.replace('; ', f'; {hint}', 1)}")
 
     def check_columns(self, schema: Schema) -> None:
         """Raise a `StageError` unless the learner can work on these columns: by default, on numbers."""
@@ -107,6 +124,11 @@ class Learner(Stage):
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         self._check_schema(schema)
+        if schema.has_numeric_target:
+            tasks = make_numeric_tasks(schema, np.asarray(state["means"], np.float64))
+            if tasks.means is None or tasks.means.shape != tasks.codes.shape:
+                raise FilterkitError("what it predicts is not the numeric class or targets")
+            return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
         names, codes = state["names"], np.asarray(state["codes"])
         target = schema.class_attribute
         known = schema.label_values.names if target is None else target.values
@@ -121,11 +143,9 @@ class Learner(Stage):
         return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
 
     def _check_schema(self, schema: Schema) -> None:
-        target = schema.class_attribute
-        if not schema.labels and target is None:
-            raise StageError(self.name, f"there is nothing to predict; {NAME_A_CLASS}, or give --labels")
-        if target is not None and target.kind != "nominal":
-            raise StageError(self.name, f"it predicts a nominal class, and {not_nominal(target.name, target.kind)}")
+        if not schema.targets:
+            raise StageError(self.name, f"there is nothing to predict; {NAME_A_TARGET}")
+        self.check_target(schema)
         self.check_columns(schema)
 
     def _choose_tasks(self, known: Batch) -> Tasks:
@@ -139,6 +159,11 @@ class Learner(Stage):
         target = schema.class_attribute
         if not len(known):
             raise StageError(self.name, "there are no training rows")
+        if schema.has_numeric_target:
+            assert known.y is not None
+            with np.errstate(over="ignore"):
+                means = np.average(known.y.reshape(len(known), -1), axis=0, weights=known.weights)
+            return make_numeric_tasks(schema, means)
         if target is None:
             return choose_label_tasks(known)
         totals = np.bincount(known.y, known.weights, len(target.values))  # type: ignore[arg-type]
@@ -161,7 +186,11 @@ class Learner(Stage):
         counts = counted_rows(batch)
         self.check_values(batch, counts)
         batch = batch.replace(passthrough=None)
-        return batch if counts.all() else batch.take(np.flatnonzero(counts))
+        batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
+        if batch.schema.has_numeric_target and np.isinf(np.asarray(batch.y)).any():
+            name = quoted(batch.schema.attributes[batch.schema.targets[0]].name)
+            raise StageError(self.name, f"a number to predict, of {name}, is infinite")
+        return batch
 
 
 def counted_rows(batch: Batch) -> np.ndarray:
@@ -186,10 +215,12 @@ class FittedLearner(Fitted):
         self._learner = learner
         self.tasks = tasks
         self.model = model
-        self._has_scores = model.threshold is not None
+        self._has_scores = tasks.is_numeric or model.threshold is not None
         prefix = "probability" if model.threshold else "score"
         target = schema.class_attribute
-        if target is None:
+        if tasks.is_numeric:
+            added = [Attribute("prediction" if target else f"prediction@{name}") for name in tasks.names]
+        elif target is None:
             added = [Attribute(f"prediction@{a.name}", "nominal", a.values) for a in schema.label_attributes]
         elif len(tasks.names) == 1 and len(target.values) > 2:
             rest = REST if tasks.names[0] != REST else "other"
@@ -197,7 +228,7 @@ class FittedLearner(Fitted):
         else:
             added = [Attribute("prediction", "nominal", target.values)]
         self._n_predictions = len(added)
-        if self._has_scores:
+        if self._has_scores and not tasks.is_numeric:
             added += [Attribute(f"{prefix}@{name}") for name in tasks.names]
         if any(a.name in schema.names for a in added):  # from another learner, or from a word such as prediction
             added = [a._replace(name=f"{learner.name}.{a.name}") for a in added]
@@ -214,7 +245,8 @@ class FittedLearner(Fitted):
         return schema.replace(zero=False)  # a score of zero does not mean absent
 
     def get_state(self) -> dict[str, Any]:
-        return {"names": list(self.tasks.names), "codes": self.tasks.codes, **self.model.get_state()}
+        means = {"means": self.tasks.means} if self.tasks.is_numeric else {}
+        return {"names": list(self.tasks.names), "codes": self.tasks.codes, **means, **self.model.get_state()}
 
     def outcome(self, batch: Batch) -> Outcome:
         """Predict the rows with a known class or labels and a weight above 0; return the predictions with the truth.
@@ -237,7 +269,9 @@ class FittedLearner(Fitted):
         values = batch.csr.only(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
         codes, scores = values[:, : self._n_predictions], values[:, self._n_predictions :]
         target = self._incoming.class_attribute
-        if target is None:
+        if self.tasks.is_numeric:
+            chosen = scores = codes
+        elif target is None:
             known = self._incoming.label_values
             chosen = codes[:, known.labels[self.tasks.codes]] == known.codes[self.tasks.codes]
         elif len(self.tasks.names) == 1 and len(target.values) > 2:
@@ -247,11 +281,12 @@ class FittedLearner(Fitted):
         return self._make_outcome(batch, chosen, scores)
 
     def _make_outcome(self, batch: Batch, chosen: np.ndarray, scores: np.ndarray) -> Outcome:
+        tasks = self.tasks
         found, is_probability = scores if self._has_scores else None, bool(self.model.threshold)
-        return Outcome(self.tasks.truth(batch), chosen, found, self.tasks.exclusive, batch.weights, is_probability)
+        return Outcome(tasks.truth(batch), chosen, found, tasks.exclusive, batch.weights, is_probability, tasks.means)
 
     def scores(self, batch: Batch) -> np.ndarray:
-        """Compute the scores of the model: float64 (rows, tasks), or (rows, 0) if it has none.
+        """Compute the scores of the model, or the numbers that it predicts: float64 (rows, tasks); (rows, 0) if none.
 
         Raises
         ------
@@ -274,6 +309,9 @@ class FittedLearner(Fitted):
         return scores
 
     def _predict(self, X: Any, scores: np.ndarray) -> np.ndarray:
+        """Return `Outcome.predicted` of rows."""
+        if self.tasks.is_numeric:
+            return scores
         if not len(scores):
             return np.empty((0, len(self.tasks.names)), bool)
         if not hasattr(self.model, "predict"):
@@ -284,7 +322,9 @@ class FittedLearner(Fitted):
         scores = self.scores(batch)
         chosen = self._predict(batch.X, scores)
         target = batch.schema.class_attribute
-        if target is None:
+        if self.tasks.is_numeric:
+            codes, scores = scores, scores[:, :0]
+        elif target is None:
             codes = self._decode_labels(chosen)
         elif len(self.tasks.names) == 1 and len(target.values) > 2:
             codes = chosen.astype(np.float64)

@@ -2,7 +2,8 @@
 
 A learner learns one or several *tasks*. Each separates some rows from all others: those of the positive class, those of
 one of several classes, or those that have a label. Each target of multi-target data is a class of its own. A model
-gives each row a score for each task.
+gives each row a score for each task. A numeric class, and each numeric target, is a task whose scores are the predicted
+numbers.
 """
 
 from __future__ import annotations
@@ -33,15 +34,28 @@ class Tasks(NamedTuple):
         `Schema.label_values`.
     exclusive : True if each row belongs to exactly one of them, because they are the values of a nominal class; False
         if they are labels. In multi-target data, int64 (tasks,): tasks with the same number are values of one target.
+    means : None; of a numeric class or numeric targets float64 (tasks,), the mean of each over the training rows, by
+        weight.
     """
 
     names: tuple[str, ...]
     codes: np.ndarray
     exclusive: Exclusive
+    means: np.ndarray | None = None
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether numbers are predicted."""
+        return self.means is not None
 
     def truth(self, batch: Batch) -> np.ndarray:
-        """Return bool (rows, tasks), whether each row is positive in each task; `batch.y` must be known in all rows."""
+        """Return bool (rows, tasks), whether each row is positive in each task; of numeric tasks the numbers, float64.
+
+        `batch.y` must be known in all rows.
+        """
         assert batch.y is not None
+        if self.is_numeric:
+            return batch.y.reshape(len(batch), -1)
         if batch.schema.labels:
             known = batch.schema.label_values
             return np.asarray(batch.y[:, known.labels[self.codes]] == known.codes[self.codes])
@@ -55,6 +69,12 @@ class Tasks(NamedTuple):
         if len(self.names) > 1:
             return np.asarray(self.codes[chosen.argmax(axis=1)])
         return np.asarray(np.where(chosen[:, 0], self.codes[0], 1 - self.codes[0]))
+
+
+def make_numeric_tasks(schema: Schema, means: np.ndarray) -> Tasks:
+    """Make the tasks of a numeric class or of numeric targets; `means` as of `Tasks`."""
+    names = tuple(schema.attributes[place].name for place in schema.targets)
+    return Tasks(names, np.arange(len(names)), False, means)
 
 
 def make_label_tasks(schema: Schema, codes: Sequence[int]) -> Tasks:
@@ -89,7 +109,7 @@ class Training(NamedTuple):
     Attributes
     ----------
     X : float64 (rows, features), ndarray or `scipy.sparse.csr_array`, without missing and infinite values.
-    truth : bool (rows, tasks), whether each row is positive in each task.
+    truth : bool (rows, tasks), whether each row is positive in each task; of numeric tasks the numbers, float64.
     weights : float64 (rows,), or None if all are 1.
     tasks : the tasks, which are the columns of `truth`.
     schema : its `features` are the columns of X.
@@ -113,7 +133,7 @@ class Model(Protocol):
     Attributes
     ----------
     threshold : the model predicts a row with a score above it as positive. It is 0 unless scores are probabilities;
-        None if the model has no scores.
+        None if the model has no scores. Of numeric tasks it means nothing.
     """
 
     @property
@@ -122,6 +142,8 @@ class Model(Protocol):
 
     def scores(self, X: Any) -> np.ndarray:
         """Return float64 (rows, tasks), the scores of the rows of a `csr_array` or ndarray; without scores, (rows, 0).
+
+        Of numeric tasks they are the predicted numbers.
 
         The score of a row must not depend on the other rows, not even in its last bit.
         """
@@ -135,13 +157,14 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    truth : bool (rows, tasks), whether a row is positive.
-    predicted : bool (rows, tasks), whether it is predicted as positive.
+    truth : bool (rows, tasks), whether a row is positive; of numeric tasks the numbers, float64.
+    predicted : bool (rows, tasks), whether it is predicted as positive; of numeric tasks the predicted numbers.
     scores : float64 (rows, tasks), higher for rows more likely positive; only their order matters. None: there are
-        none.
+        none. Of numeric tasks they are the predicted numbers, too.
     exclusive : as in `Tasks`.
     weights : float64 (rows,), instance weights above 0; or None if all are 1.
     probabilities : whether the scores are probabilities.
+    means : as of `Tasks`.
     costs : float64 (rows,), what each prediction costs; None if there are no costs.
     """
 
@@ -151,7 +174,13 @@ class Outcome(NamedTuple):
     exclusive: Exclusive
     weights: np.ndarray | None = None
     probabilities: bool = False
+    means: np.ndarray | None = None
     costs: np.ndarray | None = None
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether numbers are predicted."""
+        return self.means is not None
 
 
 class LinearModel:

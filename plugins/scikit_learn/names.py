@@ -201,3 +201,12 @@ def known_classes() -> dict[str, Known]:
 def list_names(kind: str) -> list[str]:
     """Return the short names of a kind, in alphabetical order."""
     return sorted(name for name, known in known_classes().items() if known.kind == kind)
+
+
+def find_counterpart(name: str, is_regressor: bool) -> str:
+    """Return the regressor that is most like a classifier, or the other way round if not `is_regressor`."""
+    endings = [("Classifier", "Regressor"), ("SVC", "SVR"), ("LogisticRegression", "LinearRegression")]
+    known = list_names("regressor" if is_regressor else "classifier")
+    candidates = [name.replace(*(ends if is_regressor else ends[::-1])) for ends in endings]
+    candidates += [name.removesuffix("Classifier"), f"{name}Classifier"]
+    return next((each for each in candidates if each in known), "Ridge" if is_regressor else "LogisticRegression")

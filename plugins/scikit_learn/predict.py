@@ -1,4 +1,4 @@
-"""The stage `predict`: any classifier with scikit-learn's interface as a learner."""
+"""The stage `predict`: any classifier or regressor with scikit-learn's interface as a learner."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import numpy as np
 
 from filterkit import Batch, FilterkitError, Learner, Schema, StageError, UsageError, option
 from filterkit.plugin import (
+    LOSSES,
     Model,
     Outcome,
     Tasks,
     Training,
     check_finite,
+    check_measure,
     check_numeric,
     group_bounds,
     measures,
@@ -35,51 +37,61 @@ from .estimators import (
     run_foreign,
     set_option,
 )
-from .names import list_names
+from .names import find_counterpart, list_names
 
 _BLOCK = 256  # rows that a model scores together
 
 
 class Predict(Learner):
-    """Predict the class or the labels by any classifier of scikit-learn, or of a package with its interface.
+    """Predict the class or the labels by any classifier or regressor of scikit-learn, or of a package like it.
 
         filterkit in.arff shape bns l2 predict LogisticRegression --set C=0.1
+        filterkit --class price in.arff impute onehot predict RandomForestRegressor
+
+    A numeric class, or several numeric targets that ``--labels`` names, are predicted by regressors.
 
     A class of scikit-learn has a short name; one of another package is named by its path, as lightgbm.LGBMClassifier.
     ``--set`` gives a parameter as Python would, or names a class: ``predict CalibratedClassifierCV --set
     estimator=LinearSVC --set estimator__C=0.1``, ``predict VotingClassifier --set estimators=GaussianNB,LinearSVC``.
     Parameters that are not set have scikit-learn's defaults, but ``random_state`` is ``--seed``.
 
-    ``--grid C=0.01,0.1,1`` chooses the best of several values by a stratified inner cross-validation on the training
-    rows, in which all stages before this one are fitted again; of several grids all combinations are tried, and the
-    first of equally good ones is taken. Values that are lists or texts with commas cannot be in a grid.
+    ``--grid C=0.01,0.1,1`` chooses the best of several values by an inner cross-validation on the training rows,
+    stratified by a nominal class, in which all stages before this one are fitted again; of several grids all
+    combinations are tried, and the first of equally good ones is taken. Values that are lists or texts with commas
+    cannot be in a grid.
 
     ``--costs`` predicts the class whose expected cost is least by the probabilities, the first of equal ones, as Weka's
     CostSensitiveClassifier with -M does, but only classes that have training rows. The file is a cost matrix of Weka.
 
-    The classifier gets sparse rows as sparse rows, missing values if it accepts them, and the instance weights; what it
+    The estimator gets sparse rows as sparse rows, missing values if it accepts them, and the instance weights; what it
     does not accept is refused. Classes are numbers, in the order of the header. Nominal attributes of two values are 0
     and 1; `HistGradientBoostingClassifier` gets all nominal attributes as categories. Labels that are learned apart
-    have an estimator each, and so do targets of several values. The scores are probabilities, or else decision values;
+    have an estimator each, and so do targets of several values. Numeric targets are learned together if the regressor
+    can. The scores are probabilities, or else decision values;
     a classifier without either predicts labels alone.
 
     The training rows are held in memory. A saved chain needs the package skops.
     """
 
     name = "predict"
+    numeric_class = True
 
     estimator: str | None = option(
         None,
-        "Name of the classifier, as LogisticRegression, or the path of its class.",
+        "Name of the classifier or regressor, as LogisticRegression, or the path of its class.",
         bare=True,
-        completions=lambda given: list_names("classifier"),
+        completions=lambda given: sorted(list_names("classifier") + list_names("regressor")),
     )
     set: tuple[str, ...] = set_option()
     grid: tuple[str, ...] = option((), "Values of a parameter to choose from, as C=0.01,0.1,1.")
-    criterion: str = option("accuracy", "Measure by which a grid is searched.", choices=("accuracy", "f1", "auc"))
+    criterion: str | None = option(
+        None,
+        "Measure by which a grid is searched.  [default: accuracy, or rmse of numbers]",
+        choices=("accuracy", "f1", "auc", "mae", "rmse", "r2"),
+    )
     folds: int = option(5, "Number of folds of the inner cross-validation.", minimum=2)
     costs: str | None = option(None, "File of costs of predictions, to predict what costs least.")
-    seed: int = option(0, "Seed for the classifier, and for drawing the folds.", minimum=0, maximum=2**32 - 1)
+    seed: int = option(0, "Seed for the estimator, and for drawing the folds.", minimum=0, maximum=2**32 - 1)
 
     @classmethod
     def answer_unknown_stage(cls, name: str) -> str:
@@ -106,34 +118,45 @@ class Predict(Learner):
         return self.estimator.rpartition(".")[2]
 
     def make(self, chosen: dict[str, Any]) -> Any:
-        """Make the classifier, not fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
+        """Make the estimator, not fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
         assert self.estimator is not None
         values = {**parse_assignments(self.name, self.set), **chosen}
         estimator = make_estimator(self.name, self.estimator, values)
         # A method may be there only once the estimator is fitted, as that of StackingClassifier.
         if not hasattr(type(estimator), "predict") or not hasattr(estimator, "__sklearn_tags__"):
-            raise UsageError(f"predict: {self.estimator} is not a classifier with scikit-learn's interface")
+            raise UsageError(f"predict: {self.estimator} is no classifier or regressor with scikit-learn's interface")
         if estimator.get_params().get("decision_function_shape") == "ovo":
             raise UsageError("predict: decision_function_shape=ovo has scores of pairs of classes; leave it out")
-        if self.class_name in ("ClassifierChain", "MultiOutputClassifier"):
-            raise UsageError(f"predict: {self.class_name}: name the classifier itself; each label has one of its own")
+        if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
+            raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
         unset = [name for name, value in estimator.get_params().items() if value is None]
         seeds = {name: self.seed for name in unset if name.rpartition("__")[2] == "random_state"}
         return estimator.set_params(**seeds)
 
     @cached_property
     def _tags(self) -> Any:
-        """Scikit-learn's tags, which say what the classifier accepts."""
+        """Scikit-learn's tags, which say what the estimator accepts."""
         from sklearn.utils import get_tags
 
         tags = get_tags(self.make({}))
-        if tags.estimator_type == "regressor":
-            counterpart = self.class_name.replace("Regressor", "Classifier")
-            hint = f"; write: predict {counterpart}" if counterpart in list_names("classifier") else ""
-            raise UsageError(f"predict: {self.estimator} predicts numbers, not a class or labels{hint}")
-        if tags.classifier_tags is None:
-            raise UsageError(f"predict: {self.estimator} is not a classifier with scikit-learn's interface")
+        if tags.classifier_tags is None and tags.regressor_tags is None:
+            raise UsageError(f"predict: {self.estimator} is no classifier or regressor with scikit-learn's interface")
         return tags
+
+    def check_target(self, schema: Schema) -> None:
+        is_numeric = schema.has_numeric_target
+        if is_numeric != (self._tags.estimator_type == "regressor"):
+            what = "numbers, and {} is nominal"
+            if is_numeric:
+                what = "classes, and {} is numeric"
+            name = quoted(schema.attributes[schema.targets[0]].name)
+            hint = f"write: predict {find_counterpart(self.class_name, is_numeric)}"
+            raise StageError(self.name, f"{self.class_name} predicts {what.format(name)}; {hint}")
+        if self.grid:
+            check_measure("predict: --criterion", self._criterion(is_numeric), is_numeric)
+
+    def _criterion(self, is_numeric: bool) -> str:
+        return self.criterion or ("rmse" if is_numeric else "accuracy")
 
     def check_columns(self, schema: Schema) -> None:
         if schema.sparse and not self._tags.input_tags.sparse:
@@ -165,36 +188,45 @@ class Predict(Learner):
         pairs = (pair.partition("=")[::2] for pair in self.grid)
         grid = {name: [parse_value(self.name, name, each) for each in text.split(",")] for name, text in pairs}
         combinations = [dict(zip(grid, values)) for values in product(*grid.values())]
+        criterion = self._criterion(training.tasks.is_numeric)
         merits = np.array(
-            [[self._try(inner, outer, chosen) for chosen in combinations] for inner, outer in inner_splits]
+            [[self._try(inner, outer, chosen, criterion) for chosen in combinations] for inner, outer in inner_splits]
         ).reshape(-1, len(combinations))
         defined = merits[~np.isnan(merits).any(axis=1)]  # some measures are undefined on a fold without positive rows
         if not len(defined):
-            raise StageError(self.name, f"--criterion {self.criterion} is undefined on all inner folds")
-        best = int(np.argmax([fsum(column) for column in defined.T]))  # exact sums, so that ties are ties
+            raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds")
+        sums = np.array([fsum(column) for column in defined.T])  # exact, so that ties are ties
+        best = int(sums.argmin() if criterion in LOSSES else sums.argmax())
         return self._fit(training, combinations[best])
 
-    def _try(self, inner: Training, outer: Training, chosen: dict[str, Any]) -> float:
+    def _try(self, inner: Training, outer: Training, chosen: dict[str, Any], criterion: str) -> float:
         """Fit on the rows of an inner fold, and return the criterion of the rows that are held out."""
-        model = self._fit(inner, chosen)
+        model, tasks = self._fit(inner, chosen), outer.tasks
         scores = None if model.threshold is None else model.scores(outer.X)
-        outcome = Outcome(outer.truth, model.predict(outer.X), scores, outer.tasks.exclusive, outer.weights)
-        return measures(outcome, (self.criterion,))[self.criterion]
+        predicted = model.predict(outer.X)
+        outcome = Outcome(outer.truth, predicted, scores, tasks.exclusive, outer.weights, means=tasks.means)
+        return measures(outcome, (criterion,))[criterion]
 
     def _fit(self, training: Training, chosen: dict[str, Any]) -> Estimators:
         costs = None if self.costs is None else read_costs(self.costs, training.schema)
-        targets = _make_targets(training)
+        is_numeric, needs_columns = training.tasks.is_numeric, not self._tags.target_tags.single_output
+        targets = list(training.truth.T) if is_numeric else _make_targets(training)
+        takes_several = self._tags.target_tags.multi_output if is_numeric else self._tags.classifier_tags.multi_label
         is_joint = len(targets) > 1 and len(targets) == len(training.tasks.names)
-        if is_joint and self._tags.classifier_tags.multi_label and np.ptp(targets):
+        if (is_numeric and needs_columns) or (is_joint and takes_several and np.ptp(targets)):
             targets = [np.column_stack(targets)]
         with name_warnings(self.name, self.class_name):
             fitted = [
-                self._fit_one(training, target, chosen) if np.ptp(target) else int(target.flat[0]) for target in targets
+                self._fit_one(training, target, chosen) if is_numeric or np.ptp(target) else int(target.flat[0])
+                for target in targets
             ]
         return Estimators(self, fitted, training.tasks, costs)
 
     def _fit_one(self, training: Training, target: np.ndarray, chosen: dict[str, Any]) -> Any:
-        """Fit a classifier to values of one target, int64 (rows,), or of all labels, int64 (rows, labels)."""
+        """Fit an estimator to values of one target, int64 (rows,), or of all labels, int64 (rows, labels).
+
+        The numbers of numeric targets are float64.
+        """
         from sklearn.utils.validation import has_fit_parameter
 
         estimator, weights = self.make(chosen), training.weights
@@ -206,7 +238,8 @@ class Predict(Learner):
                 raise StageError(
                     self.name,
                     f"{self.class_name} takes no weights, and a row has the weight {weights[weights != 1][0]:g}; "
-                    "take another classifier, such as LogisticRegression, or rows without weights",
+                    f"take another one, such as {'Ridge' if training.tasks.is_numeric else 'LogisticRegression'}, or "
+                    "rows without weights",
                 )
             fit = partial(fit, sample_weight=weights)
         run_foreign(self.name, self.class_name, fit, training.X, target, jobs=training.jobs)
@@ -279,12 +312,13 @@ class Estimators:
 
     def scores(self, X: Any) -> np.ndarray:
         """See `Model.scores`."""
-        return self._respond(X, self._method)
+        return self._respond(X, "predict" if self._tasks.is_numeric else self._method)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return bool (rows, tasks), whether each row is predicted as positive."""
+        """Return `Outcome.predicted` of rows."""
         if self._costs is None:
-            return self._respond(X, "predict") > 0
+            response = self._respond(X, "predict")
+            return response if self._tasks.is_numeric else response > 0
         codes, p = self._tasks.codes, self._respond(X, "predict_proba")
         if len(codes) == 1:  # of two classes
             codes, p = np.arange(2), np.hstack([1 - p, p] if codes[0] else [p, 1 - p])
@@ -304,6 +338,8 @@ class Estimators:
 
     def _respond_to_block(self, X: Any, method: str) -> np.ndarray:
         tasks = self._tasks
+        if tasks.is_numeric:
+            return np.column_stack([each.predict(X) for each in self._estimators])
         bounds = group_bounds(tasks.exclusive, len(tasks.names))
         columns = []
         for width, (classes, response) in zip(np.diff(bounds).tolist(), self._respond_by_target(X, method, bounds)):

@@ -30,6 +30,7 @@ class AiSvm(Learner):
     """
 
     name = "aisvm"
+    regressor = "predict LinearSVR"
 
     length: str = option(
         "norm",

@@ -39,6 +39,7 @@ class Svm(Learner):
     """
 
     name = "svm"
+    regressor = "predict LinearSVR"
 
     c: str = option("1", "C, the cost of training errors, or several values to choose from.")
     criterion: str = option("accuracy", "Measure by which C is chosen.", choices=("accuracy", "f1", "auc"))

@@ -30,7 +30,7 @@ from filterkit.cli.evaluate import evaluate
 from filterkit.cli.main import _main
 from filterkit.cli.report import report
 from filterkit.evaluation import runner as evaluation
-from filterkit.evaluation.measures import EARLY_MEASURES, MEASURES
+from filterkit.evaluation.measures import EARLY_MEASURES, OF_CLASSES
 from filterkit.evaluation.plots import FIGURES
 from filterkit.evaluation.results import Results
 
@@ -97,7 +97,7 @@ def iris(tmp_path_factory):
 def test_the_csv_has_a_row_for_each_fold_and_chain(iris):
     rows = rows_of(iris[0] / "r.csv")
     assert list(rows[0])[:8] == ["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds"]
-    assert list(rows[0])[8:] == [*MEASURES, "split", "positive", *PROPERTIES]
+    assert list(rows[0])[8:] == [*OF_CLASSES, "split", "positive", *PROPERTIES]
     places = [(row["data"], row["task"], row["fold"], row["chain"]) for row in rows]
     assert places == [("iris", "class", fold, chain) for fold in "123" for chain in ("svm", "std")]
     assert {(row["train_rows"], row["test_rows"], row["share"]) for row in rows} == {("100", "50", repr(2 / 3))}
@@ -830,7 +830,7 @@ def test_help_names_every_option_and_measure(name, command):
         done = run(name, flag)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith(f"Usage: filterkit {name} [OPTIONS] ")
-        assert all(re.search(rf"^ +{measure} +\S", done.stdout, re.M) for measure in MEASURES)
+        assert all(re.search(rf"^ +{measure} +\S", done.stdout, re.M) for measure in OF_CLASSES)
         options = [
             option.opts[-1] for option in command.params if isinstance(option, click.Option) and not option.hidden
         ]

@@ -24,7 +24,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEANINGS, MEASURES, confusions, measures
+from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEANINGS, MEASURES, OF_CLASSES, confusions, measures
+from filterkit.evaluation.regression import OF_NUMBERS
 from filterkit.stages.models import Outcome
 
 NAN = float("nan")
@@ -51,8 +52,9 @@ def test_the_measures_have_these_names():
     names = "accuracy precision recall f1 micro_precision micro_recall micro_f1 sensitivity specificity auc p20 bep"
     assert tuple(names.split()) == EARLY_MEASURES
     later = "kappa mcc pr_auc log_loss brier hamming_loss subset_accuracy one_error coverage ranking_loss lrap cost"
-    assert (*EARLY_MEASURES, *later.split()) == MEASURES
-    assert tuple(MEANINGS) == MEASURES == tuple(measures(outcome([1, 0])))
+    assert (*EARLY_MEASURES, *later.split()) == OF_CLASSES
+    assert tuple(MEANINGS) == MEASURES == (*OF_CLASSES, *OF_NUMBERS)
+    assert tuple(measures(outcome([1, 0]))) == OF_CLASSES
     assert all(type(value) is float for value in measures(outcome([[1, 0], [0, 1]])).values())
 
 
@@ -61,11 +63,11 @@ def test_without_scores_their_measures_are_unknown():
     found = measures(given._replace(scores=None))
     of_scores = ("auc", "p20", "bep", "pr_auc", "log_loss", "brier", *OF_LABELS)
     assert pick(found, *of_scores) == approx(*[NAN] * len(of_scores))
-    others = [name for name in MEASURES if name not in of_scores]
+    others = [name for name in OF_CLASSES if name not in of_scores]
     assert pick(found, *others) == approx(*pick(measures(given), *others))
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_a_measure_has_the_same_value_if_asked_for_alone(name):
     given = outcome([[1, 0], [0, 1], [1, 1]], [[1, 1], [0, 1], [0, 1]], [[0.3, 0.1], [0.2, 0.2], [0.1, 1]])
     given = given._replace(probabilities=True)
@@ -107,7 +109,7 @@ def test_accuracy_of_targets_is_of_rows_and_targets():
 
 def test_measures_of_all_right_and_all_wrong_predictions():
     truth = np.array([1, 0, 1, 0, 0])
-    names = tuple(name for name in MEASURES if name not in (*LOSSES, "lrap"))
+    names = tuple(name for name in OF_CLASSES if name not in (*LOSSES, "lrap"))
     right = measures(outcome(truth), names)
     assert right.pop("p20") == 2 / 5
     assert set(right.values()) == {1.0}
@@ -359,7 +361,7 @@ def test_tasks_are_averaged():
     truth, scores = rng.random((40, 3)) < 0.4, rng.integers(0, 9, (40, 3)).astype(float)
     whole = measures(Outcome(truth, scores > 4, scores, False))
     single = [measures(outcome(truth[:, j], scores[:, j] > 4, scores[:, j])) for j in range(3)]
-    for name in MEASURES:
+    for name in OF_CLASSES:
         if not name.startswith("micro") and name not in (*LOSSES, "subset_accuracy", "lrap"):
             assert whole[name] == pytest.approx(np.mean([one[name] for one in single]), rel=1e-12)
 

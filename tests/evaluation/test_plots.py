@@ -10,7 +10,7 @@ import pytest
 from filterkit import FilterkitError, UsageError
 from filterkit.evaluation import figures
 from filterkit.evaluation.figures import PAGE, columns_of, line_style, spread_out
-from filterkit.evaluation.measures import MEASURES, TITLES
+from filterkit.evaluation.measures import OF_CLASSES, TITLES
 from filterkit.evaluation.plots import FIGURES, check_plot, draw, plot
 from filterkit.evaluation.results import Results
 
@@ -21,12 +21,13 @@ from made_results import drawn, result, svg_texts, table
 MAGIC = {".png": b"\x89PNG\r\n\x1a\n", ".svg": b"<?xml", ".pdf": b"%PDF-"}
 SHARES = (0.1, 0.5, 0.9)
 CONFUSION = [["", ["yes", "no"], [[0, 0, 3.0], [0, 1, 1.0], [1, 1, 8.0]]]]
+POINTS = [["price", [1.0, 2.0, 4.0], [1.5, 2.0, 3.0]]]
 
 
 def many(holes=0.1, tasks=4):
-    """Results of three chains along a curve, with classes."""
+    """Results of three chains along a curve, with classes and numbers."""
     rows = table(drawn(tasks, 3, 3, 3, holes=holes), SHARES)
-    return Results(row._replace(confusion=CONFUSION) for row in rows)
+    return Results(row._replace(confusion=CONFUSION, points=POINTS) for row in rows)
 
 
 def of_chains(names, shares=SHARES, tasks=3):
@@ -59,7 +60,8 @@ def test_the_same_results_make_the_same_file_whatever_the_settings_of_matplotlib
     plot(figure, many(), ["f1"], str(tmp_path / "a.svg"))
     with matplotlib.rc_context({"font.size": 20, "lines.linewidth": 9, "axes.grid": True}):
         plot(figure, many(), ["f1"], str(tmp_path / "b.svg"))
-    other = Results(row._replace(confusion=[["", ["no"], [[0, 0, 1.0]]]]) for row in many(holes=0.3).rows)
+    changed = {"confusion": [["", ["no"], [[0, 0, 1.0]]]], "points": [["price", [1.0, 2.0], [3.0, 4.0]]]}
+    other = Results(row._replace(**changed) for row in many(holes=0.3).rows)
     plot(figure, other, ["f1"], str(tmp_path / "c.svg"))
     same, again, other = ((tmp_path / f"{name}.svg").read_bytes() for name in "abc")
     assert same == again != other
@@ -95,7 +97,7 @@ def texts(figure):
 @pytest.mark.parametrize("figure", FIGURES)
 @pytest.mark.parametrize("count", [1, 4, 5])
 def test_letters_are_large_enough_in_a_page_of_two_columns(figure, count):
-    made = draw(figure, many(), list(MEASURES[:count]))
+    made = draw(figure, many(), list(OF_CLASSES[:count]))
     assert made.get_figwidth() <= PAGE
     sizes = {text.get_fontsize() for text in texts(made)}
     assert sizes and min(sizes) >= 7
@@ -108,11 +110,11 @@ def test_grids_are_balanced():
 
 @pytest.mark.parametrize(("count", "shape"), [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (5, (2, 3)), (10, (5, 2))])
 def test_each_measure_has_a_panel_with_its_title(count, shape):
-    made = draw("curves", many(), list(MEASURES[:count]))
+    made = draw("curves", many(), list(OF_CLASSES[:count]))
     grid = made.axes[0].get_gridspec()
     assert (grid.nrows, grid.ncols) == shape
     titles = [axes.get_title(loc="left").replace("\n", " ") for axes in made.axes[:count]]
-    assert titles == [TITLES[name] for name in MEASURES[:count]]
+    assert titles == [TITLES[name] for name in OF_CLASSES[:count]]
 
 
 def test_lines_differ_in_colour_or_dashes():
@@ -166,7 +168,7 @@ def test_every_chain_is_named_and_no_name_covers_another(figure, count):
 @pytest.mark.parametrize(("measures", "in_gap"), [(4, False), (5, True)])
 def test_names_that_are_too_long_are_numbered_in_a_key(measures, in_gap):
     names = ["shape bns l2 svm", "a longer name", "the longest of names"]
-    made = draw("curves", of_chains(names), list(MEASURES[:measures]))
+    made = draw("curves", of_chains(names), list(OF_CLASSES[:measures]))
     assert [mark.get_text() for mark in ends(made.axes[0])] == ["1", "2", "3"]
     keys = [made.axes[-1].get_legend()] if in_gap else made.legends
     (key,) = keys
@@ -283,6 +285,19 @@ def test_results_that_are_all_nan_are_drawn(shares):
 
 
 @pytest.mark.parametrize(
+    ("figure", "x", "y", "right"),
+    [("predicted", [1, 2, 4], [1.5, 2, 3], [[1, 1], 1]), ("residuals", [1.5, 2, 3], [-0.5, 0, 1], [[1.5, 0], 0])],
+)
+def test_predicted_numbers_are_points_and_right_ones_a_line(figure, x, y, right):
+    made = draw(figure, Results([result("a", 0.5)._replace(points=POINTS)]), ["mae"])
+    (panel,) = made.axes
+    points, line = panel.lines
+    assert (points.get_xdata().tolist(), points.get_ydata().tolist()) == (x, y)
+    assert [list(line.get_xy1()), line.get_slope()] == right
+    assert panel.get_title(loc="left") == "price"
+
+
+@pytest.mark.parametrize(
     ("figure", "results", "measure", "message"),
     [
         ("ranks", of_chains("ab"), "f1", "ranks need at least three chains and two tasks"),
@@ -291,6 +306,8 @@ def test_results_that_are_all_nan_are_drawn(shares):
         ("near-best", of_chains("ab"), "kappa", "kappa has no share of its best value"),
         ("confusion", of_chains("ab"), "f1", "the results do not have the classes; evaluate with --by-class"),
         ("confusion", many(tasks=6), "f1", "18 matrices do not fit on a page, only 16 do"),
+        ("predicted", of_chains("ab"), "mae", "the results have no predicted numbers; evaluate a numeric class with"),
+        ("residuals", many(tasks=6), "mae", "18 panels do not fit on a page, only 16 do; keep fewer chains"),
     ],
 )
 def test_a_figure_that_the_results_do_not_have_is_refused(figure, results, measure, message):

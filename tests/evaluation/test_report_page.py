@@ -9,8 +9,10 @@ import numpy as np
 from made_results import drawn, table
 
 from filterkit.evaluation import report_page as module
+from filterkit.evaluation.regression import OF_NUMBERS
 from filterkit.evaluation.report_page import report_page
 from filterkit.evaluation.results import Results
+from filterkit.evaluation.runner import Result
 
 CONFUSION = [["", ["x", "y"], [[0, 0, 3.0], [0, 1, 1.0]]]]
 
@@ -41,6 +43,20 @@ def test_the_data_is_that_of_the_results():
     assert data["confusions"][0]["cells"] == [[0, 0, 6.0], [0, 1, 2.0]]
     assert data["confusions"][0]["share"] == 1  # the largest share first
     assert data["notes"] == []
+
+
+def test_predicted_numbers_are_in_the_data():
+    values = dict.fromkeys(OF_NUMBERS, 0.25)
+    points = [["price", [1.0, 2.0], [1.5, 2.5]]]
+    row = Result("d", "price", 0, 0.9, "a", 9, 1, 0.1, values, points=points)
+    data = data_of(Results([row, row._replace(fold=1)]))
+    assert [each["name"] for each in data["measures"]] == list(OF_NUMBERS)
+    (found,) = data["points"]
+    assert found == {
+        **{"task": "d · price", "chain": 0, "share": 0},
+        **{"numbers": [1, 2, 1, 2], "predicted": [1.5, 2.5, 1.5, 2.5]},
+    }
+    assert data["confusions"] == [] and data_of(made())["points"] == []
 
 
 def test_the_same_results_make_the_same_page():

@@ -12,8 +12,9 @@ from made_results import NAN, drawn, result, table
 from scipy.stats import wilcoxon
 
 from filterkit import FilterkitError
-from filterkit.evaluation.measures import EARLY_MEASURES, MEASURES
-from filterkit.evaluation.results import Results, mean, read_results, read_several, summed_confusions
+from filterkit.evaluation.measures import EARLY_MEASURES, OF_CLASSES
+from filterkit.evaluation.regression import OF_NUMBERS
+from filterkit.evaluation.results import Results, joined_points, mean, read_results, read_several, summed_confusions
 from filterkit.evaluation.runner import Result
 
 
@@ -174,24 +175,26 @@ def test_a_file_holds_all_results(tmp_path):
             7,
             3,
             1e-9 / 3,
-            dict(zip(MEASURES, column, strict=True)),
+            dict(zip(OF_CLASSES, column, strict=True)),
             "5f",
             name,
             choice=ODD[i - 2],
             fold_name=ODD[i - 4],
         )
-        for (i, name), column in zip(enumerate(ODD), drawn(len(ODD), len(MEASURES), holes=0.2).tolist(), strict=True)
+        for (i, name), column in zip(enumerate(ODD), drawn(len(ODD), len(OF_CLASSES), holes=0.2).tolist(), strict=True)
     ]
     written, found = round_trip(rows, tmp_path / "r.csv")
     assert repr(found) == repr(written)
     known = [str, str, int, float, str, int, int, float, dict, str, str, type(None), str]
-    kinds = [*known, *[type(None)] * 3, str, tuple, str]
+    kinds = [*known, *[type(None)] * 3, str, tuple, str, type(None)]
     assert [type(part) for part in found[0]] == kinds
 
 
-@given(st.lists(st.floats(0, 1) | st.just(NAN), min_size=len(MEASURES), max_size=len(MEASURES)), st.floats(1e-9, 0.99))
+@given(
+    st.lists(st.floats(0, 1) | st.just(NAN), min_size=len(OF_CLASSES), max_size=len(OF_CLASSES)), st.floats(1e-9, 0.99)
+)
 def test_numbers_come_back_to_the_last_bit(tmp_path_factory, values, share):
-    row = Result("d", "t", 3, share, "c", 1, 2, 0.1 + 0.2, dict(zip(MEASURES, values, strict=True)))
+    row = Result("d", "t", 3, share, "c", 1, 2, 0.1 + 0.2, dict(zip(OF_CLASSES, values, strict=True)))
     written, found = round_trip([row], tmp_path_factory.getbasetemp() / "r.csv")
     assert repr(found) == repr(written) == repr([row])
 
@@ -219,7 +222,7 @@ def test_a_file_is_plain_csv():
         "train_rows",
         "test_rows",
         "seconds",
-        *MEASURES,
+        *OF_CLASSES,
         "split",
         "positive",
         "train_positives",
@@ -256,6 +259,51 @@ def test_files_of_earlier_versions_are_read(tmp_path):
     assert [name for name, value in found.values.items() if value == 0.5] == list(EARLY_MEASURES)
 
 
+POINTS = [["price", [1.5, 0.1], [1.0, 1e300]], ["n, m", [3.0], [-4.0]]]
+
+
+def of_numbers(chain="a", points=None, **values):
+    found = {name: values.get(name, 0.5) for name in OF_NUMBERS}
+    return Result("d", "price", 0, 0.9, chain, 90, 10, 1.5, found, points=points)
+
+
+def test_results_of_numbers_have_measures_of_their_own(tmp_path):
+    rows = [of_numbers(points=POINTS, mae=0.1, r2=NAN), of_numbers("b", points=POINTS)]
+    results = Results(rows)
+    assert results.measures == OF_NUMBERS and Results([result("a", 0.5)]).measures == OF_CLASSES
+    assert Results([*rows, result("a", 0.5)]).measures == (*OF_CLASSES, *OF_NUMBERS)
+    for by_class in (False, True):
+        (tmp_path / "r.csv").write_text(results.text(by_class))
+        found = read_results(str(tmp_path / "r.csv"))
+        assert [row.points for row in found] == [POINTS if by_class else None] * 2
+        assert repr([row.values for row in found]) == repr([row.values for row in rows])
+    assert results.text().splitlines()[0].count("accuracy") == 0
+    joined = joined_points(Results([*rows, of_numbers(points=POINTS)._replace(fold=1)]))
+    assert [(each.chain, each.group) for each in joined] == [
+        ("a", "price"),
+        ("a", "n, m"),
+        ("b", "price"),
+        ("b", "n, m"),
+    ]
+    assert (joined[0].true, joined[1].predicted) == ([1.5, 0.1] * 2, [-4.0] * 2)
+
+
+@pytest.mark.parametrize(
+    "points", ["[1]", '[["a", [1], []]]', '[["a", ["x"], [1]]]', "[[1, [1], [2]]]", '[["a", [NaN], [1]]]']
+)
+def test_points_in_a_file_that_are_none_are_refused(points, tmp_path):
+    text = Results([of_numbers(points=[["a", [7.0], [8.0]]])]).text(True)
+    (tmp_path / "r.csv").write_text(text.replace('[[""a"", [7.0], [8.0]]]', points.replace('"', '""')))
+    with pytest.raises(FilterkitError, match=r"r\.csv:2: these are no results"):
+        read_results(str(tmp_path / "r.csv"))
+
+
+def test_the_smaller_error_wins():
+    results = Results([of_numbers("a", mae=1.0), of_numbers("b", mae=2.0)])
+    wins, _ = results.wins("mae", 0)
+    assert (wins[0, 1], wins[1, 0]) == (1, 0)
+
+
 CONFUSION = [["", ["yes", 'n"o'], [[0, 0, 2.5], [1, 0, 1.0]]], ["l", ["1", "0"], []]]
 
 
@@ -283,8 +331,8 @@ def test_a_damaged_confusion_is_refused(confusion, tmp_path):
         read_results(str(tmp_path / "r.csv"))
 
 
-HEAD = ",".join(["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds", *MEASURES])
-GOOD = "d,t,0,0.9,a,90,10,1.5" + ",0.5" * len(MEASURES)
+HEAD = ",".join(["data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds", *OF_CLASSES])
+GOOD = "d,t,0,0.9,a,90,10,1.5" + ",0.5" * len(OF_CLASSES)
 
 
 @pytest.mark.parametrize(

@@ -248,12 +248,11 @@ def test_rows_with_an_unknown_label_are_left_out():
     assert {result.train_rows + result.test_rows for result in results} == {35}
 
 
-@pytest.mark.parametrize("class_", ["none", "1"])
-def test_there_must_be_a_nominal_class(class_):
+def test_there_must_be_a_class():
     with pytest.raises(
-        FilterkitError, match=r"^d: there is no (class and there are no labels|nominal class to predict: '.*' is)"
+        FilterkitError, match="^d: there is no class and there are no labels to predict; name the class"
     ):
-        Evaluator([("d", sample("iris", class_=class_))], design())
+        Evaluator([("d", sample("iris", class_="none"))], design())
 
 
 def test_fewer_rows_than_folds_are_refused():
@@ -630,3 +629,90 @@ def test_a_fold_without_weight_is_named():
     own = draw_folds(batch.y, 3, 0) == 1
     with pytest.raises(FilterkitError, match=r"d, class.*fold 2"):
         evaluated(batch.replace(weights=np.where(own, 0.0, 1.0)), design())
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------
+
+
+def numbers(rows=30, name="n"):
+    """Rows whose class is three times their first column, and 7 in each tenth row."""
+    X = np.random.default_rng(1).normal(size=(rows, 2))
+    y = np.where(np.arange(rows) % 10, 3 * X[:, 0], 7.0)
+    return Batch(Schema("made", [Attribute("a"), Attribute("b"), Attribute(name)], 2), X, y)
+
+
+def test_folds_of_numbers_are_drawn_from_all_rows_alike():
+    data = numbers(31)
+    data = data.replace(y=np.where(np.arange(31) == 4, np.nan, data.y))
+    made = Evaluator([("d", data)], design("predict Ridge", repeats=2))
+    assert made.parts == [("d", "n", fold) for fold in range(6)]
+    fold = draw_folds(np.zeros(30, int), 3, 0)
+    for number in range(3):
+        (found,) = made.evaluate("d", "n", number)
+        assert (found.train_rows, found.test_rows, found.positive, found.positives) == (20, 10, "", None)
+        assert found.confusion is None
+        ((name, true, said),) = found.points
+        known = data.y[~np.isnan(data.y)]
+        assert name == "n" and true == known[fold == number].tolist() and len(said) == 10
+
+
+def test_learning_curves_of_numbers_take_any_rows():
+    made = Evaluator([("d", numbers(40))], design("predict Ridge", folds=4, shares=(0.1, 0.5)))
+    assert [row.train_rows for row in made.evaluate("d", "n", 0)] == [4, 20]
+
+
+def test_the_chain_with_the_smaller_error_is_chosen():
+    chains = ("predict DummyRegressor", "predict LinearRegression", "predict Ridge --set alpha=1000.0")
+    made = Evaluator([("d", numbers(60))], design(*chains, choose="medae"))
+    assert [row.choice for row in made.evaluate("d", "n", 0)] == ["", "", "", "predict LinearRegression"]
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (
+            {"d": numbers()},
+            {"choose": "f1"},
+            "d: --choose f1 is a measure of classes, and a number is predicted",
+        ),
+        ({"d": three()}, {"choose": "rmse"}, "d: --choose rmse is a measure of numbers, and classes are predicted"),
+        ({"d": numbers()}, {"one_against_rest": True}, "d: --one-against-rest is of classes and labels, and a number"),
+        ({"d": numbers(), "e": three()}, {}, "a number is to be predicted in d, and not in e; evaluate them apart"),
+        ({"d": numbers(2)}, {}, "d: 2 rows are too few for 3 folds"),
+        ({"d": numbers().replace(y=np.full(30, np.nan))}, {}, "d: 0 rows are too few for 3 folds"),
+    ],
+)
+def test_what_does_not_fit_numbers_is_refused(data, options, message):
+    with pytest.raises(FilterkitError) as caught:
+        Evaluator(list(data.items()), design("neighbors", "l2 neighbors", **options))
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("data", "chain", "message"),
+    [
+        (
+            numbers(),
+            "nominal --only n svm",
+            "it predicts classes, and the class is numeric; change the class",
+        ),
+        (three((9, 9), "ab"), "class a0 neighbors", "it predicts numbers, and the class is nominal; change"),
+        (
+            numbers(),
+            "svm",
+            "svm: it predicts classes and labels, and 'n' is numeric; for numbers write: predict",
+        ),
+        (numbers(), "bns predict Ridge", "bns: it needs a nominal class, and 'n' is numeric; if its numbers stand for"),
+    ],
+)
+def test_chains_predict_what_the_class_has(data, chain, message):
+    made = Evaluator([("d", data)], design(chain))
+    with pytest.raises(FilterkitError) as caught:
+        made.evaluate_part(made.parts[0])
+    assert str(caught.value).startswith(f"{', '.join(map(str, made.parts[0][:2]))}, fold 1, chain '{chain}': {message}")
+
+
+def test_constant_numbers_have_errors_and_no_correlation():
+    made = Evaluator([("d", numbers().replace(y=np.full(30, 0.3)))], design("neighbors"))
+    (found,) = made.evaluate("d", "n", 0)
+    assert (found.values["mae"], np.isnan(found.values["r2"]), np.isnan(found.values["pearson"])) == (0, True, True)

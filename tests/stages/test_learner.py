@@ -312,11 +312,11 @@ def test_a_nominal_attribute_of_two_values_is_its_index():
         (two_labels([[1], [2]], [[1, -1], [-1, 0]]), "there are no training rows"),
         (
             Batch(Schema("s", [Attribute("a")]), np.ones((2, 1))),
-            "there is nothing to predict; name a nominal one with --class",
+            "there is nothing to predict; name the class with --class",
         ),
         (
             Batch(Schema("s", [Attribute("a"), Attribute("n")], 1), np.ones((2, 1)), np.ones(2)),
-            "it predicts a nominal class, and 'n' is numeric",
+            "it predicts classes and labels, and 'n' is numeric; if its numbers stand for classes, make it",
         ),
     ],
 )

@@ -55,7 +55,12 @@ function sentence(text) {
 }
 
 function meanText(mean, error) {
-    return mean === null ? NONE : `${mean.toFixed(3)}${error === null ? "" : ` ± ${error.toFixed(3)}`}`;
+    return mean === null ? NONE : `${valueText(mean)}${error === null ? "" : ` ± ${valueText(error)}`}`;
+}
+
+/** The text of a number with three decimals, or as many digits if it is small. */
+function valueText(value) {
+    return Math.abs(value) > 0 && Math.abs(value) < 0.0005 ? value.toPrecision(3) : value.toFixed(3);
 }
 
 function pText(p) {

@@ -45,7 +45,7 @@ function showTasks(report) {
             const number = element(
                 isBest ? "strong" : "span",
                 isBest ? { class: "best", title: "best" } : {},
-                value.toFixed(3),
+                valueText(value),
             );
             return element(
                 "span",

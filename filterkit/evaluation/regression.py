@@ -1,0 +1,137 @@
+"""Measures of predicted numbers, those of a numeric class or of numeric targets.
+
+Most of them follow from sums over rows, which `merge_errors` adds up, so that rows can be measured part by part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from filterkit.stages.models import Outcome
+
+# The title of each measure and one line about it, as in `filterkit.evaluation.measures`.
+ABOUT: dict[str, tuple[str, str]] = {
+    "mae": ("mean absolute error", "of predicted numbers, as all that follow; smaller is better"),
+    "rmse": ("root mean squared error", "larger errors count more; smaller is better; mean over targets"),
+    "r2": ("coefficient of determination", "R², 1 for right numbers, 0 for their mean; mean over targets"),
+    "pearson": ("Pearson's correlation", "of predicted and true numbers, from -1 to 1; mean over targets"),
+    "spearman": ("Spearman's correlation", "that of the ranks; mean over targets"),
+    "medae": ("median absolute error", "half of the rows have smaller errors; smaller is better"),
+    "rae": ("relative absolute error", "mae divided by that of the mean of the training rows; smaller is better"),
+    "rrse": ("root relative squared error", "rmse divided by that of the same mean; smaller is better"),
+}
+OF_NUMBERS = tuple(ABOUT)
+LOSSES_OF_NUMBERS = frozenset(("mae", "rmse", "medae", "rae", "rrse"))
+_MOST_POINTS = 1000  # of a fold
+IN_UNITS = frozenset(("mae", "rmse", "medae"))  # in the unit of the class
+
+
+def measure_numbers(outcome: Outcome) -> dict[str, float]:
+    """Compute the measures `OF_NUMBERS`, each the mean over targets for which it is defined, or NaN.
+
+    For errors e = prediction − number, means over rows by weight, and the means m of the numbers of the training rows:
+
+    - mae = mean |e|; rmse = √(mean e²); medae: the median of |e|.
+    - r2 = 1 − Σ e² / Σ (number − mean of the test rows)²; pearson and spearman: the correlation of predictions and
+      numbers, and of their ranks, where equal ones have their mean rank. They are NaN if all numbers are equal. The
+      correlations are 0 if all predictions are, as in Weka.
+    - rae = Σ |e| / Σ |number − m|; rrse = √(Σ e² / Σ (number − m)²), as in Weka, which prints them in percent.
+
+    With several targets rmse is the aRMSE, and rrse the aRRMSE, of Mulan (Spyromitros-Xioufis and others 2016). A row
+    of weight w counts like w rows.
+
+    Raises
+    ------
+    ValueError : the arrays differ in shape, or are empty.
+    """
+    if outcome.truth.shape != outcome.predicted.shape or not outcome.truth.size:
+        raise ValueError(f"not of one shape (rows, targets): {outcome.truth.shape}, {outcome.predicted.shape}")
+    weights = _weights(outcome)
+    found = rate_errors(sum_errors(outcome))
+    ranked = outcome._replace(truth=_rank(outcome.truth, weights), predicted=_rank(outcome.predicted, weights))
+    found["spearman"] = rate_errors(sum_errors(ranked))["pearson"]
+    found["medae"] = _median(np.abs(outcome.predicted - outcome.truth), weights)
+    return {name: float(np.mean(known)) if len(known := _known(found[name])) else np.nan for name in OF_NUMBERS}
+
+
+def _known(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values[~np.isnan(values)])
+
+
+def sum_errors(outcome: Outcome) -> np.ndarray:
+    """Compute float64 (10, targets): what `rate_errors` needs to know of rows.
+
+    These are the weight of the rows; the means of numbers and predictions; the sums of their squared deviations from
+    these means, and of the products of both; the sums of absolute and squared errors, and of those of `Outcome.means`.
+    """
+    weights, means = _weights(outcome), outcome.means
+    assert means is not None
+    true, said = outcome.truth, outcome.predicted
+    total = weights.sum()
+    with np.errstate(all="ignore"):  # squares of large numbers
+        # From the first row, so that equal numbers have no deviation.
+        true_mean, said_mean = (each[0] + weights @ (each - each[0]) / total for each in (true, said))
+        a, b, error, of_mean = true - true_mean, said - said_mean, said - true, true - means
+        terms = (a * a, b * b, a * b, np.abs(error), error * error, np.abs(of_mean), of_mean * of_mean)
+        sums: np.ndarray = np.stack(
+            [np.full(len(means), total), true_mean, said_mean, *(weights @ each for each in terms)]
+        )
+        return sums
+
+
+def merge_errors(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Compute `sum_errors` of the rows of both (Chan, Golub and LeVeque 1983)."""
+    found: np.ndarray = one + other
+    with np.errstate(all="ignore"):
+        step = other[1:3] - one[1:3]
+        found[1:3] = one[1:3] + step * (other[0] / found[0])
+        found[3:6] += np.stack([step[0] ** 2, step[1] ** 2, step[0] * step[1]]) * (one[0] * other[0] / found[0])
+    return found
+
+
+def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:
+    """Compute the measures that follow from `sum_errors`, each float64 (targets,), see `measure_numbers`."""
+    weight, _, _, of_true, of_said, of_both, absolute, squares, absolute_of_mean, squares_of_mean = sums
+    with np.errstate(all="ignore"):
+        correlation = np.where(of_said > 0, of_both / np.sqrt(of_true) / np.sqrt(of_said), 0.0)
+        return {
+            "mae": absolute / weight,
+            "rmse": np.sqrt(squares / weight),
+            "r2": np.where(of_true > 0, 1 - squares / of_true, np.nan),
+            "pearson": np.where(of_true > 0, np.clip(correlation, -1, 1), np.nan),
+            "rae": np.where(absolute_of_mean > 0, absolute / absolute_of_mean, np.nan),
+            "rrse": np.where(squares_of_mean > 0, np.sqrt(squares / squares_of_mean), np.nan),
+        }
+
+
+def list_points(names: Iterable[str], outcome: Outcome) -> list[Any]:
+    """Return what `Result.points` holds: of many rows, some at equal distances."""
+    rows = slice(None, None, -(-len(outcome.truth) // _MOST_POINTS))
+    columns = zip(names, outcome.truth[rows].T.tolist(), outcome.predicted[rows].T.tolist())
+    return [list(column) for column in columns]
+
+
+def _weights(outcome: Outcome) -> np.ndarray:
+    return np.ones(len(outcome.truth)) if outcome.weights is None else outcome.weights
+
+
+def _rank(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Compute the ranks of the numbers of each column: the weight of smaller ones and half of that of equal ones."""
+    ranks = np.empty(values.shape)
+    for column, own in enumerate(values.T):
+        _, group = np.unique(own, return_inverse=True)
+        size = np.bincount(group, weights)
+        ranks[:, column] = (np.cumsum(size) - size / 2)[group]
+    return ranks
+
+
+def _median(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Compute the weighted median of each column; between two numbers, their mean."""
+    order = np.argsort(values, axis=0)
+    share = np.cumsum(weights[order], axis=0) / weights.sum()
+    columns = np.arange(values.shape[1])
+    ends = [order[reached.argmax(axis=0), columns] for reached in (share >= 0.5, share > 0.5)]
+    return np.asarray((values[ends[0], columns] + values[ends[1], columns]) / 2)

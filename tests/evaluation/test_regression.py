@@ -1,0 +1,157 @@
+"""Measures of predicted numbers: by hand, against scikit-learn and scipy, and in parts."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import pearsonr, spearmanr
+from sklearn import metrics
+
+from filterkit import UsageError
+from filterkit.evaluation.measures import check_measure, measures
+from filterkit.evaluation.regression import (
+    LOSSES_OF_NUMBERS,
+    OF_NUMBERS,
+    list_points,
+    merge_errors,
+    rate_errors,
+    sum_errors,
+)
+from filterkit.stages.models import Outcome
+
+NAN = float("nan")
+
+
+def outcome(true, said, means=(2.0,), weights=None):
+    """An outcome of numbers for one target, or of rows with one for each target."""
+    true, said = (np.array(each, float).reshape(len(each), -1) for each in (true, said))
+    return Outcome(
+        true, said, said, False, None if weights is None else np.array(weights, float), False, np.array(means)
+    )
+
+
+def drawn(rows=60, targets=1, seed=1):
+    rng = np.random.default_rng(seed)
+    true = rng.normal(50, 9, (rows, targets)).round(1)
+    return outcome(true, (true + rng.normal(0, 4, true.shape)).round(1), np.full(targets, 48.5))
+
+
+def test_measures_worked_by_hand():
+    found = measures(outcome([1, 2, 4], [1, 3, 3]))
+    assert tuple(found) == OF_NUMBERS
+    # The deviations from the mean 7/3 are -4, -1 and 5 thirds; those from the training mean -1, 0 and 2.
+    expected = {"mae": 2 / 3, "rmse": (2 / 3) ** 0.5, "r2": 1 - 2 / (42 / 9), "medae": 1, "rae": 2 / 3}
+    expected |= {
+        "rrse": (2 / 5) ** 0.5,
+        "pearson": (4 / 3 * 4 / 3 + -1 / 3 * 2 / 3 + 5 / 3 * 2 / 3) / (42 * 24 / 81) ** 0.5,
+    }
+    expected["spearman"] = 3**0.5 / 2  # ranks 1 2 3, and 1 2.5 2.5
+    assert found == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_measures_equal_those_of_scikit_learn_and_scipy(has_weights):
+    given = drawn()
+    w = np.random.default_rng(2).integers(1, 9, 60) / 4 if has_weights else None
+    found = measures(given._replace(weights=w))
+    true, said = given.truth[:, 0], given.predicted[:, 0]
+    mean = np.full(60, 48.5)
+    expected = {
+        "mae": metrics.mean_absolute_error(true, said, sample_weight=w),
+        "rmse": metrics.root_mean_squared_error(true, said, sample_weight=w),
+        "r2": metrics.r2_score(true, said, sample_weight=w),
+        "medae": metrics.median_absolute_error(true, said, sample_weight=w),
+        "rae": np.average(abs(said - true), weights=w) / metrics.mean_absolute_error(true, mean, sample_weight=w),
+        "rrse": metrics.root_mean_squared_error(true, said, sample_weight=w)
+        / metrics.root_mean_squared_error(true, mean, sample_weight=w),
+    }
+    if not has_weights:
+        expected |= {"pearson": pearsonr(true, said)[0], "spearman": spearmanr(true, said)[0]}
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.lists(st.integers(1, 4), min_size=4, max_size=12), st.integers(0, 99))
+def test_a_row_of_weight_w_counts_like_w_rows(weights, seed):
+    given = drawn(len(weights), 2, seed)
+    given = given._replace(truth=given.truth.round(-1), predicted=given.predicted.round(-1))  # so that some are equal
+    times = np.repeat(np.arange(len(weights)), weights)
+    repeated = given._replace(truth=given.truth[times], predicted=given.predicted[times])
+    weighted = given._replace(weights=np.array(weights, float))
+    assert measures(weighted) == pytest.approx(measures(repeated), rel=1e-9, abs=1e-12, nan_ok=True)
+
+
+def test_measures_of_targets_are_means_over_those_for_which_they_are_defined():
+    """The second target is constant in the test rows, and equal to its training mean."""
+    both = outcome([[1, 5], [2, 5], [4, 5]], [[1, 5], [3, 6], [3, 4]], (2.0, 5.0))
+    one, other = (measures(outcome(both.truth[:, i], both.predicted[:, i], both.means[[i]])) for i in (0, 1))
+    for name in ("r2", "pearson", "spearman", "rae", "rrse"):
+        assert np.isnan(other[name]) and measures(both)[name] == one[name]
+    for name in ("mae", "rmse", "medae"):
+        assert measures(both)[name] == (one[name] + other[name]) / 2
+
+
+def test_equal_predictions_have_no_correlation():
+    found = measures(outcome([0.1, 0.7, 0.3], [0.1 + 0.2] * 3))
+    assert (found["pearson"], found["spearman"]) == (0, 0)
+    assert found["r2"] < 0
+
+
+def test_one_row_has_errors_alone():
+    found = measures(outcome([3], [5]))
+    assert (found["mae"], found["rmse"], found["medae"], found["rae"], found["rrse"]) == (2, 2, 2, 2, 2)
+    assert np.isnan([found["r2"], found["pearson"], found["spearman"]]).all()
+
+
+@pytest.mark.parametrize("cut", [1, 30, 59])
+def test_errors_can_be_summed_in_parts(cut):
+    given = drawn(targets=2)._replace(weights=np.random.default_rng(3).random(60) + 0.1)
+    parts = [
+        sum_errors(
+            given._replace(truth=given.truth[rows], predicted=given.predicted[rows], weights=given.weights[rows])
+        )
+        for rows in (slice(cut), slice(cut, None))
+    ]
+    whole = rate_errors(sum_errors(given))
+    for name, values in rate_errors(merge_errors(*parts)).items():
+        np.testing.assert_allclose(values, whole[name], rtol=1e-13)
+
+
+def test_constant_numbers_have_no_deviation_in_parts_either():
+    given = outcome([0.1, 0.1], [0.3, 0.4])
+    found = rate_errors(merge_errors(sum_errors(given), sum_errors(given)))
+    assert np.isnan(found["r2"]).all() and np.isnan(found["pearson"]).all()
+
+
+def test_points_of_many_rows_are_some():
+    given = outcome(np.arange(2500), np.arange(2500) + 1)
+    ((name, true, said),) = list_points(["price"], given)
+    assert name == "price" and true[:2] == [0, 3] and len(true) == len(said) == 834
+    assert list_points(["p"], outcome([1, 2], [3, 4])) == [["p", [1, 2], [3, 4]]]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_numeric", "message"),
+    [
+        ("f1", True, "--choose f1 is a measure of classes, and a number is predicted; choose of mae, rmse, r2"),
+        (
+            "mae",
+            False,
+            "--choose mae is a measure of numbers, and classes are predicted; choose of accuracy, precision",
+        ),
+    ],
+)
+def test_a_measure_of_the_other_kind_is_refused(name, is_numeric, message):
+    check_measure("--choose", name, not is_numeric)
+    with pytest.raises(UsageError) as caught:
+        check_measure("--choose", name, is_numeric)
+    assert str(caught.value).startswith(message)
+
+
+def test_errors_are_losses():
+    assert set(OF_NUMBERS) - LOSSES_OF_NUMBERS == {"r2", "pearson", "spearman"}
+
+
+@pytest.mark.parametrize("shape", [(0, 1), (3, 0)])
+def test_no_numbers_are_refused(shape):
+    with pytest.raises(ValueError, match="not of one shape"):
+        measures(Outcome(np.ones(shape), np.ones(shape), None, False, means=np.ones(shape[1])))
