@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from safeguards import MEANINGS, TEXT_CHAINS, UCI_CHAINS, chains, ways_to_decide
+from safeguards import FURTHER, MEANINGS, TEXT_CHAINS, UCI_CHAINS, chains, ways_to_decide
 
 from filterkit.evaluation.advice import NEAREST, Case, Rated, cases_of, nearest, rated
 from filterkit.evaluation.comparison import ranks
@@ -18,11 +18,11 @@ from filterkit.evaluation.results import Results, mean, read_results
 
 RESULTS = Path(__file__).with_name("results")
 KINDS = {
-    "Tables of numbers and labels": ("safeguards-uci", UCI_CHAINS),
-    "Counts of words": ("safeguards-text", TEXT_CHAINS),
+    "Tables of numbers and labels": ("UCI", UCI_CHAINS),
+    "Counts of words": ("Text", TEXT_CHAINS),
 }
 ENDS = (0, 10, 30, 100, 1 << 40)  # of groups, by the number of positive rows
-MEASURES = ("f1", "auc")
+MEASURES = ("f1", "auc", "accuracy")
 FEW = 8  # tasks; fewer make no line
 SURE = 0.05
 TIE = 0.0005  # differences below are none, as in the experiment
@@ -46,7 +46,25 @@ For a file of yours, `report` compares the chains on the {nearest} tasks that ar
 turn is left out, and its tasks take the chain that the others advise. The gains over the baseline are means over tasks
 and shares of their rows, the last for the chain that is best in hindsight.
 
-The constants of `beside` were chosen on some of these sets, so expect smaller gains on yours.
+The constants of `beside` were chosen on some of these sets, so expect smaller gains on yours: the page of
+[the experiments](../experiments/README.md#gains-on-sets-that-were-not-seen) has them on sets that had no part in it.
+
+## In short
+
+| data | what counts | take |
+| --- | --- | --- |
+| tables, a linear model | F of a class | `beside-threshold`, the more so the fewer positive rows there are |
+| tables, a linear model | accuracy, AUC, or several classes at once | `beside` |
+| tables, a logistic regression | any | `beside-logistic`: it gains by `beside` as the SVM does |
+| tables, trees | any | `forest`, the columns as they are: `beside` gains nothing before trees |
+| words | F of a class | `scaling-threshold` |
+| words | accuracy, AUC, or several classes at once | `scaling` |
+
+All chains begin with `impute`, so they run on missing values, too. `--threshold` is of one class: of several, name one
+by `--positive`, or write `--calibrate` instead, which predicts them all.
+"""
+LEARNERS = """\
+Other learners, the means on the first {folds} folds; the best of each line is bold.
 """
 
 
@@ -95,6 +113,30 @@ def worth(results: Results, measure: str) -> list[str]:
     return [f"{gain:+.3f} ({worse:.0%} worse)" for gain, worse in zip(gains.mean(axis=0), (gains < -TIE).mean(axis=0))]
 
 
+def read(kind: str, numbers: range) -> Results:
+    """The results of the main table, and of the groups of these `numbers` of further chains, on the folds of all."""
+    paths = [RESULTS / f"safeguards-{kind.lower()}{ending}.csv.xz" for ending in ("", "-further")]
+    rows = [row for path in paths if path.exists() for row in read_results(str(path))]
+    if not paths[1].exists():
+        return Results(rows)
+    groups = [FURTHER[kind][number] for number in numbers]
+    others = {name for number, group in enumerate(FURTHER[kind]) if number not in numbers for name in group.chains}
+    folds = min(group.folds for group in groups)
+    return Results(row for row in rows if row.fold < folds and row.chain not in others)
+
+
+def learners(results: Results, names: list[str]) -> list[list[str]]:
+    """The means of some chains by the number of positive rows; the largest is marked."""
+    rows = []
+    for title, cases in groups(results):
+        for measure in MEASURES:
+            found = {each.chain: each.mean for each in rated(results, cases, measure)}
+            best = max(found[name] for name in names)
+            cells = [f"**{found[n]:.3f}**" if found[n] == best else f"{found[n]:.3f}" for n in names]
+            rows.append([title, str(len(cases)), measure, *cells])
+    return rows
+
+
 def table(heads: list[str], rows: list[list[str]]) -> str:
     """A table in Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
@@ -104,17 +146,25 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
 def main() -> None:
     print(INTRODUCTION.format(nearest=NEAREST))
     heads = ["positive rows", "rows", "tasks, sets", "by", "first", "its mean", "minus baseline", "not told from it"]
-    for title, (name, of) in KINDS.items():
-        path = RESULTS / f"{name}.csv.xz"
-        if not path.exists():
+    for title, (kind, of) in KINDS.items():
+        if not (RESULTS / f"safeguards-{kind.lower()}.csv.xz").exists():
             continue
-        results = Results(read_results(str(path)))
+        results = read(kind, range(1))
         baseline = results.chains[0]
         print(f"## {title}\n")
         rows = [line(results, *group, measure, baseline) for group in groups(results) for measure in MEASURES]
         print(table(heads, rows))
         print(table(["by", *ADVICE], [[measure, *worth(results, measure)] for measure in MEASURES]))
         named = dict(text.split(": ", 1) for text in [*chains(of), *ways_to_decide(of)])
+        further = [name for name in results.chains if name not in named]
+        if further and len(FURTHER[kind]) > 1:
+            every = range(len(FURTHER[kind]))
+            names = ["baseline", "beside", *(name for number in every for name in FURTHER[kind][number].chains)]
+            print(LEARNERS.format(folds=min(group.folds for group in FURTHER[kind])))
+            print(table(["positive rows", "tasks", "by", *names], learners(read(kind, every), names)))
+            further = names[2:]
+        texts = [text for group in FURTHER[kind] for text in chains(group.chains)]
+        named |= dict(text.split(": ", 1) for text in texts if text.split(": ")[0] in further)
         print(table(["chain", "what it is", ""], [[f"`{n}`", MEANINGS[n], f"`{text}`"] for n, text in named.items()]))
 
 

@@ -1,6 +1,7 @@
 """Shaping that does not lose: raw columns beside shrunken log odds, choice among chains, thresholds for F."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from lab import arguments, compare, markdown, of_tasks, store, text_sets, uci_sets, with_error, write
@@ -9,17 +10,65 @@ from filterkit.evaluation.comparison import paired, signed_rank
 from filterkit.evaluation.results import Results
 
 SVM = "svm --c 0.01,0.1,1,10,100 --folds {inner}"
+LOGISTIC = "predict LogisticRegression --grid C=0.01,0.1,1,10,100 --folds {inner}"
+PLAIN = "impute onehot range"  # impute does nothing on these sets, and has each chain run on any other
+BESIDE = f"{PLAIN} shape --beside --neighbors 5% --prior class --strength 5 --center --weight 0.15"
 UCI_CHAINS = {
-    "baseline": "onehot range {svm} --calibrate",
-    "beside": "onehot range shape --beside --neighbors 5% --prior class --strength 5 --center --weight 0.15 "
-    "{svm} --calibrate",
-    "auto": "onehot shape --auto bns l2 {svm} --calibrate",
-    "shaping": "onehot shape bns l2 {svm} --calibrate",
+    "baseline": f"{PLAIN} {{svm}} --calibrate",
+    "beside": f"{BESIDE} {{svm}} --calibrate",
+    "auto": "impute onehot shape --auto bns l2 {svm} --calibrate",
+    "shaping": "impute onehot shape bns l2 {svm} --calibrate",
 }
 TEXT_CHAINS = {
-    "baseline": "binary l2 {svm} --calibrate",
-    "scaling": "binary bns l2 {svm} --calibrate",
-    "shaping": "shape bns l2 {svm} --calibrate",
+    "baseline": "impute binary l2 {svm} --calibrate",
+    "scaling": "impute binary bns l2 {svm} --calibrate",
+    "shaping": "impute shape bns l2 {svm} --calibrate",
+}
+
+
+class Further(NamedTuple):
+    """Chains that are compared on the first folds alone.
+
+    Attributes
+    ----------
+    folds : how many folds.
+    chains : by name.
+    pairs : the names of two chains, of which the first should be better; others are of the main table.
+    """
+
+    folds: int
+    chains: dict[str, str]
+    pairs: tuple[tuple[str, str], ...]
+
+
+FURTHER = {
+    "UCI": (
+        Further(
+            6,
+            {"beside-threshold": f"{BESIDE} {{svm}} --threshold f1"},
+            tuple(("beside-threshold", other) for other in ("baseline", "beside", "threshold")),
+        ),
+        Further(
+            2,
+            {"logistic": f"{PLAIN} {LOGISTIC}", "beside-logistic": f"{BESIDE} {LOGISTIC}"},
+            (("beside-logistic", "logistic"), ("beside-logistic", "beside")),
+        ),
+        Further(
+            2,
+            {
+                "forest": f"{PLAIN} predict RandomForestClassifier",
+                "beside-forest": f"{BESIDE} predict RandomForestClassifier",
+            },
+            (("beside-forest", "forest"), ("forest", "beside"), ("forest", "beside-threshold")),
+        ),
+    ),
+    "Text": (
+        Further(
+            6,
+            {"scaling-threshold": "impute binary bns l2 {svm} --threshold f1"},
+            tuple(("scaling-threshold", other) for other in ("baseline", "scaling", "threshold")),
+        ),
+    ),
 }
 LEARNERS = {  # instead of probabilities above a half, with the baseline
     "threshold": "--threshold f1",
@@ -35,8 +84,15 @@ MEANINGS = {
     "threshold": "the baseline with the threshold that is best for F1 in training",
     "criterion-auc": "the baseline with the C that is best for AUC in training",
     "class-weights": "the baseline with both classes of equal weight",
+    "beside-threshold": "`beside` with the threshold that is best for F1 in training",
+    "scaling-threshold": "`scaling` with the threshold that is best for F1 in training",
+    "logistic": "logistic regression instead of the SVM of the baseline",
+    "beside-logistic": "logistic regression instead of the SVM of `beside`",
+    "forest": "a random forest of 100 trees instead of the SVM of the baseline",
+    "beside-forest": "a random forest of 100 trees instead of the SVM of `beside`",
 }
 MEASURES = ("f1", "auc", "accuracy", "p20")
+FURTHER_MEASURES = ("f1", "auc", "accuracy")
 SHARES = (0.1, 0.2, 0.5)
 FOLDS, INNER, REPEATS = 10, 5, 3  # one repeat unless all is done
 CHOOSING_FOLDS = 3  # to choose among chains, each is fitted six times
@@ -45,7 +101,7 @@ UCI_ROWS, POSITIVES, FEWEST = 1000, 50, 30  # as in seed 000
 
 def chains(of: dict[str, str]) -> list[str]:
     """The chains of a table."""
-    return [f"{name}: {chain.format(svm=SVM.format(inner=INNER))}" for name, chain in of.items()]
+    return [f"{name}: {chain.format(svm=SVM, inner=INNER).format(inner=INNER)}" for name, chain in of.items()]
 
 
 def ways_to_decide(of: dict[str, str]) -> list[str]:
@@ -104,6 +160,23 @@ def _with_p(pair: Sequence[float]) -> str:
     return f"{mean:+.3f}" + (f" (p {p:.1g})" if p == p else "")  # of a single data set there is no p
 
 
+def further(results: Results, more: Results, group: Further) -> str:
+    """The pairs of a group of further chains, on its folds, which `results` of the main table have, too."""
+    rows = []
+    both = Results(row for row in (*results.rows, *more.rows) if row.fold < group.folds)
+    for number, share in enumerate(both.shares):
+        for one, other in group.pairs:
+            cells = []
+            for measure in FURTHER_MEASURES:
+                units = np.nanmean(both.values(measure)[..., number], axis=1)
+                pair = units[:, [both.chains.index(name) for name in (one, other)]].T
+                gaps = np.round(pair[0] - pair[1], 3)
+                cells += [_with_p(signed_rank(*pair)), f"{np.sum(gaps > 0)}, {np.sum(gaps == 0)}, {np.sum(gaps < 0)}"]
+            rows.append([f"{share:.0%}", f"{one} − {other}", *cells])
+    heads = [cell for measure in FURTHER_MEASURES for cell in (measure, "wins, ties, losses")]
+    return markdown(["trained on", "", *heads], rows)
+
+
 def choices(results: Results, names: Sequence[str]) -> str:
     """How often each chain was chosen."""
     rows = []
@@ -128,6 +201,20 @@ def main() -> None:
         store(given, name, results, MEASURES)
         parts += [f"## {kind}: {len(results.tasks)} tasks\n", means(results), "Minus the baseline:\n"]
         parts += [against(results, measure) for measure in MEASURES]
+        once, rows = whole | {"repeats": 1}, []
+        for number, group in enumerate(FURTHER[kind], 1):
+            part = compare(
+                *(given, f"{name}-further-{number}", sets, chains(group.chains)),
+                **(once | {"min_positives": fewest, "first": group.folds}),
+            )
+            rows += (of_tasks(part, tasks) if kind == "UCI" else part).rows
+        more = Results(rows)
+        store(given, f"{name}-further", more, MEASURES)
+        for group in FURTHER[kind]:
+            parts += [
+                FURTHER_HEAD.format(names=", ".join(group.chains), folds=group.folds),
+                further(results, more, group),
+            ]
         write(given, "\n".join(parts))  # at once, because the next part takes long
     for kind, (sets, of, fewest) in kinds.items():
         name = f"safeguards-{kind.lower()}-chosen"
@@ -151,6 +238,9 @@ classes.
 Over tasks: the mean difference, p of Wilcoxon's signed-rank test; over data sets: the same with the mean of a set as
 one observation, because tasks of a set share their rows. A difference below 0.0005 is a tie. Surely: on how many tasks
 the folds differ at 0.05 by the corrected resampled t-test (Nadeau, Bengio 2003); by chance it would be 5 %.
+"""
+
+FURTHER_HEAD = """On the first {folds} folds alone: {names}. Two chains over tasks, as above.
 """
 
 CHOSEN = """## {kind}: a choice in training

@@ -12,6 +12,7 @@ from command import run
 from filterkit_plugins.scikit_learn.weka_learners import LEARNERS, print_learners
 from weka import weka
 
+import filterkit
 from filterkit.plugin.registry import registry
 
 ROOT = Path(__file__).parent.parent
@@ -100,23 +101,55 @@ def test_the_page_has_every_learner():
 @pytest.mark.parametrize("name", ["iris", "breast-cancer"])
 def test_zero_r_predicts_as_weka(name, weka39, tmp_path):
     path = ROOT / "arff_samples" / f"{name}.arff"
-    lines = weka(weka39, "weka.classifiers.rules.ZeroR", "-t", str(path), "-T", str(path), "-p", "0").splitlines()
-    expected = [line.split()[2].partition(":")[2] for line in lines if re.match(r" +\d+ +\d+:", line)]
-    assert run("-o", "out.csv", path, *shlex.split(LEARNERS["ZeroR"].chain), cwd=tmp_path).returncode == 0
-    with open(tmp_path / "out.csv", newline="") as file:
-        assert [row["prediction"] for row in csv.DictReader(file)] == expected
+    assert predictions(path, LEARNERS["ZeroR"].chain, tmp_path) == weka_predictions(weka39, path, "rules.ZeroR")
 
 
 def test_multinomial_naive_bayes_predicts_as_weka(weka39, tmp_path):
     """On the class of most rows of each word count; priors of many rows hardly differ when they are smoothed."""
     path = ROOT / "arff_samples" / "sparse-counts-multiclass.arff"
-    name = "weka.classifiers.bayes.NaiveBayesMultinomial"
-    lines = weka(weka39, name, "-c", "last", "-t", str(path), "-T", str(path), "-p", "0").splitlines()
-    expected = [line.split()[2].partition(":")[2] for line in lines if re.match(r" +\d+ +\d+:", line)]
-    done = run("-o", "out.csv", path, "predict", "MultinomialNB", cwd=tmp_path)
+    expected = weka_predictions(weka39, path, "bayes.NaiveBayesMultinomial")
+    assert predictions(path, "predict MultinomialNB", tmp_path) == expected
+
+
+@pytest.mark.parametrize("name", ["uci/diabetes", "uci/credit-g", "uci/vehicle", "uci/ecoli", "weka/vote"])
+def test_logistic_regression_without_ridge_predicts_as_weka(name, weka39, shared_data, tmp_path):
+    path = shared_data / f"{name}.arff"
+    expected = weka_predictions(weka39, path, "functions.Logistic -R 0")
+    assert predictions(path, LEARNERS["Logistic"].chain, tmp_path) == expected
+
+
+def test_logistic_regression_with_a_ridge_predicts_as_weka(weka39, tmp_path):
+    """Where two classes do not overlap, the ridge alone has the weights end."""
+    path = ROOT / "arff_samples" / "breast-cancer.arff"
+    chain = LEARNERS["Logistic"].chain.replace("C=5e7", "C=0.05")
+    assert predictions(path, chain, tmp_path) == weka_predictions(weka39, path, "functions.Logistic -R 10")
+
+
+@pytest.mark.parametrize("rows", ["0 20 1 1; 1 0 1 3; 1 5 0 1; 2 1 1 0", "0 1 1 5; 4 0 -2 1; 1 9 1 1; 1 1 3 0"])
+def test_the_least_expected_cost_is_predicted_as_by_weka(rows, weka39, tmp_path):
+    path = ROOT / "arff_samples" / "sparse-counts-multiclass.arff"
+    (tmp_path / "a.cost").write_text("4 4\n" + rows.replace(";", "\n"))
+    learner = f'meta.CostSensitiveClassifier -M -cost-matrix "[{rows}]" -W weka.classifiers.bayes.NaiveBayesMultinomial'
+    found = predictions(path, "predict MultinomialNB --costs a.cost", tmp_path)
+    assert found == weka_predictions(weka39, path, learner)
+    assert found != predictions(path, "predict MultinomialNB", tmp_path)
+
+
+def weka_predictions(class_path, path, learner):
+    """The number of the class, from 0, that a learner of Weka predicts of each row that it has learned from."""
+    name, *options = shlex.split(learner)
+    files = ["-c", "last", "-t", str(path), "-T", str(path), "-p", "0"]
+    lines = weka(class_path, f"weka.classifiers.{name}", *files, *options).splitlines()
+    return [int(line.split()[2].partition(":")[0]) - 1 for line in lines if re.match(r" +\d+ +\d+:", line)]
+
+
+def predictions(path, chain, folder):
+    """The same of a chain."""
+    done = run("-o", "out.csv", path, *shlex.split(chain), cwd=folder)
     assert done.returncode == 0, done.stderr
-    with open(tmp_path / "out.csv", newline="") as file:
-        assert [row["prediction"] for row in csv.DictReader(file)] == expected
+    values = filterkit.read(str(path)).schema.class_attribute.values
+    with open(folder / "out.csv", newline="") as file:
+        return [values.index(row["prediction"]) for row in csv.DictReader(file)]
 
 
 def test_other_words_are_not_taken_for_classes_of_weka(tmp_path):

@@ -64,6 +64,7 @@ class EvaluateOptions(InputOptions):
     splits: str | None
     test: str | None
     choose: str | None
+    costs: str | None
     classes: tuple[str, ...]
     positives: tuple[str, ...]
     by_class: bool
@@ -157,6 +158,11 @@ class EvaluateCommand(CommandWithMeasures):
     type=click.Choice(MEASURES),
     help="Also let each training part choose one of the chains, the best by this measure in a cross-validation of its "
     "rows alone, and show the results as the chain 'chosen'.",
+)
+@click.option(
+    "--costs",
+    metavar="FILE",
+    help="Show the mean cost of the predictions by FILE, a cost matrix in one of Weka's formats (.cost).",
 )
 @click.option(
     "--by-class",
@@ -282,7 +288,7 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
         if file in files:
             raise UsageError(f"evaluate: {quoted(files[file], PATH)} and {quoted(path, PATH)} are the same DATA")
         files[file] = path
-    inputs = [path for path in (*paths, options.test, options.splits) if path is not None]
+    inputs = [path for path in (*paths, options.test, options.splits, options.costs) if path is not None]
     check_goals(options.outputs, inputs, known.files)
     formats = Formats(known.formats, options.from_)
     kinds = [formats.of_input(path) for path in paths]
@@ -302,6 +308,10 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
         _check_test(paths, options)
     if options.min_positives and not options.one_against_rest:
         raise UsageError("evaluate: --min-positives needs --one-against-rest")
+    if options.costs is None and "cost" in (options.choose, *options.shown):
+        raise UsageError("evaluate: the measure cost needs --costs FILE")
+    if options.costs is not None and options.one_against_rest:
+        raise UsageError("evaluate: --costs are of all classes; leave out --one-against-rest")
 
 
 def _check_test(paths: tuple[str, ...], options: EvaluateOptions) -> None:
@@ -403,6 +413,7 @@ def _read_splits(data: Batch, options: EvaluateOptions, known: Registry) -> OwnF
 
 def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry) -> Results:
     """Evaluate what the journal does not have yet."""
+    from filterkit.evaluation.costs import read_costs
     from filterkit.evaluation.journal import Journal
     from filterkit.evaluation.results import Results
     from filterkit.evaluation.runner import Evaluator, run
@@ -410,6 +421,9 @@ def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions
     test = _read_test(data[0][1], options, known)
     own = _read_splits(data[0][1], options, known)
     design = design if own is None else replace(design, splits=own.digest)
+    if options.costs is not None:
+        matrices = [read_costs(options.costs, rows.schema) for _, rows in data]
+        design = replace(design, costs=tuple(map(tuple, matrices[0].tolist())))
     evaluator = Evaluator(data, design, test, own)
     rows = data if test is None else [*data, ("--test", test)]
     journal = Journal(options.journal, rows, design) if options.journal is not None else None

@@ -103,6 +103,8 @@ def report(context: click.Context, /, paths: tuple[str, ...], **given: Any) -> N
     measures = shown_measures(results, options.shown)
     within = None if options.within is None else share_of("--within", options.within)
     if within is not None:
+        if not options.shown:
+            measures = [name for name in measures if name != "cost"]
         if unfit := NOT_FROM_0_TO_1.intersection(measures):
             raise UsageError(f"--within: {min(unfit)} has no share of its best value; choose another --measure")
         if len(results.methods()) < 2:

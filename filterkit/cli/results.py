@@ -111,7 +111,7 @@ def share_of(option: str, text: str) -> float:
 
 
 def shown_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
-    """The measures to show: those chosen, otherwise the usual ones, with micro F1 unless it equals one of them.
+    """The measures to show: those chosen, else the usual ones, micro F1 unless it equals one of them, and a cost.
 
     Raises
     ------
@@ -125,7 +125,9 @@ def shown_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
     of_classes = [row.values for row in results.rows if not row.is_numeric]
     is_new = any(values["micro_f1"] not in (values["f1"], values["accuracy"]) for values in of_classes)
     of_numbers = _SHOWN_OF_NUMBERS * (len(of_classes) < len(results.rows))
-    return [*_SHOWN * bool(of_classes), *(["micro_f1"] if is_new else []), *of_numbers]
+    has_costs = any(not math.isnan(values["cost"]) for values in of_classes)
+    more = [*(["micro_f1"] if is_new else []), *(["cost"] if has_costs else [])]
+    return [*_SHOWN * bool(of_classes), *more, *of_numbers]
 
 
 def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:

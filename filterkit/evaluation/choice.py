@@ -22,7 +22,14 @@ from filterkit.evaluation.trial import Trial, try_chains
 FOLDS = 5  # of the inner cross-validation, or fewer if there are fewer rows or groups
 
 
-def choose(chains: list[tuple[str, Chain]], measure: str, rows: Batch, splits: Splits | None, place: str) -> int:
+def choose(
+    chains: list[tuple[str, Chain]],
+    measure: str,
+    rows: Batch,
+    splits: Splits | None,
+    place: str,
+    costs: np.ndarray | None = None,
+) -> int:
     """The number of the chain with the best mean of a measure over inner folds, the first of equally good ones.
 
     Folds are left out whose training rows lack the positive class or a second one, or whose held-out rows have no
@@ -35,6 +42,7 @@ def choose(chains: list[tuple[str, Chain]], measure: str, rows: Batch, splits: S
     rows : the training rows.
     splits : of these rows; None if they cannot be split.
     place : what messages begin with.
+    costs : of predictions, or None.
 
     Raises
     ------
@@ -43,7 +51,7 @@ def choose(chains: list[tuple[str, Chain]], measure: str, rows: Batch, splits: S
     merits = []
     for number, training, held_out in _parts(rows, splits):
         within = f"{place}, inner fold {number + 1}"
-        trials = try_chains(chains, training, held_out, within)
+        trials = try_chains(chains, training, held_out, within, costs)
         merits.append(
             [_merit(trial, measure, f"{within}, chain {quoted(name)}") for trial, (name, _) in zip(trials, chains)]
         )

@@ -32,6 +32,7 @@ class Design:
     splits : a hash of the folds of a file of splits; None if there is none.
     choose : the measure by which each training part also chooses one of the chains, see `filterkit.evaluation.choice`;
         None if none is chosen.
+    costs : of predictions, by the true and the predicted class; None if there are none.
     """
 
     chains: tuple[tuple[str, str], ...]
@@ -45,6 +46,7 @@ class Design:
     choose: str | None = None
     fold_column: str | None = None
     splits: str | None = None
+    costs: tuple[tuple[float, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         if self.folds < 2:

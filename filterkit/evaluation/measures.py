@@ -40,6 +40,22 @@ _ABOUT: dict[str, tuple[str, str]] = {
     ),
     "log_loss": ("logarithmic loss", "mean of -ln p of the true class, for probabilities; smaller is better"),
     "brier": ("Brier score", "mean squared error of the probabilities; smaller is better"),
+    "hamming_loss": ("Hamming loss", "share of the predictions that are wrong, 1 - accuracy; smaller is better"),
+    "subset_accuracy": ("exact match", "share of the rows of which all labels are predicted right"),
+    "one_error": ("one-error", "share of the rows that lack the label with the highest score; smaller is better"),
+    "coverage": (
+        "coverage",
+        "how many labels come before the last right one, from the highest score down; smaller is better",
+    ),
+    "ranking_loss": (
+        "ranking loss",
+        "share of the pairs of a right and a wrong label in which the wrong one scores as high; smaller is better",
+    ),
+    "lrap": (
+        "label ranking average precision",
+        "precision among the labels that score as high as a right one; mean over right labels, then rows",
+    ),
+    "cost": ("mean cost", "cost of the predictions by --costs; smaller is better"),
     **ABOUT,
 }
 TITLES = {name: title for name, (title, _) in _ABOUT.items()}
@@ -49,9 +65,11 @@ MEASURES: tuple[str, ...] = tuple(_ABOUT)
 OF_CLASSES = tuple(name for name in MEASURES if name not in OF_NUMBERS)
 EARLY_MEASURES = MEASURES[:12]  # those in results files of all versions
 OF_PROBABILITIES = frozenset(("log_loss", "brier"))
-OF_SCORES = frozenset(("auc", "p20", "bep", "pr_auc"))
-LOSSES = OF_PROBABILITIES | LOSSES_OF_NUMBERS  # of which smaller values are better
-NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier", *OF_NUMBERS))
+_OF_LABELS = ("one_error", "coverage", "ranking_loss", "lrap")
+OF_SCORES = frozenset(("auc", "p20", "bep", "pr_auc", *_OF_LABELS))
+# Of these, smaller values are better.
+LOSSES = OF_PROBABILITIES | {"hamming_loss", "one_error", "coverage", "ranking_loss", "cost"} | LOSSES_OF_NUMBERS
+NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier", "coverage", "cost", *OF_NUMBERS))
 _TIED = 2.0**-40  # scores that differ by less than this share of their size are equal
 
 
@@ -69,9 +87,9 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     By default they are all of `OF_CLASSES` or, of predicted numbers, of `OF_NUMBERS`, see `measure_numbers`.
 
     ``accuracy`` is the share of rows that are predicted right if tasks are exclusive. Otherwise it is the share of
-    right cells, one for each row and label or target, which with several labels is 1 − Hamming loss. For ``micro_``
-    measures, tp, fp and fn are added up over tasks. All other measures are computed for each task and averaged over
-    tasks.
+    right cells, one for each row and label or target, which is 1 − ``hamming_loss``. ``subset_accuracy`` is the share
+    of rows of which all cells are right, as scikit-learn's ``accuracy_score``. For ``micro_`` measures, tp, fp and fn
+    are added up over tasks. All other measures are computed for each task and averaged over tasks.
 
     - precision = tp / (tp + fp), 0 if nothing is predicted positive; recall = sensitivity = tp / (tp + fn);
       f1 = 2 tp / (2 tp + fp + fn); specificity = tn / (tn + fp).
@@ -93,13 +111,26 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     - log_loss: the mean of −ln p of the true class, where p is at least 2⁻⁵²; brier: the mean squared difference of p
       and 1 or 0, for several classes summed over classes. Both are NaN unless scores are probabilities.
 
+    Others are of the order of the scores of two or more labels in each row (Tsoumakas and others, *Mining Multi-label
+    Data*, 2010, section 7), and NaN for other tasks. A wrong label counts as before a right one of the same score, as
+    in scikit-learn:
+
+    - one_error: the share of rows that lack a label of the highest score, as do rows without labels (MEKA's one-error).
+    - coverage: the number of labels that score at least as high as the lowest right one, less that one; 0 for rows
+      without labels. It is scikit-learn's ``coverage_error`` − 1, as MULAN counts.
+    - ranking_loss: the share of pairs of a right and a wrong label in which the wrong one scores at least as high; 0
+      for rows without pairs (``label_ranking_loss``).
+    - lrap: for each right label, the share of right ones among those that score at least as high; 1 for rows
+      without labels (``label_ranking_average_precision_score``).
+
+    ``cost`` is the mean of `Outcome.costs`, NaN without them.
+
     A row of weight w counts like w rows; rows without weights have the weight 1.
 
     If the fold has no positive row of a task, only its specificity is defined; without a negative row, specificity and
     auc are undefined. The average is over the other tasks, and NaN if there are none. So a class that is absent from
     the fold does not lower the precision, where scikit-learn would count a 0. ``micro_`` measures do count its false
-    positives; they are NaN only if no task has a positive row. Without scores, auc, p20, bep, pr_auc, log_loss and
-    brier are NaN.
+    positives; they are NaN only if no task has a positive row. Without scores, their measures are NaN.
 
     Raises
     ------
@@ -125,12 +156,38 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     return {name: found[name] for name in names}
 
 
-def _accuracy(outcome: Outcome) -> tuple[float]:
+def _accuracy(outcome: Outcome) -> tuple[float, float, float]:
     right = outcome.truth == outcome.predicted
     whole = np.logical_and.reduceat(right, group_bounds(outcome.exclusive, right.shape[1])[:-1], axis=1)
+    subset = float(np.average(whole.all(axis=1), weights=outcome.weights))
     if outcome.weights is None:
-        return (whole.mean(),)
-    return (float((outcome.weights @ whole).sum() / (outcome.weights.sum() * whole.shape[1])),)
+        return whole.mean(), (~whole).mean(), subset
+    total = outcome.weights.sum() * whole.shape[1]
+    accuracy, loss = (float((outcome.weights @ cells).sum() / total) for cells in (whole, ~whole))
+    return accuracy, loss, subset
+
+
+def _of_labels(outcome: Outcome) -> tuple[float, ...]:
+    truth = outcome.truth
+    if outcome.scores is None or outcome.exclusive is not False or truth.shape[1] < 2:
+        return (np.nan,) * len(_OF_LABELS)
+    from scipy.stats import rankdata
+
+    # For each label, how many labels score at least as high, and how many right ones, which is told for right ones.
+    labels = rankdata(-outcome.scores, "max", axis=1)
+    rights = rankdata(np.where(truth, labels, np.inf), "max", axis=1)
+    right, wrong = truth.sum(axis=1), (~truth).sum(axis=1)
+    found = (
+        ~(truth & (labels == rights)).any(axis=1),
+        np.where(truth, labels - 1, 0).max(axis=1),
+        np.where(truth, labels - rights, 0).sum(axis=1) / np.maximum(right * wrong, 1),
+        np.where(right > 0, np.where(truth, rights / labels, 0).sum(axis=1) / np.maximum(right, 1), 1),
+    )
+    return tuple(float(np.average(each, weights=outcome.weights)) for each in found)
+
+
+def _cost(outcome: Outcome) -> tuple[float]:
+    return (np.nan if outcome.costs is None else float(np.average(outcome.costs, weights=outcome.weights)),)
 
 
 def _counted(outcome: Outcome) -> tuple[float, ...]:
@@ -174,7 +231,7 @@ def _of_probabilities(outcome: Outcome) -> tuple[float, float]:
 
 # The functions, and the measures that each computes, in the order in which it returns them.
 _GROUPS = {
-    ("accuracy",): _accuracy,
+    ("accuracy", "hamming_loss", "subset_accuracy"): _accuracy,
     (
         *("precision", "recall", "f1", "micro_precision", "micro_recall", "micro_f1"),
         *("sensitivity", "specificity"),
@@ -182,6 +239,8 @@ _GROUPS = {
     ("auc", "p20", "bep", "pr_auc"): _ordered,
     ("kappa", "mcc"): _agreement,
     ("log_loss", "brier"): _of_probabilities,
+    _OF_LABELS: _of_labels,
+    ("cost",): _cost,
 }
 
 

@@ -324,10 +324,11 @@ class Evaluator:
         test, split = batch.take(numbers), hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()[:8]
         place = f"{data}, {task}, {splits.name(fold) or f'fold {fold + 1}'}"
         results: list[Result] = []
+        costs = None if self.design.costs is None else np.array(self.design.costs)
         for share in splits.shares:
             training = batch.take(splits.training(fold, share)).replace(start=0)
             properties = properties_of([training])
-            trials = try_chains(self._chains, training, test, place)
+            trials = try_chains(self._chains, training, test, place, costs)
             self._check_kind(batch, trials, place)
             of_chains = [
                 Result(
@@ -347,7 +348,7 @@ class Evaluator:
             if self.design.choose is not None:
                 began = time.perf_counter()
                 inner = splits.inner(fold, share, FOLDS)
-                best = of_chains[choose(self._chains, self.design.choose, training, inner, place)]
+                best = of_chains[choose(self._chains, self.design.choose, training, inner, place, costs)]
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))
         return results

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+import numpy as np
+
 from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.chains.chain import Chain, add_remedies, open_training_rows
 from filterkit.chains.fitting import Fitting
@@ -14,7 +16,7 @@ from filterkit.data.batch import Batch
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, StageError, quoted, unexpected
 from filterkit.stages.base import Stage, transform
-from filterkit.stages.learner import FittedLearner
+from filterkit.stages.learner import FittedLearner, counted_rows
 from filterkit.stages.models import Outcome
 from filterkit.stages.nothing_learned import collect_warnings
 
@@ -36,7 +38,9 @@ class Trial(NamedTuple):
     seconds: float
 
 
-def try_chains(chains: Sequence[tuple[str, Chain]], training: Batch, test: Batch, place: str) -> list[Trial]:
+def try_chains(
+    chains: Sequence[tuple[str, Chain]], training: Batch, test: Batch, place: str, costs: np.ndarray | None = None
+) -> list[Trial]:
     """Fit chains on training rows, and predict test rows. Chains that begin alike fit their common beginning once.
 
     Parameters
@@ -44,6 +48,7 @@ def try_chains(chains: Sequence[tuple[str, Chain]], training: Batch, test: Batch
     chains : the name of each chain, and the chain, which ends in a learner.
     training, test : the rows.
     place : what messages begin with.
+    costs : of predictions, as `read_costs` returns them; None if there are none.
 
     Raises
     ------
@@ -60,7 +65,7 @@ def try_chains(chains: Sequence[tuple[str, Chain]], training: Batch, test: Batch
                 try:
                     grown = branch.grow(stages, numbers)
                     if len(numbers) == 1:
-                        trials[numbers[0]] = grown.finish(stages[numbers[0]][-1].name)
+                        trials[numbers[0]] = grown.finish(stages[numbers[0]][-1].name, costs)
                     else:
                         waiting.append(grown)
                 except (MemoryError, OSError):
@@ -106,8 +111,8 @@ class _Branch(NamedTuple):
         warnings = list(dict.fromkeys([*self.warnings, *messages]))
         return _Branch(numbers, self.depth + len(following), fitting, test, warnings, seconds)
 
-    def finish(self, name: str) -> Trial:
-        """Let the learner at the end of the only chain, a stage of this name, predict the test rows."""
+    def finish(self, name: str, costs: np.ndarray | None) -> Trial:
+        """Let the learner at the end of the only chain, a stage of this name, predict the test rows at these costs."""
         began = time.perf_counter()
         learner = self.fitting.steps[-1].fitted
         assert isinstance(learner, FittedLearner)
@@ -115,6 +120,12 @@ class _Branch(NamedTuple):
             outcome = learner.outcome(self.test)
         if not len(outcome.truth):
             raise StageError(name, "all rows to test on have the weight 0")
+        if costs is not None:
+            target, y = self.test.schema.class_attribute, self.test.y
+            if y is None or target is None or len(target.values) != len(costs):
+                raise StageError(name, f"costs are of {len(costs)} classes, and the chain makes another class")
+            said = learner.tasks.decode(outcome.predicted)
+            outcome = outcome._replace(costs=costs[y[counted_rows(self.test)], said])
         warnings = list(dict.fromkeys([*self.warnings, *messages]))
         if outcome.scores is None:
             warnings.append(f"{name}: it predicts labels without scores, so measures of scores are unknown")

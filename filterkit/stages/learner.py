@@ -344,12 +344,10 @@ class FittedLearner(Fitted):
             codes, scores = scores, scores[:, :0]
         elif target is None:
             codes = self._decode_labels(chosen)
-        elif len(self.tasks.names) > 1:
-            codes = self.tasks.codes[chosen.argmax(axis=1)][:, None].astype(np.float64)
-        elif len(target.values) > 2:
+        elif len(self.tasks.names) == 1 and len(target.values) > 2:
             codes = chosen.astype(np.float64)
         else:
-            codes = np.where(chosen, self.tasks.codes[0], 1 - self.tasks.codes[0]).astype(np.float64)
+            codes = self.tasks.decode(chosen)[:, None].astype(np.float64)
         return batch.replace(schema=self.schema, X=_append_columns(batch, np.hstack([codes, scores])))
 
     def _decode_labels(self, chosen: np.ndarray) -> np.ndarray:

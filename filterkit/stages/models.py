@@ -62,6 +62,15 @@ class Tasks(NamedTuple):
             return np.asarray(batch.y[:, known.labels[self.codes]] == known.codes[self.codes])
         return np.asarray(batch.y[:, None] == self.codes)
 
+    def decode(self, chosen: np.ndarray) -> np.ndarray:
+        """Return int64 (rows,), the index of the class that each row is predicted as, if all classes are told apart.
+
+        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive.
+        """
+        if len(self.names) > 1:
+            return np.asarray(self.codes[chosen.argmax(axis=1)])
+        return np.asarray(np.where(chosen[:, 0], self.codes[0], 1 - self.codes[0]))
+
 
 def make_numeric_tasks(schema: Schema, means: np.ndarray) -> Tasks:
     """Make the tasks of a numeric class or of numeric targets; `means` as of `Tasks`."""
@@ -159,6 +168,7 @@ class Outcome(NamedTuple):
     weights : float64 (rows,), instance weights above 0; or None if all are 1.
     probabilities : whether the scores are probabilities.
     means : as of `Tasks`.
+    costs : float64 (rows,), what each prediction costs; None if there are no costs.
     """
 
     truth: np.ndarray
@@ -168,6 +178,7 @@ class Outcome(NamedTuple):
     weights: np.ndarray | None = None
     probabilities: bool = False
     means: np.ndarray | None = None
+    costs: np.ndarray | None = None
 
     @property
     def is_numeric(self) -> bool:

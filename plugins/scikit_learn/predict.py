@@ -25,6 +25,7 @@ from filterkit.plugin import (
     make_learned_table,
     measures,
     quoted,
+    read_costs,
 )
 
 from .estimators import (
@@ -61,6 +62,9 @@ class Predict(Learner):
     combinations are tried, and the first of equally good ones is taken. Values that are lists or texts with commas
     cannot be in a grid.
 
+    ``--costs`` predicts the class whose expected cost is least by the probabilities, the first of equal ones, as Weka's
+    CostSensitiveClassifier with -M does, but only classes that have training rows. The file is a cost matrix of Weka.
+
     The estimator gets sparse rows as sparse rows, missing values if it accepts them, and the instance weights; what it
     does not accept is refused. Classes are numbers, in the order of the header. Nominal attributes of two values are 0
     and 1; `HistGradientBoostingClassifier` gets all nominal attributes as categories. Labels that are learned apart
@@ -88,6 +92,7 @@ class Predict(Learner):
         choices=("accuracy", "f1", "auc", "mae", "rmse", "r2"),
     )
     folds: int = option(5, "Number of folds of the inner cross-validation.", minimum=2)
+    costs: str | None = option(None, "File of costs of predictions, to predict what costs least.")
     seed: int = option(0, "Seed for the estimator, and for drawing the folds.", minimum=0, maximum=2**32 - 1)
 
     @classmethod
@@ -203,6 +208,7 @@ class Predict(Learner):
         return measures(outcome, (criterion,))[criterion]
 
     def _fit(self, training: Training, chosen: dict[str, Any]) -> Estimators:
+        costs = None if self.costs is None else read_costs(self.costs, training.schema)
         is_numeric, needs_columns = training.tasks.is_numeric, not self._tags.target_tags.single_output
         targets = list(training.truth.T) if is_numeric else _make_targets(training)
         takes_several = self._tags.target_tags.multi_output if is_numeric else self._tags.classifier_tags.multi_label
@@ -214,7 +220,7 @@ class Predict(Learner):
                 self._fit_one(training, target, chosen) if is_numeric or np.ptp(target) else int(target.flat[0])
                 for target in targets
             ]
-        return Estimators(self, fitted, training.tasks)
+        return Estimators(self, fitted, training.tasks, costs)
 
     def _fit_one(self, training: Training, target: np.ndarray, chosen: dict[str, Any]) -> Any:
         """Fit an estimator to values of one target, int64 (rows,), or of all labels, int64 (rows, labels).
@@ -249,7 +255,10 @@ class Predict(Learner):
                 raise FilterkitError(f"the estimator in it is no {self.class_name}")
             if type(each) is wanted and getattr(each, "n_features_in_", features) != features:
                 raise FilterkitError("the estimator in it does not fit its features")
-        return Estimators(self, estimators, tasks)
+        costs = state.get("costs")
+        if costs is not None and (costs.ndim != 2 or min(costs.shape) <= max(1, *tasks.codes)):
+            raise FilterkitError("its costs do not fit its classes")
+        return Estimators(self, estimators, tasks, costs)
 
 
 def _make_targets(training: Training) -> list[np.ndarray]:
@@ -288,18 +297,27 @@ class Estimators:
     estimators : one for the class, for each label or for each target; a number stands for one whose training rows all
         had that value. Or a single one for all labels.
     tasks : what they predict.
+    costs : float64 (classes, classes), of predicting each class (second axis) where another is true, by which the class
+        is predicted; or None.
     """
 
-    def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks) -> None:
-        self._stage, self._estimators, self._tasks = stage, estimators, tasks
+    def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: np.ndarray | None = None) -> None:
+        self._stage, self._estimators, self._tasks, self._costs = stage, estimators, tasks, costs
         fitted = [each for each in estimators if not isinstance(each, int)]
         thresholds = {"predict_proba": 0.5, "decision_function": 0.0}
         self._method = next((name for name in thresholds if all(hasattr(each, name) for each in fitted)), "")
         self.threshold = thresholds.get(self._method)
+        if costs is not None and self._method != "predict_proba":
+            raise StageError(
+                stage.name,
+                f"--costs needs probabilities, which {stage.class_name} does not have; take another classifier, such "
+                "as LogisticRegression",
+            )
 
     def get_state(self) -> dict[str, Any]:
         """Implement `Fitted.get_state`."""
-        return {"estimators": dump_estimator(self._estimators)}
+        state = {"estimators": dump_estimator(self._estimators)}
+        return state if self._costs is None else {**state, "costs": self._costs}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
         """See `Model`: each estimator, after the parameters that were chosen for it."""
@@ -324,8 +342,14 @@ class Estimators:
 
     def predict(self, X: Any) -> np.ndarray:
         """Return `Outcome.predicted` of rows."""
-        response = self._respond(X, "predict")
-        return response if self._tasks.is_numeric else response > 0
+        if self._costs is None:
+            response = self._respond(X, "predict")
+            return response if self._tasks.is_numeric else response > 0
+        codes, p = self._tasks.codes, self._respond(X, "predict_proba")
+        if len(codes) == 1:  # of two classes
+            codes, p = np.arange(2), np.hstack([1 - p, p] if codes[0] else [p, 1 - p])
+        expected = np.einsum("rt,tc->rc", p, self._costs[np.ix_(codes, codes)])  # row by row, unlike a matrix product
+        return np.asarray(codes[expected.argmin(axis=1)][:, None] == self._tasks.codes)
 
     def _respond(self, X: Any, method: str) -> np.ndarray:
         """Return float64 (rows, tasks), what a method gives for each task.

@@ -57,8 +57,8 @@ LEARNERS = {
         "impute onehot range svm", "SMO learns each pair of classes, and svm each class against the rest"
     ),
     "Logistic": Counterpart(
-        "impute onehot standardize predict LogisticRegression --set C=1e8 --set max_iter=10000",
-        "the ridge is of standardized columns",
+        "impute onehot standardize predict LogisticRegression --set C=5e7 --set solver=newton-cg --set tol=1e-8",
+        "the same where the classes overlap, and Weka's ridge R of two classes is C = 1 / (2 R)",
     ),
     "SimpleLogistic": Counterpart(
         "impute onehot standardize predict LogisticRegression",
@@ -95,7 +95,8 @@ LEARNERS = {
     "SMOreg": Counterpart("", _NUMBERS),
     "FilteredClassifier": Counterpart("impute onehot standardize svm", "the stages before a learner are its filters"),
     "CostSensitiveClassifier": Counterpart(
-        "impute onehot standardize predict LogisticRegression --set class_weight=balanced", "weights instead of costs"
+        "impute onehot standardize predict LogisticRegression --set class_weight=balanced",
+        "weights instead of costs; --costs FILE instead, its option -M",
     ),
     "CVParameterSelection": Counterpart("impute onehot standardize predict SVC --grid C=0.1,1,10 --folds 2", ""),
     "MultiClassClassifier": Counterpart(

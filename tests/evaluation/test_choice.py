@@ -162,9 +162,9 @@ def test_the_choice_never_sees_a_test_row(monkeypatch):
     batch = batch.replace(X=np.column_stack([np.arange(60.0), batch.X[:, 1]]))
     seen = []
 
-    def spied(chains, training, test, place):
+    def spied(chains, training, test, place, costs):
         seen.append((place, training.X[:, 0].astype(int), test.X[:, 0].astype(int)))
-        return try_chains(chains, training, test, place)
+        return try_chains(chains, training, test, place, costs)
 
     try_chains = choice.try_chains
     monkeypatch.setattr(choice, "try_chains", spied)

@@ -85,7 +85,7 @@ def test_an_interrupted_evaluation_is_resumed(shares, tmp_path, ran):
     undisturbed = [result for _, part in run(Evaluator(data(), plan)) for result in part]
     assert comparable(results) == comparable(undisturbed)
     ran.clear()
-    assert go_on(path, data(), plan) == results
+    assert list(map(repr, go_on(path, data(), plan))) == list(map(repr, results))  # as NaN is not equal to NaN
     assert not ran
 
 

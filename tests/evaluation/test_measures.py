@@ -13,7 +13,10 @@ from sklearn.metrics import (
     brier_score_loss,
     cohen_kappa_score,
     confusion_matrix,
+    coverage_error,
     hamming_loss,
+    label_ranking_average_precision_score,
+    label_ranking_loss,
     log_loss,
     matthews_corrcoef,
     precision_recall_fscore_support,
@@ -26,6 +29,7 @@ from filterkit.evaluation.regression import OF_NUMBERS
 from filterkit.stages.models import Outcome
 
 NAN = float("nan")
+OF_LABELS = ("one_error", "coverage", "ranking_loss", "lrap")
 
 
 def outcome(truth, predicted=None, scores=None, exclusive=False):
@@ -47,7 +51,8 @@ def pick(found, *names):
 def test_the_measures_have_these_names():
     names = "accuracy precision recall f1 micro_precision micro_recall micro_f1 sensitivity specificity auc p20 bep"
     assert tuple(names.split()) == EARLY_MEASURES
-    assert (*EARLY_MEASURES, "kappa", "mcc", "pr_auc", "log_loss", "brier") == OF_CLASSES
+    later = "kappa mcc pr_auc log_loss brier hamming_loss subset_accuracy one_error coverage ranking_loss lrap cost"
+    assert (*EARLY_MEASURES, *later.split()) == OF_CLASSES
     assert tuple(MEANINGS) == MEASURES == (*OF_CLASSES, *OF_NUMBERS)
     assert tuple(measures(outcome([1, 0]))) == OF_CLASSES
     assert all(type(value) is float for value in measures(outcome([[1, 0], [0, 1]])).values())
@@ -56,10 +61,10 @@ def test_the_measures_have_these_names():
 def test_without_scores_their_measures_are_unknown():
     given = outcome([1, 0, 1], [1, 1, 1])
     found = measures(given._replace(scores=None))
-    of_scores = ("auc", "p20", "bep", "pr_auc", "log_loss", "brier")
-    assert pick(found, *of_scores) == approx(*[NAN] * 6)
+    of_scores = ("auc", "p20", "bep", "pr_auc", "log_loss", "brier", *OF_LABELS)
+    assert pick(found, *of_scores) == approx(*[NAN] * len(of_scores))
     others = [name for name in OF_CLASSES if name not in of_scores]
-    assert pick(found, *others) == pick(measures(given), *others)
+    assert pick(found, *others) == approx(*pick(measures(given), *others))
 
 
 @pytest.mark.parametrize("name", OF_CLASSES)
@@ -104,7 +109,7 @@ def test_accuracy_of_targets_is_of_rows_and_targets():
 
 def test_measures_of_all_right_and_all_wrong_predictions():
     truth = np.array([1, 0, 1, 0, 0])
-    names = tuple(name for name in OF_CLASSES if name not in LOSSES)
+    names = tuple(name for name in OF_CLASSES if name not in (*LOSSES, "lrap"))
     right = measures(outcome(truth), names)
     assert right.pop("p20") == 2 / 5
     assert set(right.values()) == {1.0}
@@ -147,10 +152,11 @@ def test_one_positive_cell_among_many_tasks():
 
 def test_measures_without_positive_or_negative_rows_are_nan():
     negative, positive = measures(outcome([0, 0], [0, 1])), measures(outcome([1, 1], [0, 1]))
-    assert pick(negative, "accuracy", "specificity") == (1 / 2, 1 / 2)
-    assert all(np.isnan(value) for name, value in negative.items() if name not in ("accuracy", "specificity"))
+    of_all_rows = ("accuracy", "specificity", "hamming_loss", "subset_accuracy")
+    assert pick(negative, *of_all_rows) == (1 / 2,) * 4
+    assert all(np.isnan(value) for name, value in negative.items() if name not in of_all_rows)
     assert {name for name, value in positive.items() if np.isnan(value)} == {
-        *("specificity", "auc", "kappa", "mcc", "log_loss", "brier")
+        *("specificity", "auc", "kappa", "mcc", "log_loss", "brier", *OF_LABELS, "cost")
     }
 
 
@@ -176,6 +182,48 @@ def test_measures_of_several_tasks_equal_those_of_scikit_learn(seed):
     assert found["auc"] == pytest.approx(roc_auc_score(truth, scores, average="macro"), rel=1e-12)
     assert found["specificity"] == pytest.approx(recall_score(~truth, ~predicted, average="macro"), rel=1e-12)
     assert found["sensitivity"] == found["recall"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_measures_of_labels_equal_those_of_scikit_learn(seed, weighted):
+    """Some rows have no label, some have all, and scores tie."""
+    rng = np.random.default_rng(seed)
+    truth, scores = rng.random((60, 5)) < 0.3, np.round(rng.random((60, 5)), 1)
+    truth[:3], truth[3:6] = False, True
+    weights = rng.integers(1, 4, 60).astype(float) if weighted else None
+    given = Outcome(truth, scores > 0.5, scores, False, weights)
+    found = measures(given)
+    one_error = [0 if all(row[s == s.max()]) else 1 for row, s in zip(truth, scores)]
+    assert pick(found, *OF_LABELS, "hamming_loss", "subset_accuracy") == approx(
+        np.average(one_error, weights=weights),
+        coverage_error(truth, scores, sample_weight=weights) - np.average(truth.any(axis=1), weights=weights),
+        label_ranking_loss(truth, scores, sample_weight=weights),
+        label_ranking_average_precision_score(truth, scores, sample_weight=weights),
+        hamming_loss(truth, given.predicted, sample_weight=weights),
+        accuracy_score(truth, given.predicted, sample_weight=weights),
+    )
+
+
+def test_measures_of_the_order_of_labels_worked_by_hand():
+    """The right labels of the first row are second and third of three; those of the second are first and tied."""
+    found = measures(outcome([[0, 1, 1], [1, 1, 0]], [[1, 1, 0], [1, 1, 0]], [[0.9, 0.8, 0.1], [0.9, 0.2, 0.2]]))
+    expected = (1 / 2, (2 + 2) / 2, (1 + 1 / 2) / 2, ((1 / 2 + 2 / 3) / 2 + (1 + 2 / 3) / 2) / 2)
+    assert pick(found, *OF_LABELS) == approx(*expected)
+    assert pick(found, "accuracy", "hamming_loss", "subset_accuracy") == approx(4 / 6, 2 / 6, 1 / 2)
+
+
+@pytest.mark.parametrize("exclusive", [True, np.array([0, 0, 1])])
+def test_the_order_of_classes_and_targets_is_not_measured(exclusive):
+    truth = [[0, 1, 1], [1, 0, 1]]
+    found = measures(outcome(truth, scores=np.zeros((2, 3)))._replace(exclusive=exclusive))
+    assert pick(found, *OF_LABELS) == approx(*[NAN] * 4)
+
+
+def test_the_cost_is_the_mean_by_weight():
+    given = outcome([1, 0])._replace(costs=np.array([2.0, -1.0]))
+    assert measures(given)["cost"] == 0.5
+    assert measures(given._replace(weights=np.array([3.0, 1.0])))["cost"] == 1.25
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -234,7 +282,7 @@ def test_a_row_of_weight_3_counts_like_three_rows(exclusive):
     times = rng.integers(1, 4, 40)
     weighted = Outcome(truth, predicted, scores, exclusive, times.astype(float), True)
     copied = Outcome(*(np.repeat(each, times, axis=0) for each in weighted[:3]), exclusive, None, True)
-    assert measures(weighted) == pytest.approx(measures(copied), rel=1e-12)
+    assert measures(weighted) == pytest.approx(measures(copied), rel=1e-12, nan_ok=True)
 
 
 def test_losses_are_of_probabilities_alone():
@@ -314,7 +362,7 @@ def test_tasks_are_averaged():
     whole = measures(Outcome(truth, scores > 4, scores, False))
     single = [measures(outcome(truth[:, j], scores[:, j] > 4, scores[:, j])) for j in range(3)]
     for name in OF_CLASSES:
-        if not name.startswith("micro") and name not in LOSSES:
+        if not name.startswith("micro") and name not in (*LOSSES, "subset_accuracy", "lrap"):
             assert whole[name] == pytest.approx(np.mean([one[name] for one in single]), rel=1e-12)
 
 

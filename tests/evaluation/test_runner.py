@@ -59,9 +59,9 @@ def fits(monkeypatch):
     """The rows that the chains of every part are fitted on."""
     seen, try_chains = [], evaluation.try_chains
 
-    def spy(chains, training, test, place):
+    def spy(chains, training, test, place, costs):
         seen.append(training)
-        return try_chains(chains, training, test, place)
+        return try_chains(chains, training, test, place, costs)
 
     monkeypatch.setattr(evaluation, "try_chains", spy)
     return seen

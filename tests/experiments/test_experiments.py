@@ -38,6 +38,8 @@ SMALL = {
         "FEWEST": 20,
         "SVM": "svm --c 1 --folds {inner}",
         "LEARNERS": {"threshold": "--threshold f1"},
+        "LOGISTIC": "predict LogisticRegression",
+        "FURTHER": {"UCI": (), "Text": ()},
     },
     "seed_004_selection_metrics": {"METRICS": ("bns", "ig", "chi", "acc2", "acc"), "SIZES": (10, 50), "SKEW": 3},
 }
@@ -163,14 +165,39 @@ def test_advice_is_by_the_number_of_positive_rows(lab, monkeypatch, tmp_path, ca
     text = capsys.readouterr().out
     tables = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     assert "Counts of words" not in text
-    few, _, more, _ = tables[2:6]
+    few, _, _, more, _, _ = tables[2:8]
     assert few[:5] == ["1 to 10", "50 to 50", "10 of 5", "f1", "`shaping`"]
     assert few[-2].startswith("+0.30") and few[-2].endswith("(p 0.002; 10, 0, 0)") and few[-1] == "none"
     assert more[:5] == ["31 to 100", "500 to 500", "10 of 5", "f1", "`beside`"]
+    assert few[3] == "f1" and [cells[3] for cells in tables[2:8]] == ["f1", "auc", "accuracy"] * 2
     by, alike, every, best = next(cells for cells in tables if cells[0] == "f1")
     assert (by, alike[:5], every[:4], best[:5]) == ("f1", "+0.30", "+0.1", "+0.30")  # half are like few, half like more
     assert alike.endswith("(0% worse)") and best.endswith("(0% worse)")
     assert "svm --c 0.01,0.1,1,10,100 --folds 5 --threshold f1" in text
+
+
+def with_missing_values(rows):
+    """Rows with a nominal column, in which and in the others a fifth of the values is missing."""
+    rng = np.random.default_rng(3)
+    features = [*rows.schema.features, filterkit.Attribute("town", "nominal", ("Oslo", "Rome", "Paris"))]
+    X = np.column_stack([rows.X, rng.integers(0, 3, len(rows))])
+    X[rng.random(X.shape) < 0.2] = np.nan
+    schema = filterkit.Schema("m", [*features, rows.schema.class_attribute], class_index=len(features))
+    return filterkit.Batch(schema, X, rows.y)
+
+
+def test_what_is_advised_runs_on_missing_values(lab):
+    """It fills them itself; words are counts, without nominal columns."""
+    script = importlib.import_module("safeguards")
+    rows = columns(sample("breast-cancer"), range(4)).rows(0, 60)
+    rows = with_missing_values(rows)
+    for kind, of in (("UCI", script.UCI_CHAINS), ("Text", script.TEXT_CHAINS)):
+        batch = rows if kind == "UCI" else columns(rows, range(4))
+        texts = [*script.chains(of), *script.ways_to_decide(of)]
+        texts += [text for group in script.FURTHER[kind] for text in script.chains(group.chains)]
+        for text in texts:
+            out = filterkit.chain(text.partition(": ")[2]).fit_transform(batch)[1]
+            assert len(out) == 60 and "prediction" in out.schema.names, text
 
 
 def test_the_page_of_advice_is_printed_from_the_results(lab, capsys):

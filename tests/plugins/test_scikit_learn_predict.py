@@ -18,6 +18,7 @@ from sklearn import metrics
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import SVC, LinearSVC
@@ -387,6 +388,56 @@ def test_rows_that_the_classifier_does_not_take_are_refused(words, batch, messag
     rows = batch()
     with pytest.raises(StageError, match=message):
         filterkit.chain(f"predict {words}").fit(rows).transform(rows)
+
+
+@pytest.fixture
+def costs(tmp_path, monkeypatch):
+    """Files of costs in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("2.cost").write_text("2 2\n0 1\n9 0\n")
+    Path("3.cost").write_text("3 3\n0 1 5\n9 0 1\n10 1 0\n")
+
+
+@pytest.mark.parametrize("positive", [None, "malignant", "benign"])
+def test_the_cheapest_of_two_classes_is_predicted(positive, costs):
+    batch = filterkit.read(str(SAMPLES / "breast-cancer.arff"), positive=positive)
+    p = HistGradientBoostingClassifier(random_state=0, max_iter=5).fit(batch.X, batch.y).predict_proba(batch.X)
+    out = filterkit.chain("predict HistGradientBoostingClassifier --set max_iter=5 --costs 2.cost").fit_transform(batch)
+    expected = p[:, 0] < 9 * p[:, 1]  # whether the second class is cheaper: saying so costs 1, or else 9
+    assert (expected != (p[:, 1] > 0.5)).any()
+    assert out[1].X[:, 30].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("rows", [150, 99])
+def test_the_cheapest_of_several_classes_is_predicted(rows, costs, tmp_path):
+    """Without a row of the last class it is not predicted. A saved chain does not need the file."""
+    batch = sample("iris").rows(0, rows)
+    chain = filterkit.chain("predict GaussianNB --set var_smoothing=2 --costs 3.cost").fit(batch)
+    matrix = np.array([[0, 1, 5], [9, 0, 1], [10, 1, 0]])
+    p = GaussianNB(var_smoothing=2).fit(batch.X, batch.y).predict_proba(batch.X)
+    known = p.shape[1]
+    expected = [min(range(known), key=lambda said: row @ matrix[:known, said]) for row in p]
+    assert expected != p.argmax(axis=1).tolist()
+    assert chain.transform(batch).X[:, 4].tolist() == expected
+    saved.save(chain, str(tmp_path / "m.chain"))
+    Path("3.cost").unlink()
+    loaded = filterkit.load(str(tmp_path / "m.chain"))
+    np.testing.assert_array_equal(loaded.transform(batch).X, chain.transform(batch).X)
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "message"),
+    [
+        ("LinearSVC --costs 3.cost", {}, "--costs needs probabilities, which LinearSVC does not have"),
+        ("VotingClassifier --set estimators=GaussianNB --costs 3.cost", {}, "--costs needs probabilities"),
+        ("GaussianNB --costs 2.cost", {}, "2.cost:1: a matrix of 2 times 2, and 'class' has 3 values"),
+        ("GaussianNB --costs 3.cost", {"positive": "virginica"}, "costs are of all 3 classes; leave out --positive"),
+        ("GaussianNB --costs none.cost", {}, "none.cost: No such file or directory"),
+    ],
+)
+def test_costs_without_use_are_refused(words, options, message, costs):
+    with pytest.raises(FilterkitError, match=message):
+        filterkit.chain(f"predict {words}").fit(filterkit.read(str(SAMPLES / "iris.arff"), **options))
 
 
 @pytest.mark.parametrize(
