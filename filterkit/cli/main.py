@@ -34,7 +34,7 @@ from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
 from filterkit.errors import FilterkitError, StageError, UsageError, or_of_a_file, quoted, suggestion, unexpected
 from filterkit.messages import draw, message_of, say, show_warnings
 from filterkit.plugin.parsing import check_once, stage_command
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import OWN, Plugin, Registry, registry
 
 if TYPE_CHECKING:
     from filterkit.cli.defaults import Defaults
@@ -63,8 +63,8 @@ class _Command(click.Command):
         first = words[0] if isinstance(words, tuple) and words else "help"
         ctx.obj = known = registry()
         known.flags = frozenset(flag for each in self.get_params(ctx) for flag in (*each.opts, *each.secondary_opts))
-        if "help" in given or re.fullmatch("[a-z][a-z-]*", first):
-            _add_subcommands(known)  # a run of a chain does not need them
+        if first != "plugins":
+            known.warn = _warn_of_broken
         for path in given.get("plugins", ()):
             known.add_file(path)
         check_once(self, ctx, args)
@@ -97,17 +97,9 @@ class _Command(click.Command):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_help_text(ctx, formatter)
-        own = ctx.obj.own.subcommands
-        others = {name: command for name, command in ctx.obj.subcommands.items() if command not in own}
-        _list(formatter, "Subcommands", {str(command.name): command for command in own})
-        _list(formatter, "Subcommands of plugins", dict(sorted(others.items())))
-
-
-def _add_subcommands(known: Registry) -> None:
-    """Add filterkit's own subcommands to those of plugins."""
-    from filterkit.cli import builtin
-
-    known.add_own(builtin)
+        commands = dict(ctx.obj.subcommands)
+        _list(formatter, "Subcommands", {name: commands.pop(name) for name in OWN["subcommand"]})
+        _list(formatter, "Subcommands of plugins", dict(sorted(commands.items())))
 
 
 def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.Command]) -> None:
@@ -194,8 +186,6 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
     known: Registry = context.obj
     found: Defaults | None = context.meta.get(_DEFAULTS)
     end_by_unwinding()
-    if words[:1] != ("plugins",):
-        _warn_of_broken(known)
     if not words:
         _answer_nothing(context)
     first, rest = words[0], list(words[1:])
@@ -208,7 +198,6 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
         run_subcommand(known.subcommands[first], first, rest, context, defaults)
         return
     if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
-        _add_subcommands(known)
         click.echo(context.get_help())
         return
     _notice_missing_input(known, first, rest)
@@ -240,7 +229,6 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         raise UsageError(f"no file {quoted(first)}, which is a stage; the input comes first: {example}")
     if first in ("help", "version"):
         raise UsageError(f"no file {quoted(first)}; did you mean --{first}?")
-    _add_subcommands(known)
     hint = suggestion(first, [*known.subcommands])
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")
@@ -248,10 +236,9 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         raise UsageError(f"no file and no subcommand {quoted(first)}{'' if known.files else or_of_a_file('', False)}")
 
 
-def _warn_of_broken(known: Registry) -> None:
-    """Print one line for each plugin that cannot be used."""
-    for plugin in known.broken:
-        say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
+def _warn_of_broken(plugin: Plugin) -> None:
+    """Print one line about a plugin that cannot be used."""
+    say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -46,9 +46,10 @@ class Offers:
         self.subcommands += other.subcommands
         self.empty += other.empty
 
-    def listed(self) -> tuple[str, ...]:
-        """The kind and name of every offer, as `filterkit.plugin.discovery` remembers them."""
-        return tuple(f"{kind} {name}" for kind, name, _ in self.names())
+    def listed(self) -> list[tuple[str, str]]:
+        """The kind and name of every offer, as entry points list them: a stage that a metric becomes is a metric."""
+        metrics = {metric.name for metric in self.metrics}
+        return [("metric" if kind == "stage" and name in metrics else kind, name) for kind, name, _ in self.names()]
 
     def names(self) -> Iterator[tuple[str, str, Any]]:
         """The kind, name and item of every offer. A format goes by its name in lower case, and by its endings."""
@@ -72,18 +73,24 @@ class HookCaller:
         """Whether a module is registered."""
         return self._manager.is_registered(module)
 
-    def wraps(self) -> bool:
-        """Whether a registered module wraps the hooks of others."""
+    def wrappers(self) -> set[Any]:
+        """Return the registered modules that wrap the hooks of others."""
         plugins = self._manager.get_plugins()
         callers = [caller for plugin in plugins for caller in self._manager.get_hookcallers(plugin) or ()]
-        return any(_wraps(each) for caller in callers for each in caller.get_hookimpls())
+        return {each.plugin for caller in callers for each in caller.get_hookimpls() if _wraps(each)}
 
-    def register(self, name: str, module: ModuleType) -> None:
+    def register(self, name: str, module: ModuleType, may_wrap: bool = True) -> None:
         """Register the hooks in a module.
+
+        Parameters
+        ----------
+        name : of the plugin.
+        module : has its hooks.
+        may_wrap : whether the module may wrap the hooks of others.
 
         Raises
         ------
-        PluginError : a hook does not exist, is not marked, or takes arguments.
+        PluginError : a hook does not exist, is not marked, takes arguments, or is a wrapper that may not be one.
         ValueError : the module is registered already.
         """
         known_as = f"{name} {module.__name__}"
@@ -91,6 +98,8 @@ class HookCaller:
         try:
             self._manager.register(module, name=known_as)
             self._manager.check_pending()
+            if not may_wrap and module in self.wrappers():
+                raise PluginError(f"it wraps hooks of others; list its module in the group {PROJECT} of entry points")
             self._try_wrappers(module)
         except BaseException:
             if self._manager.get_plugin(known_as) is module:  # pluggy keeps what it has refused
