@@ -45,7 +45,7 @@ FIGURE = click.option(
     metavar="NAME",
     type=click.Choice(FIGURES),
     help="The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how often "
-    "a method is near the best) or confusion.  [default: curves; near-best with --within]",
+    "a method is near the best) or confusion.  [default: curves]",
 )
 
 
@@ -356,11 +356,6 @@ def _units(results: Results) -> str:
 
 def _number(value: float, form: str) -> str:
     return "–" if value != value else format(value, form)
-
-
-def percent(share: float) -> str:
-    """A share as text."""
-    return f"{share:.1%}"
 
 
 def _share(share: float) -> str:

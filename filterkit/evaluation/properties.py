@@ -1,4 +1,4 @@
-"""What training rows are like, as far as it may tell which chain to take."""
+"""Describes training rows by what may tell which chain to take."""
 
 from __future__ import annotations
 
@@ -25,10 +25,6 @@ class Properties(NamedTuple):
     positives: int
     columns: int
     nonzeros: float
-
-    def distance(self, other: Properties) -> float:
-        """How different two are: the root of the summed squares of the differences of logarithms."""
-        return float(np.linalg.norm(np.log1p(self) - np.log1p(other)))
 
 
 def properties_of(batches: Iterable[Batch]) -> Properties:
