@@ -34,12 +34,26 @@ from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
 from filterkit.errors import FilterkitError, StageError, UsageError, or_of_a_file, quoted, suggestion, unexpected
 from filterkit.messages import draw, message_of, say, show_warnings
 from filterkit.plugin.parsing import check_once, stage_command
-from filterkit.plugin.registry import OWN, Plugin, Registry, registry
+from filterkit.plugin.registry import Plugin, Registry, registry
 
 if TYPE_CHECKING:
     from filterkit.cli.defaults import Defaults
 
 _DEFAULTS = "filterkit.defaults"  # the key under which a context has the defaults file
+
+# filterkit's own subcommands and what each is for, so that the help imports none of them.
+SUBCOMMANDS = {
+    "info": "Show the rows, attributes and class of INPUT.",
+    "stages": "List all stages, or explain one.",
+    "formats": "List all file formats, or explain one and its options.",
+    "plugins": "List all plugins, what each offers, and whether it works.",
+    "scores": "Score every feature of INPUT by one or several metrics.",
+    "explore": "Draw INPUT and what a chain makes of it, as a page.",
+    "evaluate": "Compare chains by cross-validation.",
+    "report": "Show what evaluations found.",
+    "new-plugin": "Write a project with a plugin of your own.",
+    "check-plugin": "Check a plugin or a stage against the conformance kit.",
+}
 
 # How the help groups the options, by parameter names.
 SECTIONS = {
@@ -97,16 +111,16 @@ class _Command(click.Command):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_help_text(ctx, formatter)
-        commands = dict(ctx.obj.subcommands)
-        _list(formatter, "Subcommands", {name: commands.pop(name) for name in OWN["subcommand"]})
-        _list(formatter, "Subcommands of plugins", dict(sorted(commands.items())))
+        with formatter.section("Subcommands"):
+            formatter.write_dl([*SUBCOMMANDS.items()])
+        if others := find_other_subcommands(ctx.obj):
+            with formatter.section("Subcommands of plugins"):
+                formatter.write_dl([(name, each.get_short_help_str(limit=80)) for name, each in sorted(others.items())])
 
 
-def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.Command]) -> None:
-    """List commands with their one-line helps, if there are any."""
-    if commands:
-        with formatter.section(title):
-            formatter.write_dl([(name, each.get_short_help_str(limit=80)) for name, each in commands.items()])
+def find_other_subcommands(known: Registry) -> dict[str, click.Command]:
+    """Return the subcommands of plugins by name."""
+    return {name: known.subcommands[name] for name in known.subcommands if name not in SUBCOMMANDS}
 
 
 @click.command(

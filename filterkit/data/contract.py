@@ -18,14 +18,10 @@ from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
-from filterkit.errors import PATH, FilterkitError, PluginError, culprit, quoted
+from filterkit.errors import PATH, FilterkitError, PluginError, culprit, plugin_of, quoted
 from filterkit.messages import running_stage
 
 _LOOKED_AT = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
-
-# The plugins of stage classes, metrics and formats, by the id of the thing. The thing itself is kept with its plugin,
-# because the id of an object that is gone may be given to another.
-_plugins: dict[int, tuple[Any, str]] = {}
 
 
 class Named(Protocol):
@@ -34,17 +30,6 @@ class Named(Protocol):
     @property
     def name(self) -> str:
         """What messages call it."""
-
-
-def record_plugin(thing: Any, plugin: str) -> None:
-    """Note which plugin offers a stage class, metric or format, for `broken`; the first to offer it counts.
-
-    Parameters
-    ----------
-    thing : what is offered.
-    plugin : name and origin of the plugin, for messages.
-    """
-    _plugins.setdefault(id(thing), (thing, plugin))
 
 
 def broken(name: str, fault: str, thing: Any, error: Exception | None = None) -> PluginError:
@@ -57,8 +42,8 @@ def broken(name: str, fault: str, thing: Any, error: Exception | None = None) ->
     thing : the class of the stage, the metric or the format, as `record_plugin` was given it.
     error : what the plugin has raised, if anything; the line is named, too.
     """
-    plugin = (culprit(error) if error is not None else "") or _plugins.get(id(thing), (None, None))[1]
-    return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin})"))
+    plugin = (culprit(error) if error is not None else "") or plugin_of(thing)
+    return PluginError(f"{name}: {fault}" + (f" (plugin {plugin})" if plugin else ""))
 
 
 def blame(error: Exception, stage: Named | None) -> None:
@@ -68,8 +53,8 @@ def blame(error: Exception, stage: Named | None) -> None:
     """
     if stage is None or isinstance(error, FilterkitError) or getattr(error, "__notes__", None):
         return
-    plugin = culprit(error) or _plugins.get(id(type(stage)), (None, None))[1]
-    error.add_note(f"in the stage {quoted(stage.name)}" + ("" if plugin is None else f" (plugin {plugin})"))
+    plugin = culprit(error) or plugin_of(type(stage))
+    error.add_note(f"in the stage {quoted(stage.name)}" + (f" (plugin {plugin})" if plugin else ""))
 
 
 @contextmanager

@@ -25,7 +25,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit._version import DISTRIBUTION
-from filterkit.data.contract import record_plugin
 from filterkit.errors import (
     FilterkitError,
     PluginError,
@@ -35,12 +34,12 @@ from filterkit.errors import (
     or_of_a_file,
     quoted,
     record_module,
+    record_plugin,
     suggestion,
 )
 from filterkit.plugin.discovery import Installed, installed
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
-from filterkit.stages.base import Stage
 from filterkit.stages.options import fields_of, flag_of, options_of
 
 if TYPE_CHECKING:
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from filterkit.engines.engine import Engine
     from filterkit.formats.base import FileFormat
     from filterkit.formats.simple import Format
+    from filterkit.stages.base import Stage
 
 T = TypeVar("T")
 
@@ -224,7 +224,7 @@ class Registry:
                 loaded.append((point, plugin, module))
         for point, plugin, module in loaded:  # all these plugins, with their wrappers, are registered by now
             self._take_offers(plugin, module)
-            if not (plugin.problem or point.is_open or self._hooks.wrappers()):
+            if not (plugin.problem or point.is_open or self._hooks.wrappers):
                 plugin.problem = _unlisted(point, plugin)
         if loaded:
             self._claim_anew()
