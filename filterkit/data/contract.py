@@ -1,6 +1,7 @@
 """Checks of what plugins return, so that an error names the plugin at fault.
 
-Types, shapes and the order of the indices of sparse rows are checked. Only the conformance kit looks at every value.
+Types, shapes and the order of the indices of sparse rows are checked, and nominal values in the first rows. The
+conformance kit uses `misfit`, too, and looks at the nominal values of all rows.
 """
 
 from __future__ import annotations
@@ -295,10 +296,11 @@ def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thin
     return found
 
 
-def misfit(batch: Any, schema: Any) -> str | None:
+def misfit(batch: Any, schema: Any, looked_at: int = _LOOKED_AT) -> str | None:
     """What in a batch does not fit `schema`, and what to do; None if everything fits.
 
-    X may be sparse or dense, whatever `schema` says; see `Batch.in_form`.
+    X may be sparse or dense, whatever `schema` says; see `Batch.in_form`. The nominal values of the first `looked_at`
+    rows are checked.
     """
     if not isinstance(batch, Batch):
         return f"expected a Batch, found {kind_of(batch)}"
@@ -310,7 +312,7 @@ def misfit(batch: Any, schema: Any) -> str | None:
         # Importing numpy.ma takes longer than a small file; there are masked arrays only if somebody else has.
         if "numpy.ma" in sys.modules and isinstance(array, np.ma.MaskedArray):
             return f"{name} is a MaskedArray; fill it with NaN, or with -1 where it is codes of a class"
-    return _matrix_misfit(batch, schema) or _beside_misfit(batch, schema) or _codes_misfit(batch, schema)
+    return _matrix_misfit(batch, schema) or _beside_misfit(batch, schema) or _codes_misfit(batch, schema, looked_at)
 
 
 def difference(found: Any, expected: Schema) -> str:
@@ -401,7 +403,7 @@ def _beside_misfit(batch: Batch, schema: Schema) -> str | None:
     return None
 
 
-def _codes_misfit(batch: Batch, schema: Schema) -> str | None:
+def _codes_misfit(batch: Batch, schema: Schema, looked_at: int) -> str | None:
     """Which class, or nominal value in the first rows, is not an index of its labels."""
     y, target = batch.y, schema.class_attribute
     if y is not None and y.size and y.dtype.kind == "i":
@@ -413,7 +415,7 @@ def _codes_misfit(batch: Batch, schema: Schema) -> str | None:
         "attributes" not in vars(schema) or not schema.nominal.any()
     ):  # attributes that are made when asked for are not asked for here
         return None
-    first = batch.rows(0, min(_LOOKED_AT, len(batch)))
+    first = batch.rows(0, min(looked_at, len(batch)))
     if first.sparse:
         found, columns = first.csr.data, first.csr.indices
     else:
