@@ -13,9 +13,9 @@ os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document filterkit's own subcommands
 
 import click
 
-from filterkit.cli import builtin
 from filterkit.cli.main import command
 from filterkit.evaluation.measures import MEANINGS
+from filterkit.plugin.registry import registry
 
 INTRODUCTION = """\
 # Command line
@@ -30,7 +30,7 @@ failed, and 2 for wrong usage."""
 
 def reference() -> str:
     """The whole page."""
-    subcommands = builtin.filterkit_subcommands()
+    subcommands = registry().subcommands.values()
     lines = [INTRODUCTION, "", "| subcommand | |", "| --- | --- |"]
     for each in subcommands:
         lines.append(f"| [{each.name}](#filterkit-{each.name}) | {each.get_short_help_str(limit=200)} |")

@@ -15,7 +15,6 @@ os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document filterkit's own stages and 
 import click
 
 from filterkit._version import __version__
-from filterkit.cli import builtin
 from filterkit.cli.main import SECTIONS, command
 from filterkit.evaluation.measures import MEANINGS
 from filterkit.plugin.registry import registry
@@ -53,7 +52,7 @@ def _lines() -> Iterator[str]:
         yield f".SH {title.upper() if title.endswith('options') else f'{title.upper()} OPTIONS'}"
         yield from _options([options[name] for name in names])
     yield ".SH SUBCOMMANDS"
-    for each in builtin.filterkit_subcommands():
+    for each in registry().subcommands.values():
         yield f".SS filterkit {_text(str(each.name))}"
         yield from _usage(each, f"filterkit {each.name}")
         yield ".PP"

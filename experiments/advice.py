@@ -5,15 +5,17 @@ python experiments/advice.py > docs/advice.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from safeguards import FURTHER, MEANINGS, TEXT_CHAINS, UCI_CHAINS, chains, ways_to_decide
 
-from filterkit.evaluation.advice import NEAREST, Case, Rated, cases_of, nearest, rated
-from filterkit.evaluation.comparison import ranks
+from filterkit.evaluation.comparison import DIGITS, ranks, signed_rank, spread
+from filterkit.evaluation.measures import LOSSES
+from filterkit.evaluation.properties import Properties
 from filterkit.evaluation.results import Results, mean, read_results
 
 RESULTS = Path(__file__).with_name("results")
@@ -21,6 +23,7 @@ KINDS = {
     "Tables of numbers and labels": ("UCI", UCI_CHAINS),
     "Counts of words": ("Text", TEXT_CHAINS),
 }
+NEAREST = 20  # tasks; fewer would say little, and more are less alike
 ENDS = (0, 10, 30, 100, 1 << 40)  # of groups, by the number of positive rows
 MEASURES = ("f1", "auc", "accuracy")
 FEW = 8  # tasks; fewer make no line
@@ -40,11 +43,10 @@ tasks. *Minus baseline* is the gain of the first over the chain `baseline`, with
 how many tasks it is better, equal and worse. *Not told from it* are the chains that the same test does not tell from
 the first at 0.05. Tasks of one data set share its rows, so p is too small.
 
-For a file of yours, `report` compares the chains on the {nearest} tasks that are most like it:
-`filterkit report experiments/results/safeguards-uci.csv.xz --like my.arff --measure f1`, or with
-`safeguards-text.csv.xz` if it has counts of words. Under each table stands what the advice is worth: each data set in
-turn is left out, and its tasks take the chain that the others advise. The gains over the baseline are means over tasks
-and shares of their rows, the last for the chain that is best in hindsight.
+Under each table stands what the advice is worth: each data set in turn is left out, and its tasks take the chain that
+is best on the others, or on the {nearest} tasks of the others whose numbers of training rows, of positive ones, of
+columns and of values other than zero in a row are most alike in their logarithms. The gains over the baseline are means
+over tasks and shares of their rows, the last for the chain that is best in hindsight.
 
 The constants of `beside` were chosen on some of these sets, so expect smaller gains on yours: the page of
 [the experiments](../experiments/README.md#gains-on-sets-that-were-not-seen) has them on sets that had no part in it.
@@ -66,6 +68,92 @@ by `--positive`, or write `--calibrate` instead, which predicts them all.
 LEARNERS = """\
 Other learners, the means on the first {folds} folds; the best of each line is bold.
 """
+
+
+class Case(NamedTuple):
+    """A task at one share of its rows.
+
+    Attributes
+    ----------
+    task, share : their numbers in the results.
+    properties : of the training rows, the mean over folds.
+    """
+
+    task: int
+    share: int
+    properties: Properties
+
+
+class Rated(NamedTuple):
+    """How a chain did on some cases.
+
+    Attributes
+    ----------
+    chain : its name.
+    rank : its mean rank among all chains, 1 being the best.
+    mean, error : the mean of the measure over the cases, and its standard error.
+    gap, p : the mean minus that of the first chain, and the p-value of Wilcoxon's signed-rank test over the cases; NaN
+        for the first.
+    better, equal, worse : on how many cases it is better than the first chain, equal to it, and worse.
+    """
+
+    chain: str
+    rank: float
+    mean: float
+    error: float
+    gap: float
+    p: float
+    better: int
+    equal: int
+    worse: int
+
+
+def nearest(cases: Iterable[Case], like: Properties, count: int = NEAREST) -> list[Case]:
+    """The cases most like some rows, the nearest first, each task once."""
+    best: dict[int, tuple[float, Case]] = {}
+    for case in cases:
+        distance = float(np.linalg.norm(np.log1p(like) - np.log1p(case.properties)))
+        if case.task not in best or distance < best[case.task][0]:
+            best[case.task] = distance, case
+    return [case for _, case in sorted(best.values(), key=lambda each: each[0])[:count]]
+
+
+def cases_of(results: Results) -> list[Case]:
+    """All cases whose properties are known, in the order of the results."""
+    tasks = {task: number for number, task in enumerate(results.tasks)}
+    shares = {share: number for number, share in enumerate(results.shares)}
+    found: dict[tuple[int, int], list[Properties]] = {}
+    for row in results.rows:
+        if row.positives is not None and row.columns is not None and row.nonzeros is not None:
+            place = tasks[row.data, row.task], shares[row.share]
+            found.setdefault(place, []).append(Properties(row.train_rows, row.positives, row.columns, row.nonzeros))
+    return [Case(*place, Properties(*np.mean(several, axis=0).tolist())) for place, several in found.items()]
+
+
+def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
+    """How each chain did on the cases on which all chains have a value, the best mean rank first.
+
+    Chains without a value on any of the cases are left out.
+    """
+    cube = mean(results.values(measure), 1)
+    values = np.array([cube[case.task, :, case.share] for case in cases]).reshape(len(cases), len(results.chains))
+    there = np.flatnonzero(~np.isnan(values).all(axis=0))
+    values = values[:, there]
+    values = values[~np.isnan(values).any(axis=1)]
+    if not values.size:
+        return []
+    gains = np.round(-values if measure in LOSSES else values, DIGITS)
+    of_chains = ranks(gains).mean(axis=0)
+    order = np.lexsort([-gains.mean(axis=0), of_chains])
+    first = order[0]
+    found = []
+    for place in order:
+        gap, p = signed_rank(values[:, place], values[:, first]) if place != first else (np.nan, np.nan)
+        differences = gains[:, place] - gains[:, first]
+        signs = [int(np.count_nonzero(each)) for each in (differences > 0, differences == 0, differences < 0)]
+        name, rank = results.chains[there[place]], float(of_chains[place])
+        found.append(Rated(name, rank, *spread(values[:, place]), gap, p, *signs))
+    return found
 
 
 def groups(results: Results) -> Iterator[tuple[str, list[Case]]]:

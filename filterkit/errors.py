@@ -220,6 +220,27 @@ def record_module(module: str, plugin: str) -> None:
     _modules.setdefault(module, plugin)
 
 
+# The plugins of stage classes, metrics and formats, by the id of the thing. The thing itself is kept with its plugin,
+# because the id of an object that is gone may be given to another.
+_plugins: dict[int, tuple[Any, str]] = {}
+
+
+def record_plugin(thing: Any, plugin: str) -> None:
+    """Note which plugin offers a stage class, metric or format, for errors that name it; the first to offer it counts.
+
+    Parameters
+    ----------
+    thing : what is offered.
+    plugin : name and origin of the plugin, for messages.
+    """
+    _plugins.setdefault(id(thing), (thing, plugin))
+
+
+def plugin_of(thing: Any) -> str:
+    """Return the plugin that offers a stage class, metric or format, as `record_plugin` noted it; "" if none does."""
+    return _plugins.get(id(thing), (None, ""))[1]
+
+
 def culprit(error: BaseException) -> str:
     """The plugin in whose code an error came up, and the line, for a message; empty if it came up elsewhere."""
     found, trace = "", error.__traceback__

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit import Batch, Chain, Learner, StageError, TrainingStage, UsageError, hookimpl, option
+from filterkit import Batch, Learner, StageError, TrainingStage, UsageError, hookimpl, option
 from filterkit.plugin import Rows, all_rows, attribute_values, itself, quoted, take_rows
+
+if TYPE_CHECKING:
+    from filterkit import Chain
 
 
 class Agree(TrainingStage):
@@ -43,6 +47,8 @@ class Agree(TrainingStage):
                 raise UsageError(f"{self.name}: --chain: '{stage.name}' would keep the rows of one fold; leave it out")
 
     def _parsed(self) -> Chain:
+        from filterkit import Chain  # lists of stages do not need it
+
         try:
             return Chain.parse(self.chain)
         except UsageError as error:

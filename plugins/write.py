@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from filterkit import Batch, TrainingStage, hookimpl, option
-from filterkit.plugin import Rows, check_output_format, tee
+from filterkit.plugin import Rows
 
 
 class Write(TrainingStage):
@@ -22,11 +22,15 @@ class Write(TrainingStage):
     to: str | None = option(None, "Write this format, as --to does.  [default: as the ending says, or ARFF]")
 
     def __post_init__(self) -> None:
+        from filterkit.plugin import check_output_format  # imports every format's needs, and lists need none
+
         super().__post_init__()
         assert self.path is not None
         check_output_format(self.path, self.to, self.name)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
+        from filterkit.plugin import tee
+
         assert self.path is not None
         yield from tee(rows, self.path, self.to)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from filterkit.plugin.offers import HookCaller
 from filterkit.plugin.registry import registry
 
 ROOT = Path(__file__).parent.parent
@@ -113,11 +114,17 @@ def test_a_plugin_uses_the_public_api_only(path):
             assert name in importlib.import_module(module).__all__, f"{path.name} imports {name}"
 
 
-def test_every_plugin_has_an_entry_point_of_its_name():
-    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["filterkit"]
+def test_every_name_that_a_plugin_offers_has_an_entry_point():
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    listed = [(module, group, name) for group, points in groups.items() for name, module in points.items()]
     found = [path.stem for path in (ROOT / "plugins").glob("*.py") if path.stem != "__init__"]
     found += [path.parent.name for path in (ROOT / "plugins").glob("*/__init__.py")]
-    assert points == {name: f"filterkit_plugins.{name}" for name in found}
+    hooks = HookCaller()
+    offered = []
+    for module in (importlib.import_module(f"filterkit_plugins.{name}") for name in found):
+        hooks.register(module.__name__, module)
+        offered += [(module.__name__, f"filterkit.{kind}s", name) for kind, name in hooks.offers(module).listed()]
+    assert sorted(listed) == sorted(offered)
 
 
 # Names of bundled stages that the framework may write, because they mean something else there.

@@ -15,9 +15,9 @@ import pytest
 from command import run, shell
 
 from filterkit import Attribute, Batch, Chain, Schema, TrainingStage, plugin, testing
-from filterkit.cli import builtin, main
+from filterkit.cli import main
 from filterkit.plugin.hookspecs import Hooks
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import OWN, Registry, registry
 from filterkit.stages.metric_scaling import ClassScaling
 from filterkit.stages.options import flag_of
 from filterkit.testing import SAMPLES, check_declaration, check_stage, sample
@@ -346,9 +346,13 @@ def offered(plugin):
     return [stage.name for stage in plugin.stages] if plugin.origin.startswith("arff-filterkit ") else []
 
 
+def own_subcommands():
+    return [registry().subcommands[name] for name in OWN["subcommand"]]
+
+
 def test_every_subcommand_and_its_options_are_documented():
     documented = sections("command.md", "##")
-    for command in (main.command, *builtin.filterkit_subcommands()):
+    for command in (main.command, *own_subcommands()):
         text = documented["filterkit" if command is main.command else f"filterkit {command.name}"]
         assert command.help, command.name
         for option in command.params:
@@ -363,7 +367,7 @@ HIDDEN = {"--block-size"}
 
 
 def test_only_known_options_are_hidden():
-    commands = [main.command, *builtin.filterkit_subcommands()]
+    commands = [main.command, *own_subcommands()]
     options = [option for command in commands for option in command.params if getattr(option, "hidden", False)]
     assert {flag for option in options for flag in option.opts} == HIDDEN
 

@@ -29,7 +29,6 @@ import click
 import numpy as np
 
 import filterkit
-from filterkit.cli import builtin
 from filterkit.cli.main import command, main
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import registry
@@ -121,7 +120,6 @@ class Case(NamedTuple):
 def cases() -> Iterator[Case]:
     """All cases: of stages, of formats, and of the command and its subcommands."""
     known = registry()
-    known.add_own(builtin)
     # All scorers of a base have the same options.
     stages = {each.__base__ if issubclass(each, MetricScaling) else each: each for each in known.stages.values()}
     for stage in stages.values():

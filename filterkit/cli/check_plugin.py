@@ -17,7 +17,7 @@ from filterkit.cli.options import DEBUG, SETTINGS
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, StageError, UsageError, or_of_a_file, quoted, suggestion, visible
 from filterkit.plugin.parsing import parse_stages
-from filterkit.plugin.registry import Plugin, Registry
+from filterkit.plugin.registry import OWN, Plugin, Registry
 from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _found(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str
     """Check what the words name; yields as `_checked`."""
     name, arguments = words[0], words[1:]
     command = known.subcommands.get(name) if arguments and name not in known.stages else None
-    if command is not None and command not in known.own.subcommands:
+    if command is not None and name not in OWN["subcommand"]:
         yield "subcommand", _check_subcommand(command, arguments, debug)
         return
     plugins, files = _plugins(known, words)

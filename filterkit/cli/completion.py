@@ -83,7 +83,7 @@ def complete(words: list[str], begun: str, after: list[str], known: Registry) ->
     after : the words behind it, which may name the input.
     known : all plugins, and filterkit's own subcommands. Plugins that the words name with ``--plugin`` are not loaded.
     """
-    from filterkit.cli.main import command
+    from filterkit.cli.main import SUBCOMMANDS, command, find_other_subcommands
 
     line = _Line(known)
     walked = line.walk(command, words)
@@ -91,7 +91,8 @@ def complete(words: list[str], begun: str, after: list[str], known: Registry) ->
         line.path = next(iter(line.walk(command, after).arguments), None)
         found = line.of_parameter(command, walked, begun)
         if walked.waiting is None and not begun.startswith("-"):
-            found = Answer([Word(name, _short(each.help)) for name, each in known.subcommands.items()], True)
+            helps = SUBCOMMANDS | {name: each.help or "" for name, each in find_other_subcommands(known).items()}
+            found = Answer([Word(name, _short(text)) for name, text in helps.items()], True)
         return found.beginning(begun)
     first, *rest = walked.arguments
     subcommand = known.subcommands.get(first)

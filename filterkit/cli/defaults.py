@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from filterkit.errors import PATH, UsageError, file_error, quoted, suggestion
 from filterkit.plugin.parsing import IntOrText, stage_command
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage
 from filterkit.stages.options import check_value, fields_of
+
+if TYPE_CHECKING:
+    from filterkit.stages.base import Stage
 
 _VARIABLE = "FILTERKIT_DEFAULTS"
 _STAGES = "stages"  # the table that has a table for each stage

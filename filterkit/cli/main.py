@@ -35,12 +35,26 @@ from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
 from filterkit.errors import FilterkitError, StageError, UsageError, or_of_a_file, quoted, suggestion, unexpected
 from filterkit.messages import draw, message_of, say, show_warnings
 from filterkit.plugin.parsing import check_once, stage_command
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import Plugin, Registry, registry
 
 if TYPE_CHECKING:
     from filterkit.cli.defaults import Defaults
 
 _DEFAULTS = "filterkit.defaults"  # the key under which a context has the defaults file
+
+# filterkit's own subcommands and what each is for, so that the help imports none of them.
+SUBCOMMANDS = {
+    "info": "Show the rows, attributes and class of INPUT.",
+    "stages": "List all stages, or explain one.",
+    "formats": "List all file formats, or explain one and its options.",
+    "plugins": "List all plugins, what each offers, and whether it works.",
+    "scores": "Score every feature of INPUT by one or several metrics.",
+    "explore": "Draw INPUT and what a chain makes of it, as a page.",
+    "evaluate": "Compare chains by cross-validation.",
+    "report": "Show what evaluations found.",
+    "new-plugin": "Write a project with a plugin of your own.",
+    "check-plugin": "Check a plugin or a stage against the conformance kit.",
+}
 
 # How the help groups the options, by parameter names.
 SECTIONS = {
@@ -64,8 +78,8 @@ class _Command(click.Command):
         first = words[0] if isinstance(words, tuple) and words else "help"
         ctx.obj = known = registry()
         known.flags = frozenset(flag for each in self.get_params(ctx) for flag in (*each.opts, *each.secondary_opts))
-        if "help" in given or re.fullmatch("[a-z][a-z-]*", first):
-            _add_subcommands(known)  # a run of a chain does not need them
+        if first != "plugins":
+            known.warn = _warn_of_broken
         for path in given.get("plugins", ()):
             known.add_file(path)
         check_once(self, ctx, args)
@@ -98,24 +112,16 @@ class _Command(click.Command):
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_help_text(ctx, formatter)
-        own = ctx.obj.own.subcommands
-        others = {name: command for name, command in ctx.obj.subcommands.items() if command not in own}
-        _list(formatter, "Subcommands", {str(command.name): command for command in own})
-        _list(formatter, "Subcommands of plugins", dict(sorted(others.items())))
+        with formatter.section("Subcommands"):
+            formatter.write_dl([*SUBCOMMANDS.items()])
+        if others := find_other_subcommands(ctx.obj):
+            with formatter.section("Subcommands of plugins"):
+                formatter.write_dl([(name, each.get_short_help_str(limit=80)) for name, each in sorted(others.items())])
 
 
-def _add_subcommands(known: Registry) -> None:
-    """Add filterkit's own subcommands to those of plugins."""
-    from filterkit.cli import builtin
-
-    known.add_own(builtin)
-
-
-def _list(formatter: click.HelpFormatter, title: str, commands: dict[str, click.Command]) -> None:
-    """List commands with their one-line helps, if there are any."""
-    if commands:
-        with formatter.section(title):
-            formatter.write_dl([(name, each.get_short_help_str(limit=80)) for name, each in commands.items()])
+def find_other_subcommands(known: Registry) -> dict[str, click.Command]:
+    """Return the subcommands of plugins by name."""
+    return {name: known.subcommands[name] for name in known.subcommands if name not in SUBCOMMANDS}
 
 
 @click.command(
@@ -200,8 +206,6 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
     known: Registry = context.obj
     found: Defaults | None = context.meta.get(_DEFAULTS)
     end_by_unwinding()
-    if words[:1] != ("plugins",):
-        _warn_of_broken(known)
     if not words:
         _answer_nothing(context)
     first, rest = words[0], list(words[1:])
@@ -214,7 +218,6 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
         run_subcommand(known.subcommands[first], first, rest, context, defaults)
         return
     if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
-        _add_subcommands(known)
         click.echo(context.get_help())
         return
     _notice_missing_input(known, first, rest)
@@ -246,7 +249,6 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         raise UsageError(f"no file {quoted(first)}, which is a stage; the input comes first: {example}")
     if first in ("help", "version"):
         raise UsageError(f"no file {quoted(first)}; did you mean --{first}?")
-    _add_subcommands(known)
     hint = suggestion(first, [*known.subcommands])
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")
@@ -254,10 +256,9 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         raise UsageError(f"no file and no subcommand {quoted(first)}{'' if known.files else or_of_a_file('', False)}")
 
 
-def _warn_of_broken(known: Registry) -> None:
-    """Print one line for each plugin that cannot be used."""
-    for plugin in known.broken:
-        say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
+def _warn_of_broken(plugin: Plugin) -> None:
+    """Print one line about a plugin that cannot be used."""
+    say(f"filterkit: warning: plugin {quoted(plugin.name)} ({plugin.origin}): {plugin.problem}")
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -6,69 +6,109 @@ import keyword
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import click
 
 from filterkit._version import DISTRIBUTION, __version__
-from filterkit.cli.new_plugin_texts import KINDS, PYPROJECT, README
 from filterkit.cli.options import SETTINGS
 from filterkit.errors import FilterkitError, UsageError, file_error
 from filterkit.plugin.registry import Registry
 
-_FILES = ("pyproject.toml", "README.md", "filterkit_{module}.py", "tests/test_{module}.py")
 
+class Kind(NamedTuple):
+    """A kind of plugin. Its module and its tests are among the templates.
+
+    Attributes
+    ----------
+    what : what messages call it.
+    group : the end of the name of the group of its entry points.
+    about : what it does, for the help.
+    use : the rest of a command that uses it.
+    """
+
+    what: str
+    group: str
+    about: str
+    use: str
+
+
+KINDS = {
+    "row": Kind("stage", "stages", "a stage that maps rows", "in.arff {name} --by 10 > out.arff"),
+    "column": Kind("stage", "stages", "a stage that learns from each column", "in.arff {name} --to 100 > out.arff"),
+    "training": Kind(
+        "stage", "stages", "a stage that chooses or orders training rows", "in.arff {name} --every 10 > out.arff"
+    ),
+    "stage": Kind(
+        "stage", "stages", "any other stage, which reads the training rows", "in.arff {name} --to 100 > out.arff"
+    ),
+    "learner": Kind("learner", "stages", "a stage that predicts the class", "evaluate in.arff --chain {name}"),
+    "metric": Kind(
+        "metric",
+        "metrics",
+        "a metric, for select --by and scores",
+        "in.arff select --by {name} --top 10 > out.arff",
+    ),
+    "format": Kind("file format", "formats", "a file format of two functions", "-o out.{name} in.arff"),
+    "text-format": Kind(
+        "file format",
+        "formats",
+        "a file format in lines, with an option",
+        "--to {name}:separator=semicolon in.arff > out.{name}",
+    ),
+    "subcommand": Kind("subcommand", "subcommands", "a subcommand", "{name} in.arff"),
+    "engine": Kind(
+        "engine", "engines", "an engine, which runs the work", "--engine {name}:times in.arff STAGE > out.arff"
+    ),
+}
 
 _HELP = """Write a project with a plugin of your own.
 
-The folder filterkit-NAME holds a stage, or what else --kind says, its tests and a pyproject.toml. It can be installed
-and passes its own tests as it is. With --file, there is only the file NAME.py.
+The folder filterkit-NAME holds a stage, or what else --kind says, with tests, a pyproject.toml, a licence and a
+workflow for GitHub. It can be installed, passes its own tests, and can be published as it is. Of several kinds, each is
+called NAME-KIND. With --file, there is only the file NAME.py.
 
 \b
 The kinds:
-""" + "\n".join(f"  {kind:<12} {texts.about}" for kind, texts in KINDS.items())
+""" + "\n".join(f"  {name:<12} {kind.about}" for name, kind in KINDS.items())
 
 
 @click.command("new-plugin", context_settings=SETTINGS, help=_HELP)
 @click.argument("name")
 @click.option(
-    "--kind",
+    *("--kind", "kinds"),
     type=click.Choice(list(KINDS)),
-    default="row",
+    multiple=True,
+    default=("row",),
     show_default=True,
-    help="What it is.",
+    help="What it is. Repeatable.",
 )
 @click.option("--file", "as_file", is_flag=True, help="Write one Python file, for --plugin, instead of a project.")
 @click.pass_obj
-def new_plugin(known: Registry, name: str, kind: str, as_file: bool) -> None:
-    """Write a project, or a file, with a plugin of one of the `KINDS`."""
-    texts = KINDS[kind]
-    _check_name(known, name, kind)
-    module = name.replace("-", "_")
-    title = "".join(part.capitalize() for part in name.split("-"))
-    values = {"what": texts.what, "use": texts.use, "name": name, "module": module, "title": title}
-    values |= {"distribution": DISTRIBUTION, "version": __version__}
+def new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file: bool) -> None:
+    """Write a project, or a file, with a plugin of some of the `KINDS`."""
+    kinds = tuple(dict.fromkeys(kinds))
+    if as_file and len(kinds) > 1:
+        raise UsageError("new-plugin: --file takes one --kind")
+    plugins = {kind: name if len(kinds) == 1 else f"{name}-{kind}" for kind in kinds}
+    for kind, each in plugins.items():
+        _check_name(known, each, KINDS[kind].what)
     if as_file:
-        _check_module(module)
-        _write_file(f"{module}.py", _filled(texts.module, values))
-        use = _filled(texts.use, values)
-        click.echo(f"{module}.py: change it, then: filterkit check-plugin {module}.py")
-        click.echo(f"to use it: filterkit --plugin {module}.py {use}")
+        _write_file(kinds[0], name)
         return
     folder = f"filterkit-{name}"
-    written = zip(_FILES, (PYPROJECT, README, texts.module, texts.tests), strict=True)
-    _write_folder(folder, {_filled(path, values): _filled(text, values) for path, text in written})
-    click.echo(f"{folder}: change filterkit_{module}.py, then: pip install -e '{folder}[test]' && pytest {folder}")
+    _write_folder(folder, dict(_files_of_project(name, plugins)))
+    click.echo(f"{folder}: change filterkit_*.py, then: pip install -e '{folder}[test]' && pytest {folder}")
 
 
-def _check_name(known: Registry, name: str, kind: str) -> None:
-    """Refuse a name that a plugin of this kind cannot have.
+def _check_name(known: Registry, name: str, what: str) -> None:
+    """Refuse a name that a plugin of this sort cannot have.
 
     Raises
     ------
     UsageError : it is not of lower-case words, is a word of Python, or is taken.
     """
-    what = KINDS[kind].what
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UsageError(f"new-plugin takes the name of a {what}: lower-case letters, digits and single hyphens")
     if keyword.iskeyword(name):
@@ -79,27 +119,58 @@ def _check_name(known: Registry, name: str, kind: str) -> None:
         raise UsageError(f"new-plugin: another {what} has the name '{name}'; take another")
 
 
-def _filled(text: str, values: dict[str, str]) -> str:
-    """`text` with the values in the place of their names in braces."""
+def _files_of_project(name: str, plugins: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of each file of a project, whose `plugins` are names by kind."""
+    import datetime
+
+    points: dict[str, list[str]] = {}
+    modules, uses, called = [], [], []
+    for kind, plugin in plugins.items():
+        what, group, _, use = KINDS[kind]
+        values = _values_of(plugin) | {"what": what}
+        module = f"filterkit_{values['module']}"
+        yield f"{module}.py", _fill(f"{kind}.py", values)
+        yield f"tests/test_{values['module']}.py", _fill(f"test_{kind}.py", values)
+        for point in (plugin, f'".{plugin}"')[: 1 + (group == "formats")]:
+            points.setdefault(group, []).append(f'{point} = "{module}"\n')
+        modules.append(f'"{module}"')
+        uses.append(f"    filterkit {use.replace('{name}', plugin)}")
+        called.append(f"the {what} {plugin}")
+    about = " and ".join(called)
+    values = {
+        "name": name,
+        "description": about[0].upper() + about[1:],
+        "points": "\n".join(
+            f'[project.entry-points."filterkit.{group}"]\n{"".join(of)}' for group, of in points.items()
+        ),
+        "modules": ", ".join(modules),
+        "uses": "\n".join(uses),
+        "year": str(datetime.date.today().year),
+        "distribution": DISTRIBUTION,
+        "version": __version__,
+    }
+    for path in ("pyproject.toml", "README.md", "LICENSE"):
+        yield path, _fill(path, values)
+    yield os.path.join(".github", "workflows", "tests.yml"), _fill("tests.yml", values)
+
+
+def _values_of(plugin: str) -> dict[str, str]:
+    """Return what stands for a plugin in a template: its name, its module, and the name of its class."""
+    title = "".join(part.capitalize() for part in plugin.split("-"))
+    return {"name": plugin, "module": plugin.replace("-", "_"), "title": title}
+
+
+def _fill(template: str, values: Mapping[str, str]) -> str:
+    """Return the text of a template with the values in the place of their names in braces; other braces stay."""
+    from importlib.resources import files
+
+    text = files("filterkit.cli").joinpath("templates", f"{template}.txt").read_text("utf-8")
     for key, value in values.items():
         text = text.replace(f"{{{key}}}", value)
     return text
 
 
-def _check_module(module: str) -> None:
-    """Refuse the name of a module that can be imported; the file would hide it from programs in the same folder.
-
-    Raises
-    ------
-    UsageError : there is such a module.
-    """
-    from importlib.util import find_spec
-
-    if find_spec(module) is not None and not os.path.lexists(f"{module}.py"):
-        raise UsageError(f"new-plugin: {module}.py would hide the Python module {module!r}; take another name")
-
-
-def _write_folder(folder: str, files: dict[str, str]) -> None:
+def _write_folder(folder: str, texts: dict[str, str]) -> None:
     """Write files into a new folder, which appears under its name when it is complete.
 
     Raises
@@ -110,8 +181,8 @@ def _write_folder(folder: str, files: dict[str, str]) -> None:
         raise FilterkitError(f"{folder}: File exists")
     aside = f".{folder}.{os.urandom(6).hex()}"  # until it is complete
     try:
-        os.makedirs(os.path.join(aside, "tests"))
-        for path, text in files.items():
+        for path, text in texts.items():
+            os.makedirs(os.path.join(aside, os.path.dirname(path)), exist_ok=True)
             with open(os.path.join(aside, path), "w", encoding="utf-8") as file:
                 file.write(text)
         os.rename(aside, folder)
@@ -121,15 +192,25 @@ def _write_folder(folder: str, files: dict[str, str]) -> None:
         shutil.rmtree(aside, ignore_errors=True)  # there is nothing left if it was renamed
 
 
-def _write_file(path: str, text: str) -> None:
-    """Write a new file.
+def _write_file(kind: str, name: str) -> None:
+    """Write a new Python file with a plugin of one kind, and print how to use it.
 
     Raises
     ------
+    UsageError : a program in the same folder that imports a module of this name would get the file instead.
     FilterkitError : there is something of this name already, or it cannot be written.
     """
+    from importlib.util import find_spec
+
+    values = _values_of(name)
+    module = values["module"]
+    path = f"{module}.py"
+    if find_spec(module) is not None and not os.path.lexists(path):
+        raise UsageError(f"new-plugin: {path} would hide the Python module {module!r}; take another name")
     try:
         with open(path, "x", encoding="utf-8") as file:
-            file.write(text)
+            file.write(_fill(f"{kind}.py", values))
     except OSError as error:
         raise file_error(f"{path}: {error.strerror}", error) from None
+    click.echo(f"{path}: change it, then: filterkit check-plugin {path}")
+    click.echo(f"to use it: filterkit --plugin {path} {KINDS[kind].use.replace('{name}', name)}")

@@ -48,7 +48,7 @@ FIGURE = click.option(
     type=click.Choice(FIGURES),
     help="The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how often "
     "a method is near the best), confusion or, of a numeric class, predicted (against true numbers) or residuals.  "
-    "[default: curves; near-best with --within]",
+    "[default: curves]",
 )
 
 
@@ -384,11 +384,6 @@ def _value(measure: str, value: float, sign: str = "") -> str:
     """The text of a value of a measure: with three decimals or, in the unit of the class, digits, as far as needed."""
     is_small = measure in IN_UNITS and 0 < abs(value) < 0.1
     return _number(value, f"{sign}.3{'g' if is_small else 'f'}")
-
-
-def percent(share: float) -> str:
-    """A share as text."""
-    return f"{share:.1%}"
 
 
 def _share(share: float) -> str:

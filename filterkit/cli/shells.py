@@ -115,12 +115,9 @@ def _asked(words: list[str], begun: str) -> Answer:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # a plugin may print when it is imported
         try:
-            from filterkit.cli import builtin
             from filterkit.plugin.registry import registry
 
-            known = registry()
-            known.add_own(builtin)
-            return complete(words, begun, _after(), known)
+            return complete(words, begun, _after(), registry())
         except (Exception, SystemExit):
             return Answer([])
 

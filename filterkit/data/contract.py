@@ -1,6 +1,7 @@
 """Checks of what plugins return, so that an error names the plugin at fault.
 
-Types, shapes and the order of the indices of sparse rows are checked. Only the conformance kit looks at every value.
+Types, shapes and the order of the indices of sparse rows are checked, and nominal values in the first rows. The
+conformance kit uses `misfit`, too, and looks at the nominal values of all rows.
 """
 
 from __future__ import annotations
@@ -18,14 +19,10 @@ from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
-from filterkit.errors import PATH, FilterkitError, PluginError, culprit, quoted
+from filterkit.errors import PATH, FilterkitError, PluginError, culprit, plugin_of, quoted
 from filterkit.messages import running_stage
 
 _LOOKED_AT = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
-
-# The plugins of stage classes, metrics and formats, by the id of the thing. The thing itself is kept with its plugin,
-# because the id of an object that is gone may be given to another.
-_plugins: dict[int, tuple[Any, str]] = {}
 
 
 class Named(Protocol):
@@ -34,17 +31,6 @@ class Named(Protocol):
     @property
     def name(self) -> str:
         """Return the name that messages use."""
-
-
-def record_plugin(thing: Any, plugin: str) -> None:
-    """Note which plugin offers a stage class, metric or format, for `broken`; the first to offer it counts.
-
-    Parameters
-    ----------
-    thing : what is offered.
-    plugin : name and origin of the plugin, for messages.
-    """
-    _plugins.setdefault(id(thing), (thing, plugin))
 
 
 def broken(name: str, fault: str, thing: Any, error: Exception | None = None) -> PluginError:
@@ -57,8 +43,8 @@ def broken(name: str, fault: str, thing: Any, error: Exception | None = None) ->
     thing : the class of the stage, the metric or the format, as `record_plugin` was given it.
     error : what the plugin has raised, if anything; the line is named, too.
     """
-    plugin = (culprit(error) if error is not None else "") or _plugins.get(id(thing), (None, None))[1]
-    return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin})"))
+    plugin = (culprit(error) if error is not None else "") or plugin_of(thing)
+    return PluginError(f"{name}: {fault}" + (f" (plugin {plugin})" if plugin else ""))
 
 
 def blame(error: Exception, stage: Named | None) -> None:
@@ -68,8 +54,8 @@ def blame(error: Exception, stage: Named | None) -> None:
     """
     if stage is None or isinstance(error, FilterkitError) or getattr(error, "__notes__", None):
         return
-    plugin = culprit(error) or _plugins.get(id(type(stage)), (None, None))[1]
-    error.add_note(f"in the stage {quoted(stage.name)}" + ("" if plugin is None else f" (plugin {plugin})"))
+    plugin = culprit(error) or plugin_of(type(stage))
+    error.add_note(f"in the stage {quoted(stage.name)}" + (f" (plugin {plugin})" if plugin else ""))
 
 
 @contextmanager
@@ -305,10 +291,11 @@ def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thin
     return found
 
 
-def find_misfit(batch: Any, schema: Any) -> str | None:
+def find_misfit(batch: Any, schema: Any, looked_at: int = _LOOKED_AT) -> str | None:
     """Say what in a batch does not fit `schema`, and what to do; None if everything fits.
 
-    X may be sparse or dense, whatever `schema` says; see `Batch.in_form`.
+    X may be sparse or dense, whatever `schema` says; see `Batch.in_form`. The nominal values of the first `looked_at`
+    rows are checked.
     """
     if not isinstance(batch, Batch):
         return f"expected a Batch, found {kind_of(batch)}"
@@ -320,7 +307,11 @@ def find_misfit(batch: Any, schema: Any) -> str | None:
         # Importing numpy.ma takes longer than a small file; there are masked arrays only if somebody else has.
         if "numpy.ma" in sys.modules and isinstance(array, np.ma.MaskedArray):
             return f"{name} is a MaskedArray; fill it with NaN, or with -1 where it is codes of a class"
-    return _find_matrix_misfit(batch, schema) or _find_other_misfit(batch, schema) or _find_code_misfit(batch, schema)
+    return (
+        _find_matrix_misfit(batch, schema)
+        or _find_other_misfit(batch, schema)
+        or _find_code_misfit(batch, schema, looked_at)
+    )
 
 
 def difference(found: Any, expected: Schema) -> str:
@@ -410,7 +401,7 @@ def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
     return None
 
 
-def _find_code_misfit(batch: Batch, schema: Schema) -> str | None:
+def _find_code_misfit(batch: Batch, schema: Schema, looked_at: int) -> str | None:
     """Say which class, or nominal value in the first rows, is not an index of its labels; None if none is."""
     y, target = batch.y, schema.class_attribute
     if y is not None and y.size and y.dtype.kind == "i":
@@ -422,7 +413,7 @@ def _find_code_misfit(batch: Batch, schema: Schema) -> str | None:
         "attributes" not in vars(schema) or not schema.nominal.any()
     ):  # attributes that are made when asked for are not asked for here
         return None
-    first = batch.rows(0, min(_LOOKED_AT, len(batch)))
+    first = batch.rows(0, min(looked_at, len(batch)))
     if first.sparse:
         found, columns = first.csr.data, first.csr.indices
     else:

@@ -1,4 +1,4 @@
-"""What training rows are like, as far as it may tell which chain to take."""
+"""Describes training rows by what may tell which chain to take."""
 
 from __future__ import annotations
 
@@ -26,11 +26,6 @@ class Properties(NamedTuple):
     positives: int | None
     columns: int
     nonzeros: float
-
-    def distance(self, other: Properties) -> float:
-        """How different two are: the root of the summed squares of the differences of logarithms."""
-        one, another = (np.log1p([value or 0 for value in each]) for each in (self, other))
-        return float(np.linalg.norm(one - another))
 
 
 def properties_of(batches: Iterable[Batch]) -> Properties:

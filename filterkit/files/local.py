@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import closing
 from typing import IO
 
@@ -28,6 +27,8 @@ def local_copy(path: str) -> IO[bytes]:
             return open(path, "rb")
         except OSError as error:
             raise system_error(path, error, "reading") from None
+    import tempfile  # plain files do not need it
+
     with closing(Source(path)) as source, temporary_errors():
         file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=ending(path))
         while content := source.read(1 << 20):

@@ -1,45 +1,43 @@
-"""Finds the installed plugins, and remembers between runs which they are and what each offers.
+"""Finds the installed plugins by the entry points of their packages.
 
-Importing Python's own `importlib.metadata` and asking it takes a sixth of a short run, and importing all plugins
-another sixth. The answers are therefore kept in the user's cache folder, together with the folders in which Python
-looks for packages, the files of all plugins, and the time each was last changed. Installing, upgrading or removing a
-package changes the time of a folder; then Python is asked again. Editing a plugin changes the time of a file; then all
-plugins are asked again what they offer.
+A name is an entry point: each group such as ``filterkit.stages`` has one line for each name, which says the module that
+offers it. The group ``filterkit`` lists modules without saying what they offer.
 
-The cache says which modules are imported. So it is believed only if its folder and its file belong to the user, and
-nobody else may write there.
+The files with entry points are read directly, because importing Python's own `importlib.metadata` and asking it takes a
+sixth of a short run. They are looked for where pip writes them: beside the packages in the folders and zip archives of
+`sys.path`.
 """
 
 from __future__ import annotations
 
 import os
-import stat
+import re
 import sys
-import zlib
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from filterkit.errors import FilterkitError
+from filterkit.plugin.hookspecs import PROJECT
 
-_MOST = 1 << 20  # bytes of a cache file
+_START = f"{PROJECT}."  # of the names of groups
 
 
 class Installed(NamedTuple):
-    """An entry point.
+    """A plugin that is installed.
 
     Attributes
     ----------
-    name : of the entry point.
-    value : the module that it names, or ``module:name``.
+    name : that of its entry point in the group ``filterkit``, or else the last part of the name of its module.
+    value : the module, or ``module:name``.
     origin : the distribution that declares it, and its version.
-    offers : what the plugin is remembered to offer, each a kind and a name; empty if that is unknown.
+    listed : what its entry points say that it offers, each a kind and a name, such as ``("stage", "l2")``.
+    is_open : whether it may offer anything, as it is in the group ``filterkit``.
     """
 
     name: str
     value: str
     origin: str
-    offers: tuple[str, ...] = ()
+    listed: tuple[tuple[str, str], ...] = ()
+    is_open: bool = False
 
     @property
     def distribution(self) -> str:
@@ -47,156 +45,99 @@ class Installed(NamedTuple):
         return self.origin.partition(" ")[0]
 
 
-def installed(group: str) -> list[Installed]:
-    """The entry points of a group, in the order of their names."""
-    path, folders = _cache_file(group), _folders()
-    if path is None or folders is None:
-        return _ask(group)
-    found = _read_cache(path, folders)
-    if found is None:
-        found = _ask(group)
-        _write_cache(path, folders, found)
-    return found
+def installed() -> list[Installed]:
+    """List the installed plugins, in the order of their names.
 
-
-def remember(group: str, found: list[Installed]) -> None:
-    """Remember what all plugins of a group offer, unless others have been installed since `installed` returned them."""
-    path, folders = _cache_file(group), _folders()
-    if path is None or folders is None:
-        return
-    known = _read_cache(path, folders)
-    if known is not None and [each[:3] for each in known] == [each[:3] for each in found]:
-        _write_cache(path, folders, found)
-
-
-def _ask(group: str) -> list[Installed]:
-    """Ask Python. A plugin that two distributions declare is listed once, because a renamed project is often still
-    installed under its old name."""
-    from importlib import metadata
-
-    origins: dict[int, str] = {}  # by distribution; reading a description takes a millisecond
-    found = []
-    for point in metadata.entry_points(group=group):
-        if point.dist is None:
-            found.append(Installed(point.name, point.value, point.value))
-            continue
-        if id(point.dist) not in origins:
-            description = point.dist.metadata
-            origins[id(point.dist)] = f"{description['Name']} {description['Version']}"
-        found.append(Installed(point.name, point.value, origins[id(point.dist)]))
-    once: dict[tuple[str, str], Installed] = {}
-    for each in sorted(found):
-        once.setdefault((each.name, each.value), each)
-    return list(once.values())
-
-
-def _folders() -> str | None:
-    """The folders in which Python looks for packages, and when each of them, and this module, was last changed.
-
-    None if the current folder is one of them, as under ``python -m``, because files come and go there.
+    A module that several distributions declare is listed once, because a renamed project is often still installed under
+    its old name.
     """
-    try:
-        here = os.getcwd()
-    except OSError:  # the folder has been deleted
-        here = ""
-    if sys.path[:1] in ([""], [here]):
-        return None
-    return f"{sys.version} {os.pathsep.join(map(_stamp, [*sys.path, __file__]))}".replace("\n", " ")
+    points: dict[str, list[tuple[str, str, str]]] = {}
+    for text, origin in _read_all():
+        for group, name, value in _parse(text):
+            points.setdefault(value, []).append((group, name, origin))
+    return sorted(_describe(value, sorted(each)) for value, each in points.items())
 
 
-def _stamp(path: str) -> str:
-    """A path, and when the file or folder was last changed."""
+def _describe(value: str, points: list[tuple[str, str, str]]) -> Installed:
+    """Describe the plugin that entry points of one value make, each a group, a name and an origin."""
+    group, name, origin = points[0]  # of the group filterkit, if one is
+    listed = {(each.removeprefix(_START).removesuffix("s"), name) for each, name, _ in points if each != PROJECT}
+    if group != PROJECT:
+        name = value.replace(":", ".").rpartition(".")[2]
+    return Installed(name, value, origin, tuple(sorted(listed)), group == PROJECT)
+
+
+def _read_all() -> Iterator[tuple[str, str]]:
+    """Yield the entry points of each distribution that has some for filterkit, as text, and its name and version.
+
+    Of several distributions of one name, the first on `sys.path` counts, as for Python.
+    """
+    seen = set()
+    for path in sys.path:
+        for folder, read in _distributions(path or "."):
+            name = folder.rpartition(".")[0].partition("-")[0].replace(".", "_").lower()
+            if name in seen:
+                continue
+            seen.add(name)
+            text = read(folder, "entry_points.txt")
+            if f"[{PROJECT}" in text:
+                about = read(folder, "METADATA") or read(folder, "PKG-INFO")
+                parts = (re.search(rf"^{key}: *(.*)", about, re.MULTILINE) for key in ("Name", "Version"))
+                yield text, " ".join(part[1].strip() for part in parts if part) or folder
+
+
+def _distributions(path: str) -> Iterator[tuple[str, Callable[[str, str], str]]]:
+    """Yield the folders that describe distributions in an entry of `sys.path`: the name of each, and a function that
+    reads a file in a folder, which gives an empty text if there is none."""
     try:
-        return f"{path}={os.stat(path).st_mtime_ns}"
+        names = os.listdir(path)
+    except NotADirectoryError:
+        yield from _zipped_distributions(path)
+        return
     except OSError:
-        return f"{path}=none"
-
-
-def _sources(found: Iterable[Installed]) -> list[str]:
-    """The files of plugins: of all loaded modules in the packages that entry points name."""
-    packages = {each.value.partition(":")[0].partition(".")[0].strip() for each in found if each.offers}
-    modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] in packages]
-    return sorted({file for module in modules if (file := getattr(module, "__file__", None))})
-
-
-def _cache_file(group: str) -> str | None:
-    """The path of the cache file; None without a cache folder."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    if not os.path.isabs(cache):
-        return None
-    environment = zlib.crc32(f"{sys.prefix} {sys.path[:1]}".encode("utf-8", "surrogateescape"))
-    return os.path.join(cache, "filterkit", f"{group}-{environment:08x}")
-
-
-def _read_cache(path: str, folders: str) -> list[Installed] | None:
-    """The entry points in the cache file; None if it does not exist, is about other folders, or is damaged.
-
-    None also if it may be of somebody else.
-    """
-    with suppress(OSError, ValueError, TypeError):
-        if not _is_own(os.stat(os.path.dirname(path))):
-            return None
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode) or about.st_size > _MOST or not _is_own(about):
-                return None
-            checksum, _, text = file.read(_MOST).partition(b"\n")
-        if checksum == _checksum(text):
-            first, second, *lines = text.decode("utf-8", "surrogateescape").split("\n")
-            if first == folders:
-                stamps = second.split("\t") if second else []
-                unchanged = all(_stamp(stamp.rpartition("=")[0]) == stamp for stamp in stamps)
-                return [_installed(*line.split("\t"), is_known=unchanged) for line in lines]
-    return None
-
-
-def _is_own(about: os.stat_result) -> bool:
-    """Whether a file or folder belongs to this user, and nobody else may write to it."""
-    if not hasattr(os, "geteuid"):  # Windows keeps others out of the folders of a user
-        return True
-    return about.st_uid == os.geteuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
-def _installed(name: str, value: str, origin: str, *offers: str, is_known: bool) -> Installed:
-    return Installed(name, value, origin, offers if is_known else ())
-
-
-def _write_cache(path: str, folders: str, found: list[Installed]) -> None:
-    """Write the cache file for this user alone. If that fails, the next run asks Python again."""
-    from filterkit.files.output import open_output
-
-    stamps = [_stamp(path) for path in _sources(found)]
-    lines = [[folders], stamps, *([*each[:3], *each.offers] for each in found)]
-    if any(character in field for line in lines[1:] for field in line for character in "\t\n"):
         return
-    text = "\n".join(map("\t".join, lines)).encode("utf-8", "surrogateescape")
-    with suppress(OSError, FilterkitError):
-        _make_own(os.path.dirname(path))
-        if os.path.lexists(path) and not (stat.S_ISREG(os.lstat(path).st_mode) and _is_own(os.lstat(path))):
-            os.unlink(
-                path
-            )  # otherwise the text would go into a pipe, or to where a link leads, or others could change it
-        with open_output(path) as out:
-            if hasattr(os, "fchmod"):
-                os.fchmod(out.fileno(), 0o600)
-            out.write(_checksum(text) + b"\n" + text)
+
+    def read(folder: str, file: str) -> str:
+        try:
+            with open(f"{path}/{folder}/{file}", "rb") as opened:
+                return opened.read().decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    for name in sorted(filter(_is_description, names), reverse=True):
+        yield name, read
 
 
-def _make_own(folder: str) -> None:
-    """Make the folder of the cache, where nobody else may write.
+def _zipped_distributions(path: str) -> Iterator[tuple[str, Callable[[str, str], str]]]:
+    """Yield as `_distributions`, for a zip archive; nothing for another file."""
+    from zipfile import BadZipFile, ZipFile
 
-    Raises
-    ------
-    OSError : it cannot be made, or belongs to somebody else.
-    """
-    os.makedirs(folder, exist_ok=True)
-    about = os.stat(folder)
-    if hasattr(os, "geteuid") and about.st_uid != os.geteuid():
-        raise PermissionError(folder)
-    if not _is_own(about):
-        os.chmod(folder, 0o700)
+    try:
+        archive = ZipFile(path)
+    except (OSError, BadZipFile):
+        return
+    with archive:
+        files = {*archive.namelist()}
+
+        def read(folder: str, file: str) -> str:
+            name = f"{folder}/{file}"
+            return archive.read(name).decode("utf-8", "replace") if name in files else ""
+
+        for name in sorted({*filter(_is_description, (file.partition("/")[0] for file in files))}, reverse=True):
+            yield name, read
 
 
-def _checksum(text: bytes) -> bytes:
-    """A checksum that shows whether a text is complete."""
-    return b"%08x" % zlib.crc32(text)
+def _is_description(name: str) -> bool:
+    return name.endswith((".dist-info", ".egg-info"))
+
+
+def _parse(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the entry points for filterkit in a text: the group, name and value of each."""
+    is_ours = False
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            group = line.strip("[]")
+            is_ours = group == PROJECT or group.startswith(_START)
+        elif is_ours and "=" in line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            yield group, name.strip(), value.partition("[")[0].strip()

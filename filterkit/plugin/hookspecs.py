@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from filterkit.formats.simple import Format
     from filterkit.stages.base import Stage
 
-PROJECT = "filterkit"  # the name of the hooks for pluggy, and the group of entry points of plugins
+PROJECT = "filterkit"  # the name of the hooks for pluggy, and the start of the names of groups of entry points
 
 hookspec = HookspecMarker(PROJECT)
 hookimpl = HookimplMarker(PROJECT)
@@ -57,6 +57,6 @@ class Hooks:
     def filterkit_subcommands(self) -> list[click.Command]:  # type: ignore[empty-body]
         """The click commands that the plugin offers, run as ``filterkit NAME``.
 
-        filterkit's own subcommands come through this hook as well. Two plugins that offer a subcommand of the same name
-        are an error that names both; filterkit's own names stay its own.
+        Two plugins that offer a subcommand of the same name are an error that names both; filterkit's own names stay
+        its own.
         """

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from filterkit.engines.engine import Engine
 from filterkit.errors import PluginError, one_line, quoted
 from filterkit.plugin.hookspecs import PROJECT, Hooks
-from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:
     import click
 
     from filterkit.counts.metric import Metric
+    from filterkit.engines.engine import Engine
     from filterkit.formats.base import FileFormat
     from filterkit.formats.simple import Format
+    from filterkit.stages.base import Stage
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -46,9 +46,10 @@ class Offers:
         self.subcommands += other.subcommands
         self.empty += other.empty
 
-    def listed(self) -> tuple[str, ...]:
-        """The kind and name of every offer, as `filterkit.plugin.discovery` remembers them."""
-        return tuple(f"{kind} {name}" for kind, name, _ in self.names())
+    def listed(self) -> list[tuple[str, str]]:
+        """The kind and name of every offer, as entry points list them: a stage that a metric becomes is a metric."""
+        metrics = {metric.name for metric in self.metrics}
+        return [("metric" if kind == "stage" and name in metrics else kind, name) for kind, name, _ in self.names()]
 
     def names(self) -> Iterator[tuple[str, str, Any]]:
         """The kind, name and item of every offer. A format goes by its name in lower case, and by its endings."""
@@ -62,9 +63,14 @@ class HookCaller:
     """Calls the hooks of one plugin at a time, so that each offer has an owner and a failure affects one plugin.
 
     The wrappers of all registered plugins apply to each call, in the order that pluggy gives them.
+
+    Attributes
+    ----------
+    wrappers : the registered modules that wrap the hooks of others.
     """
 
     def __init__(self) -> None:
+        self.wrappers: list[ModuleType] = []
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(Hooks)
 
@@ -72,18 +78,18 @@ class HookCaller:
         """Whether a module is registered."""
         return self._manager.is_registered(module)
 
-    def wraps(self) -> bool:
-        """Whether a registered module wraps the hooks of others."""
-        plugins = self._manager.get_plugins()
-        callers = [caller for plugin in plugins for caller in self._manager.get_hookcallers(plugin) or ()]
-        return any(_wraps(each) for caller in callers for each in caller.get_hookimpls())
-
-    def register(self, name: str, module: ModuleType) -> None:
+    def register(self, name: str, module: ModuleType, may_wrap: bool = True) -> None:
         """Register the hooks in a module.
+
+        Parameters
+        ----------
+        name : of the plugin.
+        module : has its hooks.
+        may_wrap : whether the module may wrap the hooks of others.
 
         Raises
         ------
-        PluginError : a hook does not exist, is not marked, or takes arguments.
+        PluginError : a hook does not exist, is not marked, takes arguments, or is a wrapper that may not be one.
         ValueError : the module is registered already.
         """
         known_as = f"{name} {module.__name__}"
@@ -91,7 +97,12 @@ class HookCaller:
         try:
             self._manager.register(module, name=known_as)
             self._manager.check_pending()
-            self._try_wrappers(module)
+            if self._try_wrappers(module):
+                if not may_wrap:
+                    raise PluginError(
+                        f"it wraps hooks of others; list its module in the group {PROJECT} of entry points"
+                    )
+                self.wrappers.append(module)
         except BaseException:
             if self._manager.get_plugin(known_as) is module:  # pluggy keeps what it has refused
                 self._manager.unregister(module)
@@ -119,6 +130,7 @@ class HookCaller:
     def unregister(self, module: ModuleType) -> None:
         """Forget the hooks and wrappers of a module."""
         self._manager.unregister(module)
+        self.wrappers = [each for each in self.wrappers if each is not module]
 
     def _call(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
         """The items that the implementations in `module` give, through all wrappers."""
@@ -129,13 +141,19 @@ class HookCaller:
                 raise PluginError(f"{caller.name} gives {one_line(repr(items))}; return a list")
         return [item for items in given for item in items]
 
-    def _try_wrappers(self, module: ModuleType) -> None:
-        """Call the wrappers in `module` around nothing, so that one that always fails breaks its own plugin alone."""
+    def _try_wrappers(self, module: ModuleType) -> bool:
+        """Call the wrappers in `module` around nothing, so that one that always fails breaks its own plugin alone.
+
+        Return whether there are any.
+        """
+        found = False
         for caller in self._manager.get_hookcallers(module) or ():
-            here = [each for each in caller.get_hookimpls() if each.plugin is module]
-            if all(map(_wraps, here)):
+            here = [_wraps(each) for each in caller.get_hookimpls() if each.plugin is module]
+            found = found or any(here)
+            if all(here):
                 others = {each.plugin for each in caller.get_hookimpls()} - {module}
                 self._manager.subset_hook_caller(caller.name, others)()
+        return found
 
 
 _HOOKS = [name for name in vars(Hooks) if name.startswith(PROJECT)]
@@ -223,6 +241,8 @@ def _with_endings(formats: list[Any]) -> list[Any]:
 
 
 def _is_stage(item: Any) -> bool:
+    from filterkit.stages.base import Stage  # the other kinds do not need it
+
     return isinstance(item, type) and issubclass(item, Stage) and bool(item.name)
 
 

@@ -8,15 +8,17 @@ import shlex
 from collections.abc import Mapping
 from copy import copy
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from filterkit.errors import UsageError, file_error, quoted
 from filterkit.messages import message_of
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage
 from filterkit.stages.options import INT_OR_TEXT, fields_of, flag_of, types_of
+
+if TYPE_CHECKING:
+    from filterkit.stages.base import Stage
 
 
 class IntOrText(click.ParamType):  # type: ignore[type-arg]

@@ -1,13 +1,10 @@
 """Loads plugins, and looks up by name what they offer.
 
-A plugin is an entry point of the group ``filterkit`` (`filterkit.plugin.discovery` finds them), or a Python file named
-with ``--plugin``. Each is imported by itself. A broken one causes a warning and a line in ``filterkit plugins``; the
-others work.
-
-Importing all plugins takes a sixth of a short run. If it is remembered from an earlier run what each installed plugin
-offers, a plugin is therefore loaded when one of its names is looked up. All are loaded when nothing is remembered, when
-a plugin offers something else than is remembered, and when more than single names are asked for. Nothing is remembered
-while a plugin is broken, offers nothing, or wraps the hooks of others.
+A plugin is a module that entry points name (`filterkit.plugin.discovery` finds them), or a Python file named with
+``--plugin``. A module is imported when one of the names that its entry points list is looked up, or when names are
+listed. A module in the group ``filterkit``, which does not say what it offers, is imported at once. A broken plugin
+causes a warning when one of its names is needed or names are listed, and a line in ``filterkit plugins``; the others
+work.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -28,11 +25,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit._version import DISTRIBUTION
-from filterkit.arff.form import Arff
-from filterkit.data.contract import record_plugin
-from filterkit.engines.engine import Engine
-from filterkit.engines.local import LocalEngine
-from filterkit.engines.processes import ProcessEngine
 from filterkit.errors import (
     FilterkitError,
     PluginError,
@@ -42,20 +34,22 @@ from filterkit.errors import (
     or_of_a_file,
     quoted,
     record_module,
+    record_plugin,
     suggestion,
 )
-from filterkit.plugin.discovery import Installed, installed, remember
+from filterkit.plugin.discovery import Installed, installed
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
-from filterkit.stages.base import Stage
 from filterkit.stages.options import fields_of, flag_of, options_of
 
 if TYPE_CHECKING:
     import click
 
     from filterkit.counts.metric import Metric
+    from filterkit.engines.engine import Engine
     from filterkit.formats.base import FileFormat
     from filterkit.formats.simple import Format
+    from filterkit.stages.base import Stage
 
 T = TypeVar("T")
 
@@ -86,7 +80,12 @@ class Plugin(Offers):
 
 
 class Names(Mapping[str, T]):
-    """What plugins offer of one kind, by name. Looking a name up loads its plugin; listing the names loads all."""
+    """What filterkit and plugins offer of one kind, by name. Looking a name up loads its plugin; listing loads all.
+
+    Raises
+    ------
+    PluginError : the plugin that lists a name is broken, or two plugins claim it.
+    """
 
     def __init__(self, registry: Registry, kind: str) -> None:
         self._registry, self._kind = registry, kind
@@ -102,6 +101,28 @@ class Names(Mapping[str, T]):
         return len(self._registry.names(self._kind))
 
 
+# What filterkit itself offers, by kind and name: a module and a name in it. The help lists subcommands in this order.
+OWN = {
+    "format": {"arff": "filterkit.arff.form:Arff", ".arff": "filterkit.arff.form:Arff"},
+    "engine": {
+        "local": "filterkit.engines.local:LocalEngine",
+        "processes": "filterkit.engines.processes:ProcessEngine",
+    },
+    "subcommand": {
+        "info": "filterkit.cli.info:info",
+        "stages": "filterkit.cli.stages:stages",
+        "formats": "filterkit.cli.formats:formats",
+        "plugins": "filterkit.cli.plugins:plugins",
+        "scores": "filterkit.cli.scores:scores",
+        "explore": "filterkit.cli.explore:explore",
+        "evaluate": "filterkit.cli.evaluate:evaluate",
+        "report": "filterkit.cli.report:report",
+        "new-plugin": "filterkit.cli.new_plugin:new_plugin",
+        "check-plugin": "filterkit.cli.check_plugin:check_plugin",
+    },
+}
+
+
 class Registry:
     """All plugins, and what they offer by name.
 
@@ -113,7 +134,7 @@ class Registry:
     flags : the options of the command ``filterkit`` itself, such as ``--jobs``; empty in Python.
     defaults : values for options of stages that the words of the command line do not give, by stage and option; Python
         does not use them.
-    own : what filterkit itself offers; not among `plugins`.
+    warn : is called once for each broken plugin that a name is needed of, or whose kind of names is listed.
     stages : stage classes by name.
     formats : file formats by name and ending.
     engines : engine classes by name.
@@ -124,33 +145,27 @@ class Registry:
         self.files: list[str] = []
         self.flags: frozenset[str] = frozenset()
         self.defaults: dict[str, dict[str, Any]] = {}
-        self.own = Plugin("filterkit itself", "")
+        self.warn: Callable[[Plugin], None] = lambda plugin: None
         self.stages: Names[type[Stage]] = Names(self, "stage")
         self.formats: Names[Format | type[FileFormat]] = Names(self, "format")
         self.engines: Names[type[Engine]] = Names(self, "engine")
         self.subcommands: Names[click.Command] = Names(self, "subcommand")
         self._points: list[Installed] = []
-        self._waiting: dict[str, Installed] = {}  # by what they offer; none once all are loaded
         self._installed: dict[Installed, Plugin] = {}  # those that are loaded
         self._others: list[Plugin] = []  # from files
         self._by_file: dict[str, Plugin] = {}  # by the path of the file
-        self._is_whole = False  # whether no installed plugin is left out
+        self._warned: set[Plugin] = set()
         self._items: dict[str, dict[str, Any]] = {}  # by kind and name
         self._owners: dict[tuple[str, str], list[Plugin]] = {}
         self._hooks = HookCaller()
         self._lock = RLock()
-        self._take(self.own, Offers(formats=[Arff], engines=[LocalEngine, ProcessEngine]))
 
     def add_entry_points(self) -> None:
         """Add all installed plugins; those of filterkit's own distribution alone if the environment variable
         ``FILTERKIT_NO_PLUGINS`` is set and not empty."""
-        found = installed(PROJECT)
         own_alone = bool(os.environ.get("FILTERKIT_NO_PLUGINS"))
-        self._points = [point for point in found if not own_alone or point.distribution == DISTRIBUTION]
-        self._is_whole = self._points == found
-        self._waiting = {offer: point for point in self._points for offer in point.offers}
-        if not all(point.offers for point in self._points):
-            self._load_all()
+        self._points = [point for point in installed() if not own_alone or point.distribution == DISTRIBUTION]
+        self._load(point for point in self._points if point.is_open)
 
     @property
     def plugins(self) -> list[Plugin]:
@@ -158,69 +173,68 @@ class Registry:
         self.load_all()
         return [*(self._installed[point] for point in self._points), *self._others]
 
-    @property
-    def broken(self) -> list[Plugin]:
-        """The plugins that cannot be used, as far as plugins are loaded."""
-        return [plugin for plugin in (*self._installed.values(), *self._others) if plugin.problem]
-
     def find(self, kind: str, name: str) -> Any:
-        """What plugins offer by this name, if exactly one does.
+        """Return what filterkit itself, or else a plugin, offers by this name.
 
         Raises
         ------
-        KeyError : none does, or two do.
+        KeyError : nothing has this name.
+        PluginError : the plugin that lists the name is broken, or two plugins claim it.
         """
         with self._lock:
-            point = self._waiting.get(f"{kind} {name}")
-            if point is not None and point not in self._installed:
-                self._load([point])
-                if self._installed[point].listed() != point.offers:
-                    self._load_all()
-            return self._items[kind][name]
+            if name in OWN.get(kind, ()):
+                return _loaded(OWN[kind][name])
+            wanted = {(each, name) for each in _groups(kind)}
+            listing = [point for point in self._points if not wanted.isdisjoint(point.listed)]
+            self._load(listing)
+            if name in self._items.get(kind, ()):
+                self._warn_of(self._owners[kind, name])
+                return self._items[kind][name]
+            if owners := self._owners.get((kind, name)):
+                raise PluginError(f"two plugins claim the {kind} '{name}': {_named(owners)}; uninstall one of them")
+            for point in listing:
+                plugin = self._installed[point]
+                raise PluginError(f"the plugin of the {kind} '{name}', {plugin}, is broken: {plugin.problem}")
+            raise KeyError(name)
 
     def names(self, kind: str) -> list[str]:
-        """All names of what plugins offer of one kind."""
-        self.load_all()
-        return list(self._items.get(kind, ()))
+        """List the names of all that filterkit and plugins offer of one kind."""
+        with self._lock:
+            listing = [point for point in self._points if any(each in _groups(kind) for each, _ in point.listed)]
+            self._load(listing)
+            self._warn_of(self._installed[point] for point in self._points if point.is_open or point in listing)
+            return [*OWN.get(kind, ()), *self._items.get(kind, ())]
 
     def load_all(self) -> None:
-        """Load all installed plugins, unless they are loaded."""
+        """Load all installed plugins that are not loaded yet."""
         with self._lock:
-            if self._waiting:
-                self._load_all()
+            self._load(self._points)
 
-    def _load_all(self) -> None:
-        self._waiting = {}
-        self._load([point for point in self._points if point not in self._installed])
-        self._claim_anew()
-        if self._is_whole:
-            self._remember()
-
-    def _load(self, points: list[Installed]) -> None:
-        """Load some of the installed plugins."""
+    def _load(self, points: Iterable[Installed]) -> None:
+        """Load those of some installed plugins that are not loaded yet."""
         loaded = []
         for point in points:
+            if point in self._installed:
+                continue
             plugin = self._installed[point] = Plugin(point.name, point.origin)
             with _flagging(plugin):
                 module = _loaded(point.value)
-                record_module(point.value.partition(":")[0].strip(), plugin.known_as())
-                self._hooks.register(plugin.name, module)
-                loaded.append((plugin, module))
-        for plugin, module in loaded:  # all plugins, with their wrappers, are registered by now
+                record_module(point.value.partition(":")[0], plugin.known_as())
+                self._hooks.register(plugin.name, module, may_wrap=point.is_open)
+                loaded.append((point, plugin, module))
+        for point, plugin, module in loaded:  # all these plugins, with their wrappers, are registered by now
             self._take_offers(plugin, module)
+            if not (plugin.problem or point.is_open or self._hooks.wrappers):
+                plugin.problem = _unlisted(point, plugin)
+        if loaded:
+            self._claim_anew()
 
-    def _remember(self) -> None:
-        """Remember what the installed plugins offer, if each may be loaded by itself."""
-        plugins = [self._installed[point] for point in self._points]
-        apart = all(plugin.listed() and not plugin.problem for plugin in plugins) and not self._hooks.wraps()
-        found = [
-            point._replace(offers=plugin.listed() if apart else ()) for point, plugin in zip(self._points, plugins)
-        ]
-        if found == self._points:
-            return
-        if any(point.offers for point in self._points):  # wrong ones; the next run finds out what is right
-            found = [point._replace(offers=()) for point in found]
-        remember(PROJECT, found)
+    def _warn_of(self, plugins: Iterable[Plugin]) -> None:
+        """Warn of those plugins that are broken, once of each."""
+        for plugin in plugins:
+            if plugin.problem and plugin not in self._warned:
+                self._warned.add(plugin)
+                self.warn(plugin)
 
     def add_file(self, path: str, by: str = "--plugin") -> Plugin:
         """Load the plugin in a Python file, once; returns it.
@@ -257,6 +271,7 @@ class Registry:
             spec.loader.exec_module(module)
             self._hooks.register(name, module)
             self._take_offers(plugin, module)
+        self._claim_anew()
         if plugin.problem:
             hint = self._way_out(plugin)
             self._forget(plugin, module)
@@ -282,19 +297,13 @@ class Registry:
             self._hooks.unregister(module)
         self._claim_anew()
 
-    def add_own(self, module: ModuleType) -> None:
-        """Take what one of filterkit's own modules offers through its hooks, once."""
-        self.load_all()
-        if not self._hooks.has(module):
-            self._hooks.register("filterkit", module)
-            self._take(self.own, self._hooks.offers(module))
-
     def add_stage(self, stage: type[Stage]) -> None:
         """Take a stage class that no plugin offers."""
         self.load_all()
         plugin = Plugin(stage.name, stage.__module__)
         self._others.append(plugin)
         self._take(plugin, Offers(stages=[stage]))
+        self._claim_anew()
 
     def _take_offers(self, plugin: Plugin, module: ModuleType) -> None:
         """Ask a registered module what it offers, and take that."""
@@ -309,40 +318,41 @@ class Registry:
     def _take(self, plugin: Plugin, offers: Offers) -> None:
         """Register the offers of a plugin."""
         plugin.add(offers)
-        if plugin is not self.own:
-            _record(plugin.known_as(), offers)
+        _record(plugin.known_as(), offers)
         for stage in offers.stages:
             copyreg.pickle(stage, _reduced)
-        self._claim(plugin, offers)
 
     def _claim_anew(self) -> None:
-        """Give all plugins, in their order, the names of what they offer."""
+        """Give all loaded plugins, in their order, the names of what they offer."""
         self._items, self._owners = {}, {}
-        for plugin in (self.own, *self.plugins):
-            self._claim(plugin, plugin)
+        installed = (self._installed[point] for point in self._points if point in self._installed)
+        for plugin in (*installed, *self._others):
+            self._claim(plugin)
 
-    def _claim(self, plugin: Plugin, offers: Offers) -> None:
-        """Give a plugin the names of its offers, unless other plugins have claimed them."""
-        for kind, name, item in offers.names():
+    def _claim(self, plugin: Plugin) -> None:
+        """Give a plugin the names of its offers, unless filterkit or other plugins have claimed them."""
+        for kind, name, item in plugin.names():
             known = self._items.setdefault(kind, {})
             owners = self._owners.setdefault((kind, name), [])
-            owners.insert(0 if plugin is self.own else len(owners), plugin)
-            if len(owners) == 1 or plugin is self.own:
-                known[name] = item
-            elif owners[0] is not self.own:
-                known.pop(name, None)
-            if owners.count(plugin) > 1 and plugin is not self.own:
+            owners.append(plugin)
+            if owners.count(plugin) > 1:
                 plugin.problem = f"it offers the {kind} {quoted(name)} twice"
-                continue
-            for late in owners[1:]:
-                late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
+            elif name in OWN.get(kind, ()):
+                plugin.problem = f"two plugins claim the {kind} '{name}': filterkit itself and {plugin}"
+            elif len(owners) == 1:
+                known[name] = item
+            else:
+                known.pop(name, None)
+                for late in owners[1:]:
+                    late.problem = f"two plugins claim the {kind} '{name}': {_named(owners)}"
 
     @property
     def metrics(self) -> dict[str, Metric]:
         """The metrics by name."""
         from filterkit.stages.metric_scaling import MetricScaling
 
-        return {name: s.metric for name, s in self.stages.items() if issubclass(s, MetricScaling)}
+        self.names("metric")
+        return {name: s.metric for name, s in self._items.get("stage", {}).items() if issubclass(s, MetricScaling)}
 
     def origin(self, stage: str) -> str:
         """The plugin that offers the stage of this name, and its distribution or file, as text.
@@ -393,12 +403,9 @@ class Registry:
         PluginError : two plugins claim the name.
         """
         if name not in self.stages:
-            self.load_all()  # what is remembered may be out of date
+            self.load_all()  # one may offer what its entry points do not list
         if name in self.stages:
             return self.stages[name]
-        if ("stage", name) in self._owners:
-            owners = " and ".join(map(str, self._owners["stage", name]))
-            raise PluginError(f"two plugins claim the stage '{name}': {owners}; uninstall one of them")
         raise UsageError(f"no stage {quoted(name)}{self._hint(name)}")
 
     def _hint(self, name: str) -> str:
@@ -487,9 +494,28 @@ def _record(plugin: str, offers: Offers) -> None:
         record_plugin(thing, plugin)
 
 
+def _named(plugins: list[Plugin]) -> str:
+    return " and ".join(map(str, plugins))
+
+
+def _groups(kind: str) -> set[str]:
+    """Return the kinds of entry points that list names of a kind: a metric is a stage, too."""
+    return {kind, "metric"} if kind == "stage" else {kind}
+
+
+def _unlisted(point: Installed, offers: Offers) -> str:
+    """Say how the entry points of a plugin differ from what it offers; an empty text if they do not."""
+    listed, given = {*point.listed}, {*offers.listed()}
+    for kind, name in sorted(listed - given):
+        return f"its entry points list the {kind} {quoted(name)}, which no hook gives"
+    for kind, name in sorted(given - listed):
+        return f"it offers the {kind} {quoted(name)}, which no entry point of the group {PROJECT}.{kind}s lists"
+    return ""
+
+
 def _loaded(value: str) -> Any:
     """What an entry point names: a module, or an object in one, ``module:name``."""
-    path, _, name = value.partition("[")[0].strip().partition(":")
+    path, _, name = value.partition(":")
     found = importlib.import_module(path)
     return attrgetter(name)(found) if name else found
 

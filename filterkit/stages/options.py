@@ -14,8 +14,6 @@ from math import isfinite
 from numbers import Real
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-
 from filterkit.errors import UsageError, one_line, quoted
 
 # The types of values that an option can hold.
@@ -225,7 +223,7 @@ def _convert_to(type_: Any, value: Any) -> Any:
 
     A text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int.
     """
-    is_bool = isinstance(value, (bool, np.bool_))
+    is_bool = type(value).__name__ in ("bool", "bool_")  # numpy's, too, which is not imported for this
     if type_ is tuple:
         values = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (None,)
         return tuple(map(str, values)) if all(isinstance(each, str) for each in values) else None

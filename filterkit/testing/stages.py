@@ -20,6 +20,7 @@ from filterkit.chains.saved import load, save
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch, concatenate, empty, passthrough_table, same
+from filterkit.data.contract import misfit
 from filterkit.data.csr import Csr
 from filterkit.errors import FilterkitError, PluginError, StageError
 from filterkit.plugin.parsing import parse_stages
@@ -246,31 +247,8 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
                 raise AssertionError(str(error)) from error
             except FilterkitError as error:
                 raise AssertionError(f"{error}{_LABELS}") from None
-    schema = fitted.schema
-    assert out.schema == schema, f"{stage.name}: the batch has another schema than the fitted stage declares"
-    assert out.X.shape == (len(data), schema.width), (
-        f"{stage.name}: X has {out.X.shape[1]} columns and the schema {schema.width} features"
-    )
-    assert out.X.dtype == np.float64, f"{stage.name}: X is {out.X.dtype}; make it float64"
-    assert out.sparse == schema.sparse, f"{stage.name}: X is {'' if out.sparse else 'not '}sparse, unlike schema.sparse"
-    assert (out.y is None) == (not schema.targets), f"{stage.name}: y and the class attribute disagree"
-    X: Any = out.X
-    if out.sparse:
-        assert X.has_canonical_format, f"{stage.name}: X needs sorted indices without duplicates"
-    dense = X.toarray() if out.sparse else X
-    for column, attribute in enumerate(schema.features):
-        if attribute.kind == "nominal":
-            codes = dense[:, column][~np.isnan(dense[:, column])]
-            assert ((codes >= 0) & (codes < len(attribute.values)) & (codes == np.rint(codes))).all(), (
-                f"{stage.name} gives the nominal '{attribute.name}' values that are not among its labels{_LABELS}"
-            )
-    names = [] if out.passthrough is None else out.passthrough.column_names
-    assert names == [a.name for a in schema.passthrough], (
-        f"{stage.name}: batch.passthrough and schema.passthrough disagree"
-    )
-    assert out.passthrough is None or out.passthrough.num_rows == len(data), (
-        f"{stage.name}: batch.passthrough has another number of rows"
-    )
+    fault = misfit(out, fitted.schema, len(out))
+    assert fault is None, f"{stage.name}: {fault}"
 
 
 @refusable

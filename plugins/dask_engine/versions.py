@@ -17,7 +17,11 @@ def find_versions() -> dict[str, str]:
     A library that is not installed has the version "none".
     """
     by_name = {"Python": platform.python_version().rpartition(".")[0]}
-    plugins = {point.dist.name for point in metadata.entry_points(group="filterkit") if point.dist is not None}
+    plugins = {
+        package.name
+        for package in metadata.distributions()
+        if any(point.group.partition(".")[0] == "filterkit" for point in package.entry_points)
+    }
     for name in sorted({*_LIBRARIES, *plugins}):
         try:
             by_name[name] = metadata.version(name)

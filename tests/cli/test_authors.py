@@ -345,8 +345,8 @@ def test_a_project_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch
     from filterkit.cli import main, new_plugin
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(new_plugin, "_FILES", ("one.txt", "no/such/folder.txt", "two.txt", "three.txt"))
-    with pytest.raises(FilterkitError, match="filterkit-halve: No such file or directory"):
+    monkeypatch.setattr(new_plugin, "_files_of_project", lambda *_: [("one.txt", ""), ("a" * 300, "")])
+    with pytest.raises(FilterkitError, match="filterkit-halve: File name too long"):
         main._run(["new-plugin", "halve"])
     assert not list(tmp_path.iterdir())
 
@@ -383,7 +383,7 @@ def test_new_plugin_writes_a_file_of_each_kind_that_conforms(kind, tmp_path):
 
 
 def test_the_help_of_new_plugin_lists_every_kind():
-    from filterkit.cli.new_plugin_texts import KINDS
+    from filterkit.cli.new_plugin import KINDS
 
     assert set(WORDS) == set(KINDS)
     said = run("new-plugin", "--help").stdout
@@ -437,30 +437,33 @@ def test_a_package_is_built_installed_and_passes_its_own_tests(name, words, pyth
 
 
 def install(project, environment):
-    """Put a package of one module where pip would, without the time that pip takes."""
+    """Put the modules of a package where pip would, without the time that pip takes."""
     about = tomllib.loads((project / "pyproject.toml").read_text())["project"]
     (site,) = (environment / "lib").glob("python*/site-packages")
-    shutil.copy(next(project.glob("*.py")), site)
+    for module in project.glob("*.py"):
+        shutil.copy(module, site)
     info = site / f"{about['name'].replace('-', '_')}-{about['version']}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n")
-    ((name, module),) = about["entry-points"]["filterkit"].items()
-    (info / "entry_points.txt").write_text(f"[filterkit]\n{name} = {module}\n")
+    lines = []
+    for group, points in about["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {module}" for name, module in points.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines))
 
 
 @pytest.mark.posix
-def test_packages_of_all_kinds_are_installed_and_pass_their_own_tests(python, tmp_path):
-    folders = [f"filterkit-my-{kind}" for kind in WORDS]
-    for kind in WORDS:
-        assert run("new-plugin", f"my-{kind}", "--kind", kind, cwd=tmp_path).returncode == 0
+def test_a_package_of_all_kinds_is_installed_and_passes_its_own_tests(python, tmp_path):
+    done = run("new-plugin", "my", *(word for kind in WORDS for word in ("--kind", kind)), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
     options = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}
-    for folder in folders:
-        install(tmp_path / folder, tmp_path / "env")
+    install(tmp_path / "filterkit-my", tmp_path / "env")
     for kind in ("text-format", "learner", "engine"):
         done = subprocess.run([python, "-m", "filterkit", *WORDS[kind]], **options)
         assert done.returncode == 0, f"{kind}: {done.stderr}"
-    tests = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *folders], **options)
+    tests = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "filterkit-my"], **options)
     assert tests.returncode == 0, tests.stdout
+    listed = subprocess.run([python, "-m", "filterkit", "plugins"], **options).stdout
+    assert listed.count("filterkit-my 0.1.0") == len(WORDS) and "broken" not in listed
 
 
 def test_nothing_is_loaded_from_the_current_folder(tmp_path):

@@ -15,7 +15,6 @@ import sys
 import time
 import types
 from importlib.util import find_spec
-from itertools import combinations
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -23,7 +22,7 @@ import click
 import numpy as np
 import pytest
 from command import run, run_anew, start
-from made_results import drawn, result, svg_texts, table
+from made_results import drawn, svg_texts, table
 
 from filterkit import progress
 from filterkit.cli.evaluate import evaluate
@@ -527,76 +526,6 @@ def test_results_on_standard_output_come_without_the_table():
 # ---- report ---------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def variants(tmp_path_factory):
-    """A file of results of three methods, two of them in two variants, on seven tasks: its path and the values."""
-    names = ["bns/10", "bns/50", "ig/10", "ig/50", "plain"]
-    values = np.round(0.9 + 0.1 * drawn(2, 7, 3, 5), 3)  # (measures, tasks, folds, chains)
-    rows = [
-        result(name, 0.5, f"d{t}", fold=f, f1=float(values[0, t, f, c]), auc=float(values[1, t, f, c]))
-        for c, name in enumerate(names)
-        for t in range(7)
-        for f in range(3)
-    ]
-    path = tmp_path_factory.mktemp("variants") / "r.csv"
-    path.write_text(Results(rows).text())
-    return path, values
-
-
-@pytest.mark.parametrize(("within", "tolerance"), [("1%", 0.01), ("0.02", 0.02), ("0%", 0.0), (" 0.5 %", 0.005)])
-def test_report_within_equals_a_plain_computation(within, tolerance, variants, run_in_process):
-    path, values = variants
-    done = run_in_process("report", str(path), "--within", within, "--measure", "f1", "--measure", "auc")
-    assert (done.returncode, done.stderr) == (0, "")
-    methods = {"bns": [0, 1], "ig": [2, 3], "plain": [4]}
-    shares, advice = [], []
-    for measure, cube in zip(("f1", "auc"), values, strict=True):
-        near = {name: [] for name in methods}
-        for task in cube.tolist():  # folds × chains
-            best = {name: max(mean(fold[c] for fold in task) for c in chains) for name, chains in methods.items()}
-            for name in methods:
-                near[name].append(int(best[name] >= max(best.values()) * (1 - tolerance)))
-        shares.append({name: f"{mean(hits):.1%}" for name, hits in near.items()})
-        leader = max(methods, key=lambda name: sum(near[name]))
-        pairs = {pair: mean(map(max, near[pair[0]], near[pair[1]])) for pair in combinations(methods, 2)}
-        one, other = max(pairs, key=pairs.get)
-        together = {name: mean(map(max, near[leader], near[name])) for name in methods if name != leader}
-        second = max(together, key=together.get)
-        advice.append(
-            [
-                measure,
-                f"{leader} {mean(near[leader]):.1%}",
-                f"{leader} + {second} {together[second]:.1%}"
-                if together[second] > mean(near[leader])
-                else "adds nothing",
-                f"{one} + {other} {pairs[one, other]:.1%}",
-            ]
-        )
-    first, _, second = done.stdout.partition("\n\n")
-    title, head, *lines = first.splitlines()
-    assert title == f"Share of 7 tasks on which a method is within {tolerance * 100:g}% of the best"
-    assert cells(head) == ["method", "f1", "auc"]
-    assert [cells(line) for line in lines] == [[name, *(share[name] for share in shares)] for name in methods]
-    title, head, *lines = second.splitlines()
-    assert title == "The best method, the best to have beside it, and the best pair of all"
-    assert cells(head) == ["measure", "best", "with a second", "best pair"]
-    assert [cells(line) for line in lines] == advice
-
-
-def test_report_within_says_if_a_second_method_adds_nothing(tmp_path, run_in_process):
-    (tmp_path / "r.csv").write_text(Results(table([[[[0.9], [0.5], [0.4]]], [[[0.8], [0.2], [0.3]]]])).text())
-    done = run_in_process("report", "r.csv", "--within", "1%", "--measure", "f1", cwd=tmp_path)
-    assert cells(done.stdout.splitlines()[-1]) == ["f1", "a 100.0%", "adds nothing", "a + b 100.0%"]
-
-
-def test_report_within_can_be_plotted(variants, tmp_path, run_in_process):
-    pytest.importorskip("matplotlib", reason="plots need matplotlib")
-    plot = tmp_path / "p.svg"
-    done = run_in_process("report", str(variants[0]), "--within", "1%", "--measure", "f1", "--plot", str(plot))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert {"bns", "ig", "plain", "best pair"} <= set(svg_texts(plot))
-
-
 def test_any_figure_can_be_plotted(tmp_path, run_in_process):
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
     confusion = [["", ["x", "y"], [[0, 0, 3.0], [1, 0, 1.0]]]]
@@ -786,44 +715,6 @@ def test_an_error_of_a_plugin_names_fold_and_chain(tmp_path, run_in_process):
 # ---- help and mistakes ----------------------------------------------------------------------------
 
 
-def test_chains_are_compared_on_tasks_like_a_file(tmp_path):
-    chains = ("--chain", "plain: range svm", "--chain", "near: range neighbors")
-    options = ("--one-against-rest", "--folds", "2", "--train", "20%,50%", "-o", "r.csv")
-    assert run("evaluate", IRIS, WINE, "-c", "last", "-c", "first", *chains, *options, cwd=tmp_path).returncode == 0
-    done = run("report", "r.csv", "--like", DIGITS, "--measure", "f1", cwd=tmp_path)
-    lines = done.stdout.splitlines()
-    assert (done.returncode, done.stderr) == (0, "")
-    about = "1,797 rows, 174 positive, 64 columns, 32.7 values other than zero in a row"
-    assert lines[0].endswith(f"digits.arff: {about}")
-    assert lines[1].startswith("The 6 tasks of 2 data sets most like it: ")
-    assert lines[3].split("  ")[0] == "chain" and {line.split()[0] for line in lines[4:]} == {"plain", "near"}
-    found = json.loads(run("report", "r.csv", "--like", IRIS, "--positive", "setosa", "--json", cwd=tmp_path).stdout)
-    assert found["data"] == {"rows": 150, "positives": 50, "columns": 4, "nonzeros": 4.0}
-    assert found["measure"] == "accuracy" and found["tasks"] == 6 and found["ranges"]["columns"] == [4, 13]
-    assert [each["rank"] for each in found["chains"]] == sorted(each["rank"] for each in found["chains"])
-
-
-@pytest.mark.parametrize(
-    ("words", "status", "message"),
-    [
-        (("--class", "1"), 2, "--class is for DATA, which --like names"),
-        (("--positive", "x"), 2, "--positive is for DATA, which --like names"),
-        (("--like", IRIS, "--within", "1%"), 2, "--within and --like cannot be combined"),
-        (("--like", IRIS, "--by-class"), 2, "--by-class and --like cannot be combined"),
-        (("--like", IRIS, "--class", "1"), 1, "iris.arff: there is no nominal class to predict"),
-        (("--like", "none.arff"), 1, "none.arff: No such file"),
-        (("--like", "bare.arff"), 1, "bare.arff: the class of no row is known"),
-        (("--like", IRIS), 1, "the results do not say how many rows were positive; evaluate again"),
-    ],
-)
-def test_what_cannot_be_compared_is_said(words, status, message, tmp_path):
-    (tmp_path / "bare.arff").write_text("@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,?\n")
-    (tmp_path / "r.csv").write_text(Results([result("a", 0.5), result("b", 0.25)]).text())
-    done = run("report", "r.csv", *words, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (status, "") and message in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize(("name", "command"), [("evaluate", evaluate), ("report", report)])
 def test_help_names_every_option_and_measure(name, command):
     for flag in ("--help", "-h"):
@@ -874,8 +765,6 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("report", 2, "report: missing argument 'RESULTS...'; see: filterkit report --help"),
         ("report none.csv", 1, "none.csv: No such file or directory"),
         ("report iris.arff", 1, "iris.arff:2: these are no results of an evaluation"),
-        ("report {one} --within 2x", 2, "--within: '2x' is no share such as 10% or 0.1"),
-        ("report {one} --within 1%", 1, "--within: there must be at least two methods to compare"),
         (
             "evaluate iris.arff --chain standardize svm",
             2,
@@ -891,10 +780,8 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("evaluate iris.arff --chain svm --test iris.arff --repeats 2", 2, "evaluate: --repeats is of cross-val"),
         ("evaluate iris.arff --chain svm --test iris.arff --unseen extend", 2, "evaluate: --unseen extend cannot be"),
         ("evaluate iris.arff --chain svm --group nobody", 1, "iris: --group 'nobody': there is no such attribute"),
-        ("report {one} --within 1% --measure mcc", 2, "--within: mcc has no share of its best value; choose another"),
         ("evaluate wine.arff -c 1 --chain svm --group ahs", 1, "wine: --group 'ahs': there is no such attribute; did"),
         ("report {one} --by-class", 2, "--by-class: the results do not have the classes; evaluate again with --by-cl"),
-        ("report {one} --by-class --within 1%", 2, "--by-class and --within cannot be combined; run report once with"),
         ("report {one} --measure auk", 2, "report: invalid value for '--measure': 'auk' is not one of"),
         ("report {one} --plot p", 2, "--plot p: the name must end in .png, .svg, .pdf"),
         ("report {one} --figure ranks", 2, "--figure ranks needs --plot FILE"),

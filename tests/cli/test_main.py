@@ -874,7 +874,6 @@ def test_control_characters_of_a_name_are_escaped_in_tables(tmp_path):
             (["scores", "t.arff", "ig"], 0),
             (["evaluate", "t.arff", "--folds", "2", "--chain", f"{chain}: svm", "--chain", "b: svm", "-o", "r.csv"], 0),
             (["report", "r.csv"], 0),
-            (["report", "r.csv", "--within", "1%"], 0),
             (["--save", "my.chain", "-o", "o.arff", "t.arff", "rename", "--find", "b", "--replace", chain], 0),
             (["stages", "my.chain"], 0),
             (["--plugin", "my.py", "plugins"], 0),

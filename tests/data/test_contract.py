@@ -25,9 +25,10 @@ from filterkit import (
     Stage,
     StageError,
     TrainingStage,
+    errors,
 )
 from filterkit.data.batch import empty, same
-from filterkit.data.contract import check_arranged, check_given, check_read, find_misfit, record_plugin
+from filterkit.data.contract import check_arranged, check_given, check_read, find_misfit
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
 from filterkit.plugin import Csr
@@ -488,7 +489,7 @@ def fails(*_, **__):
     ids=["transform", "output", "fit", "arrange", "fit_columns", "apply", "output_columns", "learn"],
 )
 def test_an_unexpected_error_keeps_its_type_and_notes_the_stage(stage):
-    record_plugin(type(stage), "mine of mine.py")
+    errors.record_plugin(type(stage), "mine of mine.py")
     data = sample("dense-two-classes")
     with pytest.raises(IndexError) as caught:
         Chain([*filterkit.chain("range").stages, stage]).fit_transform(data)

@@ -1,13 +1,11 @@
 """Properties of rows, counted by a plain loop."""
 
-import math
-
 import numpy as np
 import pytest
 from agreement import make, sample
 
 from filterkit import Attribute, Batch, Schema
-from filterkit.evaluation.properties import Properties, properties_of
+from filterkit.evaluation.properties import properties_of
 from filterkit.evaluation.runner import known_rows
 
 
@@ -48,9 +46,3 @@ def test_the_rarest_value_of_a_target_counts_though_a_batch_may_lack_it():
 
 def test_there_may_be_no_rows():
     assert properties_of([]) == (0, 0, 0, 0)
-
-
-def test_distances_are_of_logarithms():
-    one, other = Properties(99, 9, 9, 9.0), Properties(9, 9, 99, 9.0)
-    assert one.distance(one) == 0
-    assert one.distance(other) == other.distance(one) == pytest.approx(math.hypot(math.log(10), math.log(10)))

@@ -1,272 +1,138 @@
-"""The cache of installed plugins: it is used until a package is installed or removed."""
+"""How installed plugins are found: entry points beside packages, wherever Python imports from."""
 
-import os
-import re
-import stat
 import subprocess
 import sys
-import types
-import zlib
+import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from filterkit.plugin.discovery import Installed, installed, remember
+from filterkit.plugin.discovery import Installed, installed
 from filterkit.plugin.registry import _loaded
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A folder on the import path with one package, and a new folder for the cache."""
-    folder = tmp_path / "packages"
-    folder.mkdir()
-    install(folder, "one", "my-stage = my_module")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "script").mkdir()
-    monkeypatch.setattr(sys, "path", [str(tmp_path / "script"), str(folder)])
-    return folder
+def folder(tmp_path, monkeypatch):
+    """A folder, which is all that Python imports from."""
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    return tmp_path
 
 
-def install(folder, name, *points):
-    info = folder / f"{name}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[some.group]\n" + "\n".join(points))
+def describe(name, points, version="1.0"):
+    """The files of a distribution: texts by name."""
+    about = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n\nVersion: of the text below\n"
+    return {"METADATA": about, "entry_points.txt": points}
 
 
-ONE = Installed("my-stage", "my_module", "one 1.0")
+def install(folder, name, points, version="1.0", end="dist-info"):
+    info = folder / f"{name.replace('-', '_')}-{version}.{end}"
+    info.mkdir(parents=True)
+    for file, text in describe(name, points, version).items():
+        (info / file.replace("METADATA", "METADATA" if end == "dist-info" else "PKG-INFO")).write_text(text)
 
 
-def test_installed_plugins_are_remembered(place, monkeypatch, tmp_path):
-    assert installed("some.group") == [ONE]
-    monkeypatch.setattr("filterkit.plugin.discovery._ask", None)
-    assert installed("some.group") == [ONE]
-    assert len(list((tmp_path / "cache" / "filterkit").iterdir())) == 1
+ONE = Installed("my_module", "my_module", "one 1.0", (("stage", "mine"),))
+POINTS = "[filterkit.stages]\nmine = my_module\n"
 
 
-def test_plugins_installed_or_removed_later_are_noticed(place):
-    assert installed("some.group") == [ONE]
-    install(place, "two", "a = two.a:plugin", "b = two.b")
-    expected = [Installed("a", "two.a:plugin", "two 1.0"), Installed("b", "two.b", "two 1.0"), ONE]
-    assert installed("some.group") == expected == installed("some.group")
-    for file in (place / "one-1.0.dist-info").iterdir():
-        file.unlink()
-    (place / "one-1.0.dist-info").rmdir()
-    assert installed("some.group") == expected[:2]
+def test_names_in_groups_make_one_plugin_of_each_module(folder):
+    points = """
+[console_scripts]
+filterkit = no.plugin
 
-
-def test_a_renamed_package_is_noticed(place):
-    assert installed("some.group") == [ONE]
-    (place / "one-1.0.dist-info").rename(place / "arff_one-1.0.dist-info")
-    (place / "arff_one-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: arff-one\nVersion: 1.0\n")
-    assert installed("some.group") == [ONE._replace(origin="arff-one 1.0")]
-
-
-def test_a_plugin_of_two_packages_is_listed_once(place):
-    """This happens if a package was renamed and installed again but never removed under its old name."""
-    install(place, "arff-one", "my-stage = my_module", "other = my_module")
-    install(place, "two", "my-stage = another_module")
-    assert installed("some.group") == [
-        Installed("my-stage", "another_module", "two 1.0"),
-        Installed("my-stage", "my_module", "arff-one 1.0"),
-        Installed("other", "my_module", "arff-one 1.0"),
+# a comment = of a file
+[filterkit.formats]
+.kv = pack.files
+kv=pack.files [an extra]
+[filterkit.stages]
+b = pack.more:plugin
+; = pack.files
+[filterkit.stages.more]
+[filterkit]
+wrapper = pack.wrapper
+[filterkitten]
+cat = pack.cat
+"""
+    install(folder, "some-plugins", points, "2.0rc1")
+    assert installed() == [
+        Installed("files", "pack.files", "some-plugins 2.0rc1", (("format", ".kv"), ("format", "kv"), ("stage", ";"))),
+        Installed("plugin", "pack.more:plugin", "some-plugins 2.0rc1", (("stage", "b"),)),
+        Installed("wrapper", "pack.wrapper", "some-plugins 2.0rc1", (), True),
     ]
 
 
-def test_the_cache_of_another_version_of_filterkit_is_not_used(place, monkeypatch, tmp_path):
-    assert installed("some.group") == [ONE]
-    (tmp_path / "newer.py").write_text("")
-    monkeypatch.setattr("filterkit.plugin.discovery.__file__", str(tmp_path / "newer.py"))
-    monkeypatch.setattr("filterkit.plugin.discovery._ask", lambda group: [])
-    assert installed("some.group") == []
+def test_a_module_in_the_group_for_anything_may_list_names_as_well(folder):
+    """So that a package works with the versions of filterkit before there were other groups."""
+    install(folder, "one", "[filterkit.stages]\nmine = my_module\n[filterkit]\nown = my_module\n")
+    assert installed() == [ONE._replace(name="own", is_open=True)]
 
 
-def test_each_import_path_has_its_own_cache(place, monkeypatch, tmp_path):
-    assert installed("some.group") == [ONE]
-    monkeypatch.setattr(sys, "path", [str(tmp_path / "script")])
-    assert installed("some.group") == []
+def test_a_plugin_of_two_distributions_is_listed_once(folder):
+    """This happens if a package was renamed and installed again but never removed under its old name."""
+    install(folder, "one", POINTS)
+    install(folder, "arff-one", POINTS)
+    assert installed() == [ONE._replace(origin="arff-one 1.0")]
 
 
-def test_plugins_in_the_current_folder_are_not_cached(place, monkeypatch, tmp_path):
-    monkeypatch.chdir(place)
-    monkeypatch.setattr(sys, "path", [str(place)])
-    assert installed("some.group") == [ONE]
-    assert not (tmp_path / "cache").exists()
+def test_the_first_distribution_of_a_name_counts(folder, monkeypatch):
+    """Also if that has no entry points for filterkit."""
+    install(folder / "a", "One", POINTS, "2.0")
+    install(folder / "b", "one", "[filterkit.stages]\nother = my_module\n", "3.0", end="egg-info")
+    monkeypatch.setattr(sys, "path", [str(folder / "a"), str(folder / "b")])
+    assert installed() == [ONE._replace(origin="One 2.0")]
+    monkeypatch.setattr(sys, "path", [str(folder / "b"), str(folder / "a")])
+    assert installed() == [ONE._replace(origin="one 3.0", listed=(("stage", "other"),))]
+    install(folder / "0", "one", "[console_scripts]\n", "4.0")
+    monkeypatch.setattr(sys, "path", [str(folder / "0"), str(folder / "a")])
+    assert installed() == []
 
 
-def test_what_plugins_offer_is_remembered_until_one_of_their_files_changes(place, monkeypatch):
-    module = place / "my_module.py"
-    module.write_text("")
-    monkeypatch.setitem(sys.modules, "my_module", types.SimpleNamespace(__file__=str(module)))
-    known = ONE._replace(offers=("stage a", "format .b"))
-    assert installed("some.group") == [ONE]
-    remember("some.group", [known])
-    monkeypatch.setattr("filterkit.plugin.discovery._ask", None)
-    assert installed("some.group") == [known] == installed("some.group")
-    os.utime(module, ns=(0, 1))
-    assert installed("some.group") == [ONE]
-    remember("some.group", [known])
-    assert installed("some.group") == [known]
+def test_packages_in_zip_archives_are_found(folder, monkeypatch):
+    archive = folder / "packages.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for name, text in describe("one", POINTS).items():
+            file.writestr(f"one-1.0.dist-info/{name}", text)
+        file.writestr("my_module.py", "")
+    monkeypatch.setattr(sys, "path", [str(archive)])
+    assert installed() == [ONE]
 
 
-def test_what_was_installed_meanwhile_is_not_forgotten(place):
-    assert installed("some.group") == [ONE]
-    install(place, "two", "b = two.b")
-    remember("some.group", [ONE._replace(offers=("stage a",))])
-    assert installed("some.group") == [Installed("b", "two.b", "two 1.0"), ONE]
-    remember("some.group", [ONE._replace(offers=("stage a",))])
-    assert installed("some.group") == [Installed("b", "two.b", "two 1.0"), ONE]
+def test_what_is_no_folder_of_packages_is_passed_over(folder, monkeypatch):
+    (folder / "text").write_text("no archive")
+    (folder / "file.egg-info").write_text("a distribution of distutils")
+    (folder / "empty-1.dist-info").mkdir()
+    (folder / "odd-1.dist-info").mkdir()
+    (folder / "odd-1.dist-info" / "entry_points.txt").write_bytes(b"[filterkit.stages]\n\xff\xfe\nno point\nmine = odd")
+    monkeypatch.setattr(sys, "path", [str(folder / "nothing"), str(folder / "text"), str(folder)])
+    assert installed() == [Installed("odd", "odd", "odd-1.dist-info", (("stage", "mine"),))]
 
 
-@pytest.mark.parametrize("name", ["stage tab\there", "stage line\nhere"])
-def test_names_that_the_memory_cannot_hold_are_not_remembered(place, name):
-    assert installed("some.group") == [ONE]
-    remember("some.group", [ONE._replace(offers=(name,))])
-    assert installed("some.group") == [ONE]
+def test_the_current_folder_counts_where_python_imports_from_it(folder, monkeypatch):
+    install(folder, "one", POINTS)
+    monkeypatch.setattr(sys, "path", [""])
+    monkeypatch.chdir(folder)
+    assert installed() == [ONE]
 
 
-DAMAGES = {
-    "empty": lambda good: b"",
-    "cut after the first line": lambda good: good[: good.index(b"\n") + 1],
-    "cut after the second line": lambda good: good[: good.index(b"\n", good.index(b"\n") + 1)],
-    "cut in a line": lambda good: good[:-3],
-    "cut before the end of a line": lambda good: good + b"\n",
-    "another letter": lambda good: good.replace(b"my-stage", b"my-stagf"),
-    "no text": lambda good: b"\xff\xfe",
-    "no text, without an end of line": lambda good: bytes(range(256)) * 8,
-    "of something else": lambda good: b"other folders\nx\ty\tz",
-    "a word too few": lambda good: good.partition(b"\n")[0] + b"\nonly one word",
-    "an earlier version's": lambda good: good.partition(b"\n")[2],
-    "huge": lambda good: good + bytes(1 << 21),
-}
+def test_python_finds_the_same_entry_points_here():
+    known = {
+        (point.group.removeprefix("filterkit.").removesuffix("s"), point.name, point.value)
+        for distribution in metadata.distributions()
+        for point in distribution.entry_points
+        if point.group.startswith("filterkit.")
+    }
+    assert known and known == {(*each, point.value) for point in installed() for each in point.listed}
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_cache_is_written_anew(damage, place, tmp_path):
-    assert installed("some.group") == [ONE]
-    (file,) = (tmp_path / "cache" / "filterkit").iterdir()
-    good = file.read_bytes()
-    file.write_bytes(damage(good))
-    assert file.read_bytes() != good
-    assert installed("some.group") == [ONE]
-    assert file.read_bytes() == good
-    assert list((tmp_path / "cache" / "filterkit").iterdir()) == [file]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
-@pytest.mark.parametrize("kind", ["pipe", "link", "link to a pipe", "link to nothing", "unreadable", "folder"])
-def test_something_else_in_the_place_of_the_cache_is_tolerated(kind, place, tmp_path, monkeypatch):
-    assert installed("some.group") == [ONE]
-    (file,) = (tmp_path / "cache" / "filterkit").iterdir()
-    good = file.read_bytes()
-    file.unlink()
-    (tmp_path / "precious").write_text("precious")
-    os.mkfifo(tmp_path / "pipe")
-    if kind == "pipe":
-        os.mkfifo(file)
-    elif kind == "folder":
-        file.mkdir()
-    elif kind == "unreadable":
-        file.write_bytes(good)
-        file.chmod(0)
-    else:
-        file.symlink_to(tmp_path / {"link": "precious", "link to a pipe": "pipe", "link to nothing": "nothing"}[kind])
-    assert installed("some.group") == [ONE] == installed("some.group")
-    assert (tmp_path / "precious").read_text() == "precious" and not (tmp_path / "nothing").exists()
-    if kind == "folder":
-        assert file.is_dir()
-    else:
-        assert file.read_bytes() == good and not file.is_symlink()
-
-
-def forge(file):
-    """Let the cache name another module."""
-    _, _, text = file.read_bytes().partition(b"\n")
-    text = text.replace(b"my_module", b"my_mishap")
-    file.write_bytes(b"%08x\n" % zlib.crc32(text) + text)
-
-
-@pytest.mark.posix
-@pytest.mark.parametrize("what", ["file", "folder"])
-@pytest.mark.parametrize("mode", [0o002, 0o020])
-def test_a_cache_that_others_may_write_is_not_believed(what, mode, place, tmp_path):
-    assert installed("some.group") == [ONE]
-    folder = tmp_path / "cache" / "filterkit"
-    (file,) = folder.iterdir()
-    forge(file)
-    assert installed("some.group") == [ONE._replace(value="my_mishap")]  # it would be believed
-    path = file if what == "file" else folder
-    path.chmod(path.stat().st_mode | mode)
-    assert installed("some.group") == [ONE]
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600  # it is of this user alone again
-    assert not folder.stat().st_mode & 0o022
-    assert b"my_mishap" not in file.read_bytes()
-
-
-@pytest.mark.posix
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
-@pytest.mark.parametrize("what", ["file", "folder"])
-def test_a_cache_of_somebody_else_is_not_believed(what, place, tmp_path):
-    assert installed("some.group") == [ONE]
-    folder = tmp_path / "cache" / "filterkit"
-    (file,) = folder.iterdir()
-    forge(file)
-    nobody = 65534
-    os.chown(file if what == "file" else folder, nobody, -1)
-    assert installed("some.group") == [ONE]
-    if what == "folder":
-        assert b"my_mishap" in file.read_bytes()  # nothing is written into the folder of somebody else
-        assert stat.S_IMODE(folder.stat().st_mode) & 0o700 == 0o700 and folder.stat().st_uid == nobody
-    else:
-        assert b"my_mishap" not in file.read_bytes() and file.stat().st_uid == 0
-        assert installed("some.group") == [ONE]
-
-
-@pytest.mark.posix
-def test_the_cache_is_of_its_user_alone_whatever_the_mask(place, tmp_path):
-    before = os.umask(0)
-    try:
-        assert installed("some.group") == [ONE]
-    finally:
-        os.umask(before)
-    (file,) = (tmp_path / "cache" / "filterkit").iterdir()
-    assert (stat.S_IMODE(file.stat().st_mode), stat.S_IMODE(file.parent.stat().st_mode)) == (0o600, 0o700)
-
-
-@pytest.mark.posix
-def test_the_command_imports_nothing_that_a_foreign_cache_names(tmp_path):
-    """A real run, whose cache others may write and have changed, so that it names one module instead of another."""
-    script, folder = Path(sys.executable).with_name("filterkit"), tmp_path / "filterkit"
-    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
-    command = [script, "stages", "l2"]
-    usual = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    (file,) = folder.iterdir()
-    _, _, text = file.read_bytes().partition(b"\n")
-    text = text.replace(b"filterkit_plugins.row_norms", b"no_such_module_at_all")
-    for mode, is_believed in ((0o700, True), (0o777, False)):
-        file.write_bytes(b"%08x\n" % zlib.crc32(text) + text)
-        folder.chmod(mode)
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert (done.stdout == usual) == (not is_believed)
-        assert ("plugin 'row_norms' (no_such_module_at_all" in done.stderr or done.returncode != 0) == is_believed
-
-
-def test_plugins_are_found_without_a_place_for_the_cache(place, monkeypatch, tmp_path):
-    (tmp_path / "file").write_text("")
-    for cache in (tmp_path / "file", "relative"):
-        monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-        assert installed("some.group") == [ONE]
-
-
-def test_the_command_uses_the_cache(tmp_path):
+def test_a_folder_in_pythonpath_counts(folder):
+    install(folder, "one", POINTS)
+    (folder / "my_module.py").write_text("")
     script = Path(sys.executable).with_name("filterkit")
-    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path)}
-    first, second = (
-        subprocess.run([script, "plugins"], env=environment, capture_output=True, text=True, check=True).stdout
-        for _ in range(2)
+    done = subprocess.run(
+        [script, "plugins"], env={"PYTHONPATH": str(folder)}, capture_output=True, text=True, check=True
     )
-    assert first == second and re.search(r"^shape +arff-filterkit 0\.1\.0  shape$", first, re.M)
-    assert len(list((tmp_path / "filterkit").iterdir())) == 1
+    assert "my_module        one 1.0               broken: its entry points list the stage 'mine', which" in done.stdout
 
 
 def test_an_entry_point_names_a_module_or_an_object():
@@ -274,4 +140,3 @@ def test_an_entry_point_names_a_module_or_an_object():
 
     assert _loaded("os.path") is os.path
     assert _loaded("os:path.join") is os.path.join
-    assert _loaded("os.path [extra]") is os.path

@@ -3,7 +3,6 @@
 import importlib
 import os
 import sys
-import time
 import types
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +10,7 @@ import pytest
 
 from filterkit import Metric, PluginError, RowStage, UsageError, hookimpl
 from filterkit.plugin.discovery import Installed
-from filterkit.plugin.registry import Registry
+from filterkit.plugin.registry import Registry, _loaded
 
 
 class Plus(RowStage):
@@ -46,7 +45,7 @@ def module(name, *stages, hook="filterkit_stages"):
 
 
 class Point:
-    """An entry point, and what it leads to."""
+    """An entry point in the group for anything, and what it leads to."""
 
     def __init__(self, name, module, value="package.module"):
         self.name, self.module, self.value = name, module, value
@@ -60,14 +59,15 @@ def found(monkeypatch):
         left = iter(points)
 
         def load(value):
+            if value.startswith("filterkit."):  # filterkit's own
+                return _loaded(value)
             point = next(left)
             if isinstance(point.module, BaseException):
                 raise point.module
             return point.module
 
-        listed = [Installed(point.name, point.value, point.value) for point in points]
-        monkeypatch.setattr("filterkit.plugin.registry.installed", lambda group: listed)
-        monkeypatch.setattr("filterkit.plugin.registry.remember", lambda group, points: None)
+        listed = [Installed(point.name, point.value, point.value, (), True) for point in points]
+        monkeypatch.setattr("filterkit.plugin.registry.installed", lambda: listed)
         monkeypatch.setattr("filterkit.plugin.registry._loaded", load)
         registry = Registry()
         registry.add_entry_points()
@@ -95,7 +95,7 @@ def test_two_plugins_that_claim_a_name_are_both_named_and_neither_wins(found):
     registry = found(Point("one", module("one", Plus), "a"), Point("two", module("two", Plus), "b"))
     with pytest.raises(PluginError, match=r"two plugins claim the stage 'plus': one \(a\) and two \(b\)"):
         registry.stage("plus")
-    assert "plus" not in registry.stages
+    assert "plus" not in [*registry.stages]
     assert "claim the stage 'plus'" in registry.plugins[1].problem
 
 
@@ -219,16 +219,11 @@ def test_an_invalid_format_breaks_only_its_own_plugin(found):
 
 
 def test_a_plugin_cannot_take_the_name_of_a_bundled_subcommand(found):
-    """Even if the plugin claimed the name first."""
     import click
 
-    registry = found(Point("one", module("one", click.Command("own"), hook="filterkit_subcommands")))
-    own = click.Command("own")
-    offering = module("offering", own, hook="filterkit_subcommands")
-    registry.add_own(offering)
-    registry.add_own(offering)
-    assert registry.subcommands == {"own": own}
-    claimed = "two plugins claim the subcommand 'own': filterkit itself and one (package.module)"
+    registry = found(Point("one", module("one", click.Command("info"), hook="filterkit_subcommands")))
+    assert registry.subcommands["info"].callback.__module__ == "filterkit.cli.info"
+    claimed = "two plugins claim the subcommand 'info': filterkit itself and one (package.module)"
     assert registry.plugins[0].problem == claimed
 
 
@@ -267,39 +262,38 @@ def lazy_module(stage):
     return LAZY.format(name=stage.capitalize(), stage=stage)
 
 
-class Place:
-    """A folder with installed plugins, each a module with the name of its entry point."""
+class Packages:
+    """A folder with one package, whose plugins are modules."""
 
-    def __init__(self, folder, monkeypatch):
+    def __init__(self, folder):
         self.folder = folder
-        self.environment = monkeypatch
         self.info = folder / "some_plugins-1.0.dist-info"
         self.info.mkdir(parents=True)
         (self.info / "METADATA").write_text("Metadata-Version: 2.1\nName: some-plugins\nVersion: 1.0\n")
+        self.points = {}
 
-    def install(self, **modules):
-        """Install modules, given by their texts."""
-        for name, text in modules.items():
-            self.edit(name, text)
-        points = [f"{path.stem} = {path.stem}" for path in sorted(self.folder.glob("lazy_*.py"))]
-        (self.info / "entry_points.txt").write_text("\n".join(["[filterkit]", *points]))
-        os.utime(self.folder, ns=(0, time.time_ns()))  # as if no other change had come within one tick of the clock
-
-    def edit(self, name, text):
-        """Write a module, with a time that it has not had before."""
-        path = self.folder / f"{name}.py"
-        before = path.stat().st_mtime_ns if path.exists() else time.time_ns()
-        path.write_text(text)
-        os.utime(path, ns=(before + 10**9, before + 10**9))
+    def install(self, texts, **names):
+        """Install modules, given by their texts, and list names, by group: of each its module."""
+        for module, text in texts.items():
+            (self.folder / f"{module}.py").write_text(text)
+        for group, listed in names.items():
+            self.points.setdefault(group, {}).update(listed)
+        lines = [
+            line
+            for group, listed in self.points.items()
+            for line in (f"[{group.replace('_', '.')}]", *(f"{name} = {module}" for name, module in listed.items()))
+        ]
+        (self.info / "entry_points.txt").write_text("\n".join(lines))
 
     def start(self):
-        """A registry as a new process has it."""
+        """A registry as a new process has it, and a list that gets the names of the plugins that it warns of."""
         for name in self.loaded():
             del sys.modules[name]
         importlib.invalidate_caches()
-        registry = Registry()
+        registry, warned = Registry(), []
+        registry.warn = lambda plugin: warned.append(plugin.name)
         registry.add_entry_points()
-        return registry
+        return registry, warned
 
     def loaded(self):
         """The modules of plugins that are imported."""
@@ -307,118 +301,133 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A folder with two plugins, and a cache of its own."""
-    made = Place(tmp_path / "packages", monkeypatch)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def packages(tmp_path, monkeypatch):
+    """A package with the stages one and two, each in a plugin of its own."""
+    made = Packages(tmp_path / "packages")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     standard = [path for path in sys.path if "site-packages" not in path and path != os.getcwd()]
-    (tmp_path / "script").mkdir()
-    monkeypatch.setattr(sys, "path", [str(tmp_path / "script"), str(made.folder), *standard])
-    made.install(lazy_one=lazy_module("one"), lazy_two=lazy_module("two"))
+    monkeypatch.setattr(sys, "path", [str(made.folder), *standard])
+    texts = {"lazy_one": lazy_module("one"), "lazy_two": lazy_module("two")}
+    made.install(texts, filterkit_stages={"one": "lazy_one", "two": "lazy_two"})
     yield made
     for name in made.loaded():
         del sys.modules[name]
 
 
-def test_a_plugin_is_loaded_when_one_of_its_names_is_looked_up(place):
-    place.start()
-    assert place.loaded() == ["lazy_one", "lazy_two"]  # nothing was remembered
-    registry = place.start()
-    assert place.loaded() == []
+def test_a_plugin_is_loaded_when_one_of_its_names_is_looked_up(packages):
+    registry, warned = packages.start()
     assert "three" not in registry.stages and ".two" not in registry.formats and "two" not in registry.subcommands
-    assert place.loaded() == []
+    assert packages.loaded() == []
     assert registry.stage("two") is registry.stages["two"] is sys.modules["lazy_two"].Two
     assert registry.origin("two") == "lazy_two of some-plugins 1.0"
-    assert place.loaded() == ["lazy_two"]
-    assert registry.broken == []
+    assert [*registry.engines] == ["local", "processes"]
+    assert packages.loaded() == ["lazy_two"]
     # The order is the same as if all had been loaded at once.
     assert [*registry.stages] == ["one", "two"] and len(registry.stages) == 2
     assert [plugin.name for plugin in registry.plugins] == ["lazy_one", "lazy_two"]
     assert registry.stages["two"] is sys.modules["lazy_two"].Two
+    assert warned == []
 
 
 @pytest.mark.parametrize(
-    ("hook", "offers", "find"),
+    ("hook", "name", "offers", "find"),
     [
-        ("stages", "[]", lambda registry: registry.stages["one"]),
-        ("metrics", "[Metric('m', max)]", lambda registry: registry.metric("m")),
-        ("metrics", "[Metric('m', max)]", lambda registry: registry.stage("m").metric),
-        ("engines", "[type('E', (), {'name': 'e', 'map': 0})]", lambda registry: registry.engine("e")),
-        ("subcommands", "[click.Command('c')]", lambda registry: registry.subcommands["c"]),
-        ("formats", "[type('F', (), {'name': 'f', 'endings': ('.f',)})]", lambda registry: registry.formats[".f"]),
+        ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.metric("m")),
+        ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.stage("m").metric),
+        ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.metrics["m"]),
+        ("engines", "e", "[type('E', (), {'name': 'e', 'map': 0})]", lambda registry: registry.engine("e")),
+        ("subcommands", "c", "[click.Command('c')]", lambda registry: registry.subcommands["c"]),
+        ("formats", ".f", "[type('F', (), {'name': '', 'endings': ('.f',)})]", lambda registry: registry.formats[".f"]),
     ],
 )
-def test_whatever_a_plugin_offers_is_found_by_name(place, hook, offers, find):
-    text = lazy_module("one").replace("[One]", f"[One] if '{hook}' == 'stages' else {offers}")
-    text = text.replace("filterkit_stages", f"filterkit_{hook}")
-    place.install(lazy_one=text, lazy_three=lazy_module("three"))
-    place.start()
-    registry = place.start()
+def test_whatever_a_plugin_offers_is_found_by_name(packages, hook, name, offers, find):
+    text = lazy_module("three").replace("[Three]", offers).replace("filterkit_stages", f"filterkit_{hook}")
+    packages.install({"lazy_three": text}, **{f"filterkit_{hook}": {name: "lazy_three"}})
+    registry, warned = packages.start()
     assert find(registry) is not None
-    assert place.loaded() == ["lazy_one"]
+    assert packages.loaded() == ["lazy_three"]
+    assert warned == [] == [plugin.problem for plugin in registry.plugins if plugin.problem]
 
 
-def test_a_suggestion_comes_from_all_plugins(place):
-    place.start()
+def test_a_module_in_the_group_for_anything_is_loaded_at_once(packages):
+    """As every package was for the versions of filterkit before there were other groups."""
+    packages.install({"lazy_old": lazy_module("old")}, filterkit={"older": "lazy_old"})
+    registry, warned = packages.start()
+    assert packages.loaded() == ["lazy_old"]
+    assert registry.stage("old").name == "old" and [*registry.stages] == ["one", "two", "old"]
+    assert [plugin.name for plugin in registry.plugins] == ["lazy_one", "lazy_two", "older"] and not warned
+
+
+def test_a_module_in_both_groups_is_one_plugin(packages):
+    packages.install({}, filterkit={"one": "lazy_one"})
+    registry, _ = packages.start()
+    assert packages.loaded() == ["lazy_one"]
+    assert [(plugin.name, plugin.problem) for plugin in registry.plugins] == [("lazy_two", ""), ("one", "")]
+
+
+def test_a_suggestion_comes_from_all_plugins(packages):
+    registry, _ = packages.start()
     with pytest.raises(UsageError, match="no stage 'tow'; did you mean 'two'"):
-        place.start().stage("tow")
+        registry.stage("tow")
 
 
-def test_an_edited_plugin_is_asked_again(place):
-    """As one of an editable install is."""
-    place.start()
-    place.edit("lazy_one", lazy_module("first"))
-    registry = place.start()
-    assert place.loaded() == ["lazy_one", "lazy_two"]
-    assert [*registry.stages] == ["first", "two"]
-    assert place.start().stage("first") and place.loaded() == ["lazy_one"]
-
-
-def test_an_edited_module_beside_a_plugin_counts_as_well(place):
-    (place.folder / "lazy_pack").mkdir()
-    (place.folder / "lazy_pack" / "__init__.py").write_text("from .inside import *")
-    place.edit("lazy_pack/inside", lazy_module("inside"))
-    with open(place.info / "entry_points.txt", "a") as points:
-        points.write("\npack = lazy_pack\n")
-    place.start()
-    place.start()
-    assert place.loaded() == []
-    place.edit("lazy_pack/inside", lazy_module("within"))
-    assert [*place.start().stages] == ["one", "two", "within"]
-
-
-def test_what_a_plugin_offers_counts_not_what_is_remembered(place):
-    """Though none of its files has changed."""
-    text = lazy_module("one").replace('"one"', "__import__('os').environ['NAME_OF_ONE']")
-    place.install(lazy_one=text)
-    place.environment.setenv("NAME_OF_ONE", "one")
-    place.start()
-    place.environment.setenv("NAME_OF_ONE", "other")
-    with pytest.raises(UsageError, match="no stage 'one'"):
-        place.start().stage("one")
-    assert place.loaded() == ["lazy_one", "lazy_two"]
-    place.environment.setenv("NAME_OF_ONE", "another")
-    assert place.start().stage("another").name == "another"
-    place.environment.setenv("NAME_OF_ONE", "two")
-    registry = place.start()
-    with pytest.raises(UsageError, match="no stage 'another'"):
-        registry.stage("another")
-    with pytest.raises(PluginError, match="two plugins claim the stage 'two'"):
-        registry.stage("two")
-
-
-def test_a_plugin_that_breaks_later_is_reported(place):
-    place.install(lazy_one="import os\nos.environ['WORKS']\n" + lazy_module("one"))
-    place.environment.setenv("WORKS", "yes")
-    place.start()
-    place.environment.delenv("WORKS")
-    registry = place.start()
-    assert registry.stage("two").name == "two"
-    with pytest.raises(UsageError, match="no stage 'one'"):
+def test_a_name_that_no_entry_point_lists_is_found_and_told(packages):
+    """It is in an editable install whose hooks have been edited."""
+    packages.install({"lazy_one": lazy_module("first")})
+    registry, warned = packages.start()
+    assert registry.stage("first").name == "first"
+    (problem,) = (plugin.problem for plugin in registry.plugins if plugin.problem)
+    assert problem == "its entry points list the stage 'one', which no hook gives"
+    broken = r"the plugin of the stage 'one', lazy_one \(some-plugins 1.0\), is broken: its entry points list the stage"
+    with pytest.raises(PluginError, match=broken):
         registry.stage("one")
-    assert [plugin.problem for plugin in registry.broken] == ["KeyError: 'WORKS'"]
-    assert [plugin.name for plugin in place.start().broken] == ["lazy_one"]  # nothing is remembered from now on
+    packages.install({"lazy_one": lazy_module("one").replace("[One]", "[One, type('X', (One,), {'name': 'x'})]")})
+    registry, warned = packages.start()
+    assert registry.stage("one").name == "one" and warned == ["lazy_one"]
+    assert registry.plugins[0].problem == (
+        "it offers the stage 'x', which no entry point of the group filterkit.stages lists"
+    )
+    assert registry.stage("x").name == "x" and warned == ["lazy_one"]
+
+
+def test_a_metric_is_listed_as_a_metric(packages):
+    text = lazy_module("m").replace("[M]", "[Metric('m', max)]").replace("filterkit_stages", "filterkit_metrics")
+    packages.install({"lazy_m": text}, filterkit_stages={"m": "lazy_m"})
+    registry, _ = packages.start()
+    assert registry.plugins[0].problem == "its entry points list the stage 'm', which no hook gives"
+
+
+def test_a_group_that_does_not_exist_is_told(packages):
+    packages.install({"lazy_three": lazy_module("three")}, filterkit_stagez={"three": "lazy_three"})
+    registry, _ = packages.start()
+    problems = {plugin.name: plugin.problem for plugin in registry.plugins}
+    assert problems["lazy_three"] == "its entry points list the stagez 'three', which no hook gives"
+
+
+def test_a_broken_plugin_warns_if_one_of_its_names_is_needed_or_names_are_listed(packages):
+    packages.install({"lazy_two": "raise ValueError('broken')"}, filterkit_stages={"another": "lazy_two"})
+    registry, warned = packages.start()
+    assert registry.stage("one") and [*registry.formats] and "three" not in registry.stages and not warned
+    with pytest.raises(PluginError, match=r"the plugin of the stage 'two', lazy_two .*: ValueError: broken"):
+        registry.stage("two")
+    assert [*registry.stages] == ["one"] == [*registry.stages]
+    assert warned == ["lazy_two"]
+
+
+def test_a_broken_plugin_that_lists_nothing_warns_if_names_are_listed(packages):
+    packages.install({"lazy_old": "raise ValueError('broken')"}, filterkit={"old": "lazy_old"})
+    registry, warned = packages.start()
+    assert registry.stage("one") and not warned
+    assert [*registry.formats] and warned == ["old"]
+
+
+def test_two_plugins_that_list_a_name_are_both_named_and_neither_wins(packages):
+    packages.install({"lazy_two": lazy_module("one")})
+    (packages.folder / "other-1.dist-info").mkdir()
+    (packages.folder / "other-1.dist-info" / "entry_points.txt").write_text("[filterkit.stages]\none = lazy_two\n")
+    registry, _ = packages.start()
+    with pytest.raises(PluginError, match=r"two plugins claim the stage 'one': lazy_one \(some-plugins 1.0\) and lazy"):
+        registry.stage("one")
 
 
 WRAPPER = """\
@@ -431,55 +440,41 @@ def filterkit_stages():
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("raise ValueError('broken')", ["one", "two"]),
-        (WRAPPER, ["two"]),
-        (lazy_module("one"), ["two"]),
-        ("", ["one", "two"]),
-    ],
-    ids=["broken", "wrapper", "claims a name", "offers nothing"],
-)
-def test_all_plugins_are_loaded_where_they_depend_on_each_other(place, text, names):
-    place.install(lazy_three=text)
-    problems = []
-    for _ in range(3):
-        registry = place.start()
-        assert {"lazy_one", "lazy_two"} <= {*place.loaded()}
-        assert sorted(registry.stages) == names
-        problems.append([plugin.problem for plugin in registry.broken])
-    assert problems[0] == problems[1] == problems[2]
+def test_a_wrapper_in_the_group_for_anything_sees_what_each_plugin_offers(packages):
+    packages.install({"lazy_wrapper": WRAPPER}, filterkit={"wrapper": "lazy_wrapper"})
+    registry, warned = packages.start()
+    assert registry.stage("two").name == "two" and [*registry.stages] == ["two"]
+    assert warned == []
 
 
-def test_the_plugins_of_filterkit_alone_do_not_change_what_is_remembered(place):
-    place.environment.setenv("FILTERKIT_NO_PLUGINS", "1")
-    assert [*place.start().stages] == [] == place.loaded()
-    place.environment.delenv("FILTERKIT_NO_PLUGINS")
-    place.start()
-    assert place.start().stage("one") and place.loaded() == ["lazy_one"]
-    place.environment.setenv("FILTERKIT_NO_PLUGINS", "1")
-    assert [*place.start().stages] == []
-    place.environment.delenv("FILTERKIT_NO_PLUGINS")
-    assert place.start().stage("one") and place.loaded() == ["lazy_one"]
+def test_a_wrapper_in_another_group_is_refused(packages):
+    packages.install({"lazy_wrapper": WRAPPER}, filterkit_stages={"three": "lazy_wrapper"})
+    registry, _ = packages.start()
+    assert registry.plugins[2].problem == (
+        "it wraps hooks of others; list its module in the group filterkit of entry points"
+    )
+    assert [*registry.stages] == ["one", "two"]
 
 
-def test_all_plugins_are_loaded_before_that_of_a_file(place, tmp_path):
-    """Its wrapper applies to itself alone, as if the others had not waited."""
+def test_filterkit_no_plugins_leaves_out_names_of_others(packages, monkeypatch):
+    monkeypatch.setenv("FILTERKIT_NO_PLUGINS", "1")
+    registry, _ = packages.start()
+    assert [*registry.stages] == [] == packages.loaded()
+
+
+def test_all_plugins_are_loaded_before_that_of_a_file(packages, tmp_path):
+    """Its wrapper applies to itself alone."""
     (tmp_path / "wrapper.py").write_text(WRAPPER)
-    place.start()
-    registry = place.start()
+    registry, _ = packages.start()
     registry.add_file(str(tmp_path / "wrapper.py"))
     assert sorted(registry.stages) == ["one", "two"]
 
 
-def test_threads_that_look_a_name_up_get_the_same(place):
-    place.start()
-    registry = place.start()
+def test_threads_that_look_a_name_up_get_the_same(packages):
+    registry, _ = packages.start()
     with ThreadPoolExecutor(8) as pool:
         found = set(pool.map(lambda _: registry.stage("one"), range(64)))
     assert found == {sys.modules["lazy_one"].One}
-    assert registry.broken == []
 
 
 def stage_file(path, name):
@@ -513,7 +508,7 @@ def test_a_file_that_is_refused_changes_nothing(tmp_path):
     with pytest.raises(PluginError, match=r"two plugins claim the stage 'mine': .*; load only one of these files"):
         registry.add_file(other)
     assert registry.stage("mine").name == "mine" and [plugin.name for plugin in registry.plugins] == ["one"]
-    assert "filterkit_plugin_file_two" not in sys.modules and not registry.broken
+    assert "filterkit_plugin_file_two" not in sys.modules
     stage_file(tmp_path / "two.py", "other")  # mended, it is loaded
     registry.add_file(other)
     assert [*registry.stages] == ["mine", "other"]

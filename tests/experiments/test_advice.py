@@ -1,15 +1,26 @@
 """Which results are most like given rows, and how chains did on them, against plain loops."""
 
+import importlib
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from made_results import NAN, result
 from scipy.stats import rankdata, wilcoxon
 
-from filterkit.evaluation.advice import cases_of, nearest, rated
 from filterkit.evaluation.properties import Properties
 from filterkit.evaluation.results import Results
+
+
+@pytest.fixture
+def advice(monkeypatch):
+    """The module of the experiments that prints the page."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "experiments"))
+    for name in ("lab", "advice", "safeguards"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return importlib.import_module("advice")
 
 
 def results(values, properties):
@@ -37,7 +48,7 @@ def drawn(tasks, seed=0):
     return values, properties
 
 
-def test_each_task_comes_once_at_the_share_that_is_most_alike():
+def test_each_task_comes_once_at_the_share_that_is_most_alike(advice):
     values, properties = drawn(30)
     found = results(values, properties)
     like = Properties(200, 40, 30, 12.5)
@@ -46,32 +57,32 @@ def test_each_task_comes_once_at_the_share_that_is_most_alike():
         for place, each in properties.items()
     }
     of_tasks = sorted((min(far[task, share] for share in (0.1, 0.5)), task) for task in range(30))
-    cases = nearest(cases_of(found), like, 12)
+    cases = advice.nearest(advice.cases_of(found), like, 12)
     assert [found.tasks[case.task][0] for case in cases] == [f"d{task}" for _, task in of_tasks[:12]]
     for case, (distance, task) in zip(cases, of_tasks, strict=False):
         share = found.shares[case.share]
         assert far[task, share] == distance and case.properties == pytest.approx(properties[task, share])
 
 
-def test_the_properties_of_folds_are_averaged():
+def test_the_properties_of_folds_are_averaged(advice):
     rows = [
         result("a", 0.5, fold=fold)._replace(train_rows=90 + fold, positives=9, columns=3, nonzeros=2.0 + fold)
         for fold in (0, 1)
     ]
-    (case,) = nearest(cases_of(Results(rows)), Properties(1, 1, 1, 1.0))
+    (case,) = advice.nearest(advice.cases_of(Results(rows)), Properties(1, 1, 1, 1.0))
     assert case.properties == (90.5, 9, 3, 2.5)
 
 
-def test_results_of_earlier_versions_have_no_properties():
-    assert nearest(cases_of(Results([result("a", 0.5)])), Properties(1, 1, 1, 1.0)) == []
+def test_results_of_earlier_versions_have_no_properties(advice):
+    assert advice.nearest(advice.cases_of(Results([result("a", 0.5)])), Properties(1, 1, 1, 1.0)) == []
 
 
 @pytest.mark.parametrize("measure", ["f1", "log_loss"])
-def test_chains_are_ranked_on_the_cases(measure):
+def test_chains_are_ranked_on_the_cases(measure, advice):
     values, properties = drawn(20, 3)
     values[4, 0.1, "b"] = values[4, 0.5, "b"] = [NAN, NAN]
     found = results(values, properties)
-    cases = nearest(cases_of(found), Properties(300, 50, 40, 20.0))
+    cases = advice.nearest(advice.cases_of(found), Properties(300, 50, 40, 20.0))
     sign = -1 if measure == "log_loss" else 1
     table = np.array(
         [
@@ -86,7 +97,7 @@ def test_chains_are_ranked_on_the_cases(measure):
     assert len(table) == 19
     ranks = rankdata(-sign * table.round(12), axis=1).mean(axis=0)
     order = np.argsort(ranks)
-    got = rated(found, cases, measure)
+    got = advice.rated(found, cases, measure)
     assert [each.chain for each in got] == [("a", "b", "a/c")[i] for i in order]
     np.testing.assert_allclose([each.rank for each in got], ranks[order])
     for each, i in zip(got, order, strict=True):
@@ -104,18 +115,18 @@ def test_chains_are_ranked_on_the_cases(measure):
             assert each.p == pytest.approx(wilcoxon(gap, zero_method="zsplit").pvalue)
 
 
-def test_a_chain_without_results_is_left_out():
+def test_a_chain_without_results_is_left_out(advice):
     values, properties = drawn(8)
     values = {key: [NAN, NAN] if key[2] == "b" else each for key, each in values.items()}
     found = results(values, properties)
-    cases = nearest(cases_of(found), Properties(300, 50, 40, 20.0))
-    assert {each.chain for each in rated(found, cases, "f1")} == {"a", "a/c"}
-    assert rated(found, cases[:0], "f1") == []
-    assert rated(Results(row._replace(values={}) for row in found.rows), cases, "f1") == []
+    cases = advice.nearest(advice.cases_of(found), Properties(300, 50, 40, 20.0))
+    assert {each.chain for each in advice.rated(found, cases, "f1")} == {"a", "a/c"}
+    assert advice.rated(found, cases[:0], "f1") == []
+    assert advice.rated(Results(row._replace(values={}) for row in found.rows), cases, "f1") == []
 
 
-def test_chains_that_never_meet_are_not_compared():
+def test_chains_that_never_meet_are_not_compared(advice):
     values, properties = drawn(4)
     values = {(t, s, c): v for (t, s, c), v in values.items() if (c == "a") == (t < 2)}
     found = results(values, properties)
-    assert rated(found, nearest(cases_of(found), Properties(300, 50, 40, 20.0)), "f1") == []
+    assert advice.rated(found, advice.nearest(advice.cases_of(found), Properties(300, 50, 40, 20.0)), "f1") == []
