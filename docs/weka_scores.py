@@ -48,19 +48,12 @@ def page(weka36: str, weka39: str, folder: Path) -> str:
         lines += ["", f"`{Path(name).stem}`:", "", *_of_book(batch, theirs)]
     counts = ["", "| set | attributes | " + " | ".join(f"`{metric}`" for metric in EVALUATORS) + " |"]
     counts.append("| --- |" + " ---: |" * (1 + len(EVALUATORS)))
-    best = ["", "| set | attribute | kind | InfoGainAttributeEval | `infogain` | `ig` |"]
-    best.append("| --- | --- | --- | ---: | ---: | ---: |")
     for name in SETS:
         batch, theirs = _scored(folder / name, weka36, weka39)
         equal = [np.count_nonzero(_texts(_scores(batch, m)) == _texts(theirs[m])) for m in EVALUATORS]
         counts.append(f"| {Path(name).stem} | {batch.schema.width} | " + " | ".join(map(str, equal)) + " |")
-        ours, ig = _texts(_scores(batch, "infogain")), _texts(_scores(batch, "ig"))
-        for i in np.argsort(-theirs["infogain"], kind="stable")[:3].tolist():
-            attribute, own = batch.schema.features[i], _texts(theirs["infogain"])[i]
-            cells = [Path(name).stem, f"`{attribute.name}`", attribute.kind, own, ours[i], ig[i]]
-            best.append("| " + " | ".join(cells) + " |")
     lines += ["", "## Ten real sets", "", "So many attributes have the same score in all decimals:", *counts]
-    return "\n".join([*lines, "", "The three best attributes of each, by Weka:", *best]) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _of_book(batch: filterkit.Batch, theirs: dict[str, np.ndarray]) -> list[str]:

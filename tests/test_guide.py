@@ -1,4 +1,4 @@
-"""The plugin guide: every example works as it stands, and conforms. The references are current and complete."""
+"""The guide and the reference for plugins: every example works and conforms. Generated references are complete."""
 
 import dataclasses
 import importlib.util
@@ -23,7 +23,7 @@ from filterkit.stages.options import flag_of
 from filterkit.testing import SAMPLES, check_declaration, check_stage, sample
 
 ROOT = Path(__file__).parent.parent
-GUIDE = (ROOT / "docs" / "plugins.md").read_text()
+GUIDE = "".join((ROOT / "docs" / name).read_text() for name in ("plugins.md", "plugin-reference.md"))
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE, re.M | re.S)
 EXAMPLES = [block for block in BLOCKS if "def filterkit_stages" in block or "def filterkit_metrics" in block]
 IRIS = str(ROOT / "arff_samples/iris.arff")
@@ -207,7 +207,7 @@ def is_module(name):
         return False
 
 
-PAGES = {path.name: path.read_text() for path in (ROOT / "docs" / "plugins.md", ROOT / "docs" / "python.md")}
+PAGES = {name: (ROOT / "docs" / name).read_text() for name in ("plugins.md", "plugin-reference.md", "python.md")}
 
 
 @pytest.mark.parametrize("page", PAGES)

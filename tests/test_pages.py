@@ -1,8 +1,8 @@
 """The pages of the documentation: every command and every example runs and prints what the page shows, links lead
 somewhere, and the list of all pages is complete.
 
-Some pages have tests of their own: test_guide.py (plugins.md, and the printed references), test_coming_from_weka.py,
-test_coming_from_scikit_learn.py, test_contributing.py and test_readme.py.
+Some pages have tests of their own: test_guide.py (plugins.md, plugin-reference.md, and the generated references),
+test_coming_from_weka.py, test_coming_from_scikit_learn.py, test_contributing.py and test_readme.py.
 """
 
 import re
@@ -18,7 +18,8 @@ from filterkit.plugin.registry import registry
 pytestmark = pytest.mark.posix
 
 # Their blocks of code need files, or are signatures.
-ELSEWHERE = {"README.md", "CONTRIBUTING.md", "docs/plugins.md", "docs/cluster.md", "docs/api.md", "docs/hooks.md"}
+GUIDES = ("docs/plugins.md", "docs/plugin-reference.md")
+ELSEWHERE = {"README.md", "CONTRIBUTING.md", *GUIDES, "docs/cluster.md", "docs/api.md", "docs/hooks.md"}
 STORY = "docs/tutorial.md"  # each step needs the files of those before
 
 
@@ -56,8 +57,7 @@ def test_the_tutorial_runs_from_its_beginning_to_its_end(folder):
 INDENTED = [
     pytest.param(command, id=f"{page} {command}")
     for page, text in PAGES.items()
-    if page not in ("docs/plugins.md", "docs/cluster.md", "docs/coming-from-weka.md")
-    and not page.startswith("examples/")
+    if page not in (*GUIDES, "docs/cluster.md", "docs/coming-from-weka.md") and not page.startswith("examples/")
     for command in re.findall(
         r"^    (?:\$ )?(filterkit .*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M
     )
