@@ -1,7 +1,4 @@
-"""Prints docs/api.md, the reference of all public names, from their docstrings.
-
-python docs/api.py > docs/api.md
-"""
+"""Prints the reference of all public names, docs/api.md on the site, from their docstrings."""
 
 from __future__ import annotations
 

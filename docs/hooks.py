@@ -1,7 +1,4 @@
-"""Prints docs/hooks.md, the reference of the hooks of plugins, from their declarations.
-
-python docs/hooks.py > docs/hooks.md
-"""
+"""Prints the reference of the hooks of plugins, docs/hooks.md on the site, from their declarations."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import inspect
 import os
 import re
 import shutil
@@ -13,12 +14,14 @@ import click
 import numpy as np
 import pytest
 from command import run, shell
+from pages import GENERATED, make_input, print_page, text_of
 
-from filterkit import Attribute, Batch, Chain, Schema, TrainingStage, plugin, testing
+import filterkit
+from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, TrainingStage, errors, plugin, testing
 from filterkit.cli import builtin, main
 from filterkit.plugin.hookspecs import Hooks
 from filterkit.plugin.registry import Registry, registry
-from filterkit.stages.metric_scaling import ClassScaling
+from filterkit.stages.metric_scaling import ClassScaling, MetricScaling
 from filterkit.stages.options import flag_of
 from filterkit.testing import SAMPLES, check_declaration, check_stage, sample
 
@@ -302,15 +305,16 @@ def test_examples_of_other_kinds_conform(tmp_path):
         check(command)
 
 
-PRINTED = ["stages.md", "command.md", "api.md", "hooks.md", "format_options.md", "errors.md", "filterkit.1"]
+def test_the_manual_page_is_current():
+    """The repository holds it, because packages are built where nothing can print it."""
+    said = (ROOT / "docs" / "filterkit.1").read_text(encoding="utf-8")
+    assert print_page("docs/man.py") == said, "python docs/man.py > docs/filterkit.1"
 
 
-@pytest.mark.parametrize("name", PRINTED)
-def test_a_printed_reference_is_current(name):
-    script = "man" if name == "filterkit.1" else name.removesuffix(".md")
-    made = subprocess.run([sys.executable, f"docs/{script}.py"], cwd=ROOT, capture_output=True, text=True, check=True)
-    said = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    assert made.stdout == said, f"python docs/{script}.py > docs/{name}"
+def test_building_the_site_prints_every_generated_page():
+    (printed,) = re.findall(r"^pages=\((.*)\)", (ROOT / "tools" / "build_site").read_text(), re.M)
+    assert {f"docs/{name}.md" for name in printed.split()} == set(GENERATED)
+    assert {f"/{page}" for page in GENERATED} <= set((ROOT / ".gitignore").read_text().splitlines())
 
 
 @pytest.mark.posix
@@ -324,15 +328,15 @@ def test_the_manual_page_shows_without_warnings():
 
 
 def sections(page, level):
-    """The text of each section of a page of docs/, by its title."""
-    parts = re.split(rf"^{level} (.*)\n", (ROOT / "docs" / page).read_text(encoding="utf-8"), flags=re.M)
+    """The text of each section of a generated page of docs/, by its title."""
+    parts = re.split(rf"^{level} (.*)\n", text_of(f"docs/{page}"), flags=re.M)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def test_every_stage_and_its_options_are_documented():
     documented = sections("stages.md", "###")
     assert set(documented) == {name for each in registry().plugins for name in offered(each)}
-    shared = (ROOT / "docs" / "stages.md").read_text(encoding="utf-8").partition("Unless another table")[2]
+    shared = text_of("docs/stages.md").partition("Unless another table")[2]
     for name, text in documented.items():
         stage = registry().stages[name]
         assert len(text.strip().splitlines()[0]) > 10, f"{name} has no help"
@@ -340,6 +344,57 @@ def test_every_stage_and_its_options_are_documented():
             flag = field.name.upper() if field.metadata["bare"] else flag_of(field)
             assert field.metadata["help"], f"{name} {flag} has no help"
             assert f"`{flag}" in (shared if issubclass(stage, ClassScaling) else text), f"{name} {flag}"
+
+
+# Of the stages that metrics become, one example stands for all.
+STAGES = {name: stage for name, stage in registry().stages.items() if not issubclass(stage, MetricScaling)}
+STAGES["bns"] = registry().stages["bns"]
+EXAMPLES_OF_STAGES = [
+    pytest.param(command, id=f"{name} {command}")
+    for name, stage in STAGES.items()
+    for command in re.findall(r"^    (filterkit .*)$", inspect.getdoc(stage), re.M)
+]
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("command", EXAMPLES_OF_STAGES)
+def test_an_example_in_the_help_of_a_stage_runs(command, tmp_path):
+    make_input(tmp_path)
+    (tmp_path / "arff_samples").symlink_to(ROOT / "arff_samples")
+    done = shell(command, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_help_of_every_stage_has_an_example_with_its_name():
+    for name, stage in registry().stages.items():
+        examples = re.findall(r"^    filterkit (.*)$", inspect.getdoc(stage), re.M)
+        assert any(re.search(rf"(?<![\w-]){name}(?![\w-])", example) for example in examples), name
+
+
+def test_every_hook_has_a_section_of_its_own():
+    hooks = {name for name in vars(Hooks) if name.startswith("filterkit_")}
+    assert hooks == set(sections("hooks.md", "##"))
+
+
+def test_every_format_and_its_options_are_documented():
+    documented = sections("format_options.md", "##")
+    kinds = {name: kind for name, kind in registry().formats.items() if name[0] not in "./"}
+    assert set(documented) == set(kinds)
+    for name, kind in kinds.items():
+        for field in dataclasses.fields(kind) if isinstance(kind, type) else ():
+            assert f"| `{kind.shown(field)}=" in documented[name], f"{name} {field.name}"
+
+
+def test_every_error_and_warning_is_documented_and_mistakes_end_in_one_line():
+    text = text_of("docs/errors.md")
+    for name, kind in inspect.getmembers(errors, inspect.isclass):
+        assert f"\n### {name}\n" in text or not issubclass(kind, FilterkitError), name
+    for name in dir(filterkit):
+        kind = getattr(filterkit, name)
+        assert f"\n| `{name}` | " in text or not (inspect.isclass(kind) and issubclass(kind, Warning)), name
+    causes = re.findall(r" → (\d+):\n\n```text\n\$ .*\n((?:.+\n)+)```", text)
+    assert len(causes) == text.count(" → ") and all(status in "12" for status, _ in causes)
+    assert "Traceback" not in text
 
 
 def offered(plugin):
@@ -390,7 +445,7 @@ def test_the_kit_is_documented():
 
 
 def test_methods_are_documented_with_what_they_take():
-    documented = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    documented = text_of("docs/api.md")
     for called in ("of_all(batches, schema, reader)", "axes(most)", "output_columns(schema, state, totals)", "width"):
         assert f"\n- `{called}`: " in documented
 
