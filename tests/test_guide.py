@@ -134,7 +134,7 @@ def test_the_axis_of_rows_in_several_blocks_is_that_of_numpy(tmp_path):
 
 
 FILES = {"log": "class Log", "gini": "def gini", "arrows": "Arrows", "classes": "def classes", "in_order": "InOrder"}
-FILES |= {"thirds": "class Thirds", "plane": "class Plane(", "centroid": "class Centroid", "space": "class Space("}
+FILES |= {"thirds": "class Thirds", "centroid": "class Centroid", "space": "class Space("}
 FILES |= {"axis": "class Axis(", "thin": "class Thin("}
 COMMANDS = re.findall(r"^    \$ (filterkit .*)$", GUIDE, re.M)
 
@@ -196,13 +196,6 @@ def test_examples_have_fewer_than_20_lines():
         assert sum(bool(line.strip()) for line in text.splitlines()) < 20
 
 
-def test_every_hook_is_documented():
-    hooks = {name for name in vars(Hooks) if name.startswith("filterkit_")}
-    assert hooks == set(re.findall(r"^\| `(filterkit_\w+)\(\)`", GUIDE, re.M))
-    for name in hooks:
-        assert vars(Hooks)[name].__doc__
-
-
 def is_module(name):
     try:
         return importlib.util.find_spec(name) is not None
@@ -238,51 +231,6 @@ def test_every_name_in_the_guide_can_be_imported(page):
             assert name in getattr(found, "__all__", [name]), (
                 f"{page} names {name}, which is not in __all__ of {module}"
             )
-
-
-SAID = {
-    "CHECKS": [
-        *("blocks do not matter", "input is left alone", "fitting again gives the same", "zeros stay zeros"),
-        *("missing values stay missing", "the schema is what comes out", "a saved chain is the same"),
-        *(
-            "columns are matched by name",
-            "the order of rows does not matter",
-            "another header is refused",
-            "columns that `--except` leaves out stay",
-        ),
-        "errors are one line",
-        "memory does not matter",
-        "one missing value among the training rows does not spread",
-        "numbers stay numbers",
-        "a stage with other options is kept apart",
-        "columns are no more than `most_columns` says",
-    ],
-    "DECLARATION_CHECKS": [
-        "options come back",
-        "other values of options can be set",
-        "help is there",
-        "scores are numbers",
-        "no method is misspelt",
-    ],
-    "FORMAT_CHECKS": [
-        *("it is declared well", "rows come back", "the class comes back", "blocks come back"),
-        *("writing is the same again", "a missing file is an error", "every row is written"),
-        *("a positive class is written",),
-    ],
-    "ENGINE_CHECKS": [
-        *("it is declared well", "order is kept", "failures come in their place", "pauses are passed on"),
-        *("few items are taken ahead", "results that it keeps are merged", "output is that of local"),
-    ],
-    "SUBCOMMAND_CHECKS": ["it has a name", "it has help", "unknown options are refused", "its function has a body"],
-}
-
-
-@pytest.mark.parametrize("kind", SAID)
-def test_every_check_of_the_kit_is_named_in_the_guide(kind):
-    words = re.sub(r"\s+", " ", GUIDE)
-    for phrase in SAID[kind]:
-        assert phrase in words
-    assert len(getattr(testing, kind)) == len(SAID[kind])
 
 
 def test_examples_of_other_kinds_conform(tmp_path):
@@ -373,7 +321,8 @@ def test_the_help_of_every_stage_has_an_example_with_its_name():
 
 def test_every_hook_has_a_section_of_its_own():
     hooks = {name for name in vars(Hooks) if name.startswith("filterkit_")}
-    assert hooks == set(sections("hooks.md", "##"))
+    documented = sections("hooks.md", "##")
+    assert hooks == set(documented) and all(vars(Hooks)[name].__doc__ for name in hooks)
 
 
 def test_every_format_and_its_options_are_documented():
