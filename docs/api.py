@@ -1,7 +1,4 @@
-"""Prints docs/api.md, the reference of all public names, from their docstrings.
-
-python docs/api.py > docs/api.md
-"""
+"""Prints the reference of all public names, docs/api.md on the site, from their docstrings."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ VALUES = {
     "NAME_A_CLASS": "What a message says to do where there is no class.",
     "PAUSE": "An item for an engine to hand on: the next item may take long to come.",
     "State": "The type of what `ColumnStage.fit_columns` returns: a dict of arrays and `Ragged`s by name.",
-    "hookimpl": "The decorator that marks a function as a hook of a plugin, see [plugins.md](plugins.md#the-hooks).",
+    "hookimpl": "The decorator that marks a function as [a hook](plugin-reference.md#the-hooks) of a plugin.",
 }
 
 

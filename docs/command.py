@@ -1,7 +1,4 @@
-"""Prints docs/command.md, the reference of the command line, from the declarations.
-
-python docs/command.py > docs/command.md
-"""
+"""Prints the reference of the command line, docs/command.md on the site, from the declarations."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Prints docs/errors.md, the reference of errors and exit statuses, from the classes and from commands that fail.
-
-python docs/errors.py > docs/errors.md
-"""
+"""Prints the reference of errors, docs/errors.md on the site, from the classes and from commands that fail."""
 
 from __future__ import annotations
 

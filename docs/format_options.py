@@ -1,7 +1,4 @@
-"""Prints docs/format_options.md, the reference of the options of all formats, from their declarations.
-
-python docs/format_options.py > docs/format_options.md
-"""
+"""Prints the options of all formats, docs/format_options.md on the site, from their declarations."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Prints docs/hooks.md, the reference of the hooks of plugins, from their declarations.
-
-python docs/hooks.py > docs/hooks.md
-"""
+"""Prints the reference of the hooks of plugins, docs/hooks.md on the site, from their declarations."""
 
 from __future__ import annotations
 
@@ -16,10 +13,10 @@ INTRODUCTION = f"""\
 Printed by `python docs/hooks.py` from the declarations.
 
 A plugin is a Python module with at least one of the functions below, each marked `@filterkit.hookimpl`. None of them
-takes an argument. [Writing plugins](plugins.md) has an example of each, and says
-[how results combine](plugins.md#the-hooks). filterkit finds installed plugins by their entry points, one for each name
-in groups such as `{PROJECT}.stages` ([how](plugins.md#as-a-package)), and loads a plugin from a file by `--plugin FILE`
-or `filterkit.load_plugin`. `filterkit plugins` lists the plugins that it has found, and what each of them offers."""
+takes an argument. [Writing plugins](plugins.md) has examples, and the reference says
+[how results combine](plugin-reference.md#the-hooks). filterkit finds installed plugins by their entry points, one for
+each name in groups such as `{PROJECT}.stages`, and loads a plugin from a file by `--plugin FILE` or
+`filterkit.load_plugin`. `filterkit plugins` lists the plugins that it has found, and what each of them offers."""
 
 
 def reference() -> str:

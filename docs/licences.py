@@ -100,32 +100,6 @@ def direct() -> Iterator[Needed]:
         yield Needed(name, by, found.version, licence_of(found))
 
 
-def indirect() -> Iterator[Needed]:
-    """The packages that those need, by name, on this system."""
-    known = {_plain(name) for name in required()}
-    wave = sorted(known)
-    needed: dict[str, set[str]] = {}
-    while wave:
-        name = wave.pop()
-        for text in metadata.distribution(name).requires or ():
-            requirement = Requirement(text)
-            if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
-                continue
-            other = _plain(requirement.name)
-            if other not in known and other not in needed:
-                wave.append(other)
-            if other not in known:
-                needed.setdefault(other, set()).add(name)
-    for name, by in sorted(needed.items()):
-        found = metadata.distribution(name)
-        yield Needed(name, ", ".join(sorted(by)), found.version, licence_of(found))
-
-
-def _plain(name: str) -> str:
-    """The name of a package as the index compares it."""
-    return re.sub("[-_.]+", "-", name).lower()
-
-
 def _table(title: str, packages: Iterator[Needed]) -> str:
     rows = [f"| {name} | {by} | {version} | {licence} |" for name, by, version, licence in packages]
     return "\n".join(
@@ -141,7 +115,6 @@ def page() -> str:
         INTRODUCTION.rstrip(),
         "\n".join([*head, *inside]),
         _table("Needed by filterkit and its extras", direct()),
-        _table("Needed by these packages", indirect()),
     ]
     return "\n\n".join(parts)
 

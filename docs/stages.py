@@ -1,7 +1,4 @@
-"""Prints docs/stages.md, the reference of all stages, from their declarations.
-
-python docs/stages.py > docs/stages.md
-"""
+"""Prints the reference of all stages, docs/stages.md on the site, from their declarations."""
 
 from __future__ import annotations
 

@@ -24,6 +24,8 @@ _ISO = "yyyy-MM-dd'T'HH:mm:ss"
 class Nominal(ChoosingStage):
     """Turn numeric, string and date attributes into nominal ones, as Weka's NumericToNominal and StringToNominal do.
 
+        filterkit in.arff nominal --only count1
+
     The labels are the distinct values of the training rows: numbers and dates in ascending order, strings in the order
     in which they first appear. The label of a number is its shortest exact text, where Weka rounds to six digits. The
     class may be among the attributes: ``nominal --only class`` makes a 0/1 class usable. Afterwards the stage ``class``
@@ -195,6 +197,8 @@ class Retyping(ChoosingStage):
 class Numeric(Retyping):
     """Turn nominal, string and date attributes into numeric ones.
 
+        filterkit in.arff numeric --only class --codes
+
     A label or text becomes the number that it is written as. With `--codes`, a label becomes its position among the
     labels of its attribute, from 0, as in Weka's OrdinalToNumeric. A date becomes the number of milliseconds since
     1970-01-01 UTC, as in Weka's DateToNumeric. Missing values stay missing. Without `--only` and `--except`, all
@@ -261,6 +265,8 @@ def _dictionary(values: Any) -> tuple[list[str | None], np.ndarray]:
 class String(Retyping):
     """Turn nominal, numeric and date attributes into strings, as Weka's NominalToString does.
 
+        filterkit --class none in.arff string --only class
+
     A label becomes its text, a number its shortest exact text, and a date its text in the format of its attribute.
     Missing values stay missing. Without `--only` and `--except`, all nominal attributes become strings. The class must
     be nominal or numeric and stays as it is.
@@ -301,6 +307,8 @@ def _formatted(moments: Any, form: DateFormat) -> Any:
 
 class Date(Retyping):
     """Turn string, nominal and numeric attributes into dates, as Weka's NumericToDate does, or change a date's format.
+
+        filterkit arff_samples/mixed.arff date --only received --format yyyy-MM
 
     A text or label is read by `--format`, in the letters of Java's SimpleDateFormat, and a number is the number of
     milliseconds since 1970-01-01 UTC. A date keeps its moment and is written in the format given, as by Weka's

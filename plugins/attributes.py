@@ -35,6 +35,8 @@ KINDS = ("numeric", "nominal", "string", "date", "relational")
 class Remove(Stage):
     """Remove attributes by name, pattern, number or type, as Weka's Remove, RemoveByName and RemoveType do.
 
+        filterkit in.arff remove --attribute width
+
     An attribute that any of the options selects is removed. An option that selects none, or only the class, is an
     error. The class stays; with ``--class none`` it is an attribute like the others. Numbers count all attributes from
     1: ``--range 1-3,7,20-last``.
@@ -101,6 +103,8 @@ class Remove(Stage):
 class Keep(Remove):
     """Keep attributes by name, pattern, number or type, and class or labels; remove all others.
 
+        filterkit in.arff keep --match 'count.*'
+
     An attribute that any of the options selects is kept. An option that selects none is an error. Numbers count all
     attributes from 1: ``--range 1-3,7,20-last``.
     """
@@ -115,6 +119,8 @@ class Keep(Remove):
 
 class Rename(Stage):
     """Rename attributes by replacing what a regular expression finds in their names, as Weka's RenameAttribute does.
+
+        filterkit in.arff rename --find '^count' --replace number
 
     `\\1` in the replacement is the first group. The class is renamed, too. Two attributes of one name are an error, and
     so is an expression that finds nothing.
@@ -146,6 +152,8 @@ class Rename(Stage):
 class Class(Stage):
     """Make an attribute the class, as Weka's ClassAssigner does; what was the class becomes an ordinary attribute.
 
+        filterkit in.arff nominal --only count1 class count1
+
     The class must be nominal or numeric; ``nominal`` before this stage makes it so.
     """
 
@@ -175,6 +183,8 @@ class Class(Stage):
 
 class Reorder(Stage):
     """Put attributes into another order, as Weka's Reorder does.
+
+        filterkit in.arff reorder --first length --last class
 
     Those that `--first` chooses come first, in the order in which they are chosen, those that `--last` chooses come
     last, and the others stay between them as they are. A choice is a name, pattern, range or type, as for `--only`. The
@@ -210,6 +220,8 @@ class Reorder(Stage):
 
 class Id(Stage):
     """Add the number of each row as the first attribute, counted from 1, as Weka's AddID does.
+
+        filterkit in.arff id
 
     Training rows have their number at this place in the chain, and later rows, as with ``--test``, that in their file.
     """

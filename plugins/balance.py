@@ -15,6 +15,8 @@ from filterkit.plugin import Rows, take_rows
 class Balance(TrainingStage):
     """Give all classes the same weight, as Weka's ClassBalancer does, or leave out rows of the larger classes.
 
+        filterkit in.arff balance standardize svm
+
     `weight` multiplies the weight of each training row by a factor of its class, so that all classes that have rows get
     the same total weight, and the sum of all weights stays. `drop` leaves out rows at random until no class has more
     than `--spread` times as many as the smallest class that has rows, as Weka's SpreadSubsample does; 1 makes all

@@ -11,6 +11,8 @@ from filterkit.plugin import SelectiveStage
 class Binary(SelectiveStage, RowStage):
     """Turn every non-zero value into 1, as Weka's NumericToBinary does.
 
+        filterkit in.arff binary l2
+
     Missing values stay missing. Nominal columns stay as they are. The columns stay numeric.
     """
 

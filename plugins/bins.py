@@ -13,6 +13,8 @@ from filterkit.plugin import ContingencyTable, Ragged, State, format_number, mdl
 class Bins(ColumnStage):
     """Turn each number into the nominal bin that it lies in, as Weka's Discretize filters do.
 
+        filterkit in.arff bins
+
     Each bin excludes its lower cut point and includes its upper one; the first and the last bin have no outer limit.
 
     - `mdl` cuts a range half-way between two training values, where the entropy of the classes is least, and then both

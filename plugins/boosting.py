@@ -223,6 +223,8 @@ class Boosting(Learner):
 class AdaBoostMh(Boosting):
     """Predict by AdaBoost.MH: boosted decision stumps on 0/1 features, each for all classes or labels at once.
 
+        filterkit in.arff binary adaboost-mh --rounds 100
+
     Each round takes the one feature that predicts all labels together best, and gives real-valued scores to rows that
     have it and rows that do not (Schapire and Singer 2000). `binary` or `ordinal` make 0/1 features of counts. The
     training rows are held in memory.
@@ -233,6 +235,8 @@ class AdaBoostMh(Boosting):
 
 class MpBoost(Boosting):
     """Predict by MP-Boost: boosted decision stumps on 0/1 features, one for each class or label in each round.
+
+        filterkit in.arff binary mp-boost --rounds 100
 
     It works as adaboost-mh, but each round takes for every label the feature that predicts this label best (Esuli and
     others 2006).

@@ -13,6 +13,8 @@ _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by le
 class Range(ColumnStage):
     """Rescale each column so that its training values run from 0 to 1, as Weka's attribute Normalize does.
 
+        filterkit in.arff range svm
+
     v becomes (v − min) / (max − min). Where zero is special (sparse input) it stays zero: v becomes v / (max − min),
     where min and max take zeros into account; for counts that is the same. Values beyond the training range go below 0
     or above 1. A constant column becomes 0. Missing values stay missing; nominal columns stay as they are.
@@ -36,6 +38,8 @@ class Range(ColumnStage):
 
 class Standardize(ColumnStage):
     """Give each column mean 0 and standard deviation 1 over its training values, as Weka's Standardize does.
+
+        filterkit in.arff standardize svm
 
     v becomes (v − mean) / s, where s² is the variance with the denominator n − 1. Where zero is special (sparse input)
     it stays zero: v becomes v / s. Rows count by weight. A constant column becomes 0; values that differ, however

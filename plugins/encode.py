@@ -33,6 +33,8 @@ from filterkit.plugin import (
 class OneHot(SelectiveStage):
     """Turn each nominal attribute into numeric 0/1 attributes, as Weka's NominalToBinary does.
 
+        filterkit arff_samples/mixed.arff onehot --only reason
+
     An attribute with more than two labels becomes one column ``name=label`` for each label. With one or two labels it
     becomes one column of the same name, which holds the index of the label. A missing value is missing in every
     column. Sparse rows stay sparse, although their first label, which they did not store, becomes a 1. The class stays
@@ -114,6 +116,8 @@ class _OneHotColumns:
 
 class Label(Stage):
     """Make the class two-valued: one value against the rest, as Weka's MakeIndicator does.
+
+        filterkit in.arff label --positive a shape
 
     The class gets the values ``rest`` and V, in this order, where V is the value named, which is positive. A missing
     class stays missing. A numeric class becomes nominal: ``label --positive 1`` of a class of zeros and ones.

@@ -11,6 +11,8 @@ from filterkit.plugin import Moments, State
 class Impute(ColumnStage):
     """Replace missing values by the mean or, in nominal columns, the mode, as Weka's ReplaceMissingValues does.
 
+        filterkit arff_samples/mixed.arff impute --only amount
+
     Mean and mode are those of the training values, including zeros. Rows count by weight. Of several most frequent
     labels the first is taken. In a column that is empty in training, missing values become 0 or the first label. The
     class stays as it is.

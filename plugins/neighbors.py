@@ -16,6 +16,8 @@ _DISTANCES = 1 << 24
 class Neighbors(Learner):
     """Predict by the votes of the nearest training rows, and of a numeric class by their mean.
 
+        filterkit in.arff range neighbors --k 3
+
     After `range`, `--distance euclidean` predicts as Weka's IBk does, if all attributes are numeric and no two training
     rows are equally near. The default distance suits texts.
 

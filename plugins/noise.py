@@ -14,6 +14,8 @@ from filterkit.plugin import NAME_A_CLASS, ChoosingStage, Edit, Rows, attribute_
 class Noise(ChoosingStage, TrainingStage):
     """Change labels of the class at random, to try how much noise a learner bears, as Weka's AddNoise does.
 
+        filterkit in.arff noise --share 0.2 --only class
+
     Each known label is replaced by another one, all with the same chance, with the probability `--share`. (Weka changes
     just that share of the rows.) `--only` and `--except` choose nominal attributes instead of the class. Later
     rows, as with ``--test``, stay as they are.

@@ -16,6 +16,8 @@ _ALL = 1 << 40  # levels, more than any column has
 class Ordinal(ColumnStage):
     """Turn each count into 0/1 columns "at least v", one for every value v that it takes in training.
 
+        filterkit in.arff ordinal --only count1
+
     Each distinct non-zero training value v of a column gives a column ``name>=v`` (Esuli and Sebastiani 2009, section
     2). A value above all of them gives 1 in each. `--levels all` takes every whole number from 1 to the largest value
     instead. A column that is always zero in training disappears. Zeros stay zero; missing values are missing in every

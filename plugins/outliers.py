@@ -25,6 +25,8 @@ from filterkit.plugin import Batches, ContingencyTable, Edit, SelectiveStage, So
 class Limit(ColumnStage):
     """Limit values to a range, given by numbers or by quantiles of the training values, as Weka's NumericCleaner can.
 
+        filterkit in.arff limit --lower 0.01 --upper 0.99
+
     A value outside becomes the nearest one inside, or, with ``--outside missing``, missing. If there are a number and a
     quantile, the range is the narrower one. A quantile lies between two training values in proportion, as in numpy;
     zeros count, missing values do not, and rows count by weight. Where zero is special (sparse input), it is always
@@ -73,6 +75,8 @@ class Limit(ColumnStage):
 
 class Outliers(SelectiveStage):
     """Flag rows with values far from the others, as Weka's InterquartileRange does.
+
+        filterkit in.arff outliers where "ExtremeValue = 'no'"
 
     Q1 and Q3 are the quartiles of the training values of a numeric attribute, and IQR is Q3 − Q1. A value is extreme if
     it is below Q1 − E · IQR or above Q3 + E · IQR, and an outlier if it is not, but is beyond the same limits with O in

@@ -36,6 +36,8 @@ _AT_ONCE = 1 << 21  # signs that are made at once
 class Svd(SelectiveStage):
     """Replace the columns by their leading singular components: truncated SVD, or latent semantic analysis of words.
 
+        filterkit arff_samples/fortunes.arff tfidf l2 svd --components 20
+
     The new columns ``svd_1``, ``svd_2``, ... are the coordinates of a row along the axes on which the training rows are
     longest, as in scikit-learn's TruncatedSVD. The largest weight of each axis is positive. Columns are not centred, so
     that sparse rows stay sparse while the stage is fitted; after ``standardize``, which centres dense columns, the new
@@ -179,6 +181,8 @@ def _blocks(rows: Batches, schema: Schema) -> Iterator[Batch]:
 
 class Project(SelectiveStage, RowStage):
     """Replace the columns by a few random sums of them, which keep distances of rows, as Weka's RandomProjection does.
+
+        filterkit arff_samples/fortunes.arff l2 project --components 50
 
     Each new column ``project_1``, ``project_2``, ... is the sum of all columns, each with the sign plus or minus at
     random, divided by the root of the number of new columns. Squared distances between rows then stay as they are on

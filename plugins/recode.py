@@ -15,6 +15,8 @@ from filterkit.plugin import Batches, ChoosingStage, Edit, attribute_values, quo
 class Recode(ChoosingStage):
     """Rename, merge and sort the labels of nominal attributes, and make them missing or the reverse.
 
+        filterkit in.arff recode --only class --rename a=yes --rename b=no
+
     The options work in this order, on each attribute that has such labels:
 
     1. ``--missing LABEL`` makes a label missing, and ``--fill LABEL`` gives a missing value this label, which is added

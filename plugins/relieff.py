@@ -21,6 +21,8 @@ _EQUAL = 1e-9  # distances that differ by no more are equal
 class ReliefF(ScalingOptions):
     """Scale each column by ReliefF: how much more it differs between near rows of two classes than of one.
 
+        filterkit in.arff relieff --score-only select --top 2
+
     For each training row, the nearest rows of its own class (hits) and of each other class (misses) are found. The
     score is the mean difference of the column to the misses, less that to the hits: from −1 to 1. The misses of a class
     weigh by its share of the rows of other classes (I. Kononenko, *Estimating Attributes: Analysis and Extensions of

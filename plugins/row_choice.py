@@ -66,6 +66,8 @@ class RowNumbers(TrainingStage):
 class Distinct(ChoosingStage, TrainingStage):
     """Keep the first of training rows that are equal, as Weka's RemoveDuplicates does.
 
+        filterkit in.arff distinct
+
     Rows are equal if all their values are, missing ones and the class among them; weights do not count. `--only` and
     `--except` choose the attributes to compare. The rows keep their order; later rows, as with ``--test``, all stay.
 

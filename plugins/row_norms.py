@@ -88,6 +88,8 @@ class Normalizer(SelectiveStage, RowStage):
 class L1(Normalizer):
     """Divide each row by the sum of its absolute values.
 
+        filterkit in.arff l1
+
     Only numeric attributes count and change; nominal ones and the class stay. Missing values stay missing and do not
     count. A row of zeros stays as it is. Zeros stay zero. (Forman, Scholz and Rajaram 2009, section 5, compare it with
     ``l2`` in the lesion study.)
@@ -102,6 +104,8 @@ class L1(Normalizer):
 class L2(Normalizer):
     """Divide each row by its Euclidean length, so that rows become unit vectors.
 
+        filterkit in.arff shape l2
+
     Only numeric attributes count and change; nominal ones and the class stay, as in Weka's instance Normalize. Missing
     values stay missing and do not count. A row of zeros stays as it is. Zeros stay zero. (Forman, Scholz and Rajaram
     2009, section 3.5.)
@@ -115,6 +119,8 @@ class L2(Normalizer):
 
 class Max(Normalizer):
     """Divide each row by its largest absolute value.
+
+        filterkit in.arff max
 
     Only numeric attributes count and change; nominal ones and the class stay. Missing values stay missing and do not
     count. A row of zeros stays as it is. Zeros stay zero.

@@ -20,6 +20,8 @@ _LONGEST_FOLD = 100  # characters; Python refuses to convert thousands of digits
 class Head(TrainingStage):
     """Keep the first rows and read no further; later rows, as with ``--test``, all stay.
 
+        filterkit in.arff head 10 shape
+
     Weka's RemoveRange and RemovePercentage can keep the first rows, too; ``rows`` keeps any.
     """
 
@@ -38,6 +40,8 @@ class Head(TrainingStage):
 
 class Sample(TrainingStage):
     """Keep a random sample of the rows, stratified by class, as Weka's Resample and ReservoirSample do.
+
+        filterkit in.arff sample --fraction 0.1 shape
 
     Each class keeps its share. With ``--bias 1`` all classes that have rows get the same number of rows, and with
     values between 0 and 1 something in between. Rows are drawn without replacement, or, with `--replace`, any number of
@@ -106,6 +110,8 @@ class Sample(TrainingStage):
 class Split(TrainingStage):
     """Keep one fold of a stratified cross-validation, or all but one.
 
+        filterkit in.arff split --fold 1/10 --rest shape
+
     Rows are dealt into folds class by class. Each fold has the same rows as in Weka's StratifiedRemoveFolds, but in
     their original order. Without a nominal class the folds are runs of rows, as in Weka's RemoveFolds. With a `--seed`
     above 0 the rows are shuffled before they are dealt (not as Weka shuffles). Later rows, as with ``--test``, all
@@ -147,6 +153,8 @@ class Split(TrainingStage):
 
 class Shuffle(TrainingStage):
     """Put the rows in random order, as Weka's Randomize does; later rows, as with ``--test``, keep theirs.
+
+        filterkit --seed 1 in.arff shuffle
 
     Rows that do not fit into the memory budget are sorted in a temporary file. Beyond the budget this takes 24 bytes of
     memory for each row.

@@ -26,8 +26,12 @@ _NEARLY = 1 + 1e-12  # allows for rounding: 29 rows are 0.29 of 100, although 0.
 class Select(ColumnStage):
     """Keep the best columns and drop the others, as Weka's AttributeSelection with a Ranker does.
 
-    Columns are ranked by the scores that the latest scorer left on them, or by the metric `--by`. Columns that do not
-    vary in training rank last, and ties are broken by the order of the attributes. A column must meet all limits given.
+        filterkit in.arff select --by bns --top 2 l2
+
+    `--by METRIC` scores every column by how well it tells the classes apart, and ranks the columns by this score.
+    Without it, the scores count that a stage before has left, as ``bns`` does. `--top` and the other limits say how
+    many columns to keep; a column must meet all of them. Columns that do not vary in training rank last, and of columns
+    with equal scores the first attribute ranks first.
 
     A column is *in* a row if its value there is neither missing nor zero (in a nominal column, the first label). Rows
     count by weight. If `--by` names a metric that needs a class, rows without a class do not count.

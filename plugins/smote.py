@@ -15,6 +15,8 @@ from filterkit.plugin import Csr, Rows, all_rows, empty, interruptible, itself
 class Smote(TrainingStage):
     """Add made rows until all classes have as many rows as the largest, as Weka's package SMOTE does for one class.
 
+        filterkit in.arff smote svm
+
     A made row lies between a row and one of its nearest neighbors of the same class (N. Chawla and others, *SMOTE:
     Synthetic Minority Over-sampling Technique*, 2002). Nominal values are the most frequent ones among the neighbors.
     imbalanced-learn does the work: SMOTE, SMOTENC if some columns are nominal, and SMOTEN if all are. It must be

@@ -11,6 +11,8 @@ from filterkit.plugin import State, Summary
 class Tfidf(ColumnStage):
     """Weight counts of words by how rare the words are: term frequency times inverse document frequency.
 
+        filterkit arff_samples/fortunes.arff tfidf l2
+
     For n training rows, df of which have the word, idf is ln((1 + n) / (1 + df)) + 1 with `smooth`, and
     ln(n / df) + 1 with `plain` (1 for a word in no row). tf is the value itself with `raw`, 1 + ln(value) with `log`,
     and 1 with `binary`. This is scikit-learn's TfidfTransformer without its norm; put ``l2`` after it (Brank and others

@@ -11,6 +11,8 @@ from filterkit.plugin import ContingencyTable, State
 class Vary(ColumnStage):
     """Keep the columns that vary, as Weka's RemoveUseless does.
 
+        filterkit in.arff vary
+
     A column goes if its known training values are all equal, or all missing; with ``--equal X`` below 1, if this share
     of them is equal. A nominal column also goes if it has more distinct labels than `--distinct` times the number of
     its known values, as names and numbers of rows have. Zeros count; rows count by weight. The class stays.

@@ -11,6 +11,8 @@ from filterkit.plugin import Rows
 class Write(TrainingStage):
     """Also write the training rows to a file, as they are at this place in the chain.
 
+        filterkit in.arff shape write shaped.parquet l2
+
     The file appears when it is complete. Its ending says the format, and whether it is compressed. Later rows, as with
     ``--test``, are not written.
     """

@@ -1,5 +1,6 @@
 """The Markdown pages of the project, and the examples on them, for tests."""
 
+import functools
 import re
 import subprocess
 import sys
@@ -8,7 +9,10 @@ from pathlib import Path
 from command import shell
 
 ROOT = Path(__file__).parent.parent
-# Sphinx makes these pages into a site, see docs/conf.py. index.md includes the README.
+# The scripts docs/NAME.py print these pages of docs/ when the site is built; the repository does not hold them.
+NAMES = ("api", "command", "errors", "format_options", "hooks", "stages")
+GENERATED = {f"docs/{name}.md": f"docs/{name}.py" for name in NAMES}
+# Sphinx makes these and the generated pages into a site, see docs/conf.py. index.md includes the README.
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
     for pattern in (
@@ -21,7 +25,19 @@ PAGES = {
         "examples/**/*.md",
     )
     for path in ROOT.glob(pattern)
+    if str(path.relative_to(ROOT)) not in GENERATED
 }
+
+
+@functools.cache
+def print_page(script):
+    """Return what a script of docs/ prints."""
+    command = [sys.executable, script]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
+
+
+def text_of(page):
+    return PAGES[page] if page in PAGES else print_page(GENERATED[page])
 
 
 def blocks(page, *languages):
@@ -46,3 +62,13 @@ def check_python(block, folder):
     done = subprocess.run([sys.executable, "-c", block], cwd=folder, capture_output=True, text=True, check=False)
     assert (done.stderr, done.returncode) == ("", 0)
     return done.stdout
+
+
+def make_input(folder):
+    """Write what the short commands of pages and of the help of stages read: in.arff and a folder of texts."""
+    header = "".join(f"@attribute {name} numeric\n" for name in ("width", "length", "count1"))
+    rows = "".join(f"{i % 7},{i % 5 + 1},{i % 3},{'ab'[i % 7 > 3]}\n" for i in range(600))
+    (folder / "in.arff").write_text(f"@relation r\n{header}@attribute class {{a,b,unknown}}\n@data\n{rows}")
+    for name, text in {"art/1": "a red line, a line", "art/2": "a red square", "code/1": "a line of code"}.items():
+        (folder / "texts" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "texts" / name).write_text(text)

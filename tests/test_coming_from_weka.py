@@ -2,7 +2,6 @@
 
 import csv
 import re
-import runpy
 import shlex
 import zipfile
 from pathlib import Path
@@ -154,9 +153,3 @@ def predictions(path, chain, folder):
 
 def test_other_words_are_not_taken_for_classes_of_weka(tmp_path):
     assert "Weka" not in run(MIXED, "Training", cwd=tmp_path).stderr
-
-
-def test_the_page_of_scores_is_what_its_script_prints(weka36, weka39, shared_data):
-    """If this fails: python docs/weka_scores.py CLASS_PATH_OF_3.6 CLASS_PATH_OF_3.9 DATA > docs/weka_scores.md."""
-    page = runpy.run_path(str(ROOT / "docs" / "weka_scores.py"))["page"]
-    assert page(weka36, weka39, shared_data) == (ROOT / "docs" / "weka_scores.md").read_text(encoding="utf-8")

@@ -1,16 +1,17 @@
 """The pages of the documentation: every command and every example runs and prints what the page shows, links lead
 somewhere, and the list of all pages is complete.
 
-Some pages have tests of their own: test_guide.py (plugins.md, and the printed references), test_coming_from_weka.py,
-test_coming_from_scikit_learn.py, test_contributing.py and test_readme.py.
+Some pages have tests of their own: test_guide.py (plugins.md, plugin-reference.md, and the generated references),
+test_coming_from_weka.py, test_coming_from_scikit_learn.py, test_contributing.py and test_readme.py.
 """
 
+import os
 import re
 import shutil
 
 import pytest
 from command import shell
-from pages import PAGES, ROOT, blocks, check_console, check_python
+from pages import GENERATED, PAGES, ROOT, blocks, check_console, check_python, make_input, text_of
 
 import filterkit
 from filterkit.plugin.registry import registry
@@ -18,7 +19,8 @@ from filterkit.plugin.registry import registry
 pytestmark = pytest.mark.posix
 
 # Their blocks of code need files, or are signatures.
-ELSEWHERE = {"README.md", "CONTRIBUTING.md", "docs/plugins.md", "docs/cluster.md", "docs/api.md", "docs/hooks.md"}
+GUIDES = ("docs/plugins.md", "docs/plugin-reference.md")
+ELSEWHERE = {"README.md", "CONTRIBUTING.md", *GUIDES, "docs/cluster.md"}
 STORY = "docs/tutorial.md"  # each step needs the files of those before
 
 
@@ -56,8 +58,7 @@ def test_the_tutorial_runs_from_its_beginning_to_its_end(folder):
 INDENTED = [
     pytest.param(command, id=f"{page} {command}")
     for page, text in PAGES.items()
-    if page not in ("docs/plugins.md", "docs/cluster.md", "docs/coming-from-weka.md")
-    and not page.startswith("examples/")
+    if page not in (*GUIDES, "docs/cluster.md", "docs/coming-from-weka.md") and not page.startswith("examples/")
     for command in re.findall(
         r"^    (?:\$ )?(filterkit .*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M
     )
@@ -67,10 +68,7 @@ INDENTED = [
 
 @pytest.mark.parametrize("command", INDENTED)
 def test_a_command_that_stands_by_itself_runs(command, tmp_path):
-    names = ("width", "length", "count1")
-    header = "".join(f"@attribute {name} numeric\n" for name in names)
-    rows = "".join(f"{i % 7},{i % 5 + 1},{i % 3},{'ab'[i % 7 > 3]}\n" for i in range(600))
-    (tmp_path / "in.arff").write_text(f"@relation r\n{header}@attribute class {{a,b,unknown}}\n@data\n{rows}")
+    make_input(tmp_path)
     done = shell(command, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -122,43 +120,47 @@ def test_chains_in_the_text_are_understood():
     assert found > 30
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *GENERATED])
 def test_every_row_of_a_table_has_as_many_cells_as_its_head(page):
     width = None
-    for line in PAGES[page].splitlines():
+    for line in text_of(page).splitlines():
         cells = len(re.split(r"(?<!\\)\|", line.strip())) if line.startswith("|") else None
         assert cells is None or width in (None, cells), line
         width = cells
 
 
-def links(path):
-    """The pages that a page links to, as paths in the project; an image is no page."""
-    for target in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")):
+def links(page):
+    """The files that a page links to, as paths in the project; an image is no file."""
+    for target in re.findall(r"(?<!!)\[[^\]]*\]\(([^)#\s]+)[^)]*\)", text_of(page)):
         if "://" not in target:
-            yield (path.parent / target).resolve()
+            yield os.path.normpath(os.path.join(os.path.dirname(page), target))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *GENERATED])
 def test_links_lead_to_existing_files(page):
-    missing = [path for path in links(ROOT / page) if not path.exists()]
+    missing = [path for path in links(page) if path not in GENERATED and not (ROOT / path).exists()]
     assert not missing
 
 
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"])
+def test_pages_that_are_read_outside_of_the_site_link_to_no_generated_page(page):
+    assert not GENERATED.keys() & set(links(page))
+
+
 def test_every_page_is_reachable_from_the_readme():
-    reached, new = set(), [ROOT / "README.md"]
+    reached, new = set(), ["README.md"]
     while new:
         page = new.pop()
         reached.add(page)
-        new += [path for path in links(page) if path.suffix == ".md" and path not in reached and path.exists()]
-    assert {ROOT / page for page in PAGES} <= reached
+        new += [path for path in links(page) if path in PAGES.keys() | GENERATED.keys() and path not in reached]
+    assert PAGES.keys() | GENERATED.keys() <= reached
 
 
 def test_the_list_of_pages_says_which_kind_each_is():
     rows = re.findall(r"^\| (\w+) \| \[[^\]]*\]\(([^)]+)\) \| .+ \|$", PAGES["docs/index.md"], re.M)
     assert {kind for kind, _ in rows} == {"tutorial", "recipes", "reference", "explanation"}
-    assert {page for _, page in rows if "/" not in page} == {p.name for p in (ROOT / "docs").glob("*.md")} - {
-        "index.md"
-    }
+    pages = {os.path.basename(page) for page in [*PAGES, *GENERATED] if os.path.dirname(page) == "docs"}
+    assert {page for _, page in rows if "/" not in page} == pages - {"index.md"}
 
 
 def test_the_navigation_of_the_site_has_the_pages_in_the_order_of_the_list():
@@ -169,9 +171,9 @@ def test_the_navigation_of_the_site_has_the_pages_in_the_order_of_the_list():
     assert shown == listed
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *GENERATED])
 def test_lines_have_at_most_120_characters(page):
     """Except what cannot be broken: rows of tables, blocks of code, and single words such as addresses."""
-    text = re.sub(r"^( *)```.*?^\1```", "", PAGES[page], flags=re.M | re.S)
+    text = re.sub(r"^( *)```.*?^\1```", "", text_of(page), flags=re.M | re.S)
     long = [line for line in text.splitlines() if len(line) > 120]
     assert not [line for line in long if not line.startswith(("|", "    ")) and " " in line.lstrip(" -*>")]

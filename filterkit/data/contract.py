@@ -1,7 +1,7 @@
 """Checks of what plugins return, so that an error names the plugin at fault.
 
 Types, shapes and the order of the indices of sparse rows are checked, and nominal values in the first rows. The
-conformance kit uses `misfit`, too, and looks at the nominal values of all rows.
+conformance kit uses `find_misfit`, too, and looks at the nominal values of all rows.
 """
 
 from __future__ import annotations

@@ -210,7 +210,8 @@ def metric_stage(metric: Metric) -> type[MetricScaling]:
         base = RandomScaling
     first, _, rest = metric.help().partition("\n")
     shared_help = METRIC_HELP if metric.by_table is None else TABLE_HELP
-    doc = "\n\n".join(filter(None, [f"Scale by a score: {first}", rest.strip("\n"), shared_help]))
+    example = f"    filterkit in.arff {metric.name} > out.arff"
+    doc = "\n\n".join(filter(None, [f"Scale by a score: {first}", example, rest.strip("\n"), shared_help]))
     namespace: dict[str, Any] = {
         "name": metric.name,
         "metric": metric,

@@ -20,7 +20,7 @@ from filterkit.chains.saved import load, save
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch, concatenate, empty, passthrough_table, same
-from filterkit.data.contract import misfit
+from filterkit.data.contract import find_misfit
 from filterkit.data.csr import Csr
 from filterkit.errors import FilterkitError, PluginError, StageError
 from filterkit.plugin.parsing import parse_stages
@@ -247,7 +247,7 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
                 raise AssertionError(str(error)) from error
             except FilterkitError as error:
                 raise AssertionError(f"{error}{_LABELS}") from None
-    fault = misfit(out, fitted.schema, len(out))
+    fault = find_misfit(out, fitted.schema, len(out))
     assert fault is None, f"{stage.name}: {fault}"
 
 

@@ -37,20 +37,26 @@ _RENAMED = {"state.kept": "state.unchanged", "state.zero": "state.base"}
 class Shape(ColumnStage):
     """Replace each value by the local probability of the positive class around it.
 
-    p(v) is the share of positive rows in a window of training rows around the value v: all rows equal to v, and up to
-    `--neighbors` rows below and as many above, nearest values first; of the last value only as many rows count as
-    there is room for, pro rata. The Laplace correction makes it (positives + 1) / (rows + 2). Between training values,
-    p is interpolated linearly; beyond them, it stays what it is at the last one (sections 3.2 and 3.3 of the paper).
+        filterkit --positive a in.arff shape bns l2
 
-    Where zero is special, it has an estimate of its own, is in no window, and p(0) is subtracted from all others: zero
-    stays zero, and sparse rows stay sparse (section 3.5). If no training row has a zero, p(0) is the estimate of the
-    training value nearest zero. Missing values have an estimate of their own, too, and nominal values have no
-    neighbors. A missing or nominal value that training did not see gets the share of positives in all training rows.
-    A column that is empty in training becomes 0.
+    If three of four training rows with values near 5 are positive, 5 becomes about 0.75. A linear classifier can then
+    use columns whose large values do not simply mean more of the class, such as ages or temperatures.
 
-    `--neighbors 5%` takes 5 % of all training rows, and at least one, on each side. `--prior class` draws estimates
-    from few rows to the share π of positives, (positives + 2π) / (rows + 2), instead of to 1/2. With `--strength M`
-    the prior counts as M rows: (positives + M/2) / (rows + M), or (positives + Mπ) / (rows + M).
+    The window around a value v has all training rows equal to v, up to `--neighbors` rows with the next smaller values,
+    and as many with the next larger ones. If the window cuts through a group of equal values, the group is weighted to
+    fit. The estimate is p(v) = (positives + 1) / (rows + 2), counted in the window. Between training values, p is
+    interpolated linearly; beyond them, it stays as at the last one (Forman, Scholz and Rajaram 2009, sections 3.2 and
+    3.3).
+
+    Where zero is special, as in sparse rows, zero has an estimate of its own and is in no window. p(0) is subtracted
+    from all estimates, so zero stays zero and sparse rows stay sparse (section 3.5). If no training row has a zero,
+    p(0) is the estimate of the training value nearest zero. Missing values and each nominal value have an estimate of
+    their own. A missing or nominal value that training did not see gets the share of positives in all training rows. A
+    column that is empty in training becomes 0.
+
+    `--neighbors 5%` takes 5 % of all training rows, and at least one, on each side. With `--prior class`, estimates
+    from few rows shrink to the share π of positives, (positives + 2π) / (rows + 2), instead of to 1/2. With
+    `--strength M` the prior counts as M rows: (positives + M/2) / (rows + M), or (positives + Mπ) / (rows + M).
 
     `--method logodds` produces log p − log(1 − p) (section 3.3). `--method isotonic` produces the rising or falling
     function of the value that fits the share of positives best by squared error (pool adjacent violators). It uses
@@ -60,13 +66,13 @@ class Shape(ColumnStage):
     with `--method lp` or `isotonic`, the estimate less the prior. Where zero is special, it makes log odds, too, and
     p(0) is what is subtracted. `--weight W` multiplies what comes out by W.
 
-    `--beside` keeps each column, unchanged and under its name, and puts the shaped one behind it, named
+    `--beside` keeps each column, unchanged and under its name, and puts the shaped one after it, named
     ``attribute@class`` after the positive class. A linear classifier then loses little where shaping does not help.
     Put ``range`` or ``standardize`` before it to bring the kept columns to the scale of the others. Missing values of
     kept columns stay missing.
 
     With more than two classes and no ``--positive``, each column becomes one column for each class that has rows, named
-    ``attribute@class``. If all rows are of one class, estimates are defined but say nothing. A scorer behind it
+    ``attribute@class``. If all rows are of one class, estimates are defined but say nothing. A scorer after it
     compares each class with the rest for every such column, which takes long with many classes; select columns first.
 
     The nearest relative among filters is Weka's ClassConditionalProbabilities, which knows no windows.
@@ -94,11 +100,15 @@ class Shape(ColumnStage):
     neighbors: int | str = option(
         15, "Rows of the window on each side of a value, or a share of all rows such as 5%.", minimum=0
     )
-    prior: str = option("laplace", "What estimates from few rows are drawn to.", choices=("laplace", "class"))
+    prior: str = option(
+        "laplace",
+        "Value that estimates from few rows shrink to: 1/2, or the share of positives.",
+        choices=("laplace", "class"),
+    )
     strength: float = option(2.0, "How many rows the prior counts as.", minimum=1e-9, maximum=1e9)
     center: bool = option(False, "Subtract the log odds of the prior.")
     weight: float = option(1.0, "Multiply shaped values by this.", minimum=1e-9, maximum=1e9)
-    beside: bool = option(False, "Keep each column, and put the shaped one behind it.")
+    beside: bool = option(False, "Keep each column, and put the shaped one after it.")
     zero: bool | None = option(None, "Whether zero is special; by default it is for sparse input.")
     cross_fit: int | None = option(
         None, "Number of folds for cross-fitting the training rows; by default none.", minimum=2

@@ -15,6 +15,8 @@ _LEAST = 1e-300  # less is no exact square
 class AiSvm(Learner):
     """Predict by a linear SVM whose C and intercept are chosen to find the positive rows of a rare class.
 
+        filterkit in.arff standardize aisvm
+
     C grows in steps of its default, 1 / the mean length of the rows, until the recall of the rarer class on the
     training rows is at least ``--high`` (Algorithm 1 of the paper). With ``--until low`` it stops at ``--low``, as soon
     as the recall is inside the range, which is what the text of the paper says. If the last recall is 1, the C before

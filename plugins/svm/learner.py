@@ -17,16 +17,19 @@ from .hyperplanes import Hyperplanes
 class Svm(Learner):
     """Predict the class or the labels by a linear support vector machine with hinge loss.
 
-    The intercept is not penalised, as in Weka's SMO and SVM-light, and unlike in LinearSVC. With several classes, each
-    is compared with the rest; so is each label. The score is the decision value, positive for the positive class.
+        filterkit in.arff standardize svm --c 0.1,1,10
 
-    From several values of C, ``--c 0.01,0.1,1,10,100``, a stratified inner cross-validation on the training rows
-    chooses the best one, the same for all tasks, and the smallest on a tie (Weka's rule). All stages before this
-    one are fitted again in each inner fold, but for those up to one that sets the class. ``--calibrate`` turns
-    scores into probabilities by Platt's sigmoid, which is fitted on the scores of held-out rows. ``--threshold f1``
-    moves the threshold, and the scores with it, so that F1 is best on the held-out rows of all folds together, for
-    each label by itself. Rare classes, of which an SVM predicts too few rows, gain most; ``--criterion auc`` then
-    chooses a C whose scores rank well, wherever their threshold is.
+    It learns a weight for each column and an intercept. The score of a row is the sum of its weighted values and the
+    intercept; a row with a positive score is predicted positive. A larger C fits the training rows more closely, and a
+    smaller one keeps the weights small. Several classes are each compared with the rest, and so is each label. The
+    intercept is not penalised, as in Weka's SMO and SVM-light, and unlike in LinearSVC.
+
+    ``--c 0.01,0.1,1,10,100`` chooses the best C by cross-validation within the training rows: the same for all classes,
+    and the smallest on a tie, as in Weka. Each inner fold fits all stages before this one again, but for those up to
+    one that sets the class. The same held-out rows serve two more options. ``--calibrate`` turns scores into
+    probabilities by Platt's sigmoid. ``--threshold f1`` moves the threshold, and the scores with it, to where F1 is
+    best, for each label by itself; rare classes, of which an SVM predicts too few rows, gain most, and
+    ``--criterion auc`` then chooses a C whose scores rank well, wherever their threshold is.
 
     The training rows are held in memory. Up to 4,000 rows are solved by libsvm, from the products of all pairs of
     rows: 8 bytes each, so up to 128 MB, whatever `--memory` is. More rows are solved by Newton steps on the same

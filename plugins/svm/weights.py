@@ -32,6 +32,8 @@ Batches = Callable[[], Iterator[Batch]]
 class Normal(ScalingOptions):
     """Scale each column by |w|, its weight in a linear classifier trained on the rows.
 
+        filterkit in.arff standardize normal --score-only select --top 2
+
     The classifier is trained on all training rows, or on a share of them that is drawn at random from each class (Brank
     and others 2002, 2 and 3.1.1); only these rows are held in memory. The scale of the columns matters: the rows of the
     paper are unit vectors of tf-idf weights. With more than two classes and no ``--positive``, each class is compared

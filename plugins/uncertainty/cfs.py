@@ -38,6 +38,8 @@ _NOTHING = 1e-6  # an uncertainty below this is none, as in Weka
 class Cfs(Stage):
     """Keep a set of columns that tell much about the class and little about each other, as Weka's CfsSubsetEval does.
 
+        filterkit in.arff cfs
+
     The merit of k columns is Σ r(column, class) / √(k + 2 Σ r(column, other column)), where r is the symmetrical
     uncertainty, see ``su --help`` (M. A. Hall, *Correlation-based Feature Selection for Machine Learning*, 1999).
     Numbers are first cut into bins, as for ``su``; the values of the rows stay as they are. Columns that tell nothing

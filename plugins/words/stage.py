@@ -22,10 +22,15 @@ _COPIES = 4  # how many times as much memory as the counts themselves takes what
 class Words(Stage):
     """Turn string attributes into counts of their words, one column for each word of the training rows.
 
-    A word is a run of at least two letters, digits and underscores, or what `--pattern` matches, as in scikit-learn's
-    CountVectorizer; but its ``\\w`` has combining marks, too. The columns are in alphabetical order and take the place
-    of the string attribute. A missing text has no words. Rows become sparse, and zero becomes special. If an attribute
-    has the same name as a word, the name of the string attribute is put before the word.
+        filterkit texts words --min-docs 2 tfidf l2
+
+    The text "a red line, a line" becomes 1 in the column ``red``, 2 in the column ``line``, and 0 in those of all other
+    words. A word has at least two letters, digits or underscores; `--pattern` is a regular expression that matches
+    other words. This is what scikit-learn's CountVectorizer does, but ``\\w`` has combining marks, too.
+
+    The columns are in alphabetical order and replace the string attribute. A missing text has no words. Rows become
+    sparse, and zero becomes special. If an attribute has the same name as a word, the name of the string attribute
+    stands before the word.
 
     `--keep N` keeps for each class the N words that occur most often in its training rows, and words that occur as
     often as the last of them, as Weka's StringToWordVector does. Rows without a class count as another class.
