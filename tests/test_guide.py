@@ -18,7 +18,7 @@ from pages import GENERATED, make_input, print_page, text_of
 
 import filterkit
 from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, TrainingStage, errors, plugin, testing
-from filterkit.cli import builtin, main
+from filterkit.cli import main
 from filterkit.plugin.hookspecs import Hooks
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.metric_scaling import ClassScaling, MetricScaling

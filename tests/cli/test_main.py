@@ -3,7 +3,6 @@
 import gzip
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
