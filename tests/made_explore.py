@@ -6,7 +6,7 @@ Every count, score and curve is computed from the rows, so that what the page sh
 import base64
 
 import numpy as np
-from agreement import sample
+from agreement import make, sample
 from filterkit_plugins import metrics
 from gathered import gathered
 
@@ -49,6 +49,15 @@ def real_table():
     found = gathered(sample("fortunes", positive="food"), "shape bns l2")
     about = {"made": {"program": "filterkit", "command": words, "input": "arff_samples/fortunes.arff"}}
     return found | about | {"file": "fortunes.arff", "relation": "fortunes", "format": "ARFF", "chain": "shape bns l2"}
+
+
+def numeric_class(rows=80):
+    """Numbers, a label and zeros, and a number for the class, which is missing in a row."""
+    rng = np.random.default_rng(4)
+    X = np.column_stack([rng.normal(size=rows), rng.integers(0, 3, rows), rng.poisson(0.5, rows)])
+    batch = make(X, np.append(1000 * X[1:, 0] + X[1:, 1], np.nan), None, nominal=[1])
+    about = {"made": {"program": "filterkit", "command": "explore", "input": "in.arff"}, "chain": ""}
+    return gathered(batch) | about | {"file": "in.arff", "relation": "made", "format": "ARFF"}
 
 
 def without_class(rows=100):

@@ -69,11 +69,11 @@ class Metric:
     by_labels : for a metric that scores a nominal column by all its labels at once, and not by its best one, the same
         as `by_table` for a table of nominal columns alone. `score` then finds the label that ``filterkit scores``
         shows, and scores labels one by one where ``--alpha`` is given.
-    numeric_class : whether `by_table` also scores columns by a numeric class, as a table counts it; see
-        `ContingencyTable.class_sums`.
     slow : whether scoring takes longer than counting. Where there are very many thresholds, ``filterkit explore`` then
         leaves it out unless it is asked for.
     leads : whether ``filterkit explore`` shows it before other metrics unless it is told by which to rank.
+    numeric_class : whether `by_table` also scores columns by a numeric class, as a table counts it; see
+        `ContingencyTable.class_sums`.
     """
 
     name: str
@@ -85,9 +85,9 @@ class Metric:
     best_at_ends: bool = False
     by_table: Callable[[ContingencyTable], np.ndarray] | None = None
     by_labels: Callable[[ContingencyTable], np.ndarray] | None = None
-    numeric_class: bool = False
     leads: bool = False
     slow: bool = False
+    numeric_class: bool = False
 
     def __post_init__(self) -> None:
         """Check that each function can be called with the arguments that it gets.

@@ -13,6 +13,7 @@ from filterkit import Attribute, Batch, Schema
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.exploration.isolines import roc_rates
+from filterkit.exploration.plain import render_without_scripts
 
 
 def timeless(found):
@@ -269,6 +270,12 @@ def test_a_numeric_class_is_described_and_scored():
     assert described["deviation"] == pytest.approx(np.std([*range(10), 9, 9]))
     assert described["quantiles"] == [0, 2, 5, 8, 9]
     assert (sum(described["counts"]), described["counts"][-1], described["edges"][-1]) == (12, 3, 9)
+
+
+def test_a_numeric_class_is_described_where_scripts_do_not_run():
+    shown = render_without_scripts(gathered(with_numbers()) | {"file": "f", "relation": "r", "chain": ""})
+    assert "<td>5.25</td>" in shown and '<th scope="col">lower quartile</th>' in shown
+    assert '<th scope="col">mi</th>' in shown and '<th scope="col">tp</th>' not in shown
 
 
 def test_curves_show_the_mean_of_a_numeric_class():

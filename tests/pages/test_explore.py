@@ -9,6 +9,7 @@ from made_explore import (
     HOSTILE,
     hostile_names,
     many_classes,
+    numeric_class,
     real_table,
     scored_without_class,
     text_like,
@@ -329,6 +330,17 @@ def test_scores_that_need_no_class(open_page):
     assert opened.page.locator("#plane").count() == 0
     assert opened.column("Name") == [f"x{i}" for i in reversed(range(8))]
     assert opened.page.locator(".card").count() == 8
+
+
+def test_a_numeric_class_has_a_distribution_and_curves_of_its_mean(open_page):
+    opened = open_page(numeric_class)
+    assert opened.page.locator("#plane").count() == 0
+    assert opened.page.get_by_label("Distribution of the class", exact=True).count() == 1
+    assert opened.page.get_by_label("Mean of the class", exact=True).count() == 3
+    heads = opened.page.locator("#features thead th").all_text_contents()
+    assert {"correlation", "ftest", "mi"} <= set(heads) and not {"tp", "fp", "Test"} & set(heads)
+    text = opened.page.inner_text("main")
+    assert "positive" not in text and "Missing\n1 row" in text
 
 
 def test_hostile_names_are_harmless_and_visible(open_page):
