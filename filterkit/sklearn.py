@@ -10,13 +10,14 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
+    check_array,
     check_is_fitted,
     column_or_1d,
     validate_data,
@@ -319,7 +320,37 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         return out.X
 
 
-class ChainClassifier(ClassifierMixin, _ChainEstimator):  # type: ignore[misc]
+class _ChainPredictor(_ChainEstimator):
+    """What the classifier and the regressor have in common."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the chain; arguments and errors are those of `ChainTransformer.fit`."""
+        super().fit(X, y, sample_weight)
+        target, known = self.fitted_.schema.class_attribute, self.fitted_.incoming.class_attribute
+        assert known is not None
+        if target is None or (target.kind, target.values) != (known.kind, known.values):
+            raise ValueError("a stage of the chain has changed the class, so it does not predict what y is")
+        return self
+
+    def _learner(self) -> FittedLearner:
+        check_is_fitted(self)
+        learner = self.fitted_.stages[-1]
+        assert isinstance(learner, FittedLearner)
+        return learner
+
+    def _predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        with _value_errors():
+            out = self._transformed(X)
+            return self._learner().read_predictions(out)
+
+    def _check_stages(self, stages: list[Stage]) -> None:
+        last = stages[-1] if stages else None
+        if not isinstance(last, Learner):
+            found = "has no stage" if last is None else f"ends in {last.name}, which predicts nothing"
+            raise ValueError(f"the chain {found}; end it with a stage that predicts")
+
+
+class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
     """A chain that ends in a learner as a classifier for scikit-learn: ``"words bns l2 svm"``.
 
     Parameters, and what X may be, are those of `ChainTransformer`; options of stages are parameters, too. y, (rows,),
@@ -330,15 +361,6 @@ class ChainClassifier(ClassifierMixin, _ChainEstimator):  # type: ignore[misc]
     fitted_ : the `FittedChain`.
     classes_ : the distinct values of y, ascending.
     """
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the chain; arguments and errors are those of `ChainTransformer.fit`."""
-        super().fit(X, y, sample_weight)
-        target, known = self.fitted_.schema.class_attribute, self.fitted_.incoming.class_attribute
-        assert target is not None and known is not None
-        if target.values != known.values:
-            raise ValueError(f"the chain predicts {', '.join(target.values)}, which are not the classes of y")
-        return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict one of `classes_` for each row of X, (rows, features): (rows,).
@@ -386,28 +408,34 @@ class ChainClassifier(ClassifierMixin, _ChainEstimator):  # type: ignore[misc]
         found[:, codes] = scores
         return found
 
-    def _learner(self) -> FittedLearner:
-        check_is_fitted(self)
-        learner = self.fitted_.stages[-1]
-        assert isinstance(learner, FittedLearner)
-        return learner
-
-    def _predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        with _value_errors():
-            out = self._transformed(X)
-            return self._learner().read_predictions(out)
-
-    def _check_stages(self, stages: list[Stage]) -> None:
-        last = stages[-1] if stages else None
-        if not isinstance(last, Learner):
-            found = "has no stage" if last is None else f"ends in {last.name}, which predicts nothing"
-            raise ValueError(f"the chain {found}; end it with a stage that predicts the class")
-
     def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
         check_classification_targets(y)
         if self.positive is not None and len(np.unique(y)) > 2:
             raise ValueError("positive is for two classes; of several, the chain would predict one or the rest")
         return False
+
+
+class ChainRegressor(RegressorMixin, _ChainPredictor):  # type: ignore[misc]
+    """A chain that ends in a learner of numbers as a regressor for scikit-learn: ``"standardize predict Ridge"``.
+
+    It is as `ChainClassifier`, but y is numbers, (rows,), and there is no `positive`.
+
+    Attributes
+    ----------
+    fitted_ : the `FittedChain`.
+    """
+
+    def __init__(self, chain: str = "", unseen: str = "error") -> None:
+        super().__init__(chain, unseen=unseen)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict a number for each row of X, (rows, features): float64 (rows,); errors as of `ChainClassifier`."""
+        numbers, _ = self._predictions(X)
+        return numbers[:, 0]
+
+    def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
+        check_array(y, ensure_2d=False)
+        return True
 
 
 _FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}

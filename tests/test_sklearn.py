@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import filterkit
 from filterkit.chains.chain import Chain
 from filterkit.plugin.registry import registry
-from filterkit.sklearn import ChainClassifier, ChainTransformer
+from filterkit.sklearn import ChainClassifier, ChainRegressor, ChainTransformer
 from filterkit.stages.options import INT_OR_TEXT, options_of, types_of
 
 
@@ -665,15 +665,52 @@ def test_a_classifier_takes_frames_of_several_kinds():
 @pytest.mark.parametrize(
     ("chain", "y", "options", "message"),
     [
-        ("", [0, 1, 1], {}, "the chain has no stage; end it with a stage that predicts the class"),
+        ("", [0, 1, 1], {}, "the chain has no stage; end it with a stage that predicts"),
         ("svm l2", [0, 1, 1], {}, "the chain ends in l2, which predicts nothing; end it with"),
         ("svm", [0.5, 1.25, 7], {}, "Unknown label type: continuous"),
         ("svm", [0, 1, 2], {"positive": 1}, "positive is for two classes; of several, the chain would predict"),
         ("svm", [1, 1, 1], {}, "the training rows are all of one class"),
-        ("label --positive 1 svm", [0, 1, 2], {}, "the chain predicts .*, which are not the classes of y"),
+        ("label --positive 1 svm", [0, 1, 2], {}, "a stage of the chain has changed the class, so it does not"),
         ("svm", None, {}, "ChainClassifier requires y to be passed, but the target y is None: svm needs the class"),
     ],
 )
 def test_chains_that_are_no_classifiers_are_refused(chain, y, options, message):
     with pytest.raises(ValueError, match=message):
         ChainClassifier(chain, **options).fit(np.eye(3), y)
+
+
+@pytest.mark.parametrize("chain", ["impute predict Ridge", "impute neighbors"])
+def test_regressors_pass_the_checks_of_scikit_learn(chain):
+    check_estimator(ChainRegressor(chain), on_skip=None)
+
+
+def test_a_regressor_gives_what_its_learner_gives():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y, weights = (X[:, 0] * 7).astype(int), np.arange(60) % 3
+    made = ChainRegressor("predict Ridge").fit(X, y, weights)  # y is whole numbers, and no classes
+    plain = Ridge().fit(X, y, weights)
+    np.testing.assert_allclose(made.predict(X), plain.predict(X), rtol=1e-9)
+    assert made.score(X, y) == pytest.approx(plain.score(X, y)) and made.classes_ is None
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(made)).predict(X), made.predict(X))
+    grid = {"predict__set": [("alpha=0.01",), ("alpha=1000",)]}
+    search = GridSearchCV(ChainRegressor("standardize predict Ridge"), grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_params_ == {"predict__set": ("alpha=0.01",)}
+    pipeline = make_pipeline(ChainTransformer("range"), ChainRegressor("predict Ridge"))
+    assert cross_val_score(pipeline, scipy.sparse.csr_array(X), y, cv=3).shape == (3,)
+    texts = ["long text", "short", "long long text"] * 4
+    assert ChainRegressor("words predict Ridge").fit(texts, [2.0, 1.0, 3.0] * 4).predict(["short"])[0] < 2
+
+
+@pytest.mark.parametrize(
+    ("chain", "y", "message"),
+    [
+        ("l2", [0.5, 1, 2], "the chain ends in l2, which predicts nothing"),
+        ("svm", [0.5, 1, 2], "for numbers write: predict LinearSVR"),
+        ("bns predict Ridge", [0.5, 1, 2], "bns: it needs a nominal class"),
+        ("predict Ridge", ["a", "b", "c"], "not compatible with arrays of bytes/strings"),
+        ("predict LogisticRegression", [0.5, 1, 2], "LogisticRegression"),
+    ],
+)
+def test_chains_that_are_no_regressors_are_refused(chain, y, message):
+    with pytest.raises(ValueError, match=message):
+        ChainRegressor(chain).fit(np.eye(3), y)

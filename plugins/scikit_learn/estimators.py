@@ -9,9 +9,9 @@ import inspect
 import io
 import json
 import re
+import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -144,7 +144,7 @@ def _list_parameters(given: Mapping[str, str]) -> list[str]:
 def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments: Any, jobs: int = 1) -> T:
     """Call a method of an estimator so that its result depends on no thread count, and signals are handled meanwhile.
 
-    One call runs at a time.
+    One call runs at a time. Its warnings name the stage and the class, and come once, in `evaluate` once for a chain.
 
     Parameters
     ----------
@@ -157,35 +157,28 @@ def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments:
     StageError : the call fails.
     """
 
-    def call() -> T:
+    def call() -> tuple[T, list[warnings.WarningMessage]]:
         from joblib import parallel_backend
         from threadpoolctl import threadpool_limits
 
         with (
             _LOCK,
+            warnings.catch_warnings(record=True) as found,
             one_blas_thread(),
             threadpool_limits(1, "openmp"),
             parallel_backend("threading" if jobs > 1 else "sequential", n_jobs=jobs),
         ):
-            return function(*arguments)
+            return function(*arguments), found
 
     try:
-        return interruptible(call)
+        result, found = interruptible(call)
     except (FilterkitError, MemoryError, OSError):
         raise
     except Exception as error:  # packages have errors of their own
         raise StageError(stage, f"{class_}: {_shorten(error)}") from None
-
-
-@contextmanager
-def name_warnings(stage: str, class_: str) -> Iterator[None]:
-    """Make warnings name the stage and the class, and show each once, in `evaluate` once for a chain."""
-    import warnings
-
-    with warnings.catch_warnings(record=True) as found:
-        yield
     for text, category in {str(each.message): each.category for each in found}.items():
         warn_of_fit(stage, f"{class_}: {_shorten(text)}", category)
+    return result
 
 
 def _shorten(error: Exception | str) -> str:

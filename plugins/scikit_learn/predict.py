@@ -33,7 +33,6 @@ from .estimators import (
     dump_estimator,
     load_estimator,
     make_estimator,
-    name_warnings,
     parse_assignments,
     parse_value,
     run_foreign,
@@ -215,11 +214,10 @@ class Predict(Learner):
         is_joint = len(targets) > 1 and len(targets) == len(training.tasks.names)
         if (is_numeric and needs_columns) or (is_joint and takes_several and np.ptp(targets)):
             targets = [np.column_stack(targets)]
-        with name_warnings(self.name, self.class_name):
-            fitted = [
-                self._fit_one(training, target, chosen) if is_numeric or np.ptp(target) else int(target.flat[0])
-                for target in targets
-            ]
+        fitted = [
+            self._fit_one(training, target, chosen) if is_numeric or np.ptp(target) else int(target.flat[0])
+            for target in targets
+        ]
         return Estimators(self, fitted, training.tasks, costs)
 
     def _fit_one(self, training: Training, target: np.ndarray, chosen: dict[str, Any]) -> Any:

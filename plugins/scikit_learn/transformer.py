@@ -14,7 +14,6 @@ from .estimators import (
     dump_estimator,
     load_estimator,
     make_estimator,
-    name_warnings,
     parse_assignments,
     run_foreign,
     set_option,
@@ -68,8 +67,7 @@ class Sklearn(SelectiveStage):
         if nominal:
             raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
         training = all_rows(self.name, rows(), schema, rows.memory)
-        with name_warnings(self.name, self.class_):
-            run_foreign(self.name, self.class_, _fit, estimator, training, jobs=rows.jobs)
+        run_foreign(self.name, self.class_, _fit, estimator, training, jobs=rows.jobs)
         names = _names(estimator, [a.name for a in schema.features])
         return run_foreign(self.name, self.class_, FittedSklearn, self.name, estimator, schema, names)
 

@@ -642,3 +642,19 @@ def test_parameters_that_would_mislead_are_refused(words, message):
     with pytest.raises(FilterkitError) as caught:
         filterkit.chain(f"predict {words}").fit(sample("iris"))
     assert str(caught.value).startswith(f"predict: {message}")
+
+
+def test_warnings_while_rows_are_predicted_name_the_stage_and_the_class(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "warns_later.py").write_text(
+        "import warnings\nfrom sklearn.linear_model import LogisticRegression\n"
+        "class Warns(LogisticRegression):\n"
+        "    def predict_proba(self, X):\n"
+        "        warnings.warn('odd\\nrows', RuntimeWarning)\n"
+        "        return super().predict_proba(X)\n"
+    )
+    iris = sample("iris")
+    fitted = filterkit.chain("standardize predict warns_later.Warns").fit(iris)
+    with pytest.warns(RuntimeWarning, match="^predict: Warns: odd rows$") as found:
+        fitted.transform(iris)
+    assert len(found) == 1
