@@ -127,6 +127,20 @@ def test_logistic_regression_with_a_ridge_predicts_as_weka(weka39, tmp_path):
     assert predictions(path, chain, tmp_path) == weka_predictions(weka39, path, "functions.Logistic -R 10")
 
 
+@pytest.mark.parametrize("name", ["cpu", "wine"])
+def test_linear_regression_predicts_as_weka(name, weka39, shared_data, tmp_path):
+    paths = {"cpu": shared_data / "weka" / "cpu.with.vendor.arff", "wine": ROOT / "arff_samples" / "wine.arff"}
+    files = ["-c", "last", "-t", str(paths[name]), "-T", str(paths[name]), "-p", "0"]
+    lines = weka(weka39, "weka.classifiers.functions.LinearRegression", "-S", "1", *files).splitlines()
+    expected = [float(line.split()[2]) for line in lines if re.match(r" +\d+ +[\d.]+ ", line)]
+    chain = shlex.split(LEARNERS["LinearRegression"].chain)
+    done = run("--class", "last", "-o", "out.csv", paths[name], *chain, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "out.csv", newline="") as file:
+        found = [float(row["prediction"]) for row in csv.DictReader(file)]
+    assert found == pytest.approx(expected, abs=6e-4)  # Weka prints three decimals
+
+
 @pytest.mark.parametrize("rows", ["0 20 1 1; 1 0 1 3; 1 5 0 1; 2 1 1 0", "0 1 1 5; 4 0 -2 1; 1 9 1 1; 1 1 3 0"])
 def test_the_least_expected_cost_is_predicted_as_by_weka(rows, weka39, tmp_path):
     path = ROOT / "arff_samples" / "sparse-counts-multiclass.arff"
