@@ -170,17 +170,3 @@ def predictions(path, chain, folder):
 
 def test_other_words_are_not_taken_for_classes_of_weka(tmp_path):
     assert "Weka" not in run(MIXED, "Training", cwd=tmp_path).stderr
-
-
-def test_linear_regression_predicts_as_weka(weka39, tmp_path):
-    """Weka without a choice of attributes; it prints three decimals."""
-    numbers = ["--class", "petal length (cm)", ROOT / "arff_samples" / "iris.arff", "remove", "--type", "nominal"]
-    assert run("-o", "in.arff", *numbers, cwd=tmp_path).returncode == 0
-    at = ["-c", "3", "-t", str(tmp_path / "in.arff"), "-T", str(tmp_path / "in.arff"), "-p", "0"]
-    lines = weka(weka39, "weka.classifiers.functions.LinearRegression", "-S", "1", *at).splitlines()
-    expected = [float(line.split()[2]) for line in lines if re.match(r" +\d+ +[\d.]+ +[\d.]+ ", line)]
-    words = shlex.split(LEARNERS["LinearRegression"].chain)
-    assert run("--class", "petal length (cm)", "-o", "out.csv", "in.arff", *words, cwd=tmp_path).returncode == 0
-    with open(tmp_path / "out.csv", newline="") as file:
-        found = [float(row["prediction"]) for row in csv.DictReader(file)]
-    assert len(expected) == 150 and found == pytest.approx(expected, abs=5.01e-4)
