@@ -23,7 +23,10 @@ build on them, and that would only report the same mistake once more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from filterkit.data.batch import Batch, same
@@ -41,7 +44,8 @@ from filterkit.testing.engines import (
     check_output_is_that_of_local,
     check_pauses_are_passed_on,
 )
-from filterkit.testing.findings import Findings
+from filterkit.testing.findings import Findings, Report, listed
+from filterkit.testing.findings import own as separate
 from filterkit.testing.formats import (
     check_a_missing_file_is_an_error,
     check_a_positive_class_is_written,
@@ -52,6 +56,7 @@ from filterkit.testing.formats import (
     check_rows_are_written,
     check_rows_come_back,
     check_writing_is_the_same_again,
+    written,
 )
 from filterkit.testing.metrics import check_scores_are_numbers
 from filterkit.testing.missing import (
@@ -81,6 +86,7 @@ from filterkit.testing.stages import (
     check_zeros_stay_zeros,
     cut,
     fit,
+    idle_options,
     refusal,
 )
 from filterkit.testing.subcommands import (
@@ -189,6 +195,83 @@ def check_declaration(stage: Stage) -> None:
     found.raise_any()
 
 
+def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False) -> Report:
+    """Check a stage on some samples, by name, and report it; `debug` raises the first error instead."""
+    report = Report(" ".join(stage.words()), stage.name, BASIC_CHECKS)
+    own = f"{stage.name}: "
+    refused: dict[str, list[str]] = {}
+    for name, data in samples.items():
+        with suppress(Exception):  # which the checks will find
+            if error := refusal(stage, separate(data)):
+                refused.setdefault(str(error).removeprefix(own), []).append(name)
+    names = {name for several in refused.values() for name in several}
+    report.findings.run(DECLARATION_CHECKS, stage, debug=debug)
+    if all(name in names for name, data in samples.items() if len(data) and data.schema.width):
+        report.is_checked = False
+        report.checked = f"{len(DECLARATION_CHECKS)} checks of its declaration"
+        report.notes = [f"no values were checked, as it refuses every sample with columns ({next(iter(refused))})"]
+        return report
+    report.findings.run(CHECKS, stage, samples, debug)
+    report.notes = [f"refuses {', '.join(several)}: {reason}" for reason, several in refused.items()]
+    for reason, several in report.findings.refusals.items():
+        if later := [name for name in several if name not in names]:
+            report.notes.append(f"refuses later rows like those of {listed(later)}: {reason.removeprefix(own)}")
+    if not report.findings and (idle := idle_options(stage, samples.values())):
+        report.notes.append(f"note: other values of {', '.join(idle)} make no difference on any sample")
+    refusals = f", {len(names)} of which it refuses" if names else ""
+    report.checked = (
+        f"{len(CHECKS)} checks on {len(samples)} samples{refusals}, and {len(DECLARATION_CHECKS)} of its declaration"
+    )
+    return report
+
+
+def report_format(
+    form: FileFormat, samples: Mapping[str, Batch], files: Sequence[str] = (), debug: bool = False
+) -> Report:
+    """Check a format on some samples, by name, and on files of its endings, and report it, as `report_stage` does."""
+    report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name, BASIC_CHECKS)
+    own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}
+    report.findings.run(FORMAT_CHECKS, form, samples, debug)
+    report.findings.run([check_reading], form, own, debug)
+    if not form.is_written():
+        report.checked = "its declaration" + (f" and {len(own)} file{'s' * (len(own) > 1)}" if own else "")
+        if not own:
+            report.notes.append("no rows were read; name such a file after the plugin")
+        return report
+    refused = []
+    with TemporaryDirectory() as folder:
+        for name, data in samples.items():
+            with suppress(Exception):  # which the checks will find
+                refused += [name] * (written(form, data, folder) is None)
+    if len(refused) == len(samples):
+        report.is_checked = False
+        report.notes.append("nothing was checked, as it refuses every sample")
+    report.checked = f"{len(FORMAT_CHECKS)} checks on {len(samples)} samples"
+    report.checked += f", {len(refused)} of which it refuses ({', '.join(refused)})" if refused else ""
+    report.checked += "" if form.is_read() else "; it is only written"
+    report.checked += f"; it loses {' and '.join(form.losses)}" if form.losses else ""
+    return report
+
+
+def report_engine(engine: type[Engine], debug: bool = False) -> Report:
+    """Check an engine class and report it, as `report_stage` does."""
+    report = Report(f"engine {engine.name}", engine.name, BASIC_CHECKS)
+    report.findings.run(ENGINE_CHECKS, engine, debug=debug)
+    report.checked = f"{len(ENGINE_CHECKS)} checks"
+    return report
+
+
+def report_subcommand(command: click.Command, arguments: Sequence[str] | None = None, debug: bool = False) -> Report:
+    """Check a command, run it if there are arguments, and report it, as `report_stage` does."""
+    report = Report(f"subcommand {command.name}", str(command.name), BASIC_CHECKS)
+    report.findings.run(SUBCOMMAND_CHECKS, command, debug=debug)
+    report.checked = f"{len(SUBCOMMAND_CHECKS)} checks"
+    if arguments is not None and not report.findings:
+        report.findings.run([check_command_runs], command, {"": arguments}, debug)
+        report.checked += " and a run"
+    return report
+
+
 __all__ = [
     "BASIC_CHECKS",
     "CHECKS",
@@ -198,6 +281,7 @@ __all__ = [
     "SAMPLES",
     "SUBCOMMAND_CHECKS",
     "Findings",
+    "Report",
     "check_command_runs",
     "check_declaration",
     "check_reading",
@@ -205,6 +289,10 @@ __all__ = [
     "cut",
     "fit",
     "refusal",
+    "report_engine",
+    "report_format",
+    "report_stage",
+    "report_subcommand",
     "same",
     "sample",
 ]

@@ -1,4 +1,4 @@
-"""What the checks find in one thing: each cause once, and the samples that it shows on."""
+"""Collects what checks find in one thing, each cause once with the samples that it shows on, and reports it."""
 
 from __future__ import annotations
 
@@ -99,6 +99,46 @@ class Findings:
         """Raise an `AssertionError` that has all findings, if there are any."""
         if self._found:
             raise AssertionError("\n".join(self.lines())) from next(iter(self._found.values()))[1]
+
+
+class Report:
+    """Says what was checked of one thing, and what was found.
+
+    Parameters
+    ----------
+    about : what it is, for the beginning of each line.
+    name : what the messages of checks call it, which lines leave out.
+    basic : the names of the basic checks, as for `Findings`.
+
+    Attributes
+    ----------
+    findings : what the checks found.
+    notes : further lines, such as which samples the thing refuses.
+    checked : what was checked, in words.
+    is_checked : whether enough was checked; a stage that refuses all samples has not been.
+    """
+
+    def __init__(self, about: str, name: str, basic: Collection[str]) -> None:
+        self.about, self._name = about, name
+        self.findings = Findings(basic)
+        self.notes: list[str] = []
+        self.checked = ""
+        self.is_checked = True
+
+    def __bool__(self) -> bool:
+        """Tell whether the thing conforms."""
+        return self.is_checked and not self.findings
+
+    def lines(self) -> Iterator[str]:
+        """Yield the notes, the findings, and what was checked."""
+        yield from (f"{self.about}: {note}" for note in self.notes)
+        for line in self.findings.lines():
+            check, _, text = line.partition(": ")
+            yield f"{self.about}: {check}: {text.removeprefix(f'{self._name}: ')}"
+        count = len(self.findings)
+        result = f"{count} finding{'s' * (count > 1)}" if count else "all well"
+        rest = "; checks that build on what failed were left out" if self.findings.left_out else ""
+        yield f"{self.about}: {result} in {self.checked}{rest}"
 
 
 def _key(check: str, error: Exception) -> tuple[str, str]:

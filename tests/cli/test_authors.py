@@ -204,8 +204,8 @@ def test_check_plugin_lists_what_it_checked_of_each_kind(tmp_path):
         "halve: all well in 17 checks on 15 samples, and 5 of its declaration",
         "share: all well in 17 checks on 15 samples, 3 of which it refuses, and 5 of its declaration",
         "format written (.written): all well in 8 checks on 15 samples; it is only written",
-        "format read (.read): all well in its declaration",
         "format read (.read): no rows were read; name such a file after the plugin",
+        "format read (.read): all well in its declaration",
         "engine mine: all well in 7 checks",
         "subcommand good: all well in 4 checks; to run it, too: filterkit --plugin my.py check-plugin good ARGUMENTS",
     ]
