@@ -250,7 +250,11 @@ def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew
                 for name, comments in _PLAIN_LINE.findall(token.text):
                     attributes.add(Attribute(name, scores=_scores(comments)))
             else:
-                attributes.add_numeric(_second_words(token.text))
+                characters = np.frombuffer(token.text.encode("ascii"), np.uint8)
+                inside = characters > 0x20
+                edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1  # the first word begins without an edge
+                # The name is the second of the three words of each line.
+                attributes.add_numeric(Texts.of_pieces(characters, edges[1::6], edges[2::6]))
             lines.frombytes(np.arange(token.line, token.line + len(attributes) - before).tobytes())
         elif tokens.keyword(token, "@attribute"):
             assert token is not None
@@ -286,15 +290,6 @@ def _scores(comment: str) -> tuple[tuple[str, float], ...]:
         if number is not None and math.isfinite(number):
             pairs.append((match[1], number))
     return tuple(reversed(pairs))
-
-
-def _second_words(text: str) -> Texts:
-    """The second of the three words of each line of ASCII text."""
-    characters = np.frombuffer(text.encode("ascii"), np.uint8)
-    inside = characters > 0x20
-    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1  # the first word begins without an edge
-    begins, ends = edges[1::6], edges[2::6]
-    return Texts.of_pieces(characters, begins, ends)
 
 
 def _refuse_twins(attributes: ManyOrFew, lines: array[int]) -> None:
