@@ -77,13 +77,13 @@ def parse_rows(text: str, line: int, layout: Layout, odd: Odd | None = None) -> 
     while (token := _next(tokens, first)) is not None:
         if token.kind == EOL:
             if token.commas:
-                raise ArffError("an empty field: there is nothing but a comma", line=token.line)
+                raise token.error("an empty field: there is nothing but a comma")
             continue
         if token.kind == OPEN:
-            sparse, values = True, _sparse_values(tokens, token.line, layout, odd)
+            sparse, values = True, _sparse_values(token, tokens, layout, odd)
         else:
             sparse, values = False, _dense_values(token, tokens, layout, odd)
-        yield Row(token.line, _weight_and_end(tokens, token.line, layout), sparse, values)
+        yield Row(token.line, _weight_and_end(tokens, token, layout), sparse, values)
 
 
 def _next(tokens: Iterator[Token], attribute: Attribute) -> Any:
@@ -99,54 +99,47 @@ def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout, odd: Od
     values: dict[int, Any] = {}
     if token.commas:
         first = layout.schema.attributes[0].name
-        raise ArffError("an empty field: the row begins with a comma", line=token.line, attribute=first)
+        raise token.error("an empty field: the row begins with a comma", first)
     for position, attribute in enumerate(layout.schema.attributes):
         if position:
             token = _next(tokens, attribute)
             if token.kind == EOL:
-                raise ArffError(
-                    f"too few values: {position} of {layout.count}; the next would be {quoted(attribute.name)}",
-                    line=token.line,
+                raise token.error(
+                    f"too few values: {position} of {layout.count}; the next would be {quoted(attribute.name)}"
                 )
             if token.commas > 1:
-                raise ArffError(
-                    "an empty field; a missing value is written ?", line=token.line, attribute=attribute.name
-                )
+                raise token.error("an empty field; a missing value is written ?", attribute.name)
         values[position] = read_value(token, position, layout, odd)
     return values
 
 
-def _sparse_values(tokens: Iterator[Token], line: int, layout: Layout, odd: Odd) -> dict[int, Any]:
+def _sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, odd: Odd) -> dict[int, Any]:
     values: dict[int, Any] = {}
     while True:
         token = next(tokens)
         if token.kind == CLOSE:
             break
         if token.kind == EOL:
-            raise ArffError("the sparse row is not closed by '}'", line=line)
+            raise first.error("the sparse row is not closed by '}'")
         index = _INDEX.fullmatch(token.text)
         if index is None:
-            raise ArffError(f"expected the index of an attribute, found {token.describe()}", line=token.line)
+            raise token.error(f"expected the index of an attribute, found {token.describe()}")
         position = int(index["sign"] + index["digits"])
         if not 0 <= position < layout.count:
-            raise ArffError(
-                f"index {position} is out of range: the attributes are numbered from 0 to {layout.count - 1} in rows",
-                line=token.line,
+            raise token.error(
+                f"index {position} is out of range: the attributes are numbered from 0 to {layout.count - 1} in rows"
             )
         attribute = layout.schema.attributes[position]
         if position in values:
-            raise ArffError(f"index {position} occurs twice in the row", line=token.line, attribute=attribute.name)
+            raise token.error(f"index {position} occurs twice in the row", attribute.name)
         token = _next(tokens, attribute)
         if token.kind in (EOL, CLOSE):
-            raise ArffError(f"index {position} has no value", line=token.line, attribute=attribute.name)
+            raise token.error(f"index {position} has no value", attribute.name)
         values[position] = read_value(token, position, layout, odd)
     for position in layout.unlabelled:
         if position not in values:
-            raise ArffError(
-                "a sparse row omits it, which means its first value, but it declares none",
-                line=line,
-                attribute=layout.schema.attributes[position].name,
-            )
+            name = layout.schema.attributes[position].name
+            raise first.error("a sparse row omits it, which means its first value, but it declares none", name)
     return values
 
 
@@ -159,7 +152,7 @@ def read_value(token: Token, position: int, layout: Layout, odd: Odd) -> Any:
     """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
-        raise ArffError(f"expected a value, found {token.describe()}", line=token.line, attribute=attribute.name)
+        raise token.error(f"expected a value, found {token.describe()}", attribute.name)
     text = token.text
     if attribute.kind in ("numeric", "nominal"):
         return math.nan if token.missing else _number(token, position, layout, odd)
@@ -169,11 +162,7 @@ def read_value(token: Token, position: int, layout: Layout, odd: Odd) -> Any:
     if dates is not None:
         moment = dates.parse(text)
         if moment is None:
-            raise ArffError(
-                f"{quoted(text)} is not a date of the form {quoted(attribute.format)}",
-                line=token.line,
-                attribute=attribute.name,
-            )
+            raise token.error(f"{quoted(text)} is not a date of the form {quoted(attribute.format)}", attribute.name)
         return moment
     if attribute.kind == "relational":
         check_bag(text, layout.bags[position], token.line)
@@ -204,28 +193,31 @@ def _bad_value(token: Token, attribute: Attribute) -> ArffError:
         message = f"{quoted(token.text)} is not one of its values" + (
             suggestion(token.text, list(attribute.values)) or f" {{{', '.join(values)}}}"
         )
-    return ArffError(message, line=token.line, attribute=attribute.name)
+    return token.error(message, attribute.name)
 
 
-def _weight_and_end(tokens: Iterator[Token], line: int, layout: Layout) -> float:
-    """The instance weight ``{w}``, which may follow the values and ends the row; 1 if there is none."""
+def _weight_and_end(tokens: Iterator[Token], first: Token, layout: Layout) -> float:
+    """The instance weight ``{w}``, which may follow the values and ends the row; 1 if there is none.
+
+    `first` is the first token of the row.
+    """
     token = next(tokens)
     weight = 1.0
     if token.kind == OPEN:
         if token.commas > 1:
-            raise ArffError("an empty field before the weight", line=line)
+            raise first.error("an empty field before the weight")
         inner = next(tokens)
         number = parse_number(inner.text) if inner.kind in (WORD, QUOTED) else None
         if number is None or math.isnan(number) or is_too_large(inner.text) or next(tokens).kind != CLOSE:
-            raise ArffError(f"expected an instance weight such as {{2.5}}, found {inner.describe()}", line=line)
+            raise first.error(f"expected an instance weight such as {{2.5}}, found {inner.describe()}")
         weight = number
         token = next(tokens)
     if token.kind != EOL:
-        raise ArffError(
-            f"{token.describe()} is more than the {layout.count} value{'s' * (layout.count != 1)} of a row", line=line
+        raise first.error(
+            f"{token.describe()} is more than the {layout.count} value{'s' * (layout.count != 1)} of a row"
         )
     if token.commas > 1:
-        raise ArffError("an empty field at the end of the row", line=line)
+        raise first.error("an empty field at the end of the row")
     return weight
 
 

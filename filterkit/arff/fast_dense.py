@@ -38,7 +38,11 @@ def parse(plain: Plain, layout: Layout) -> Batch:
         if layout.other[i] >= 0:
             passthrough[layout.other[i]] = _other_column(column, i, layout, plain.marked)
             continue
-        values = _codes(column, i, layout, plain.marked) if layout.textual[i] else csv.finite_numbers(column)
+        if layout.textual[i]:
+            codes = [read_word(word, i, layout, plain.marked) for word in column.dictionary.to_pylist()]
+            values = arrow.look_up(column, np.array([*codes, np.nan]))
+        else:
+            values = csv.finite_numbers(column)
         if i == layout.class_index:
             y = layout.code_class(values)
         else:
@@ -135,12 +139,6 @@ def _wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[np.nda
     if len(numbers) != rows * (layout.count - len(positions)):
         raise NotPlain  # an empty field
     return numbers.reshape(rows, -1), others
-
-
-def _codes(column: Any, position: int, layout: Layout, marked: list[str]) -> np.ndarray:
-    """float64 indices of labels, NaN for missing, from a dictionary-encoded column."""
-    codes = [read_word(word, position, layout, marked) for word in column.dictionary.to_pylist()]
-    return arrow.look_up(column, np.array([*codes, np.nan]))
 
 
 def _other_column(column: Any, position: int, layout: Layout, marked: list[str]) -> Any:

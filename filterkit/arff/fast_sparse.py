@@ -52,7 +52,12 @@ def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
         raise NotPlain
     n_lines = _count(text, "\n")
     if _count(text, "{") != n_lines or _count(text, " ") != _count(text, ",") + n_lines:
-        text = _tidy_braces(text)
+        # Empty lines go, and blanks except one inside each pair.
+        while b"  " in text:
+            text = text.replace(b"  ", b" ")
+        for blank in (b" ,", b", ", b"{ ", b" }", b" \n", b"\n "):
+            text = text.replace(blank, blank.strip(b" "))
+        text = no_empty_lines(text.removeprefix(b" "))
         if text.count(b"{") != text.count(b"\n"):
             text, weights = take_weights(_WEIGHT, text)
     pairs = _read_pairs(text, layout, len(plain.marked))
@@ -69,15 +74,6 @@ def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
         passthrough_table(layout.schema, passthrough),
     )
     return batch, omitted
-
-
-def _tidy_braces(text: bytes) -> bytes:
-    """Sparse rows without empty lines, and without blanks except one inside each pair."""
-    while b"  " in text:
-        text = text.replace(b"  ", b" ")
-    for blank, tidy in ((b" ,", b","), (b", ", b","), (b"{ ", b"{"), (b" }", b"}"), (b" \n", b"\n"), (b"\n ", b"\n")):
-        text = text.replace(blank, tidy)
-    return no_empty_lines(text.removeprefix(b" "))
 
 
 def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:

@@ -125,20 +125,14 @@ class FastFormatter:
         if nominal.any():
             codes = codes.copy()
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
-            texts = pa.concat_arrays([texts, self._labels(position[nominal], X.data[nominal])])
+            pairs = zip(position[nominal].tolist(), X.data[nominal].tolist())
+            words = [self._format.labels[at][-1 if value != value else int(value)] for at, value in pairs]
+            texts = pa.concat_arrays([texts, arrow.join(" ", arrow.strings(words))])
         target, labels = schema.class_index, self._format.labels
         class_is_last = target is None or (target == len(schema.attributes) - 1 and target in labels)
         if class_is_last and not schema.passthrough and (np.diff(X.indptr) > 0).all():
             return self._filled_rows(batch, position, texts, codes)
         return self._any_rows(batch, position, arrow.take(texts, codes))
-
-    def _labels(self, position: np.ndarray, values: np.ndarray) -> Any:
-        """The labels of some nominal values of several attributes, each after a blank."""
-        texts = []
-        for at, value in zip(position.tolist(), values.tolist(), strict=True):
-            labels = self._format.labels[at]
-            texts.append(" " + labels[-1 if value != value else int(value)])
-        return arrow.strings(texts)
 
     def _filled_rows(self, batch: Batch, position: np.ndarray, texts: Any, codes: np.ndarray) -> list[memoryview]:
         """Rows that all have a value, where the class is the last attribute.

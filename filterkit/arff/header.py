@@ -167,8 +167,12 @@ class _Tokens:
         """The next token of this line; an error says that `what` is missing if there is none."""
         token = self.next()
         if token is None or token.kind == EOL:
-            raise ArffError(f"{what} is missing", line=self.line)
+            raise self.error(f"{what} is missing")
         return token
+
+    def error(self, message: str, attribute: str | None = None) -> ArffError:
+        """Return an error in the line of the token taken last, in an attribute of this name."""
+        return ArffError(message, line=self.line, attribute=attribute)
 
     def keyword(self, token: Token | None, word: str) -> bool:
         return token is not None and token.kind in (WORD, QUOTED) and token.text.lower() == word
@@ -208,25 +212,23 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
         raise ArffError("this is empty: an ARFF file starts with @relation", line=line)
     if token is None or not tokens.keyword(token, "@relation"):
         found = "'@data'" if token is None else "'@attribute'" if token.kind == _NUMERIC else token.describe()
-        raise ArffError(f"expected @relation, found {found}", line=tokens.line)
+        raise tokens.error(f"expected @relation, found {found}")
     relation = tokens.need("the name of the relation")
     if relation.kind not in (WORD, QUOTED):
-        raise ArffError(f"expected the name of the relation, found {relation.describe()}", line=relation.line)
+        raise relation.error(f"expected the name of the relation, found {relation.describe()}")
     extra = tokens.rest_of_line()
     if extra:
-        raise ArffError(
-            f"unexpected {extra[0].describe()} after the relation name; put a name with blanks in quotes",
-            line=extra[0].line,
+        raise extra[0].error(
+            f"unexpected {extra[0].describe()} after the relation name; put a name with blanks in quotes"
         )
     attributes, places, end = _attributes(tokens, None, 0)
     if end is not None:
-        raise ArffError(
+        raise end.error(
             f"expected @attribute or @data, found {end.describe()}"
-            + suggestion(end.text.lower(), ["@attribute", "@data"]),
-            line=end.line,
+            + suggestion(end.text.lower(), ["@attribute", "@data"])
         )
     if not attributes:
-        raise ArffError("no attribute is declared before @data", line=tokens.line)
+        raise tokens.error("no attribute is declared before @data")
     _refuse_twins(attributes, places)
     if tokens.begun is None:
         raise ArffError("there is no @data line", line=max(tokens.next_line - 1, 1))
@@ -250,7 +252,11 @@ def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew
                 for name, comments in _PLAIN_LINE.findall(token.text):
                     attributes.add(Attribute(name, scores=_scores(comments)))
             else:
-                attributes.add_numeric(_second_words(token.text))
+                characters = np.frombuffer(token.text.encode("ascii"), np.uint8)
+                inside = characters > 0x20
+                edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1  # the first word begins without an edge
+                # The name is the second of the three words of each line.
+                attributes.add_numeric(Texts.of_pieces(characters, edges[1::6], edges[2::6]))
             lines.frombytes(np.arange(token.line, token.line + len(attributes) - before).tobytes())
         elif tokens.keyword(token, "@attribute"):
             assert token is not None
@@ -264,15 +270,13 @@ def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew
         elif tokens.keyword(token, "@end"):
             name = tokens.need(f"the name of the relational attribute {quoted(bag)} after @end")
             if name.text.lower() != bag.lower():
-                raise ArffError(f"expected @end {bag}, found @end {name.text}", line=name.line)
+                raise name.error(f"expected @end {bag}, found @end {name.text}")
             if extra := tokens.rest_of_line():
-                raise ArffError(f"unexpected {extra[0].describe()} after @end {bag}", line=name.line)
+                raise name.error(f"unexpected {extra[0].describe()} after @end {bag}")
             return attributes.all(), lines, None
         else:
             found = "the end of the header" if token is None else token.describe()
-            raise ArffError(
-                f"the relational attribute must be closed by @end {bag}; found {found}", line=tokens.line, attribute=bag
-            )
+            raise tokens.error(f"the relational attribute must be closed by @end {bag}; found {found}", bag)
 
 
 def _scores(comment: str) -> tuple[tuple[str, float], ...]:
@@ -286,15 +290,6 @@ def _scores(comment: str) -> tuple[tuple[str, float], ...]:
         if number is not None and math.isfinite(number):
             pairs.append((match[1], number))
     return tuple(reversed(pairs))
-
-
-def _second_words(text: str) -> Texts:
-    """The second of the three words of each line of ASCII text."""
-    characters = np.frombuffer(text.encode("ascii"), np.uint8)
-    inside = characters > 0x20
-    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1  # the first word begins without an edge
-    begins, ends = edges[1::6], edges[2::6]
-    return Texts.of_pieces(characters, begins, ends)
 
 
 def _refuse_twins(attributes: ManyOrFew, lines: array[int]) -> None:
@@ -312,7 +307,7 @@ def _attribute(tokens: _Tokens, depth: int) -> Attribute:
     """Read the rest of a declaration after ``@attribute``."""
     token = tokens.need("the name of the attribute")
     if token.kind not in (WORD, QUOTED):
-        raise ArffError(f"expected the name of an attribute, found {token.describe()}", line=token.line)
+        raise token.error(f"expected the name of an attribute, found {token.describe()}")
     name = token.text
     kind = tokens.need("the type of an attribute")
     if kind.kind == OPEN:
@@ -327,19 +322,15 @@ def _attribute(tokens: _Tokens, depth: int) -> Attribute:
         return _date(tokens.rest_of_line(), kind.line, name)
     if word == "relational":
         if depth == DEEPEST:
-            raise ArffError(
-                f"relational attributes are nested more than {DEEPEST} deep", line=kind.line, attribute=name
-            )
+            raise kind.error(f"relational attributes are nested more than {DEEPEST} deep", name)
         weight = _weight(tokens.rest_of_line(), name)
         attributes, lines, _ = _attributes(tokens, name, depth + 1)
         if not attributes:
-            raise ArffError("no attribute is declared inside", line=tokens.line, attribute=name)
+            raise tokens.error("no attribute is declared inside", name)
         _refuse_twins(attributes, lines)
         return Attribute(name, "relational", attributes=tuple(attributes), weight=weight)
     hint = suggestion(word, ["numeric", "real", "integer", "string", "date", "relational"])
-    raise ArffError(
-        f"no type {kind.describe()}{hint or '; put a name with blanks in quotes'}", line=kind.line, attribute=name
-    )
+    raise kind.error(f"no type {kind.describe()}{hint or '; put a name with blanks in quotes'}", name)
 
 
 def _nominal_values(tokens: _Tokens, name: str) -> tuple[str, ...]:
@@ -347,16 +338,16 @@ def _nominal_values(tokens: _Tokens, name: str) -> tuple[str, ...]:
     while True:
         token = tokens.next()
         if token is None or token.kind == EOL:
-            raise ArffError("the list of values is not closed by '}'", line=tokens.line, attribute=name)
+            raise tokens.error("the list of values is not closed by '}'", name)
         if token.kind == CLOSE:
             break
         if token.kind == OPEN:
-            raise ArffError("a '{' inside the list of values needs quotes", line=token.line, attribute=name)
+            raise token.error("a '{' inside the list of values needs quotes", name)
         values.append(token.text)
     if len(set(values)) != len(values):
         seen: set[str] = set()
         twin = next(v for v in values if v in seen or seen.add(v))  # type: ignore[func-returns-value]
-        raise ArffError(f"the value {quoted(twin)} is declared twice", line=tokens.line, attribute=name)
+        raise tokens.error(f"the value {quoted(twin)} is declared twice", name)
     return tuple(values)
 
 
@@ -383,5 +374,5 @@ def _weight(rest: list[Token], name: str) -> float:
     weight = parse_number(rest[1].text) if len(rest) >= 3 and rest[2].kind == CLOSE else None
     if weight is None or math.isnan(weight):
         found = rest[1].describe() if len(rest) > 1 else "the end of the line"
-        raise ArffError(f"expected a weight such as {{2.5}}, found {found}", line=rest[0].line, attribute=name)
+        raise rest[0].error(f"expected a weight such as {{2.5}}, found {found}", name)
     return weight

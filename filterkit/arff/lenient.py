@@ -128,7 +128,9 @@ class _Mender:
         labels = self._layout.codes.get(position)
         if field == "":
             return self._note(EMPTY, "", "it as missing", "?")
-        if field != "?" and _is_null(field, kind, labels):
+        bare = unescape(field[1:-1]) if _is_quoted(field) else field
+        nulls = {KEELS} if labels is not None else NULLS if kind in ("numeric", "date") else ()
+        if field != "?" and bare.lower() in nulls and bare not in (labels or ()):
             return self._note(NULL, field, "it as missing", "?")
         if _WORD.fullmatch(field) or _is_quoted(field):
             return field
@@ -160,14 +162,6 @@ def _fields(line: str) -> tuple[list[str], re.Match[str]] | None:
 def _is_quoted(field: str) -> bool:
     """Whether a field is one value in quotes, as Weka reads it."""
     return re.fullmatch(_QUOTED, field) is not None
-
-
-def _is_null(field: str, kind: str, labels: Mapping[str, int] | None) -> bool:
-    """Whether a field can only mean that the value is missing, by its kind."""
-    text = unescape(field[1:-1]) if _is_quoted(field) else field
-    if labels is not None:
-        return text.lower() == KEELS and text not in labels
-    return kind in ("numeric", "date") and text.lower() in NULLS
 
 
 def text_of(field: str, labels: Mapping[str, int] | None = None) -> str | None:

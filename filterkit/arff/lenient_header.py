@@ -112,7 +112,7 @@ def _mended(line: bytes) -> Mended | None:
         return Mended("", KEEL, names[0] if is_output else None)
     if _is_sound(text, keyword[1].lower()):
         return None
-    readings = _guess_attributes(text) if keyword[1].lower() == b"attribute" else _guess_relations(text)
+    readings = _guess_declarations(text)
     sound = (reading for reading in readings if _is_sound(reading, keyword[1].lower()))
     return next((Mended(reading, DECLARATION) for reading in sound), None)
 
@@ -128,8 +128,11 @@ def _is_sound(text: str, keyword: bytes) -> bool:
     return len(header.attributes) == 1
 
 
-def _guess_attributes(text: str) -> Iterator[str]:
-    """Return the readings that the declaration of an attribute may have."""
+def _guess_declarations(text: str) -> Iterator[str]:
+    """Return the readings that the declaration of an attribute or of the relation may have."""
+    relation = _RELATION.fullmatch(text)
+    if relation is not None and (name := _name(relation["name"])) is not None:
+        yield " ".join(["@relation", name, *filter(None, (relation["comment"],))])
     unbraced = _UNBRACED.fullmatch(text)
     if unbraced is not None and not _TYPES.search(unbraced["labels"]):
         yield f"@attribute {unbraced['name']} {{{unbraced['labels']}}} {unbraced['comment'] or ''}"
@@ -145,14 +148,6 @@ def _guess_attributes(text: str) -> Iterator[str]:
     for kind in kinds:
         if kind is not None:
             yield " ".join(["@attribute", name, kind, *filter(None, (match["weight"], match["comment"]))])
-
-
-def _guess_relations(text: str) -> Iterator[str]:
-    """Return the readings that the line of the relation may have."""
-    match = _RELATION.fullmatch(text)
-    name = None if match is None else _name(match["name"])
-    if match is not None and name is not None:
-        yield " ".join(["@relation", name, *filter(None, (match["comment"],))])
 
 
 def _name(text: str) -> str | None:

@@ -61,15 +61,22 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
         X, whole = X.astype(np.int64), np.zeros(0, bool)
     text = _json(np.where(odd, np.nan, X) if words else X)[2:-2]  # without [[ and ]]
     if whole.any():
-        text = _without_point_zero(text, whole & ~odd)
+        whole &= ~odd
+        if np.count_nonzero(whole) * _RARE < whole.size:
+            points = _find_points(text, whole)
+            cuts = [0, *np.stack([points, points + len(".0")], axis=1).ravel().tolist(), len(text)]
+            shorter = b"".join(_slices(text, cuts[::2], cuts[1::2]))
+        else:
+            shorter = text.tobytes().replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
+        text = np.frombuffer(shorter, np.uint8)
     marks = text == _ROW_END
     if words:
         marks |= text == _NULL
-    cuts = np.flatnonzero(marks)
-    kinds = text[cuts]
+    ends = np.flatnonzero(marks)
+    kinds = text[ends]
     if separator != ",":
         text = np.where(text == _COMMA, np.uint8(ord(separator)), text)
-    pieces = _replaced(text, cuts, words)
+    pieces = _replaced(text, ends, words)
     bounds = arrow.bounds(pieces)
     rows = np.zeros(len(X) + 1, np.int32)
     rows[1:-1] = bounds[1:-1:2][kinds == _ROW_END]
@@ -111,16 +118,6 @@ def _split(text: np.ndarray) -> Any:
     bounds = np.zeros(len(commas) + 2, np.int32)
     bounds[1:-1], bounds[-1] = commas, len(blanked)
     return arrow.strings_at(bounds, blanked)
-
-
-def _without_point_zero(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """JSON of rows of numbers without the ``.0`` at the end of those that are `whole`."""
-    if np.count_nonzero(whole) * _RARE < whole.size:
-        points = _find_points(text, whole)
-        cuts = [0, *np.stack([points, points + len(".0")], axis=1).ravel().tolist(), len(text)]
-        return np.frombuffer(b"".join(_slices(text, cuts[::2], cuts[1::2])), np.uint8)
-    shorter = text.tobytes().replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
-    return np.frombuffer(shorter, np.uint8)
 
 
 def _find_points(text: np.ndarray, whole: np.ndarray) -> np.ndarray:

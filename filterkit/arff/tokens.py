@@ -59,6 +59,10 @@ class Token(NamedTuple):
         """The token for a message."""
         return "the end of the line" if self.kind == EOL else quoted(self.text or self.kind)
 
+    def error(self, message: str, attribute: str | None = None) -> ArffError:
+        """Return an error in the line of this token, in an attribute of this name."""
+        return ArffError(message, line=self.line, attribute=attribute)
+
 
 def unescape(text: str) -> str:
     """The text inside quotes with its backslash escapes resolved, as StreamTokenizer does."""

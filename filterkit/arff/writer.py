@@ -68,11 +68,6 @@ def _any_declarations(attributes: Sequence[Attribute]) -> bytes:
     return "".join([f"{line}\n" for attribute in attributes for line in _declaration(attribute)]).encode()
 
 
-def _scores(attribute: Attribute) -> str:
-    """The comments that tell the scores of an attribute."""
-    return "".join([f" % {visible(metric)}={format_number(score)}" for metric, score in attribute.scores])
-
-
 def _declaration(attribute: Attribute) -> list[str]:
     kind = attribute.kind
     if kind == "nominal":
@@ -80,7 +75,8 @@ def _declaration(attribute: Attribute) -> list[str]:
     elif kind == "date" and attribute.format != DEFAULT_DATE_FORMAT:
         kind = f"date {quote(attribute.format)}"
     weight = "" if attribute.weight == 1 else f" {{{format_number(attribute.weight)}}}"
-    lines = [f"@attribute {quote(attribute.name)} {kind}{weight}{_scores(attribute)}"]
+    scores = "".join([f" % {visible(metric)}={format_number(score)}" for metric, score in attribute.scores])
+    lines = [f"@attribute {quote(attribute.name)} {kind}{weight}{scores}"]
     for inner in attribute.attributes:
         lines += [f"  {line}" for line in _declaration(inner)]
     if attribute.kind == "relational":

@@ -142,7 +142,12 @@ def infer_columns(
         place = names.index(name)
         rows = _row_weights(name, table.column(place))
         table = table.remove_column(place)
-    others = [name for name, column in zip(table.column_names, table.columns) if _has_other_categories(column)]
+    others = [
+        name
+        for name, column in zip(table.column_names, table.columns)
+        if pa.types.is_dictionary(column.type) and not is_text(column.type.value_type)
+        if any(len(chunk.dictionary) for chunk in column.chunks)
+    ]
     losses = [f"the categories of {named(others)} become texts"] if others else []
     zones: dict[str, list[str]] = {}
     for field in table.schema:
@@ -206,14 +211,6 @@ def check_names(names: Sequence[str]) -> None:
         known.add(name)
 
 
-def _has_other_categories(column: Any) -> bool:
-    """Whether a column is a dictionary whose values are not texts."""
-    import pyarrow as pa
-
-    is_dictionary = pa.types.is_dictionary(column.type) and not is_text(column.type.value_type)
-    return is_dictionary and any(len(chunk.dictionary) for chunk in column.chunks)
-
-
 def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
     """Return the attribute that a column becomes, and the column as `from_table` takes it.
 
@@ -229,7 +226,10 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
         column = pa.chunked_array([pc.run_end_decode(each) for each in column.chunks], column.type.value_type)
     found = type_attribute(name, column.type)
     if kind is None and found.kind == "date":
-        return _infer_date_format(found, column), column
+        if pa.types.is_timestamp(column.type):  # with milliseconds only if one of the times has some
+            whole = column.cast(pa.timestamp("s", column.type.tz), safe=False).cast(column.type)
+            found = found._replace(format=date_format(not whole.equals(column), column.type.tz is not None))
+        return found, column
     if kind == "string" or (kind or found.kind) == "numeric":
         return Attribute(name, kind or "numeric"), column
     if pa.types.is_boolean(column.type):
@@ -251,16 +251,6 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
     else:
         attribute = infer_text_attribute(name, words, len(encoded) - encoded.null_count, most)
     return attribute, pa.chunked_array([encoded])
-
-
-def _infer_date_format(found: Attribute, column: Any) -> Attribute:
-    """Return a date whose format has milliseconds only if one of the times has."""
-    import pyarrow as pa
-
-    if not pa.types.is_timestamp(column.type):
-        return found
-    fraction = column.cast(pa.timestamp("s", column.type.tz), safe=False).cast(column.type)
-    return found._replace(format=date_format(not fraction.equals(column), column.type.tz is not None))
 
 
 def _row_weights(name: str, column: Any) -> np.ndarray | None:

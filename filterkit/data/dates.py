@@ -117,9 +117,10 @@ class DateFormat:
             if value is None:
                 return None
             found[letter] = value
-        days, hour = _day(found, short), _hour(found)
-        if days is None or hour is None:
-            return None
+        days, hour = _day(found, short), found.get("H", found.get("K", 0) + 12 * found.get("a", 0))
+        half, rest = divmod(hour, 12)
+        if days is None or half != found.get("a", half) or rest != found.get("K", rest):
+            return None  # there is no such day, or the parts of the hour contradict each other
         seconds = (hour * 60 + found.get("m", 0)) * 60 + found.get("s", 0) - found.get("z", 0)
         return (days * 86400 + seconds) * 1000 + found.get("S", 0)
 
@@ -160,7 +161,10 @@ def _value(letter: str, part: str) -> tuple[str, int | None]:
     if letter == "a":
         return letter, int(part.upper() == "PM")
     if letter == "z":
-        return letter, _offset(part)
+        digits = re.sub(r"[^0-9]", "", part)  # none, or hours alone, or with minutes
+        digits = digits.ljust(4, "0") if len(digits) <= 2 else digits.zfill(4)
+        seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+        return letter, -seconds if "-" in part else seconds
     value = int(part)
     if letter in _FROM_ONE:
         letter, most = _FROM_ONE[letter]
@@ -193,29 +197,11 @@ def _day(found: dict[str, int], short: bool) -> int | None:
     return days
 
 
-def _hour(found: dict[str, int]) -> int | None:
-    """The hour of the day; None if the parts contradict each other."""
-    if "H" not in found:
-        return found.get("K", 0) + 12 * found.get("a", 0)
-    hour = found["H"]
-    return hour if hour % 12 == found.get("K", hour % 12) and hour // 12 == found.get("a", hour // 12) else None
-
-
 def _digits(width: int) -> str:
     """A number that another one follows: it and blanks before it are sought in `width` characters."""
     choices = [rf"[ \t]{{{blanks}}}\d{{{width - blanks}}}" for blanks in range(width)]
     choices += [rf"[ \t]{{{blanks}}}\d{{1,{width - blanks - 1}}}(?!\d)" for blanks in range(width - 1)]
     return rf"(?=[\s\S]{{{width}}})(?:{'|'.join(choices)})"
-
-
-def _offset(zone: str) -> int:
-    """Seconds east of Greenwich."""
-    digits = re.sub(r"[^0-9]", "", zone)
-    if not digits:
-        return 0
-    digits = digits.ljust(4, "0") if len(digits) <= 2 else digits.zfill(4)
-    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
-    return -seconds if "-" in zone else seconds
 
 
 def _days(year: int, month: int, day: int) -> int:

@@ -189,23 +189,20 @@ def _table(frame: pd.DataFrame) -> pa.Table:
     import pandas as pd
     import pyarrow as pa
 
-    changed = {name: _with_texts(column) for name, column in frame.items() if _has_other_categories(column)}
+    changed = {}
     for name, column in frame.items():
-        if isinstance(column.dtype, pd.SparseDtype):
+        if _has_other_categories(column):  # become the texts that pandas shows
+            texts = [str(each) for each in column.cat.categories]
+            if len(set(texts)) < len(texts):
+                raise FilterkitError(f"column {quoted(str(name))} has two categories that are the same as text")
+            changed[name] = column.cat.rename_categories(texts)
+        elif isinstance(column.dtype, pd.SparseDtype):
             changed[name] = column.sparse.to_dense()
     frame = frame.assign(**changed) if changed else frame
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         raise FilterkitError(_explain_refusal(frame, error)) from None
-
-
-def _with_texts(column: pd.Series) -> pd.Series:
-    """A column of categories with the texts that pandas shows of them."""
-    texts = [str(each) for each in column.cat.categories]
-    if len(set(texts)) < len(texts):
-        raise FilterkitError(f"column {quoted(str(column.name))} has two categories that are the same as text")
-    return column.cat.rename_categories(texts)
 
 
 def _explain_refusal(frame: pd.DataFrame, error: Exception) -> str:

@@ -97,14 +97,10 @@ def _restored(found: Attribute, known: Attribute | None) -> Attribute:
         return known
     if known.kind != found.kind:
         return found
-    if found.kind == "date" and _holds(known.format, found.format):
-        found = found._replace(format=known.format)
+    has_zones = [DateFormat(each.format).has_zone for each in (known, found) if found.kind == "date"]
+    if has_zones in ([True, True], [False, False]) and ("S" in known.format or "S" not in found.format):
+        found = found._replace(format=known.format)  # which the times of the column fit into
     return found._replace(weight=known.weight, scores=known.scores)
-
-
-def _holds(form: str, needed: str) -> bool:
-    """Whether dates of the format `needed` can have the format `form`, which may have more."""
-    return DateFormat(form).has_zone == DateFormat(needed).has_zone and ("S" in form or "S" not in needed)
 
 
 def _from_columns(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:

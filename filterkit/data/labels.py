@@ -65,7 +65,12 @@ def find_targets(
         return None, _some(
             int(str(labels)[:19]), attributes, f"--labels {one_line(str(labels), 60)}"
         )  # what is cut is too large
-    return None, _named(_names(labels), attributes)
+    if isinstance(labels, str) and labels.lower().endswith(".xml"):
+        return None, _named(_names_in_file(labels), attributes)
+    listed = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
+    if not listed or not all(isinstance(name, str) and name for name in listed):
+        raise UsageError(f"--labels must be a number, names with commas between them, or an XML file, not {labels!r}")
+    return None, _named(listed, attributes)
 
 
 def _some(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int, ...]:
@@ -92,16 +97,6 @@ def _named(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[int, 
             raise FilterkitError(f"--labels: no attribute {quoted(name)}{suggestion(name, list(place))}")
         found.update(matching)
     return tuple(sorted(found))
-
-
-def _names(labels: str | Sequence[str]) -> list[str]:
-    """The names in a list, in a text with commas between them, or in a file of Mulan."""
-    if isinstance(labels, str) and labels.lower().endswith(".xml"):
-        return _names_in_file(labels)
-    names = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
-    if not names or not all(isinstance(name, str) and name for name in names):
-        raise UsageError(f"--labels must be a number, names with commas between them, or an XML file, not {labels!r}")
-    return names
 
 
 def _names_in_file(path: str) -> list[str]:

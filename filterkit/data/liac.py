@@ -35,7 +35,14 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         raise FilterkitError(f"expected the dictionary that arff.load returns, found {kind_of(data)} without its keys")
     declared = list(data["attributes"])
-    attributes = [_liac_attribute(name, kind) for name, kind in declared]
+    attributes = []
+    for name, kind in declared:
+        if isinstance(kind, (list, tuple)):
+            attributes.append(Attribute(name, "nominal", tuple(map(str, kind))))
+        elif (word := str(kind).upper()) in ("NUMERIC", "REAL", "INTEGER", "STRING"):
+            attributes.append(Attribute(name, "string" if word == "STRING" else "numeric"))
+        else:
+            raise FilterkitError(f"liac-arff has no attributes {quoted(str(kind))}, and {quoted(name)} is one")
     relation, rows = data.get("relation", ""), data["data"]
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
         raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
@@ -110,22 +117,6 @@ def _from_dicts(schema: Schema, rows: list[dict[int, Any]], readers: list[Callab
     return Batch(schema, X, None if target is None else codes_of(y) if target.kind == "nominal" else y)
 
 
-def _liac_attribute(name: str, kind: Any) -> Attribute:
-    if isinstance(kind, (list, tuple)):
-        return Attribute(name, "nominal", tuple(map(str, kind)))
-    if str(kind).upper() not in ("NUMERIC", "REAL", "INTEGER", "STRING"):
-        raise FilterkitError(f"liac-arff has no attributes {quoted(str(kind))}, and {quoted(name)} is one")
-    return Attribute(name, "string" if kind.upper() == "STRING" else "numeric")
-
-
-def _name_liac_type(attribute: Attribute) -> str | list[str]:
-    """Return the type by which liac-arff calls an attribute."""
-    if attribute.kind in ("date", "relational"):
-        raise FilterkitError(f"liac-arff has no {attribute.kind} attributes, and {quoted(attribute.name)} is one")
-    kinds: dict[str, str | list[str]] = {"nominal": [*attribute.values], "numeric": "REAL", "string": "STRING"}
-    return kinds[attribute.kind]
-
-
 def to_liac(batch: Batch) -> dict[str, Any]:
     """The dictionary that ``arff.dump`` takes, with the rows of a sparse batch as a list of dicts.
 
@@ -135,7 +126,11 @@ def to_liac(batch: Batch) -> dict[str, Any]:
     ------
     FilterkitError : the batch has dates, bags or weights of rows, which liac-arff does not support.
     """
-    attributes = [(a.name, _name_liac_type(a)) for a in batch.schema.attributes]
+    odd = next((a for a in batch.schema.attributes if a.kind in ("date", "relational")), None)
+    if odd is not None:
+        raise FilterkitError(f"liac-arff has no {odd.kind} attributes, and {quoted(odd.name)} is one")
+    kinds = {"numeric": "REAL", "string": "STRING"}
+    attributes = [(a.name, kinds.get(a.kind) or [*a.values]) for a in batch.schema.attributes]
     if batch.weights is not None:
         raise FilterkitError("liac-arff has no weights of rows; leave them out with batch.replace(weights=None)")
     result: dict[str, Any] = {"relation": batch.schema.relation, "description": "", "attributes": attributes}

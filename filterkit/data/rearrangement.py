@@ -10,8 +10,6 @@ import numpy as np
 from filterkit.data.csr import Csr
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from filterkit.data.batch import Batch
     from filterkit.data.schema import Schema
 
@@ -124,12 +122,19 @@ class Rearrangement:
         batch : the rows.
         made : the values of new attributes by their position in `wanted`, as `attribute_values` returns them.
         """
-        new = made or {}
+        new, passthrough = made or {}, batch.passthrough
+        if not self._same_passthrough:
+            passthrough = None
+            if self.wanted.passthrough:
+                import pyarrow as pa
+
+                columns = [self._made(batch, new, position) for position in self.wanted.passthrough_indices]
+                passthrough = pa.table(columns, names=[a.name for a in self.wanted.passthrough])
         return batch.replace(
             schema=self.wanted,
             X=self._X(batch, new),
             y=batch.y if self._same_y else self._y(batch, new),
-            passthrough=batch.passthrough if self._same_passthrough else self._passthrough(batch, new),
+            passthrough=passthrough,
         )
 
     def _made(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
@@ -175,12 +180,3 @@ class Rearrangement:
         if target is not None and target.kind == "numeric":
             return values[0].copy()
         return codes_of(values[0])
-
-    def _passthrough(self, batch: Batch, new: Mapping[int, Any]) -> pa.Table | None:
-        attributes = self.wanted.passthrough
-        if not attributes:
-            return None
-        import pyarrow as pa
-
-        columns = [self._made(batch, new, position) for position in self.wanted.passthrough_indices]
-        return pa.table(columns, names=[a.name for a in attributes])

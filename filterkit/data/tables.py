@@ -129,21 +129,16 @@ def _column(table: Any, place: int, attribute: Attribute, unseen: bool) -> np.nd
     if attribute.kind == "nominal":
         return _codes(array, attribute, unseen)
     if pa.types.is_dictionary(array.type) or is_text(array.type):
-        array = _parse_numbers(array, attribute)
+        words = _attribute_texts(array, attribute)
+        try:
+            array = words.cast(pa.float64())  # the nearest, where they have more digits
+        except pa.ArrowInvalid:
+            word = next(word for word in words.to_pylist() if word is not None and not is_number(word))
+            raise RowError(f"{quoted(word)} is not a number", attribute=attribute.name) from None
     try:
         return numbers_of(array, may_round=False)
     except Inexact as error:
         raise RowError(f"{error}; make it text, or round it", attribute=attribute.name) from None
-
-
-def _parse_numbers(array: Any, attribute: Attribute) -> Any:
-    """Parse texts as float64, the nearest where they have more digits."""
-    words = _attribute_texts(array, attribute)
-    try:
-        return words.cast(pa.float64())
-    except pa.ArrowInvalid:
-        word = next(word for word in words.to_pylist() if word is not None and not is_number(word))
-        raise RowError(f"{quoted(word)} is not a number", attribute=attribute.name) from None
 
 
 def _codes(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:

@@ -89,6 +89,10 @@ class Texts(Sequence[str]):
         """The texts at int `places`."""
         return Texts.joined((self, places))
 
+    def encoded(self) -> bytes:
+        """The UTF-8 text of all, one after the other."""
+        return self._own.tobytes()
+
     def __len__(self) -> int:
         return len(self.bounds) - 1
 
@@ -135,9 +139,12 @@ class Texts(Sequence[str]):
             places = places[self.characters[self.bounds[places] + offset] == character]
         return int(places[0]) if len(places) else None
 
-    @cached_property
     def first_twin(self) -> tuple[int, int] | None:
         """The first text that has come before: where it came before, and where it comes again. None if all differ."""
+        return self._twins  # which is asked for by each schema of the same names
+
+    @cached_property
+    def _twins(self) -> tuple[int, int] | None:
         from filterkit.data import arrow
 
         codes = arrow.plain_values(arrow.dictionary(self._array).indices)  # the numbers of distinct texts, from 0

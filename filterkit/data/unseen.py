@@ -21,7 +21,8 @@ def check_unseen(choice: str) -> None:
 
 def with_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
     """Attributes with more values, which are given by the positions of the attributes."""
-    return _changed(attributes, {i: (*attributes[i].values, *values) for i, values in more.items()})
+    changed = {i: attributes[i]._replace(values=(*attributes[i].values, *values)) for i, values in more.items()}
+    return _exchange(attributes, changed)
 
 
 def unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
@@ -42,8 +43,9 @@ def without_unknown(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOr
     for i, values in by_nominal(attributes, tuple).items():
         ours = known.get(attributes[i].name)
         if ours is not None and not ours.issuperset(values):
-            fewer[i] = tuple(v for place, v in enumerate(values) if v in ours or (sparse and not place))
-    return _changed(attributes, fewer)
+            stay = tuple(v for place, v in enumerate(values) if v in ours or (sparse and not place))
+            fewer[i] = attributes[i]._replace(values=stay)
+    return _exchange(attributes, fewer)
 
 
 def with_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
@@ -57,14 +59,9 @@ def with_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
         known = fitted.get(a.name)
         if known is not None and known.kind != a.kind and a.kind in ("nominal", "string"):
             changed[i] = a._replace(kind=known.kind, values=known.values)
+    return _exchange(attributes, changed)
+
+
+def _exchange(attributes: ManyOrFew, changed: Mapping[int, Attribute]) -> ManyOrFew:
+    """Attributes, of which those at some positions are exchanged for others."""
     return tuple(changed.get(i, a) for i, a in enumerate(attributes)) if changed else attributes
-
-
-def _changed(attributes: ManyOrFew, values: Mapping[int, tuple[str, ...]]) -> ManyOrFew:
-    """Attributes with other values, which are given by position."""
-    if not values:
-        return attributes
-    changed: list[Attribute] = list(attributes)
-    for i, new in values.items():
-        changed[i] = changed[i]._replace(values=new)
-    return tuple(changed)

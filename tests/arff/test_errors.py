@@ -22,11 +22,16 @@ def message(folder, text, name="t.arff"):
     path = write_text(folder, text, name)
     messages = set()
     for block_size in (1, 64, 1 << 20):
-        with pytest.raises(FilterkitError) as caught:
-            load(path, block_size)
-        messages.add(str(caught.value))
+        messages.add(refusal(path, block_size))
     assert len(messages) == 1
     return messages.pop().replace(f"{folder}{os.sep}", "")
+
+
+def refusal(path, *options, **more):
+    """The error message for a file."""
+    with pytest.raises(FilterkitError) as caught:
+        load(path, *options, **more)
+    return str(caught.value)
 
 
 UNSEEN = "; --unseen missing reads it as missing"
@@ -301,45 +306,33 @@ def test_a_missing_file_and_a_folder_are_reported(tmp_path):
         (tmp_path / "none.arff", "No such file or directory"),
         (tmp_path, f"{what}, and there are no folders of texts in it, one for each class"),
     ):
-        with pytest.raises(FilterkitError) as caught:
-            load(path)
-        assert str(caught.value) == f"{path}: {reason}"
-    with pytest.raises(FilterkitError) as caught:
-        load(tmp_path / "none*.arff")
-    assert str(caught.value) == f"{tmp_path / 'none*.arff'}: no file matches this pattern"
+        assert refusal(path) == f"{path}: {reason}"
+    assert refusal(tmp_path / "none*.arff") == f"{tmp_path / 'none*.arff'}: no file matches this pattern"
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
 def test_a_file_without_read_permission_is_reported(tmp_path):
     path = write_text(tmp_path, HEADER)
     path.chmod(0)
-    with pytest.raises(FilterkitError) as caught:
-        load(path)
-    assert str(caught.value) == f"{path}: Permission denied"
+    assert refusal(path) == f"{path}: Permission denied"
 
 
 @pytest.mark.parametrize("encoding", ["utf-9", "hex", "undefined"])
 def test_an_unknown_encoding_is_reported(tmp_path, encoding):
-    with pytest.raises(FilterkitError) as caught:
-        load(write_text(tmp_path, HEADER), encoding=encoding)
-    assert str(caught.value) == f"--encoding: no encoding '{encoding}'"
+    assert refusal(write_text(tmp_path, HEADER), encoding=encoding) == f"--encoding: no encoding '{encoding}'"
 
 
 @pytest.mark.parametrize("odd", [b"\x41\xd8\x41\0", b"x"])
 def test_text_invalid_in_utf_16_is_reported(tmp_path, odd):
     path = write_text(tmp_path, HEADER.encode("utf-16-le") + odd)
     for block_size in (1, 1 << 20):
-        with pytest.raises(FilterkitError) as caught:
-            load(path, block_size, encoding="utf-16-le")
-        assert str(caught.value).startswith(f"{path}: this is not utf-16-le text (")
+        assert refusal(path, block_size, encoding="utf-16-le").startswith(f"{path}: this is not utf-16-le text (")
 
 
 def test_a_part_with_other_attributes_is_reported(tmp_path):
     write_text(tmp_path, HEADER + "1,x,p\n", "p1.arff")
     other = write_text(tmp_path, HEADER.replace("{x,y}", "{y,x}") + "1,x,p\n", "p2.arff")
-    with pytest.raises(FilterkitError) as caught:
-        load(tmp_path / "p*.arff")
-    assert str(caught.value) == (
+    assert refusal(tmp_path / "p*.arff") == (
         f"{other}: its attributes are not those of {tmp_path / 'p1.arff'}: "
         "attribute 'b' declares its values in another order; --unseen extend takes the values of all files"
     )
@@ -349,11 +342,8 @@ def test_an_error_in_a_later_part_names_that_file_and_its_line(tmp_path, way):
     write_text(tmp_path, HEADER + "1,x,p\n", "p1.arff")
     bad = write_text(tmp_path, "% c\n1,z,p\n", "p2.arff")
     for block_size in (1, 1 << 20):
-        with pytest.raises(FilterkitError) as caught:
-            load(tmp_path / "p*.arff", block_size)
-        assert (
-            str(caught.value)
-            == f"{bad}:2: attribute 'b': 'z' is not one of its values {{x, y}}; --unseen missing reads it as missing"
+        assert refusal(tmp_path / "p*.arff", block_size) == (
+            f"{bad}:2: attribute 'b': 'z' is not one of its values {{x, y}}; --unseen missing reads it as missing"
         )
 
 

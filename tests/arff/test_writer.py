@@ -140,17 +140,6 @@ def test_samples_read_back(arff_samples, tmp_path, sparse):
         ), path.name
 
 
-@pytest.mark.parametrize("name", ["digits", "fortunes"])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_larger_samples_read_back(arff_samples, tmp_path, name, sparse):
-    batch = load(arff_samples / f"{name}.arff", class_="last")
-    again = load(rewritten(tmp_path, batch, sparse), class_="last")
-    assert again.schema == batch.schema.replace(sparse=sparse, zero=sparse)
-    np.testing.assert_array_equal(*(b.X.toarray() if b.sparse else b.X for b in (again, batch)))
-    np.testing.assert_array_equal(again.y, batch.y)
-    assert again.passthrough == batch.passthrough
-
-
 def small(samples):
     """The samples small enough to be compared value by value; there must be several."""
     found = [path for path in sorted(samples.glob("*.arff")) if path.stat().st_size < 50_000]

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from agreement import sample
-from hypothesis import given
-from hypothesis import strategies as st
 
 import filterkit
 from filterkit import FilterkitError, testing
@@ -163,20 +160,3 @@ def test_attributes_that_were_not_fitted_on_are_reported(tmp_path):
     other = read(tmp_path, OTHER.partition("@data")[0] + extra + "@data\n", class_="class")
     with pytest.raises(FilterkitError, match=r"7 attributes are not among those fitted on: 'x0', .*'x4', …"):
         Alignment(other.schema, training.schema)
-
-
-@given(st.data())
-def test_columns_in_any_order_are_aligned(data):
-    """The columns of a sample, dense or sparse, in random order are aligned to the same rows."""
-    batch = sample(data.draw(st.sampled_from(["mixed-sparse", "iris", "sparse-counts-multiclass"])))
-    order = np.array(data.draw(st.permutations(range(len(batch.schema.features)))), np.int64)
-    schema = batch.schema
-    names = [schema.features[j] for j in order] + [schema.class_attribute, *schema.passthrough]
-    other = schema.replace(attributes=tuple(names), class_index=len(order))
-    X = batch.X[:, order]
-    if batch.sparse:
-        X.sort_indices()
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    shuffled = batch.replace(schema=other, X=X)
-    aligned = Alignment(other, schema).apply(shuffled)
-    assert testing.same(aligned, batch)

@@ -23,13 +23,6 @@ def values(batch):
     }
 
 
-def test_a_batch_has_a_length_and_a_form():
-    assert len(sample("iris")) == 150
-    assert not sample("iris").sparse
-    assert len(sample("fortunes")) == 1307
-    assert sample("fortunes").sparse
-
-
 @pytest.mark.parametrize("name", MIXED)
 @pytest.mark.parametrize(("first", "stop"), [(0, 40), (3, 17), (39, 40), (5, 5)])
 def test_rows_takes_a_range_of_rows(name, first, stop):

@@ -58,14 +58,21 @@ SPARSE = SCHEMA.replace(sparse=True)
 X, Y = np.array([[1.0, 0], [2.5, 1], [np.nan, np.nan]]), np.array([0, 1, -1], np.int32)
 PASSING = pa.table({"s": ["x", None, "y"]})
 BATCH = Batch(SCHEMA, X, Y, np.array([1.0, 2, 0]), PASSING)
+
+
+def sparse(*arrays):
+    """The rows with other values of X, sparse."""
+    return BATCH.replace(schema=SPARSE, X=csr(*arrays))
+
+
 SOUND = [
     BATCH,
     BATCH.replace(weights=None),
     BATCH.replace(X=np.asfortranarray(X)),
     BATCH.rows(0, 0),
-    BATCH.replace(schema=SPARSE, X=csr([1, 2, 1], [0, 0, 1], [0, 1, 3, 3])),
-    BATCH.replace(schema=SPARSE, X=csr([1, 2, 1], [0, 0, 1], [0, 0, 1, 3])),
-    BATCH.replace(schema=SPARSE, X=csr([], [], [0, 0, 0, 0])),
+    sparse([1, 2, 1], [0, 0, 1], [0, 1, 3, 3]),
+    sparse([1, 2, 1], [0, 0, 1], [0, 0, 1, 3]),
+    sparse([], [], [0, 0, 0, 0]),
     BATCH.replace(schema=SPARSE, X=scipy_csr([1, 2, 1], [0, 0, 1], [0, 1, 3, 3])),
     BATCH.replace(schema=SPARSE, X=sp.csr_array(np.nan_to_num(X))[:, [0, 1]]),  # scipy's wider indices are taken
     sample("all-kinds"),
@@ -85,19 +92,19 @@ UNSOUND = {
     "X is float32; make it float64": BATCH.replace(X=X.astype(np.float32)),
     "X has 1 dimensions": BATCH.replace(X=X[:, 0]),
     "X has 1 columns, but the schema 2 features": BATCH.replace(X=X[:, :1]),
-    "X has 3 columns, but the schema 2 features": BATCH.replace(schema=SPARSE, X=csr([], [], [0, 0, 0, 0], 3)),
+    "X has 3 columns, but the schema 2 features": sparse([], [], [0, 0, 0, 0], 3),
     "X is a csr_matrix; make it an ndarray, or a csr_array": BATCH.replace(schema=SPARSE, X=sp.csr_matrix(X)),
-    "the indices of a row of X do not ascend": BATCH.replace(schema=SPARSE, X=csr([1, 2, 1], [0, 1, 0], [0, 1, 3, 3])),
+    "the indices of a row of X do not ascend": sparse([1, 2, 1], [0, 1, 0], [0, 1, 3, 3]),
     "the indices of a row of X do not ascend; call sort_indices": BATCH.replace(
         schema=SPARSE, X=scipy_csr([1, 2, 1], [0, 1, 0], [0, 0, 1, 3])
     ),
-    "the indices of a row of X do not ascend; call sort_indices and sum_duplicates": BATCH.replace(
-        schema=SPARSE, X=csr([1, 2], [1, 1], [0, 2, 2, 2])
+    "the indices of a row of X do not ascend; call sort_indices and sum_duplicates": sparse(
+        [1, 2], [1, 1], [0, 2, 2, 2]
     ),
-    "an index of X is outside its 2 columns": BATCH.replace(schema=SPARSE, X=csr([1], [2], [0, 1, 1, 1])),
-    "an index of X is outside its 2": BATCH.replace(schema=SPARSE, X=csr([1], [-1], [0, 1, 1, 1])),
-    "the arrays of X do not fit together": BATCH.replace(schema=SPARSE, X=csr([1, 2], [0], [0, 1, 1, 1])),
-    "the arrays of X do not fit": BATCH.replace(schema=SPARSE, X=csr([1, 2], [0, 1], [0, 1, 1, 1])),
+    "an index of X is outside its 2 columns": sparse([1], [2], [0, 1, 1, 1]),
+    "an index of X is outside its 2": sparse([1], [-1], [0, 1, 1, 1]),
+    "the arrays of X do not fit together": sparse([1, 2], [0], [0, 1, 1, 1]),
+    "the arrays of X do not fit": sparse([1, 2], [0, 1], [0, 1, 1, 1]),
     "the indices of X are not integers": BATCH.replace(
         schema=SPARSE, X=csr([1], [0], [0, 1, 1, 1])._replace(indices=np.zeros(1))
     ),
@@ -123,7 +130,7 @@ UNSOUND = {
     "the nominal attribute 'n' has the value 2, which is not an index of its 2 labels": BATCH.replace(X=np.abs(X) * 2),
     "the nominal attribute 'n' has the value -1": BATCH.replace(X=-X),
     "the nominal attribute 'n' has the value 0.5": BATCH.replace(X=X / 2),
-    "the nominal attribute 'n' has the value 7": BATCH.replace(schema=SPARSE, X=csr([7], [1], [0, 1, 1, 1])),
+    "the nominal attribute 'n' has the value 7": sparse([7], [1], [0, 1, 1, 1]),
 }
 
 

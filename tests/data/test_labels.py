@@ -615,9 +615,3 @@ def test_the_relation_declares_labels_where_they_come_to_stand(relation, stage, 
     data = read(tmp_path, text, labels=-2)
     schema = filterkit.chain(f"impute {stage}").fit(data).schema
     assert (schema.relation, {a.name for a in schema.label_attributes}) == (relation_out, {"p", "q"})
-
-
-def test_labels_that_move_are_found_again(tmp_path):
-    write_text(tmp_path, TEXTS["first"])
-    assert run("-o", "o.arff", "t.arff", "reorder", "--last", "p", "--last", "q", cwd=tmp_path).returncode == 0
-    assert testing.same(filterkit.read(str(tmp_path / "o.arff")), read(tmp_path, TEXTS["last"], "last.arff"))

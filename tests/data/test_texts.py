@@ -66,7 +66,7 @@ def test_places_and_members_are_those_of_a_list(some, others):
 @given(words)
 def test_the_first_twin_is_the_first_that_came_before(some):
     expected = next(((some.index(each), i) for i, each in enumerate(some) if each in some[:i]), None)
-    assert Texts.of(some).first_twin == expected
+    assert Texts.of(some).first_twin() == expected
 
 
 @given(st.lists(st.text(max_size=4)))
