@@ -41,6 +41,7 @@ _CELLS = 1 << 18  # values that are formatted at once
 _DATE = "yyyy-MM-dd'T'HH:mm:ss"  # the format of a date that says none
 _KINDS = ("numeric", "date", "nominal", "string", "relational")
 _SCORE = "score:"  # begins the names of properties that hold scores
+_DEFAULTS = {"missing": "no", "xml:space": "default"}  # what the declarations of Weka add to each value
 _OMITTED = "\x01"  # begins what stands for the first text of the file; no text of XML has it
 
 # The elements that mean something in each element; others are passed over, as Weka does.
@@ -432,7 +433,7 @@ class Document:
 
     def _begin_value(self, given: dict[str, str]) -> None:
         self._text, row = [], self._open[-1]
-        row.given = given
+        row.given = {} if given == _DEFAULTS else given
         if row.is_sparse:
             try:
                 row.positions.append(_parse_index(given.pop("index", ""), len(row.known)))
