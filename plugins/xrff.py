@@ -41,6 +41,7 @@ _CELLS = 1 << 18  # values that are formatted at once
 _DATE = "yyyy-MM-dd'T'HH:mm:ss"  # the format of a date that says none
 _KINDS = ("numeric", "date", "nominal", "string", "relational")
 _SCORE = "score:"  # begins the names of properties that hold scores
+_DEFAULTS = {"missing": "no", "xml:space": "default"}  # what the declarations of Weka add to each value
 _OMITTED = "\x01"  # begins what stands for the first text of the file; no text of XML has it
 
 # The elements that mean something in each element; others are passed over, as Weka does.
@@ -131,7 +132,7 @@ class XrffTable(Table):
     def __init__(self, opening: Opening, source: Any) -> None:
         self._source, self._opening = source, opening
         self._document = document = Document(source.name, None if opening.encoding == "utf-8" else "utf-8")
-        while not document.rows and document.more(source.read(document.next_size(1 << 16))):
+        while not document.rows and document.parse(source.read(document.next_size(1 << 16))):
             pass
         if document.attributes is None:
             raise RowError("it is no XRFF: it declares no attributes", source=source.name)
@@ -144,7 +145,7 @@ class XrffTable(Table):
         self.classless = document.class_ is None
         self.sparse = bool(document.is_sparse)
         self.live, self.size = source.live, source.size
-        self._filled = self._fill()
+        self._filled = self._fill_texts()
         self._first: list[ArffLines] = []
         if document.lacks_text():  # if no row has it, nothing must have been written
             self._first = [next(part for part in self._filled if part is not PAUSE)]
@@ -153,11 +154,11 @@ class XrffTable(Table):
         yield from self._first
         yield from self._filled
 
-    def _fill(self) -> Iterator[ArffLines]:
+    def _fill_texts(self) -> Iterator[ArffLines]:
         """Yield the rows; those that omit a text whose first in the file is not known yet wait in a temporary file."""
         document, scratch = self._document, Scratch()
         waiting: list[list[Stored]] = []
-        for part in self._parsed():
+        for part in self._parse_rows():
             if part is PAUSE:
                 yield part
                 continue
@@ -170,18 +171,18 @@ class XrffTable(Table):
             waiting = []
             yield document.fill(part)
 
-    def _parsed(self) -> Iterator[ArffLines]:
-        """The rows as they are parsed."""
+    def _parse_rows(self) -> Iterator[ArffLines]:
+        """Yield the rows as they are parsed."""
         document, size = self._document, self._opening.block_size or _PART
         going = True
         while going:
             if document.rows and (document.size >= size or self._source.live):
-                yield document.taken()
+                yield document.take_rows()
             if self._source.waits():
                 yield PAUSE
-            going = document.more(self._source.read(document.next_size(min(max(size, 64), 1 << 18))))
+            going = document.parse(self._source.read(document.next_size(min(max(size, 64), 1 << 18))))
         if document.rows:
-            yield document.taken()
+            yield document.take_rows()
 
     def parser(self, schema: Schema) -> ArffRowParser:
         return ArffRowParser(schema, self._opening.rejects)
@@ -249,7 +250,7 @@ class Document:
             elements[tag].children.update((child, elements[child]) for child in children)
         return elements[""]
 
-    def more(self, text: bytes) -> bool:
+    def parse(self, text: bytes) -> bool:
         """Parse more text; empty at the end. Returns whether this was not the end.
 
         Raises
@@ -273,15 +274,15 @@ class Document:
         return bool(text)
 
     def next_size(self, least: int) -> int:
-        """Return how many bytes to pass to `more`, at least `least`.
+        """Return how many bytes to pass to `parse`, at least `least`.
 
         The parser reads a tag or comment that has begun anew with each further piece, which should therefore be as long
         as what there is of it.
         """
         return max(least, min(self._unfinished, _LONGEST_TAG + 1 - self._unfinished))
 
-    def taken(self) -> ArffLines:
-        """The rows, which are dropped here."""
+    def take_rows(self) -> ArffLines:
+        """Return the rows that have been parsed, and forget them."""
         part = ArffLines(
             ("\n".join(self.rows) + "\n").encode("utf-8", "surrogatepass"),
             np.array(self._numbers, np.int64),
@@ -328,11 +329,6 @@ class Document:
             if self._length > _LONGEST:
                 raise self._fault(f"a row is longer than {_LONGEST >> 20} MB")
 
-    def _join_text(self, is_kept: bool) -> str:
-        """Return the text of the element that ends."""
-        text = "".join(self._text)
-        return text if is_kept else text.strip()
-
     def _begin_dataset(self, given: dict[str, str]) -> None:
         self.relation = given.get("name", "")
 
@@ -348,7 +344,7 @@ class Document:
     def _end_attributes(self) -> None:
         found = tuple(self._lists.pop())
         if self._declared:
-            self._declared[-1].attributes = found
+            self._declared[-1].attributes[:] = found
         elif not found:
             raise self._fault("it declares no attributes")
         else:
@@ -363,25 +359,37 @@ class Document:
         if given.get("type") not in _KINDS:
             what = quoted(given.get("type", ""))
             raise self._fault(f"the type must be one of {', '.join(_KINDS)}, and not {what}", given["name"])
-        self._declared.append(_Declared(given))
+        self._declared.append(_Declared(given, [], {}, []))
 
     def _end_attribute(self) -> None:
-        declared = self._declared.pop()
-        self._lists[-1].append(declared.attribute())
-        if declared.given.get("class") == "yes" and not self._declared:
-            self.class_ = declared.given["name"]
+        given, labels, numbers, attributes = self._declared.pop()
+        kind, weight = given["type"], numbers.pop("weight", 1.0)
+        self._lists[-1].append(
+            Attribute(
+                given["name"],
+                kind,
+                tuple(labels) if kind == "nominal" else (),
+                given.get("format") or _DATE if kind == "date" else "",
+                tuple(attributes) if kind == "relational" else (),
+                weight,
+                tuple((name.removeprefix(_SCORE), number) for name, number in numbers.items()),
+            )
+        )
+        if given.get("class") == "yes" and not self._declared:
+            self.class_ = given["name"]
 
     def _begin_label(self, given: dict[str, str]) -> None:
         self._text, self._is_kept = [], given.get("xml:space") == "preserve"
 
     def _end_label(self) -> None:
-        self._declared[-1].labels.append(self._join_text(self._is_kept))
+        text = "".join(self._text)
+        self._declared[-1].labels.append(text if self._is_kept else text.strip())
 
     def _begin_property(self, given: dict[str, str]) -> None:
         self._text, self._property = [], given.get("name", "")
 
     def _end_property(self) -> None:
-        text, declared = self._join_text(False), self._declared[-1]
+        text, declared = "".join(self._text).strip(), self._declared[-1]
         if self._property == "weight" or self._property.startswith(_SCORE):
             number = parse_number(text)
             if number is None or number != number:
@@ -425,7 +433,7 @@ class Document:
 
     def _begin_value(self, given: dict[str, str]) -> None:
         self._text, row = [], self._open[-1]
-        row.given = given
+        row.given = {} if given == _DEFAULTS else given
         if row.is_sparse:
             try:
                 row.positions.append(_parse_index(given.pop("index", ""), len(row.known)))
@@ -448,27 +456,13 @@ def _write_arff(text: str) -> bytes:
     return arff_row([text]).encode("utf-8", "surrogatepass")
 
 
-class _Declared:
+class _Declared(NamedTuple):
     """A declaration of an attribute while it is read: what its element says, labels, weight and scores, and columns."""
 
-    def __init__(self, given: dict[str, str]) -> None:
-        self.given = given
-        self.labels: list[str] = []
-        self.numbers: dict[str, float] = {}
-        self.attributes: tuple[Attribute, ...] = ()
-
-    def attribute(self) -> Attribute:
-        kind = self.given["type"]
-        scores = [(name.removeprefix(_SCORE), n) for name, n in self.numbers.items() if name != "weight"]
-        return Attribute(
-            self.given["name"],
-            kind,
-            tuple(self.labels) if kind == "nominal" else (),
-            self.given.get("format") or _DATE if kind == "date" else "",
-            self.attributes if kind == "relational" else (),
-            self.numbers.get("weight", 1.0),
-            tuple(scores),
-        )
+    given: dict[str, str]
+    labels: list[str]
+    numbers: dict[str, float]
+    attributes: list[Attribute]
 
 
 class _Element(NamedTuple):
@@ -544,8 +538,8 @@ _SPECIAL = re.compile('[&<>"\r\n\t]|^\\s|\\s$|[\x00-\x1f\ud800-\udfff\ufffe\ufff
 _BETWEEN, _MISSING = "\x01", "\x02"  # stand between numbers, and for missing ones, until they are replaced
 
 
-def escaped(text: str) -> str:
-    """A text for XML.
+def escape(text: str) -> str:
+    """Return a text for XML.
 
     Raises
     ------
@@ -559,10 +553,10 @@ def escaped(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
-def element(tag: str, text: str, begin: str = "") -> str:
-    """An element with a text inside; `begin` is the text of its attributes."""
+def make_element(tag: str, text: str, begin: str = "") -> str:
+    """Return an element with a text inside; `begin` is the text of its attributes."""
     kept = "" if text == text.strip() else ' xml:space="preserve"'
-    return f"<{tag}{begin}{kept}>{escaped(text)}</{tag}>"
+    return f"<{tag}{begin}{kept}>{escape(text)}</{tag}>"
 
 
 class XrffWriter(Writer):
@@ -579,9 +573,9 @@ class XrffWriter(Writer):
         lines = [
             '<?xml version="1.0" encoding="utf-8"?>',
             _DECLARATIONS,
-            f'<dataset name="{escaped(schema.relation)}" version="3.5.3">',
+            f'<dataset name="{escape(schema.relation)}" version="3.5.3">',
             "<header>",
-            *_attributes(schema.attributes, schema.class_attribute),
+            *_declare(schema.attributes, schema.class_attribute),
             "</header>",
             "<body>",
             "<instances>",
@@ -595,23 +589,23 @@ class XrffWriter(Writer):
         out.write(b"</instances>\n</body>\n</dataset>\n")
 
 
-def _attributes(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
-    """The lines that declare attributes."""
+def _declare(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
+    """Yield the lines that declare attributes."""
     yield "<attributes>"
     for a in attributes:
         mark = ' class="yes"' if target is not None and a.name == target.name else ""
-        form = f' format="{escaped(a.format)}"' if a.kind == "date" else ""
+        form = f' format="{escape(a.format)}"' if a.kind == "date" else ""
         numbers = [("weight", a.weight)] if a.weight != 1 else []
         numbers += [(_SCORE + metric, score) for metric, score in a.scores]
         inner = []
         if a.kind == "nominal":
-            inner += ["<labels>", *(element("label", label) for label in a.values), "</labels>"]
+            inner += ["<labels>", *(make_element("label", label) for label in a.values), "</labels>"]
         if numbers:
-            properties = (element("property", format_number(n), f' name="{escaped(name)}"') for name, n in numbers)
+            properties = (make_element("property", format_number(n), f' name="{escape(name)}"') for name, n in numbers)
             inner += ["<metadata>", *properties, "</metadata>"]
         if a.kind == "relational":
-            inner += _attributes(a.attributes)
-        begin = f'<attribute name="{escaped(a.name)}" type="{a.kind}"{form}{mark}'
+            inner += _declare(a.attributes)
+        begin = f'<attribute name="{escape(a.name)}" type="{a.kind}"{form}{mark}'
         if inner:
             yield from (f"{begin}>", *inner, "</attribute>")
         else:
@@ -632,30 +626,29 @@ class Converter:
 
     def __call__(self, batch: Batch) -> list[bytes | memoryview]:
         """The text of a batch."""
-        step = max(_CELLS // len(self.schema.attributes), 1) if not self.schema.sparse else max(len(batch), 1)
-        rows = self._sparse_rows if self.schema.sparse else self._dense_rows
-        return [
-            rows(batch.rows(i, min(i + step, len(batch))).in_form(self.schema.sparse))
-            for i in range(0, len(batch), step)
-        ]
+        if self.schema.sparse:
+            return [self._format_sparse(batch.in_form(True))] if len(batch) else []
+        step = max(_CELLS // len(self.schema.attributes), 1)
+        starts = range(0, len(batch), step)
+        return [self._format_dense(batch.rows(i, min(i + step, len(batch))).in_form(False)) for i in starts]
 
-    def _dense_rows(self, batch: Batch) -> Any:
-        """The text of dense rows; adjacent numeric columns are formatted together."""
+    def _format_dense(self, batch: Batch) -> Any:
+        """Return the text of dense rows; adjacent numeric columns are formatted together."""
         from filterkit.plugin import joined_rows, row_texts, to_columns
 
         pairs = zip(self.schema.attributes, to_columns(batch))
         line: list[Any] = [self._begins(batch, "<instance", ">")]
         for is_numeric, group in groupby(pairs, lambda pair: pair[0].kind == "numeric"):
             if is_numeric:
-                values = self._rounded(np.column_stack([column for _, column in group]))
+                values = self._round(np.column_stack([column for _, column in group]))
                 line += ["<value>", row_texts(values, _BETWEEN, _MISSING), "</value>"]
             else:
-                line += [self._elements(attribute, column) for attribute, column in group]
+                line += [self._make_elements(attribute, column) for attribute, column in group]
         text = bytes(joined_rows(*line, "</instance>\n")).replace(_BETWEEN.encode(), b"</value><value>")
         return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
 
     def _begins(self, batch: Batch, begin: str, end: str) -> Any:
-        """The beginnings of rows, with their weights."""
+        """Return the beginnings of rows, with their weights."""
         import pyarrow as pa
 
         weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
@@ -663,26 +656,26 @@ class Converter:
             [begin + end if w == 1 else f'{begin} weight="{format_number(w)}"{end}' for w in weights], pa.string()
         )
 
-    def _rounded(self, values: np.ndarray) -> np.ndarray:
+    def _round(self, values: np.ndarray) -> np.ndarray:
         from filterkit.plugin import round_significant
 
         return values if self.precision is None else round_significant(np.ascontiguousarray(values), self.precision)
 
-    def _elements(self, attribute: Attribute, column: Any, begin: str = "") -> pa.Array:
-        """The elements of the values of a column that is not numeric."""
+    def _make_elements(self, attribute: Attribute, column: Any, begin: str = "") -> pa.Array:
+        """Return the elements of the values of a column that is not numeric."""
         import pyarrow as pa
 
         from filterkit.plugin import taken
 
         missing = f'<value{begin} missing="yes"/>'
         if attribute.kind == "nominal":
-            elements = [*(element("value", label, begin) for label in attribute.values), missing]
+            elements = [*(make_element("value", label, begin) for label in attribute.values), missing]
             return taken(elements, np.where(np.isnan(column), len(elements) - 1, column).astype(np.int32))
         one = _make_element(attribute, begin)
         return pa.array([missing if value is None else one(value) for value in column], pa.string())
 
-    def _sparse_rows(self, batch: Batch) -> Any:
-        """The text of sparse rows: their elements one after the other, sorted by row and position."""
+    def _format_sparse(self, batch: Batch) -> Any:
+        """Return the text of sparse rows: their elements one after the other, sorted by row and position."""
         import pyarrow as pa
 
         from filterkit.plugin import joined_rows
@@ -690,28 +683,28 @@ class Converter:
         rows, schema, last = len(batch), self.schema, len(self.schema.attributes)
         every = np.arange(rows)
         texts: list[Any] = [self._begins(batch, '<instance type="sparse"', ">"), pa.array(["</instance>\n"] * rows)]
-        at_rows, places = [every, every], [np.full(rows, -1), np.full(rows, last)]
-        for place, row, values in self._entries(batch):
-            if isinstance(place, int):
-                texts.append(self._elements(schema.attributes[place], values, f' index="{place + 1}"'))
-                place = np.full(len(row), place)
-            else:
-                texts.append(self._numbers(place, values))
+        at_rows, positions = [every, every], [np.full(rows, -1), np.full(rows, last)]
+        for position, row, values in self._find_entries(batch):
+            if isinstance(position, int):
+                texts.append(self._make_elements(schema.attributes[position], values, f' index="{position + 1}"'))
+                position = np.full(len(row), position)
+            elif len(row):
+                texts.append(self._format_numbers(position, values))
             at_rows.append(row)
-            places.append(place)
-        order = np.lexsort((np.concatenate(places), np.concatenate(at_rows)))
+            positions.append(position)
+        order = np.lexsort((np.concatenate(positions), np.concatenate(at_rows)))
         return joined_rows(pa.concat_arrays(texts).take(pa.array(order)))
 
-    def _entries(self, batch: Batch) -> Iterator[tuple[Any, np.ndarray, Any]]:
-        """Positions of attributes, numbers of rows and values that are written: of one position, or of numbers."""
+    def _find_entries(self, batch: Batch) -> Iterator[tuple[Any, np.ndarray, Any]]:
+        """Yield positions of attributes, numbers of rows and values to write: of one position, or of numbers."""
         from filterkit.plugin import to_columns
 
         schema, csr = self.schema, batch.csr
-        row, place, data = csr.row_of_entry, schema.feature_indices[csr.indices], csr.data
+        row, position, data = csr.row_of_entry, schema.feature_indices[csr.indices], csr.data
         is_nominal = schema.nominal[csr.indices]
-        yield place[~is_nominal], row[~is_nominal], data[~is_nominal]
-        for each in np.unique(place[is_nominal]).tolist():
-            here = is_nominal & (place == each)
+        yield position[~is_nominal], row[~is_nominal], data[~is_nominal]
+        for each in np.unique(position[is_nominal]).tolist():
+            here = is_nominal & (position == each)
             yield each, row[here], data[here]
         if schema.class_index is not None and batch.y is not None:
             there = np.flatnonzero(batch.y != 0)
@@ -725,17 +718,15 @@ class Converter:
             for each in schema.passthrough_indices:
                 yield int(each), np.arange(len(batch)), columns[each]
 
-    def _numbers(self, places: np.ndarray, values: np.ndarray) -> Any:
-        """The elements of numbers at these positions."""
+    def _format_numbers(self, positions: np.ndarray, values: np.ndarray) -> Any:
+        """Return the elements of numbers, at least one, at these positions."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         from filterkit.plugin import row_texts
 
-        if not len(values):
-            return pa.array([], pa.string())
-        numbers = row_texts(self._rounded(values[:, None]), _BETWEEN, "")
-        index = pc.binary_join_element_wise('<value index="', pa.array(places + 1).cast(pa.string()), '"', "")
+        numbers = row_texts(self._round(values[:, None]), _BETWEEN, "")
+        index = pc.binary_join_element_wise('<value index="', pa.array(positions + 1).cast(pa.string()), '"', "")
         known = pc.binary_join_element_wise(index, ">", numbers, "</value>", "")
         missing = pc.binary_join_element_wise(index, ' missing="yes"/>', "")
         return pc.if_else(pa.array(np.isnan(values)), missing, known)
@@ -753,37 +744,32 @@ def _make_element(attribute: Attribute, begin: str = "") -> Callable[[Any], str]
                     f"attribute {quoted(attribute.name)}: its date format {quoted(attribute.format)} would lose a part "
                     f"of a date; give it one such as {_DATE}.SSS"
                 )
-            return element("value", text, begin)
+            return make_element("value", text, begin)
 
         return of_date
     if attribute.kind == "relational":
-        return lambda bag: f"<value{begin}>{_bag(bag, attribute)}</value>"
-    return lambda text: element("value", text, begin)
+        return lambda bag: f"<value{begin}>{_make_bag(bag, attribute)}</value>"
+    return lambda text: make_element("value", text, begin)
 
 
-def _bag(text: str, attribute: Attribute) -> str:
-    """The rows of a bag as XML."""
+def _make_bag(text: str, attribute: Attribute) -> str:
+    """Return the rows of a bag as XML."""
     found = ["<instances>"]
     for row in parse_bag(text, attribute):
         kind = ' type="sparse"' if row.sparse else ""
         weight = "" if row.weight == 1 else f' weight="{format_number(row.weight)}"'
         found.append(f"<instance{kind}{weight}>")
-        for place, value in row.values.items():
-            begin = f' index="{place + 1}"' if row.sparse else ""
-            found.append(_inner(attribute.attributes[place], value, begin))
+        for position, value in row.values.items():
+            begin, inner = f' index="{position + 1}"' if row.sparse else "", attribute.attributes[position]
+            if value is None or value != value:
+                found.append(f'<value{begin} missing="yes"/>')
+            elif inner.kind in ("numeric", "nominal"):
+                word = format_number(value) if inner.kind == "numeric" else inner.values[int(value)]
+                found.append(make_element("value", word, begin))
+            else:
+                found.append(_make_element(inner, begin)(value))
         found.append("</instance>")
     return "".join([*found, "</instances>"])
-
-
-def _inner(attribute: Attribute, value: Any, begin: str) -> str:
-    """The element of a value in a bag, in the form of `parse_bag`."""
-    if value is None or value != value:
-        return f'<value{begin} missing="yes"/>'
-    if attribute.kind == "numeric":
-        return element("value", format_number(value), begin)
-    if attribute.kind == "nominal":
-        return element("value", attribute.values[int(value)], begin)
-    return _make_element(attribute, begin)(value)
 
 
 @hookimpl

@@ -48,6 +48,7 @@ _TYPES = {
     list: "an array",
     dict: "an object",
 }
+_FEW = 16  # labels that are looked for one by one
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
 
@@ -127,7 +128,7 @@ def _infer_attributes(form: TypedFormat, opening: Opening, text: bytes, is_whole
     found = form.infer_attributes(table, names, kinds, needed)
     if is_whole or not os.path.isfile(opening.path):
         return found
-    return form.add_labels(found, {*kinds, *needed}, partial(_read_labels, opening, names))
+    return form.add_labels(found, {*kinds, *needed}, partial(_read_labels, opening, found))
 
 
 def _find_first_fault(text: bytes) -> RowError | None:
@@ -191,21 +192,43 @@ def _check_exact(form: TypedFormat, text: bytes, *names: str) -> None:
             raise RowError(what, attribute=name)
 
 
-def _read_labels(opening: Opening, names: list[str], positions: list[int]) -> Iterator[list[Any]]:
-    """Yield an Arrow array of distinct texts for each of some columns, block by block, of the whole file."""
+def _read_labels(opening: Opening, attributes: list[Attribute], positions: list[int]) -> Iterator[list[Any]]:
+    """Yield an Arrow array of distinct texts for each of some columns, block by block, of the whole file.
+
+    Blocks without a label that the attributes do not have are left out, mostly without parsing them.
+    """
     import pyarrow as pa
 
     from filterkit.plugin import texts
 
-    chosen = [names[position] for position in positions]
+    nominal = [attributes[position] for position in positions]
+    names = [a.name for a in nominal]
     with closing(opening.text()) as source:
         for block in TextTable("", (), source, size=1 << 22).parts():
+            if _has_known_labels(block.text, nominal):
+                continue
             with suppress(pa.ArrowInvalid, KeyError):  # the parser will say what is wrong
                 try:
-                    table = _read(block.text, pa.schema([(name, pa.string()) for name in chosen]), "ignore")
+                    table = _read(block.text, pa.schema([(name, pa.string()) for name in names]), "ignore")
                 except pa.ArrowInvalid:  # one of them has something else than texts
-                    table = _read_inferred(block.text).select(chosen)
+                    table = _read_inferred(block.text).select(names)
                 yield [texts(column).combine_chunks().dictionary_encode().dictionary for column in table.columns]
+
+
+def _has_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
+    """Return whether each line certainly has a label of each attribute, or null; False if that is not clear at once.
+
+    Members are counted, as a quote within a text is escaped, and no member comes twice in a line that can be read.
+    """
+    if b'\\"' in text or sum(len(a.values) for a in nominal) > _FEW:
+        return False
+    n_lines = text.count(b"\n") + (not text.endswith(b"\n"))
+    for a in nominal:
+        words = [json.dumps(word, ensure_ascii=False) for word in (*a.values, None)]
+        members = [f"{json.dumps(a.name, ensure_ascii=False)}:{blank}{word}" for blank in ("", " ") for word in words]
+        if sum(text.count(member.encode()) for member in members) != n_lines:
+            return False
+    return True
 
 
 def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:

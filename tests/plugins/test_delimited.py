@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from agreement import sample
 from command import run, start
+from filterkit_plugins.delimited import json_lines
 
 import filterkit
 from filterkit import Attribute, FilterkitError, UsageError, testing
@@ -697,3 +698,19 @@ def test_dates_of_a_format_that_is_not_found_again_are_written_in_one_that_is(en
     filterkit.write(filterkit.read(tmp_path / "x.arff"), tmp_path / f"x.{ending}")
     assert "2001-01-01T00:00:00.000" in (tmp_path / f"x.{ending}").read_text()
     assert filterkit.read(tmp_path / f"x.{ending}").schema.attributes[0].kind == "date"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b'{"c":"u"}\n{"c":"v"}\n', True),
+        (b'{"a":1,"c": "u"}\n{"c": null}', True),
+        (b'{"c":"u"}\n{"c":"w"}\n', False),  # a new label
+        (b'{"c":"u"}\n{"a":1}\n', False),  # it is left out
+        (b'{"c":"u"}\n\n', False),  # a blank line
+        (b'{"t":"\\"c\\":\\"u\\"","c":"w"}\n', False),  # text that looks like a member
+        (b'{"t\\"c":"u"}\n', False),  # another member
+    ],
+)
+def test_labels_that_are_known_are_found_without_parsing(text, expected):
+    assert json_lines._has_known_labels(text, [Attribute("c", "nominal", ("u", "v"))]) is expected

@@ -140,8 +140,8 @@ def test_rows_that_wait_for_a_text_stay_in_order_and_wait_in_a_file(tmp_path):
     assert set(data.passthrough.column("s").to_pylist()) == {"it's 1st"}
 
     document = Document("x", None)
-    document.more((HEAD + omits.format(1) * 1000).encode())
-    assert len(document.taken().numbers) == 1000 and document.lacks_text() and not document.rows
+    document.parse((HEAD + omits.format(1) * 1000).encode())
+    assert len(document.take_rows().numbers) == 1000 and document.lacks_text() and not document.rows
 
 
 def test_rows_that_wait_for_a_text_do_so_while_a_pipe_is_empty(tmp_path, monkeypatch):
