@@ -20,7 +20,7 @@ import filterkit
 from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, TrainingStage, errors, plugin, testing
 from filterkit.cli import main
 from filterkit.plugin.hookspecs import Hooks
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import OWN, Registry, registry
 from filterkit.stages.metric_scaling import ClassScaling, MetricScaling
 from filterkit.stages.options import flag_of
 from filterkit.testing import SAMPLES, check_declaration, check_stage, sample
