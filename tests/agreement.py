@@ -43,7 +43,7 @@ def make(X, y, classes=("no", "yes"), *, weights=None, nominal=(), sparse=False,
     target = Attribute("class") if classes is None else Attribute("class", "nominal", tuple(classes))
     schema = Schema("made", [*attributes, target], X.shape[1], positive, sparse, zero)
     weights = None if weights is None else np.asarray(weights, np.float64)
-    batch = Batch(schema, X, np.asarray(y, np.int32 if classes else np.float64).reshape(len(X)), weights)
+    batch = Batch(schema, X, np.asarray(y, np.float64 if classes is None else np.int32).reshape(len(X)), weights)
     return sparsely(batch) if sparse else batch
 
 
