@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import run
+from filterkit_plugins.scikit_learn.names import known_classes
 from filterkit_plugins.scikit_learn.weka_learners import LEARNERS, print_learners
 from weka import weka
 
@@ -41,7 +42,9 @@ BASES |= {
 def test_a_chain_of_the_page_runs(chain, tmp_path):
     # Not every classifier takes weights, which the mixed sample has.
     path = ROOT / "arff_samples" / "breast-cancer.arff" if "predict" in chain else MIXED
-    done = run("-o", "out.arff", path, *chain, cwd=tmp_path)
+    is_of_numbers = "predict" in chain and known_classes()[chain[chain.index("predict") + 1]].kind == "regressor"
+    target = ["--class", "mean radius"] if is_of_numbers else []
+    done = run(*target, "-o", "out.arff", path, *chain, cwd=tmp_path)
     ties = " columns have the score 0 by"  # no number of these few rows is worth a cut
     assert (done.returncode, [line for line in done.stderr.splitlines() if ties not in line]) == (0, [])
     assert "@data" in (tmp_path / "out.arff").read_text(encoding="utf-8")
@@ -127,3 +130,17 @@ def test_the_page_of_scores_is_what_its_script_prints(weka36, weka39, shared_dat
     """If this fails: python docs/weka_scores.py CLASS_PATH_OF_3.6 CLASS_PATH_OF_3.9 DATA > docs/weka_scores.md."""
     page = runpy.run_path(str(ROOT / "docs" / "weka_scores.py"))["page"]
     assert page(weka36, weka39, shared_data) == (ROOT / "docs" / "weka_scores.md").read_text(encoding="utf-8")
+
+
+def test_linear_regression_predicts_as_weka(weka39, tmp_path):
+    """Weka without a choice of attributes; it prints three decimals."""
+    numbers = ["--class", "petal length (cm)", ROOT / "arff_samples" / "iris.arff", "remove", "--type", "nominal"]
+    assert run("-o", "in.arff", *numbers, cwd=tmp_path).returncode == 0
+    at = ["-c", "3", "-t", str(tmp_path / "in.arff"), "-T", str(tmp_path / "in.arff"), "-p", "0"]
+    lines = weka(weka39, "weka.classifiers.functions.LinearRegression", "-S", "1", *at).splitlines()
+    expected = [float(line.split()[2]) for line in lines if re.match(r" +\d+ +[\d.]+ +[\d.]+ ", line)]
+    words = shlex.split(LEARNERS["LinearRegression"].chain)
+    assert run("--class", "petal length (cm)", "-o", "out.csv", "in.arff", *words, cwd=tmp_path).returncode == 0
+    with open(tmp_path / "out.csv", newline="") as file:
+        found = [float(row["prediction"]) for row in csv.DictReader(file)]
+    assert len(expected) == 150 and found == pytest.approx(expected, abs=5.01e-4)

@@ -53,7 +53,7 @@ class MeasuredRows:
                 self._add(found)
             yield both[0]
 
-    def _add(self, found: list[Any] | np.ndarray) -> None:
+    def _add(self, found: Any) -> None:
         """Add what `_measure` has found."""
         from filterkit.evaluation.confusion import add_confusion
         from filterkit.evaluation.regression import merge_errors
@@ -105,16 +105,16 @@ def _measure(learner: FittedLearner, batch: Batch) -> list[Any] | np.ndarray:
     return list_confusion(learner, outcome, batch.schema)
 
 
-def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, list[Any] | np.ndarray]:
+def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, Any]:
     """``function`` of a batch that comes out of a learner, and what `_measure` finds in it."""
     return function(batch), _measure(learner, batch)
 
 
 def _both_of_pieces(
     function: PiecesFunction[T], learner: FittedLearner, pieces: Iterator[Batch]
-) -> tuple[T, list[list[Any] | np.ndarray]]:
+) -> tuple[T, list[Any]]:
     """``function`` of pieces that come out of a learner, and what `_measure` finds in each."""
-    found: list[list[Any] | np.ndarray] = []
+    found: list[Any] = []
 
     def noted() -> Iterator[Batch]:
         for piece in pieces:

@@ -380,7 +380,7 @@ def _number(value: float, form: str) -> str:
 
 def _value(measure: str, value: float, sign: str = "") -> str:
     """The text of a value of a measure: with three decimals or, in the unit of the class, digits, as far as needed."""
-    is_small = measure in IN_UNITS and 0 < abs(value) < 0.1
+    is_small = measure in IN_UNITS and 0 < abs(value) < 0.001
     return _number(value, f"{sign}.3{'g' if is_small else 'f'}")
 
 

@@ -105,21 +105,20 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     ------
     ValueError : the arrays differ in shape or are empty, `truth` or `predicted` is not bool, or a score is NaN.
     """
-    if outcome.is_numeric:
-        found = measure_numbers(outcome)
-        return {name: found[name] for name in names or OF_NUMBERS}
-    names = names or OF_CLASSES
     truth, predicted = outcome.truth, outcome.predicted
     scores = np.zeros(truth.shape) if outcome.scores is None else outcome.scores
     if truth.ndim != 2 or not truth.shape == predicted.shape == scores.shape:
         raise ValueError(f"not of one shape (rows, tasks): {truth.shape}, {predicted.shape}, {scores.shape}")
-    if truth.dtype != bool or predicted.dtype != bool:
-        raise ValueError(f"not bool: {truth.dtype}, {predicted.dtype}")
     if not truth.size:
         raise ValueError("no rows or no tasks to measure")
+    if outcome.is_numeric:
+        found = measure_numbers(outcome)
+        return {name: found[name] for name in names or OF_NUMBERS}
+    if truth.dtype != bool or predicted.dtype != bool:
+        raise ValueError(f"not bool: {truth.dtype}, {predicted.dtype}")
     if np.isnan(scores).any():
         raise ValueError("a score is NaN")
-    found = {}
+    found, names = {}, names or OF_CLASSES
     for group, measure in _GROUPS.items():
         if any(name in group for name in names):
             found.update(zip(group, map(float, measure(outcome)), strict=True))

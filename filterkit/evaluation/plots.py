@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ from filterkit.evaluation.measures import LOSSES, NOT_FROM_0_TO_1, TITLES
 
 if TYPE_CHECKING:
     from filterkit.evaluation.results import Confusion, Points, Results
+
+P = TypeVar("P", "Confusion", "Points")
 
 _ENDINGS = (".png", ".svg", ".pdf")
 _TOLERANCES = np.arange(21) / 200  # to 10 %, as in Forman 2003, Figure 9
@@ -289,23 +291,32 @@ def _confusion(results: Results, _: list[str]) -> Sheet:
 
     from filterkit.evaluation.results import summed_confusions
 
-    found = [each for each in summed_confusions(results) if each.share == results.shares[-1]]
-    if not found:
-        raise UsageError("--figure confusion: the results do not have the classes; evaluate with --by-class")
-    classes = max(len(each.counts.names) for each in found)
-    most, columns, height = next(place[1:] for place in _MATRICES if classes <= place[0])
-    if len(found) > most:
-        raise UsageError(
-            f"--figure confusion: {len(found)} matrices do not fit on a page, only {most} do; "
-            "keep fewer tasks or chains of the results"
-        )
-    sheet = grid(len(found), height, columns)
+    found, lack = summed_confusions(results), "the results do not have the classes; evaluate with --by-class"
+    classes = max((len(each.counts.names) for each in found), default=0)
+    found, sheet = _panels(results, found, "confusion", lack, classes)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, each, text in zip(sheet.panels, found, _names_of(found)):
         _draw_matrix(panel, each.counts.names, each.counts.matrix, shades)
         title(panel, text)
     note(sheet, "How the rows of each class were predicted, in percent of the class; sums over folds.")
     return sheet
+
+
+def _panels(results: Results, found: list[P], figure: str, lack: str, classes: int = 0) -> tuple[list[P], Sheet]:
+    """What is of the largest share, and a grid with a panel for each, with room for so many classes.
+
+    `lack` says what it means that there is none.
+    """
+    found = [each for each in found if each.share == results.shares[-1]]
+    if not found:
+        raise UsageError(f"--figure {figure}: {lack}")
+    most, columns, height = next(place[1:] for place in _MATRICES if classes <= place[0])
+    if len(found) > most:
+        raise UsageError(
+            f"--figure {figure}: {len(found)} panels do not fit on a page, only {most} do; "
+            "keep fewer tasks or chains of the results"
+        )
+    return found, grid(len(found), height, columns)
 
 
 def _names_of(found: Sequence[Confusion | Points]) -> list[str]:
@@ -339,14 +350,8 @@ def _clouds(results: Results, _: list[str], of_residuals: bool) -> Sheet:
     """A panel for each task and chain, at the largest share: predicted against true numbers, or residuals."""
     from filterkit.evaluation.results import joined_points
 
-    found = [each for each in joined_points(results) if each.share == results.shares[-1]]
-    flag = f"--figure {'residuals' if of_residuals else 'predicted'}"
-    if not found:
-        raise UsageError(f"{flag}: the results have no predicted numbers; evaluate a numeric class with --by-class")
-    most, columns, height = _MATRICES[0][1:]
-    if len(found) > most:
-        raise UsageError(f"{flag}: {len(found)} panels do not fit on a page, only {most} do; keep fewer chains")
-    sheet = grid(len(found), height, columns)
+    lack = "the results have no predicted numbers; evaluate a numeric class with --by-class"
+    found, sheet = _panels(results, joined_points(results), "residuals" if of_residuals else "predicted", lack)
     for panel, each, text in zip(sheet.panels, found, _names_of(found)):
         true, predicted = np.array(each.true), np.array(each.predicted)
         x, y = (predicted, true - predicted) if of_residuals else (true, predicted)

@@ -42,23 +42,21 @@ def measure_numbers(outcome: Outcome) -> dict[str, float]:
 
     With several targets rmse is the aRMSE, and rrse the aRRMSE, of Mulan (Spyromitros-Xioufis and others 2016). A row
     of weight w counts like w rows.
-
-    Raises
-    ------
-    ValueError : the arrays differ in shape, or are empty.
     """
-    if outcome.truth.shape != outcome.predicted.shape or not outcome.truth.size:
-        raise ValueError(f"not of one shape (rows, targets): {outcome.truth.shape}, {outcome.predicted.shape}")
+    from sklearn.metrics import median_absolute_error  # few need it
+
     weights = _weights(outcome)
     found = rate_errors(sum_errors(outcome))
-    ranked = outcome._replace(truth=_rank(outcome.truth, weights), predicted=_rank(outcome.predicted, weights))
-    found["spearman"] = rate_errors(sum_errors(ranked))["pearson"]
-    found["medae"] = _median(np.abs(outcome.predicted - outcome.truth), weights)
-    return {name: float(np.mean(known)) if len(known := _known(found[name])) else np.nan for name in OF_NUMBERS}
+    pair = outcome.truth, outcome.predicted
+    truth, predicted = (_rank(each, weights) for each in pair)
+    found["spearman"] = rate_errors(sum_errors(outcome._replace(truth=truth, predicted=predicted)))["pearson"]
+    found["medae"] = median_absolute_error(*pair, sample_weight=weights, multioutput="raw_values")
+    return {name: _mean_known(found[name]) for name in OF_NUMBERS}
 
 
-def _known(values: np.ndarray) -> np.ndarray:
-    return np.asarray(values[~np.isnan(values)])
+def _mean_known(values: np.ndarray) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan
 
 
 def sum_errors(outcome: Outcome) -> np.ndarray:
@@ -94,16 +92,17 @@ def merge_errors(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:
     """Compute the measures that follow from `sum_errors`, each float64 (targets,), see `measure_numbers`."""
-    weight, _, _, of_true, of_said, of_both, absolute, squares, absolute_of_mean, squares_of_mean = sums
+    weight, _, _, _, _, of_both, absolute, squares, _, _ = sums
+    of_true, of_said, absolute_of_mean, squares_of_mean = np.where(sums > 0, sums, np.nan)[[3, 4, 8, 9]]
     with np.errstate(all="ignore"):
-        correlation = np.where(of_said > 0, of_both / np.sqrt(of_true) / np.sqrt(of_said), 0.0)
+        correlation = of_both / np.sqrt(of_true) / np.sqrt(of_said)
         return {
             "mae": absolute / weight,
             "rmse": np.sqrt(squares / weight),
-            "r2": np.where(of_true > 0, 1 - squares / of_true, np.nan),
-            "pearson": np.where(of_true > 0, np.clip(correlation, -1, 1), np.nan),
-            "rae": np.where(absolute_of_mean > 0, absolute / absolute_of_mean, np.nan),
-            "rrse": np.where(squares_of_mean > 0, np.sqrt(squares / squares_of_mean), np.nan),
+            "r2": 1 - squares / of_true,
+            "pearson": np.where(np.isnan(of_said), of_true * 0, correlation),
+            "rae": absolute / absolute_of_mean,
+            "rrse": np.sqrt(squares / squares_of_mean),
         }
 
 
@@ -126,12 +125,3 @@ def _rank(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
         size = np.bincount(group, weights)
         ranks[:, column] = (np.cumsum(size) - size / 2)[group]
     return ranks
-
-
-def _median(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Compute the weighted median of each column; between two numbers, their mean."""
-    order = np.argsort(values, axis=0)
-    share = np.cumsum(weights[order], axis=0) / weights.sum()
-    columns = np.arange(values.shape[1])
-    ends = [order[reached.argmax(axis=0), columns] for reached in (share >= 0.5, share > 0.5)]
-    return np.asarray((values[ends[0], columns] + values[ends[1], columns]) / 2)

@@ -239,6 +239,18 @@ def _method(chain: str) -> str:
     return chain if " " in chain else chain.partition(_ENDING)[0]
 
 
+class Points(NamedTuple):
+    """The true and the predicted numbers of some rows of all folds; names are as in `Confusion`."""
+
+    data: str
+    task: str
+    share: float
+    chain: str
+    group: str
+    true: list[float]
+    predicted: list[float]
+
+
 class Confusion(NamedTuple):
     """How the rows of each class were predicted, summed over folds.
 
@@ -267,34 +279,14 @@ def summed_confusions(results: Results) -> list[Confusion]:
     return [Confusion(*key, group, counts) for key, groups in sums.items() for group, counts in groups.items()]
 
 
-class Points(NamedTuple):
-    """True and predicted numbers of all folds.
-
-    Attributes
-    ----------
-    data, task, share, chain : as in `Result`.
-    group : the name of the numeric class or target.
-    true, predicted : the numbers, of some rows.
-    """
-
-    data: str
-    task: str
-    share: float
-    chain: str
-    group: str
-    true: list[float]
-    predicted: list[float]
-
-
 def joined_points(results: Results) -> list[Points]:
     """The points of each task, share, chain and target, in the order of the results; empty if they do not have them."""
     found: dict[tuple[str, str, float, str, str], Points] = {}
     for row in results.rows:
-        for group, true, predicted in row.points or ():
+        for group, *numbers in row.points or ():
             key = (row.data, row.task, row.share, row.chain, group)
-            points = found.setdefault(key, Points(*key, [], []))
-            points.true.extend(true)
-            points.predicted.extend(predicted)
+            for known, more in zip(found.setdefault(key, Points(*key, [], []))[-2:], numbers):
+                known.extend(more)
     return list(found.values())
 
 
@@ -353,9 +345,8 @@ def _points_in(line: dict[str, str]) -> list[Any] | None:
     ValueError, TypeError : what is there are no points.
     """
     found = json.loads(line.get(_POINTS) or "null")
-    for name, true, predicted in found or ():
-        numbers = [float(number) for number in (*true, *predicted)]
-        if not isinstance(name, str) or len(true) != len(predicted) or not np.isfinite(numbers).all():
+    for name, *numbers in found or ():
+        if not isinstance(name, str) or len(numbers) != 2 or not np.isfinite(np.array(numbers, float)).all():
             raise ValueError
     return found  # type: ignore[no-any-return]
 

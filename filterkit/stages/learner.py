@@ -162,8 +162,7 @@ class Learner(Stage):
             raise StageError(self.name, "there are no training rows")
         if schema.has_numeric_target:
             assert known.y is not None
-            with np.errstate(over="ignore"):
-                means = np.average(known.y.reshape(len(known), -1), axis=0, weights=known.weights)
+            means = np.average(known.y.reshape(len(known), -1), axis=0, weights=known.weights)
             return make_numeric_tasks(schema, means)
         if target is None:
             return choose_label_tasks(known)

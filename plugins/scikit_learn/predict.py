@@ -142,12 +142,10 @@ class Predict(Learner):
     def check_target(self, schema: Schema) -> None:
         is_numeric = schema.has_numeric_target
         if is_numeric != (self._tags.estimator_type == "regressor"):
-            what = "numbers, and {} is nominal"
-            if is_numeric:
-                what = "classes, and {} is numeric"
+            what, kind = ("classes", "numeric") if is_numeric else ("numbers", "nominal")
             name = quoted(schema.attributes[schema.targets[0]].name)
             hint = f"write: predict {find_counterpart(self.class_name, is_numeric)}"
-            raise StageError(self.name, f"{self.class_name} predicts {what.format(name)}; {hint}")
+            raise StageError(self.name, f"{self.class_name} predicts {what}, and {name} is {kind}; {hint}")
         if self.grid:
             check_measure("predict: --criterion", self._criterion(is_numeric), is_numeric)
 

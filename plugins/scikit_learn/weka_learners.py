@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 _RULES = "filterkit has no learner of rules"
-_NUMBERS = "filterkit predicts classes and labels, not numbers"
 
 
 class Counterpart(NamedTuple):
@@ -89,10 +88,16 @@ LEARNERS = {
         "impute onehot predict VotingClassifier --set estimators=GaussianNB,DecisionTreeClassifier --set voting=soft",
         "name the classes that vote",
     ),
-    "LinearRegression": Counterpart("", _NUMBERS),
-    "M5P": Counterpart("", _NUMBERS),
-    "GaussianProcesses": Counterpart("", _NUMBERS),
-    "SMOreg": Counterpart("", _NUMBERS),
+    "LinearRegression": Counterpart(
+        "impute onehot predict LinearRegression", "the same as with its option -S 1; else it leaves attributes out"
+    ),
+    "M5P": Counterpart("", "scikit-learn has no linear models in trees; it has DecisionTreeRegressor"),
+    "GaussianProcesses": Counterpart(
+        "impute onehot range predict GaussianProcessRegressor --set alpha=1.0", "another kernel"
+    ),
+    "SMOreg": Counterpart(
+        "impute onehot range predict SVR --set kernel=linear --set epsilon=0.001", "another way to the same problem"
+    ),
     "FilteredClassifier": Counterpart("impute onehot standardize svm", "the stages before a learner are its filters"),
     "CostSensitiveClassifier": Counterpart(
         "impute onehot standardize predict LogisticRegression --set class_weight=balanced", "weights instead of costs"

@@ -26,7 +26,7 @@ def outcome(true, said, means=(2.0,), weights=None):
     """An outcome of numbers for one target, or of rows with one for each target."""
     true, said = (np.array(each, float).reshape(len(each), -1) for each in (true, said))
     return Outcome(
-        true, said, said, False, None if weights is None else np.array(weights, float), False, np.array(means)
+        true, said, None, False, None if weights is None else np.array(weights, float), False, np.array(means)
     )
 
 
@@ -153,5 +153,5 @@ def test_errors_are_losses():
 
 @pytest.mark.parametrize("shape", [(0, 1), (3, 0)])
 def test_no_numbers_are_refused(shape):
-    with pytest.raises(ValueError, match="not of one shape"):
+    with pytest.raises(ValueError, match="no rows or no tasks"):
         measures(Outcome(np.ones(shape), np.ones(shape), None, False, means=np.ones(shape[1])))

@@ -250,7 +250,7 @@ def test_rows_with_an_unknown_label_are_left_out():
 
 def test_there_must_be_a_class():
     with pytest.raises(
-        FilterkitError, match="^d: there is no class and there are no labels to predict; name the class"
+        FilterkitError, match=r"^d: there is no class and there are no labels to predict; name the class"
     ):
         Evaluator([("d", sample("iris", class_="none"))], design())
 

@@ -275,3 +275,45 @@ def test_behind_range_it_predicts_as_ibk_of_weka(name, k, weka39, tmp_path):
     found = filterkit.chain(f"range neighbors --distance euclidean --k {k}").fit(training).stages[-1]
     ranged = filterkit.chain("range").fit(training).transform(test)
     assert found.scores(ranged).argmax(axis=1).tolist() == expected
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_numbers_have_the_mean_and_the_errors_of_ibk_of_weka(k, weka39, tmp_path):
+    """Errors in percent are those of the mean of the training rows."""
+    rows = filterkit.chain("onehot").fit(iris := sample("iris", class_="petal length (cm)")).transform(iris)
+    rng = np.random.default_rng(7)
+    rows = rows.replace(X=rows.X + rng.uniform(0, 1e-3, rows.X.shape))  # so that no two distances are equal
+    number = rng.permutation(len(rows))
+    training, test = (rows.take(np.sort(part)).replace(start=0) for part in (number[:80], number[80:]))
+    inside = ((training.X.min(axis=0) <= test.X) & (training.X.max(axis=0) >= test.X)).all(axis=1)
+    test = test.take(np.flatnonzero(inside)).replace(start=0)
+    assert len(test) > 20
+    for part, batch in (("train", training), ("test", test)):
+        filterkit.write(batch, str(tmp_path / f"{part}.arff"))
+    files = ["-t", str(tmp_path / "train.arff"), "-T", str(tmp_path / "test.arff")]
+    at = ["-c", str(training.schema.class_index + 1)]
+    arguments = ["weka.classifiers.lazy.IBk", "-K", str(k), *files, *at]
+    lines = [line.split() for line in weka(weka39, *arguments, "-p", "0").splitlines()]
+    expected = [float(line[2]) for line in lines if len(line) == 4 and line[0].isdigit()]
+    chain = filterkit.chain(f"range neighbors --distance euclidean --k {k}")
+    found = chain.fit(training).transform(test)
+    np.testing.assert_allclose(found.X[:, -1], expected, atol=5.01e-4)
+    said = weka(weka39, *arguments).partition("=== Error on test data ===")[2]
+    printed = [float(each) for each in re.findall(r"(?m)^\w.*? ([\d.]+) *%?$", said)[:5]]
+    results = filterkit.evaluate(training, [chain], test=test)
+    values = results.rows[0].values
+    measured = [values[name] for name in ("pearson", "mae", "rmse", "rae", "rrse")]
+    np.testing.assert_allclose([*measured[:3], 100 * measured[3], 100 * measured[4]], printed, atol=5.01e-5)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_number_is_the_mean_of_the_nearest_by_weight(sparse, tmp_path):
+    schema = Schema("s", [Attribute("a"), Attribute("n")], 1)
+    training = Batch(schema, np.array([[0.0], [4], [5], [7], [-3]]), np.array([10.0, 20, np.nan, -40, 0]))
+    training = training.replace(weights=np.array([1, 1, 1, 3, 0.0]))
+    rows = Batch(schema, np.array([[4.4], [-2]]), np.array([0.0, 0]))
+    training, rows = (sparsely(each) if sparse else each for each in (training, rows))
+    fitted = filterkit.chain("neighbors --k 2 --distance euclidean").fit(training)
+    assert dense(fitted.transform(rows))[:, 1].tolist() == [(20 - 3 * 40) / 4, 15]
+    saved.save(fitted, str(tmp_path / "chain"))
+    assert testing.same(saved.load(str(tmp_path / "chain")).transform(rows), fitted.transform(rows))
