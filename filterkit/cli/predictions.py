@@ -93,7 +93,7 @@ def print_predictions(rows: PredictedRows) -> int:
         columns = [
             np.array(some[1:], object)[np.nan_to_num(values, nan=-1).astype(np.int64)]
             if attribute.values
-            else np.char.mod(f"%{width}.5g", values)
+            else np.where(np.isnan(values), some[-1], np.char.mod(f"%{width}.5g", values))
             for values, attribute, some, width in zip(batch.X.T, attributes, padded, widths)
         ]
         sys.stdout.writelines(f"{'  '.join(row).rstrip()}\n" for row in zip(*columns))
