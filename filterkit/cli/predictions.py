@@ -67,7 +67,7 @@ def _on_predictions(
     """``function`` of the predictions of a batch."""
     codes, scores = learner.read_predictions(batch)
     assert batch.y is not None
-    truth = batch.y.reshape(len(batch), -1).astype(np.float64)
+    truth = batch.y.reshape(codes.shape).astype(np.float64)
     if learner.tasks.is_numeric:
         errors = codes - truth
         wrong = (errors != 0).any(axis=1) & batch.class_known
@@ -76,7 +76,7 @@ def _on_predictions(
         differs = (truth == learner.tasks.codes[0]) != (codes == 1) if learner.predicts_rest else codes != truth
         wrong = differs.any(axis=1) & batch.class_known
         errors = np.where(wrong, 0.0, np.nan)[:, None]
-    pairs = np.stack([truth, codes], axis=2).reshape(len(batch), -1)
+    pairs = np.stack([truth, codes], axis=2).reshape(len(batch), 2 * codes.shape[1])
     number = np.arange(batch.start + 1, batch.start + len(batch) + 1)[:, None]
     table = np.hstack([number, pairs, errors, scores])
     return function(Batch(schema, table[wrong] if errors_only else table))
@@ -93,7 +93,7 @@ def print_predictions(rows: PredictedRows) -> int:
         columns = [
             np.array(some[1:], object)[np.nan_to_num(values, nan=-1).astype(np.int64)]
             if attribute.values
-            else np.char.mod(f"%{width}.5g", values)
+            else np.where(np.isnan(values), some[-1], np.char.mod(f"%{width}.5g", values))
             for values, attribute, some, width in zip(batch.X.T, attributes, padded, widths)
         ]
         sys.stdout.writelines(f"{'  '.join(row).rstrip()}\n" for row in zip(*columns))

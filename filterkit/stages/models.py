@@ -56,7 +56,7 @@ class Tasks(NamedTuple):
         """
         assert batch.y is not None
         if self.is_numeric:
-            return batch.y.reshape(len(batch), -1)
+            return batch.y.reshape(len(batch), len(self.names))
         if batch.schema.labels:
             known = batch.schema.label_values
             return np.asarray(batch.y[:, known.labels[self.codes]] == known.codes[self.codes])

@@ -179,3 +179,14 @@ def test_numbers_have_errors_that_are_differences():
     np.testing.assert_array_equal(values[:, 1], filterkit.read(IRIS).X[:, 0])
     wrong = run("--errors", *words, "neighbors", "--k", "3").stdout.splitlines()
     assert len(wrong) - 1 == np.count_nonzero(values[:, 3])
+
+
+def test_a_number_that_is_not_known_is_no_error(tmp_path):
+    head = "@relation r\n@attribute a numeric\n@attribute y numeric\n@data\n"
+    (tmp_path / "train.arff").write_text(f"{head}1,2\n3,6\n")
+    (tmp_path / "test.arff").write_text(f"{head}2,?\n")
+    words = ("--class", "y", "--test", "test.arff", "-", "train.arff", "predict", "LinearRegression")
+    assert run("-p", *words, cwd=tmp_path).stdout.splitlines()[1].split() == ["1", "?", "4"]
+    assert len(run("--errors", *words, cwd=tmp_path).stdout.splitlines()) == 1
+    (tmp_path / "test.arff").write_text(head)
+    assert run("-p", *words, cwd=tmp_path).stdout.split() == ["row", "actual", "predicted", "error"]
