@@ -56,8 +56,9 @@ def evaluate(
     chains : the chains by name, each as written on the command line or as a `Chain`; or without names, which then are
         their texts.
     class_ : the name of the class attribute. None: the batches have a class or labels.
-    folds : how many folds to deal the rows into, stratified unless the class is numeric; or for each fold the numbers of the rows to train on and
-        of those to test on, as the method ``split`` of scikit-learn's splitters yields them.
+    folds : how many folds to deal the rows into, stratified unless the class is numeric; or for each fold the numbers
+        of the rows to train on and of those to test on, as the method ``split`` of scikit-learn's splitters yields
+        them.
     repeats : how often the rows are dealt into folds anew.
     seed : for the folds; stages have seeds of their own.
     group : the name of an attribute whose equal values stay in one fold, and that no chain sees. None for none.
