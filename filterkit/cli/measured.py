@@ -56,12 +56,11 @@ class MeasuredRows:
     def _add(self, found: Any) -> None:
         """Add what `_measure` has found."""
         from filterkit.evaluation.confusion import add_confusion
-        from filterkit.evaluation.regression import merge_errors
 
         if isinstance(found, list):
             add_confusion(self._counts, found)
         else:
-            self._errors = found if self._errors is None else merge_errors(self._errors, found)
+            self._errors = found if self._errors is None else self._errors + found
 
     def all_read(self) -> bool:
         """Implement `Rows.all_read`."""

@@ -31,7 +31,7 @@ class Evaluation(Results):
         return f"<Evaluation of {len(self.chains)} chains on {len(self.tasks)} tasks, {self.folds} folds>"
 
     def _repr_html_(self) -> str:
-        text = report_page(self, ("accuracy", "f1", "auc"), "filterkit.evaluate").decode()
+        text = report_page(self, ("accuracy", "f1", "auc", "mae", "rmse", "r2"), "filterkit.evaluate").decode()
         return f'<iframe srcdoc="{html.escape(text)}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 
@@ -56,8 +56,9 @@ def evaluate(
     chains : the chains by name, each as written on the command line or as a `Chain`; or without names, which then are
         their texts.
     class_ : the name of the class attribute. None: the batches have a class or labels.
-    folds : how many folds to deal the rows into, stratified; or for each fold the numbers of the rows to train on and
-        of those to test on, as the method ``split`` of scikit-learn's splitters yields them.
+    folds : how many folds to deal the rows into, stratified unless the class is numeric; or for each fold the numbers
+        of the rows to train on and of those to test on, as the method ``split`` of scikit-learn's splitters yields
+        them.
     repeats : how often the rows are dealt into folds anew.
     seed : for the folds; stages have seeds of their own.
     group : the name of an attribute whose equal values stay in one fold, and that no chain sees. None for none.

@@ -1,6 +1,6 @@
 """Measures of predicted numbers, those of a numeric class or of numeric targets.
 
-Most of them follow from sums over rows, which `merge_errors` adds up, so that rows can be measured part by part.
+Most of them follow from sums over rows, so that rows can be measured part by part.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ ABOUT: dict[str, tuple[str, str]] = {
 }
 OF_NUMBERS = tuple(ABOUT)
 LOSSES_OF_NUMBERS = frozenset(("mae", "rmse", "medae", "rae", "rrse"))
+_EQUAL = 2.0**-40  # the variance of equal numbers is rounded to less than this share of their squares
 _MOST_POINTS = 1000  # of a fold
 IN_UNITS = frozenset(("mae", "rmse", "medae"))  # in the unit of the class
 
@@ -49,7 +50,8 @@ def measure_numbers(outcome: Outcome) -> dict[str, float]:
     found = rate_errors(sum_errors(outcome))
     pair = outcome.truth, outcome.predicted
     truth, predicted = (_rank(each, weights) for each in pair)
-    found["spearman"] = rate_errors(sum_errors(outcome._replace(truth=truth, predicted=predicted)))["pearson"]
+    ranks = outcome._replace(truth=truth, predicted=predicted, means=weights.sum() / 2)
+    found["spearman"] = rate_errors(sum_errors(ranks))["pearson"]
     found["medae"] = median_absolute_error(*pair, sample_weight=weights, multioutput="raw_values")
     return {name: _mean_known(found[name]) for name in OF_NUMBERS}
 
@@ -60,49 +62,34 @@ def _mean_known(values: np.ndarray) -> float:
 
 
 def sum_errors(outcome: Outcome) -> np.ndarray:
-    """Compute float64 (10, targets): what `rate_errors` needs to know of rows.
+    """Compute float64 (9, targets), the sums over rows from which `rate_errors` follows; those of parts can be added.
 
-    These are the weight of the rows; the means of numbers and predictions; the sums of their squared deviations from
-    these means, and of the products of both; the sums of absolute and squared errors, and of those of `Outcome.means`.
+    For a = number − m and b = prediction − m, they are the sums by weight of 1, a, b, a², b², ab, |b − a|, (b − a)² and
+    |a|.
     """
-    weights, means = _weights(outcome), outcome.means
-    assert means is not None
-    true, said = outcome.truth, outcome.predicted
-    total = weights.sum()
-    with np.errstate(all="ignore"):  # squares of large numbers
-        # From the first row, so that equal numbers have no deviation.
-        true_mean, said_mean = (each[0] + weights @ (each - each[0]) / total for each in (true, said))
-        a, b, error, of_mean = true - true_mean, said - said_mean, said - true, true - means
-        terms = (a * a, b * b, a * b, np.abs(error), error * error, np.abs(of_mean), of_mean * of_mean)
-        sums: np.ndarray = np.stack(
-            [np.full(len(means), total), true_mean, said_mean, *(weights @ each for each in terms)]
-        )
-        return sums
-
-
-def merge_errors(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Compute `sum_errors` of the rows of both (Chan, Golub and LeVeque 1983)."""
-    found: np.ndarray = one + other
-    with np.errstate(all="ignore"):
-        step = other[1:3] - one[1:3]
-        found[1:3] = one[1:3] + step * (other[0] / found[0])
-        found[3:6] += np.stack([step[0] ** 2, step[1] ** 2, step[0] * step[1]]) * (one[0] * other[0] / found[0])
-    return found
+    a, b = outcome.truth - outcome.means, outcome.predicted - outcome.means
+    error = outcome.predicted - outcome.truth
+    with np.errstate(over="ignore"):
+        terms = (np.ones_like(a), a, b, a * a, b * b, a * b, np.abs(error), error * error, np.abs(a))
+    return np.stack([_weights(outcome) @ each for each in terms])
 
 
 def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:
     """Compute the measures that follow from `sum_errors`, each float64 (targets,), see `measure_numbers`."""
-    weight, _, _, _, _, of_both, absolute, squares, _, _ = sums
-    of_true, of_said, absolute_of_mean, squares_of_mean = np.where(sums > 0, sums, np.nan)[[3, 4, 8, 9]]
+    weight, a, b, aa, bb, ab, absolute, squares, absolute_of_mean = sums
     with np.errstate(all="ignore"):
-        correlation = of_both / np.sqrt(of_true) / np.sqrt(of_said)
+        of_true, of_said, of_mean, absolute_of_mean = (
+            np.where(each > _EQUAL * whole, each, np.nan)
+            for each, whole in ((aa - a * a / weight, aa), (bb - b * b / weight, bb), (aa, aa), (absolute_of_mean,) * 2)
+        )
+        correlation = (ab - a * b / weight) / np.sqrt(of_true) / np.sqrt(of_said)
         return {
             "mae": absolute / weight,
             "rmse": np.sqrt(squares / weight),
             "r2": 1 - squares / of_true,
             "pearson": np.where(np.isnan(of_said), of_true * 0, correlation),
             "rae": absolute / absolute_of_mean,
-            "rrse": np.sqrt(squares / squares_of_mean),
+            "rrse": np.sqrt(squares / of_mean),
         }
 
 

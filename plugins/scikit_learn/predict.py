@@ -47,7 +47,7 @@ class Predict(Learner):
     """Predict the class or the labels by any classifier or regressor of scikit-learn, or of a package like it.
 
         filterkit in.arff shape bns l2 predict LogisticRegression --set C=0.1
-        filterkit --class price in.arff impute onehot predict RandomForestRegressor
+        filterkit --class first in.arff impute onehot predict RandomForestRegressor
 
     A numeric class, or several numeric targets that ``--labels`` names, are predicted by regressors.
 

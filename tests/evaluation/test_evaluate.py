@@ -91,3 +91,12 @@ def test_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(FilterkitError) as caught:
         filterkit.evaluate(sample("iris"), **{"chains": CHAINS, **arguments})
     assert str(caught.value).startswith(message)
+
+
+def test_numbers_have_a_frame_and_a_page_of_errors():
+    chains = {"ridge": "onehot predict Ridge", "mean": "onehot predict DummyRegressor"}
+    found = filterkit.evaluate(sample("iris"), chains, class_="petal length (cm)", folds=3)
+    frame = found.frame()
+    assert {"mae", "rrse"} < set(frame.columns) and "accuracy" not in frame.columns
+    assert frame[frame.chain == "ridge"].mae.max() < frame[frame.chain == "mean"].mae.min()
+    assert "mean absolute error" in found._repr_html_()

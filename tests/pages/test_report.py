@@ -8,6 +8,7 @@ from made_results import drawn, result, table
 
 from filterkit.evaluation.comparison import ranks
 from filterkit.evaluation.measures import TITLES
+from filterkit.evaluation.regression import OF_NUMBERS
 from filterkit.evaluation.report_page import report_page
 from filterkit.evaluation.results import Results
 
@@ -175,6 +176,20 @@ def test_confusion_is_a_heat_map_that_the_keyboard_walks_through(open_report):
     cells.first.focus()
     page.keyboard.press("ArrowRight")
     assert page.locator("#tooltip").inner_text() == "yes · no: 3"
+
+
+def test_predicted_numbers_are_drawn_against_true_ones_and_residuals(open_report):
+    """Both drawings have a point for each row; another chain has other points."""
+    points = {name: [["price", [1.0, 2.0, 4.0][: 3 - i], [1.5, 2.0, 3.0][: 3 - i]]] for i, name in enumerate("ab")}
+    rows = [result(name, 0.5)._replace(points=points[name], values=dict.fromkeys(OF_NUMBERS, 1e-5)) for name in "ab"]
+    page = open_report(page_of(Results(rows), ["mae"]))
+    assert page.locator("#points svg circle").count() == 6
+    labels = page.locator("#points svg").evaluate_all("each => each.map((svg) => svg.getAttribute('aria-label'))")
+    assert labels == ["d · t · price: predicted against true", "d · t · price: residual against predicted"]
+    page.locator("#points select").select_option(label="b")
+    assert page.locator("#points svg circle").count() == 4
+    assert column(page, "means", 2)[0].startswith("0.0000100")
+    assert "positive" not in page.locator("main").inner_text()
 
 
 def test_of_very_many_classes_the_most_frequent_errors_are_listed(open_report):

@@ -131,7 +131,7 @@ def test_evaluate_equals_a_plain_loop_over_the_same_folds(data, name, values, ha
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["uci/ecoli.arff", "uci/diabetes.arff", "uci/vehicle.arff", *SPARSE])
+@pytest.mark.parametrize("name", ["uci/iris.arff", "uci/diabetes.arff", "uci/vehicle.arff", *SPARSE])
 @pytest.mark.parametrize("estimator", WITH_WEIGHTS)
 def test_evaluate_equals_a_plain_loop_on_real_data_with_weights(name, estimator):
     batch = shared(name)

@@ -6,7 +6,7 @@ function showPoints(report) {
     if (!data.points.length) return null;
     const tasks = [...new Set(data.points.map(({ task }) => task))];
     const chosen = { task: 0, chain: 0 };
-    const frame = element("div", { class: "drawing" });
+    const frame = element("div", { class: "drawing pair" });
     const caption = element("figcaption", {}, "Rows of all folds. Residuals are true minus predicted numbers.");
     const draw = () => {
         if (!frame.clientWidth) return;
@@ -43,6 +43,7 @@ function drawPoints({ task, numbers, predicted }, width) {
             width: size,
             height: Math.min(size, 400),
             marginLeft: 60,
+            marginBottom: 42,
             ariaLabel: `${visible(task)}: ${labels[1]} against ${labels[0]}`,
             x: { label: labels[0], labelArrow: "none", nice: true },
             y: { label: labels[1], labelArrow: "none", nice: true, grid: true },
