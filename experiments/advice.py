@@ -54,7 +54,7 @@ The constants of `beside` were chosen on some of these sets, so expect smaller g
 
 | data | what counts | take |
 | --- | --- | --- |
-| tables, a linear model | F of a class | `beside-threshold`; on sets not seen, no better than `beside` above 100 positive rows |
+| tables, a linear model | F of a class | `beside-threshold`; above 100 positive rows `beside` (sets not seen) |
 | tables, a linear model | accuracy, AUC, or several classes at once | `beside`, or as good `beside-logistic` |
 | tables, trees | any of these | `forest`, without `beside`, which costs it up to 0.05 of F; it ranks rows best |
 | words | F of a class | `scaling-threshold`; above 30 positive rows `scaling` is about as good |
