@@ -44,7 +44,7 @@ class Further(NamedTuple):
 FURTHER = {
     "UCI": (
         Further(
-            6,
+            5,
             {"beside-threshold": f"{BESIDE} {{svm}} --threshold f1"},
             tuple(("beside-threshold", other) for other in ("baseline", "beside", "threshold")),
         ),
@@ -54,7 +54,7 @@ FURTHER = {
             (("beside-logistic", "logistic"), ("beside-logistic", "beside")),
         ),
         Further(
-            2,
+            1,
             {
                 "forest": f"{PLAIN} predict RandomForestClassifier",
                 "beside-forest": f"{BESIDE} predict RandomForestClassifier",
@@ -64,7 +64,7 @@ FURTHER = {
     ),
     "Text": (
         Further(
-            6,
+            5,
             {"scaling-threshold": "impute binary bns l2 {svm} --threshold f1"},
             tuple(("scaling-threshold", other) for other in ("baseline", "scaling", "threshold")),
         ),
@@ -160,6 +160,11 @@ def _with_p(pair: Sequence[float]) -> str:
     return f"{mean:+.3f}" + (f" (p {p:.1g})" if p == p else "")  # of a single data set there is no p
 
 
+def name_folds(count: int) -> str:
+    """The first folds, in words."""
+    return "the first fold" if count == 1 else f"the first {count} folds"
+
+
 def further(results: Results, more: Results, group: Further) -> str:
     """The pairs of a group of further chains, on its folds, which `results` of the main table have, too."""
     rows = []
@@ -212,7 +217,7 @@ def main() -> None:
         store(given, f"{name}-further", more, MEASURES)
         for group in FURTHER[kind]:
             parts += [
-                FURTHER_HEAD.format(names=", ".join(group.chains), folds=group.folds),
+                FURTHER_HEAD.format(names=", ".join(group.chains), folds=name_folds(group.folds)),
                 further(results, more, group),
             ]
         write(given, "\n".join(parts))  # at once, because the next part takes long
@@ -240,7 +245,7 @@ one observation, because tasks of a set share their rows. A difference below 0.0
 the folds differ at 0.05 by the corrected resampled t-test (Nadeau, Bengio 2003); by chance it would be 5 %.
 """
 
-FURTHER_HEAD = """On the first {folds} folds alone: {names}. Two chains over tasks, as above.
+FURTHER_HEAD = """On {folds} alone: {names}. Two chains over tasks, as above.
 """
 
 CHOSEN = """## {kind}: a choice in training

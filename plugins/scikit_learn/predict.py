@@ -91,7 +91,7 @@ class Predict(Learner):
         choices=("accuracy", "f1", "auc", "mae", "rmse", "r2"),
     )
     folds: int = option(5, "Number of folds of the inner cross-validation.", minimum=2)
-    costs: str | None = option(None, "File of costs of predictions, to predict what costs least.")
+    costs: str | None = option(None, "File of costs of predictions, to predict what costs least.", names="file")
     seed: int = option(0, "Seed for the estimator, and for drawing the folds.", minimum=0, maximum=2**32 - 1)
 
     @classmethod
@@ -207,7 +207,10 @@ class Predict(Learner):
         return measures(outcome, (criterion,))[criterion]
 
     def _fit(self, training: Training, chosen: dict[str, Any]) -> Estimators:
-        costs = None if self.costs is None else read_costs(self.costs, training.schema)
+        try:
+            costs = None if self.costs is None else read_costs(self.costs, training.schema)
+        except FilterkitError as error:
+            raise StageError(self.name, f"--costs {error}") from None
         is_numeric, needs_columns = training.tasks.is_numeric, not self._tags.target_tags.single_output
         targets = list(training.truth.T) if is_numeric else _make_targets(training)
         takes_several = self._tags.target_tags.multi_output if is_numeric else self._tags.classifier_tags.multi_label

@@ -39,7 +39,6 @@ SMALL = {
         "SVM": "svm --c 1 --folds {inner}",
         "LEARNERS": {"threshold": "--threshold f1"},
         "LOGISTIC": "predict LogisticRegression",
-        "FURTHER": {"UCI": (), "Text": ()},
     },
     "seed_004_selection_metrics": {"METRICS": ("bns", "ig", "chi", "acc2", "acc"), "SIZES": (10, 50), "SKEW": 3},
 }
@@ -78,6 +77,11 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
     script = importlib.import_module(name)
     for constant, value in SMALL[name].items():
         monkeypatch.setattr(script, constant, value)
+    if name == "safeguards":
+        beside = script.Further(
+            2, {"beside-threshold": "range svm --threshold f1"}, (("beside-threshold", "baseline"),)
+        )
+        monkeypatch.setattr(script, "FURTHER", {"UCI": (beside,), "Text": ()})
     if name == "seed_001_svm_selection":
         rankings = {f"normal-{s}": f"normal --subset {s}" for s in ("1", "1/4")} | {"ig": "ig", "odds": "odds"}
         monkeypatch.setattr(script, "RANKINGS", rankings)
@@ -163,7 +167,8 @@ def test_advice_is_by_the_number_of_positive_rows(lab, monkeypatch, tmp_path, ca
     monkeypatch.setattr(advice, "RESULTS", tmp_path)
     advice.main()
     text = capsys.readouterr().out
-    tables = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    lines = text.partition("## Tables")[2].splitlines()
+    tables = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
     assert "Counts of words" not in text
     few, _, _, more, _, _ = tables[2:8]
     assert few[:5] == ["1 to 10", "50 to 50", "10 of 5", "f1", "`shaping`"]
