@@ -880,7 +880,7 @@ def test_control_characters_of_a_name_are_escaped_in_tables(tmp_path):
         )
     ]
     assert not any(HIDDEN.search(table) for table in tables)
-    assert sum("E\\x1b[31m" in table for table in tables) == 6
+    assert sum("E\\x1b[31m" in table for table in tables) == 5
 
 
 def test_the_command_in_a_comment_is_one_line_that_a_shell_can_run(tmp_path):
