@@ -26,14 +26,16 @@ class Relief(filterkit.Stage):
     rows: int = filterkit.option(200, "Number of training rows to draw.", minimum=2)
     seed: int = filterkit.option(0, "Seed for drawing them.", minimum=0)
 
-    def fit(self, rows: Rows, schema: filterkit.Schema) -> filterkit.Fitted:
+    def fit_rows(self, rows: Rows, schema: filterkit.Schema) -> dict[str, Any]:
         X, y = self._sample(rows, schema)
-        return FittedRelief(schema, scores(X, y, schema.nominal))
+        return {"scores": scores(X, y, schema.nominal)}
 
-    def from_state(self, state: dict[str, Any], schema: filterkit.Schema) -> filterkit.Fitted:
+    def build(self, schema: filterkit.Schema, state: dict[str, Any]) -> filterkit.Built:
         if len(state["scores"]) != len(schema.features):
             raise filterkit.FilterkitError("there are not as many scores as columns")
-        return FittedRelief(schema, state["scores"])
+        attributes = [a.scored("relief", s) for a, s in zip(schema.features, state["scores"].tolist())]
+        outgoing = schema.with_features(attributes, np.arange(len(attributes)))
+        return filterkit.Built(outgoing, lambda batch: batch.replace(schema=outgoing))
 
     def _sample(self, rows: Rows, schema: filterkit.Schema) -> tuple[np.ndarray, np.ndarray]:
         """The rows drawn, dense, and their classes."""
@@ -48,21 +50,6 @@ class Relief(filterkit.Stage):
             classes.append(np.asarray(part.y))
             start += len(batch)
         return np.concatenate(parts), np.concatenate(classes)
-
-
-class FittedRelief(filterkit.Fitted):
-    """Leaves scores on the attributes."""
-
-    def __init__(self, schema: filterkit.Schema, found: np.ndarray) -> None:
-        self.scores = np.asarray(found, np.float64)
-        attributes = [a.scored("relief", s) for a, s in zip(schema.features, self.scores.tolist())]
-        self.schema = schema.with_features(attributes, np.arange(len(attributes)))
-
-    def get_state(self) -> dict[str, Any]:
-        return {"scores": self.scores}
-
-    def transform(self, batch: filterkit.Batch) -> filterkit.Batch:
-        return batch.replace(schema=self.schema)
 
 
 def scores(X: np.ndarray, y: np.ndarray, nominal: np.ndarray) -> np.ndarray:
