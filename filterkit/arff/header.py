@@ -314,10 +314,9 @@ def _attribute(tokens: _Tokens, depth: int) -> Attribute:
         values = _nominal_values(tokens, name)
         return Attribute(name, "nominal", values, weight=_weight(tokens.rest_of_line(), name))
     word = kind.text.lower() if kind.kind in (WORD, QUOTED) and not kind.missing else ""
-    if word in ("numeric", "real", "integer"):
-        return Attribute(name, "numeric", weight=_weight(tokens.rest_of_line(), name))
-    if word == "string":
-        return Attribute(name, "string", weight=_weight(tokens.rest_of_line(), name))
+    if word in ("numeric", "real", "integer", "string"):
+        word = "string" if word == "string" else "numeric"
+        return Attribute(name, word, weight=_weight(tokens.rest_of_line(), name))
     if word == "date":
         return _date(tokens.rest_of_line(), kind.line, name)
     if word == "relational":
