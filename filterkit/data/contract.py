@@ -57,8 +57,13 @@ def broken(name: str, fault: str, thing: Any, error: Exception | None = None) ->
     thing : the class of the stage, the metric or the format, as `record_plugin` was given it.
     error : what the plugin has raised, if anything; the line is named, too.
     """
+    return PluginError(f"{name}: {fault}{_name_plugin(thing, error)}")
+
+
+def _name_plugin(thing: Any, error: Exception | None) -> str:
+    """Return the end of a message: the plugin that has raised an error or offers a thing; empty if it is not known."""
     plugin = (culprit(error) if error is not None else "") or _plugins.get(id(thing), (None, None))[1]
-    return PluginError(f"{name}: {fault}" + ("" if plugin is None else f" (plugin {plugin})"))
+    return "" if plugin is None else f" (plugin {plugin})"
 
 
 def blame(error: Exception, stage: Named | None) -> None:
@@ -68,8 +73,7 @@ def blame(error: Exception, stage: Named | None) -> None:
     """
     if stage is None or isinstance(error, FilterkitError) or getattr(error, "__notes__", None):
         return
-    plugin = culprit(error) or _plugins.get(id(type(stage)), (None, None))[1]
-    error.add_note(f"in the stage {quoted(stage.name)}" + ("" if plugin is None else f" (plugin {plugin})"))
+    error.add_note(f"in the stage {quoted(stage.name)}{_name_plugin(type(stage), error)}")
 
 
 @contextmanager
