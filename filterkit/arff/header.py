@@ -55,7 +55,7 @@ class Header(NamedTuple):
     history : the comments that tell what filterkit did to the data before.
     repairs : the kind and the line of each correction by the lenient reader.
     output : the attribute that KEEL's ``@outputs`` names alone, or None.
-    is_own : whether the file begins with such a comment.
+    is_own : whether the file begins with such a comment; None if it has no header.
     """
 
     relation: str
@@ -63,7 +63,7 @@ class Header(NamedTuple):
     history: tuple[str, ...] = ()
     repairs: tuple[tuple[str, int], ...] = ()
     output: str | None = None
-    is_own: bool = False
+    is_own: bool | None = False
 
 
 class Pieces:
