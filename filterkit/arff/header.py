@@ -55,7 +55,7 @@ class Header(NamedTuple):
     history : the comments that tell what filterkit did to the data before.
     repairs : the kind and the line of each correction by the lenient reader.
     output : the attribute that KEEL's ``@outputs`` names alone, or None.
-    is_own : whether the file begins with such a comment.
+    is_own : whether the file begins with such a comment; None if it has no header.
     """
 
     relation: str
@@ -63,7 +63,7 @@ class Header(NamedTuple):
     history: tuple[str, ...] = ()
     repairs: tuple[tuple[str, int], ...] = ()
     output: str | None = None
-    is_own: bool = False
+    is_own: bool | None = False
 
 
 class Pieces:
@@ -314,10 +314,9 @@ def _attribute(tokens: _Tokens, depth: int) -> Attribute:
         values = _nominal_values(tokens, name)
         return Attribute(name, "nominal", values, weight=_weight(tokens.rest_of_line(), name))
     word = kind.text.lower() if kind.kind in (WORD, QUOTED) and not kind.missing else ""
-    if word in ("numeric", "real", "integer"):
-        return Attribute(name, "numeric", weight=_weight(tokens.rest_of_line(), name))
-    if word == "string":
-        return Attribute(name, "string", weight=_weight(tokens.rest_of_line(), name))
+    if word in ("numeric", "real", "integer", "string"):
+        word = "string" if word == "string" else "numeric"
+        return Attribute(name, word, weight=_weight(tokens.rest_of_line(), name))
     if word == "date":
         return _date(tokens.rest_of_line(), kind.line, name)
     if word == "relational":

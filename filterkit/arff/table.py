@@ -118,7 +118,7 @@ class FurtherFiles:
         ------
         FilterkitError : it cannot be read, or its attributes are others.
         """
-        header, line, rest = Header("", self.attributes), 1, b""
+        header, line, rest = Header("", self.attributes, is_own=None), 1, b""
         try:
             source.mark()
             _, _, row, _ = find_row(source, b"", max(self.block_size, 4096))

@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import code_labels
 from filterkit.data.losses import named, warn_of_losses
-from filterkit.data.rearrangement import Homes, Rearrangement
+from filterkit.data.rearrangement import ColumnMap, Rearrangement
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.unseen import READ_AS_MISSING
 from filterkit.errors import FilterkitError, quoted
@@ -56,7 +56,7 @@ class Alignment:
         if given.attributes != wanted.attributes or given.targets != wanted.targets:
             source_positions = self._match_names()
         self._rearrangement = Rearrangement(given, wanted, source_positions)
-        self._homes = Homes.find(given)
+        self._map = ColumnMap.find(given)
 
     def _match_names(self) -> np.ndarray:
         """Return the position of the given attribute for each wanted one; -1 where its values are converted."""
@@ -111,7 +111,7 @@ class Alignment:
         from filterkit.data import arrow
 
         given, wanted = self.given.attributes[position], self.wanted.attributes[to]
-        values = self._homes.values(batch, position)
+        values = self._map.values(batch, position)
         if given.kind == "string":
             return self._encode(values, wanted)
         codes = np.where(np.isnan(values), len(given.values), values).astype(np.int32)

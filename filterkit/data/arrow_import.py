@@ -112,11 +112,11 @@ def _explain_unreadable(given: Any, error: Exception) -> str:
 
 def infer_columns(
     table: pa.Table,
-    weights: str | None = None,
-    noted_weights: str | None = None,
-    kinds: Mapping[str, str] | None = None,
-    strings: Collection[str] = (),
-    most: int = MOST_LABELS,
+    weights: str | None,
+    noted_weights: str | None,
+    kinds: Mapping[str, str] | None,
+    strings: Collection[str],
+    most: int,
 ) -> tuple[Found, np.ndarray | None, list[str]]:
     """Return the columns of a table, the weights of its rows, and what is not kept, a text each.
 
@@ -124,7 +124,7 @@ def infer_columns(
     ----------
     table : the rows.
     weights, noted_weights : the column of weights that is asked for, and that the table notes; None without.
-    kinds : the kinds that are asked for, by the names of columns.
+    kinds : the kinds that are asked for, by the names of columns; None for none.
     strings : the names of columns of text that are strings, however few distinct texts they have.
     most : the most labels of a column of texts.
 

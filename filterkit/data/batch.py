@@ -255,15 +255,10 @@ def same(one: Batch, other: Batch) -> bool:
     """Whether two batches hold the same rows to the last bit, both sparse or both dense."""
     if one.schema != other.schema or (one.sparse, len(one)) != (other.sparse, len(other)):
         return False
-    pairs: list[tuple[Any, Any]] = []
-    if one.sparse:
-        pairs += zip(one.csr[:3], other.csr[:3])
-    else:
-        pairs.append((one.X, other.X))
+    pairs: list[tuple[Any, Any]] = list(zip(one.csr[:3], other.csr[:3])) if one.sparse else [(one.X, other.X)]
     weights = [np.ones(len(b)) if b.weights is None else b.weights for b in (one, other)]
     pairs += [(one.y, other.y), (weights[0], weights[1])]
-    if (one.passthrough is None) != (other.passthrough is None) or (
-        one.passthrough is not None and not one.passthrough.equals(other.passthrough)
-    ):
+    texts = [b.passthrough for b in (one, other)]
+    if (texts[0] is None) != (texts[1] is None) or (texts[0] is not None and not texts[0].equals(texts[1])):
         return False
     return all((a is None and b is None) or np.array_equal(a, b, equal_nan=True) for a, b in pairs)

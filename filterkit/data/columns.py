@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from filterkit.data.rearrangement import IN_X, Homes
+from filterkit.data.rearrangement import IN_X, ColumnMap
 from filterkit.errors import FilterkitError, quoted
 
 if TYPE_CHECKING:
@@ -50,15 +50,15 @@ def to_columns(batch: Batch, places: Sequence[int] | None = None) -> list[Any]:
 
 def columns_of(batch: Batch, places: Sequence[int] | None = None) -> list[Any]:
     """Do what `to_columns` does, but return the columns of a sparse X as `Entries`."""
-    attributes, homes = batch.schema.attributes, Homes.find(batch.schema)
+    attributes, column_map = batch.schema.attributes, ColumnMap.find(batch.schema)
     X = batch.csr.matrix().tocsc() if batch.sparse else None
     columns: list[Any] = []
     for i in range(len(attributes)) if places is None else places:
-        if X is not None and homes.room[i] == IN_X:
-            part = slice(*X.indptr[homes.column[i] :][:2])
+        if X is not None and column_map.part[i] == IN_X:
+            part = slice(*X.indptr[column_map.column[i] :][:2])
             columns.append(Entries(X.indices[part], X.data[part], len(batch)))
             continue
-        values = homes.values(batch, i)
+        values = column_map.values(batch, i)
         if not isinstance(values, np.ndarray):
             values = (values.cast("int64") if attributes[i].kind == "date" else values).to_pylist()
         columns.append(values)

@@ -43,8 +43,13 @@ def broken(name: str, fault: str, thing: Any, error: Exception | None = None) ->
     thing : the class of the stage, the metric or the format, as `record_plugin` was given it.
     error : what the plugin has raised, if anything; the line is named, too.
     """
+    return PluginError(f"{name}: {fault}{_name_plugin(thing, error)}")
+
+
+def _name_plugin(thing: Any, error: Exception | None) -> str:
+    """Return the end of a message: the plugin that has raised an error or offers a thing; empty if it is not known."""
     plugin = (culprit(error) if error is not None else "") or plugin_of(thing)
-    return PluginError(f"{name}: {fault}" + (f" (plugin {plugin})" if plugin else ""))
+    return f" (plugin {plugin})" if plugin else ""
 
 
 def blame(error: Exception, stage: Named | None) -> None:
@@ -54,8 +59,7 @@ def blame(error: Exception, stage: Named | None) -> None:
     """
     if stage is None or isinstance(error, FilterkitError) or getattr(error, "__notes__", None):
         return
-    plugin = culprit(error) or plugin_of(type(stage))
-    error.add_note(f"in the stage {quoted(stage.name)}" + (f" (plugin {plugin})" if plugin else ""))
+    error.add_note(f"in the stage {quoted(stage.name)}{_name_plugin(type(stage), error)}")
 
 
 @contextmanager

@@ -26,7 +26,8 @@ def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | N
 
     `weights` are those of the rows, float64; None if all are 1.
     """
-    X = np.array([columns[i] for i in schema.feature_indices], np.float64).reshape(schema.width, len(columns[0]))
+    n_rows = len(columns[0]) if columns else 0
+    X = np.array([columns[i] for i in schema.feature_indices], np.float64).reshape(schema.width, n_rows)
     y, target = None, schema.class_attribute
     if target is not None and schema.class_index is not None:
         y = np.array(columns[schema.class_index], np.float64)
@@ -80,8 +81,12 @@ def with_noted(
             raise FilterkitError(f"--positive {quoted(str(positive))} needs a nominal class; {NAME_A_CLASS}")
     else:
         index = find_class(attributes, class_)
-        if index is not None:
-            attributes[index], columns[index] = _as_class(attributes[index], columns[index], positive)
+    if index is not None and isinstance(columns[index], Entries):
+        import pyarrow as pa
+
+        columns[index] = pa.chunked_array([pa.array(columns[index].dense())])
+    if index is not None and class_ is not None:
+        attributes[index] = _as_class(attributes[index], columns[index], positive)
     batch = _from_columns(Schema(relation, attributes, index, positive), columns, weights)
     if known is not None:
         batch = batch.in_form(known.sparse)
@@ -113,7 +118,7 @@ def _from_columns(schema: Schema, columns: list[Any], weights: np.ndarray | None
     import pyarrow as pa
 
     target = schema.class_index
-    entries = {i: each for i, each in enumerate(columns) if isinstance(each, Entries) and i != target}
+    entries = {i: each for i, each in enumerate(columns) if isinstance(each, Entries)}
     plain = [i for i in range(len(columns)) if i not in entries]
     dense = Schema("", [schema.attributes[i] for i in plain], None if target is None else plain.index(target))
     table = pa.table([columns[i] for i in plain], names=[str(i) for i in plain])
@@ -132,13 +137,9 @@ def _from_columns(schema: Schema, columns: list[Any], weights: np.ndarray | None
     return batch.replace(schema=schema.replace(sparse=True, zero=True), X=X)
 
 
-def _as_class(attribute: Attribute, column: Any, positive: object) -> tuple[Attribute, Any]:
+def _as_class(attribute: Attribute, column: Any, positive: object) -> Attribute:
     """A column that is asked for as the class: texts become labels, and so do numbers if one of them is positive."""
-    if isinstance(column, Entries):
-        import pyarrow as pa
-
-        column = pa.chunked_array([pa.array(column.dense())])
     if attribute.kind == "string" or (attribute.kind == "numeric" and positive is not None):
         words = texts(column).unique().drop_null().to_pylist()
-        return attribute._replace(kind="nominal", values=tuple(words)), column
-    return attribute, column
+        return attribute._replace(kind="nominal", values=tuple(words))
+    return attribute

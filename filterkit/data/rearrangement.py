@@ -13,41 +13,41 @@ if TYPE_CHECKING:
     from filterkit.data.batch import Batch
     from filterkit.data.schema import Schema
 
-IN_X, _TARGET, _PASSTHROUGH = 0, 1, 2
+IN_X, _IN_TARGETS, _IN_PASSTHROUGH = 0, 1, 2
 
 
-class Homes(NamedTuple):
+class ColumnMap(NamedTuple):
     """Where the values of each attribute are in a batch.
 
     Attributes
     ----------
-    room : int8 (attributes,), in X, among class and labels, or in `Batch.passthrough`.
+    part : int8 (attributes,): `IN_X`, among class and labels, or in `Batch.passthrough`.
     column : int64 (attributes,), the column there.
     """
 
-    room: np.ndarray
+    part: np.ndarray
     column: np.ndarray
 
     @classmethod
-    def find(cls, schema: Schema) -> Homes:
+    def find(cls, schema: Schema) -> ColumnMap:
         """Find them by the schema of the batch."""
-        room = np.zeros(len(schema.attributes), np.int8)
+        part = np.zeros(len(schema.attributes), np.int8)
         column = np.zeros(len(schema.attributes), np.int64)
-        rooms = (schema.feature_indices.tolist(), list(schema.targets), list(schema.passthrough_indices))
-        for number, positions in enumerate(rooms):
-            room[positions] = number
+        parts = (schema.feature_indices.tolist(), list(schema.targets), list(schema.passthrough_indices))
+        for number, positions in enumerate(parts):
+            part[positions] = number
             column[positions] = np.arange(len(positions))
-        return cls(room, column)
+        return cls(part, column)
 
     def values(self, batch: Batch, position: int) -> Any:
         """Do what `attribute_values` does."""
-        room, column = int(self.room[position]), int(self.column[position])
-        if room == _PASSTHROUGH:
+        part, column = int(self.part[position]), int(self.column[position])
+        if part == _IN_PASSTHROUGH:
             assert batch.passthrough is not None
             from filterkit.data import arrow
 
             return arrow.one_chunk(batch.passthrough.column(column))
-        if room == _TARGET:
+        if part == _IN_TARGETS:
             assert batch.y is not None
             y = batch.y if batch.y.ndim == 1 else batch.y[:, column]
             return y if y.dtype.kind == "f" else np.where(y < 0, np.nan, y)
@@ -80,7 +80,7 @@ def attribute_values(batch: Batch, position: int) -> Any:
     float64 (rows,) for a numeric or nominal attribute, with codes of labels, and NaN where the value is missing; an
     Arrow array, ``string`` or ``timestamp[ms]``, for another one.
     """
-    return Homes.find(batch.schema).values(batch, position)
+    return ColumnMap.find(batch.schema).values(batch, position)
 
 
 class Rearrangement:
@@ -99,10 +99,10 @@ class Rearrangement:
     def __init__(self, given: Schema, wanted: Schema, source: Sequence[int] | np.ndarray) -> None:
         self.wanted = wanted
         self._source = np.asarray(source, np.int64)
-        self._homes = Homes.find(given)
+        self._map = ColumnMap.find(given)
         origin = self._source[wanted.feature_indices]
-        columns = self._homes.column[origin]
-        in_X = np.flatnonzero((origin >= 0) & (self._homes.room[origin] == IN_X))
+        columns = self._map.column[origin]
+        in_X = np.flatnonzero((origin >= 0) & (self._map.part[origin] == IN_X))
         # A column that goes to several positions moves to the first, and is copied to the others.
         self._moved_to = np.sort(in_X[np.unique(columns[in_X], return_index=True)[1]])
         self._moved = columns[self._moved_to]
@@ -140,7 +140,7 @@ class Rearrangement:
     def _made(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
         """The values of an attribute of `wanted`."""
         origin = int(self._source[position])
-        return new[position] if origin < 0 else self._homes.values(batch, origin)
+        return new[position] if origin < 0 else self._map.values(batch, origin)
 
     def _X(self, batch: Batch, new: Mapping[int, Any]) -> Any:
         if self._same_X:

@@ -9,9 +9,12 @@ from typing import Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
+from filterkit.data.ragged import begins_run, ranges
+
 S = TypeVar("S")
 
 _AT_ONCE = 1 << 12  # texts that are encoded, decoded or copied together
+_FACTOR = 0x9E3779B97F4A7C15  # any large odd number
 _SHOWN = 20  # texts of a set, in its repr
 _LARGEST = (1 << 31) - 1  # the largest int32
 
@@ -145,11 +148,38 @@ class Texts(Sequence[str]):
 
     @cached_property
     def _twins(self) -> tuple[int, int] | None:
-        from filterkit.data import arrow
+        hashes = self._hashes()
+        hashes.sort()  # in their own memory
+        if begins_run(hashes).all():
+            return None
+        hashes = self._hashes()
+        order = np.argsort(hashes, kind="stable")
+        again = ~begins_run(hashes[order])
+        again[:-1] |= again[1:]
+        first: dict[str, int] = {}
+        for place in np.sort(order[again]).tolist():  # few, unless there are twins
+            if (before := first.setdefault(self[place], place)) != place:
+                return before, place
+        return None
 
-        codes = arrow.plain_values(arrow.dictionary(self._array).indices)  # the numbers of distinct texts, from 0
-        again = np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1) == 0)[:1]
-        return next(((int(np.argmax(codes == codes[place])), place) for place in again.tolist()), None)
+    def _hashes(self) -> np.ndarray:
+        """uint64 (n,): a number for each text, the same for equal texts, and rarely so for others.
+
+        It is the value of a polynomial, whose coefficients are the characters, modulo 2^64. An Arrow dictionary of very
+        many texts would take as much memory as all else that is known of as many attributes.
+        """
+        powers = np.multiply.accumulate(np.full(int(self.lengths.max(initial=0)), _FACTOR, np.uint64))
+        hashes = np.zeros(len(self), np.uint64)
+        for first in range(0, len(self), _AT_ONCE):
+            some = self[first : first + _AT_ONCE]
+            begins = some.bounds - some.bounds[0]
+            sums = np.zeros(int(begins[-1]) + 1, np.uint64)
+            # A zero must count too, so one is added to each character.
+            np.cumsum(
+                (some._own + np.uint64(1)) * powers[ranges(np.zeros_like(begins[1:]), some.lengths)], out=sums[1:]
+            )
+            hashes[first : first + _AT_ONCE] = sums[begins[1:]] - sums[begins[:-1]]
+        return hashes
 
     def isin(self, others: Texts) -> np.ndarray:
         """bool (n,): which of the texts are among `others`."""

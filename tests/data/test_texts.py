@@ -69,6 +69,12 @@ def test_the_first_twin_is_the_first_that_came_before(some):
     assert Texts.of(some).first_twin() == expected
 
 
+def test_different_texts_of_one_hash_are_no_twins(monkeypatch):
+    monkeypatch.setattr(Texts, "_hashes", lambda self: np.zeros(len(self), np.uint64))
+    assert Texts.of(["a", "b", "c"]).first_twin() is None
+    assert Texts.of(["a", "b", "c", "b"]).first_twin() == (1, 3)
+
+
 @given(st.lists(st.text(max_size=4)))
 def test_the_order_is_that_of_python(some):
     assert [some[place] for place in Texts.of(some).order().tolist()] == sorted(some)
