@@ -36,7 +36,7 @@ WORKS = (
     ("JSON lines, read and written", "in.jsonl", "out.jsonl", (), "Arrow, which only reads", ARROW),
     ("z-scores of Parquet", "in.parquet", "out.parquet", ("standardize",), "Polars", f"{Z_SCORES}.write_parquet(o)"),
     ("CSV to Parquet", "in.csv", "out.parquet", (), "Polars", "pl.read_csv(i).write_parquet(o)"),
-    ("XRFF, read", "in.xrff", "out.arff", (), "expat, with handlers that do nothing", EXPAT),
+    ("XRFF, read and written as ARFF", "in.xrff", "out.arff", (), "expat, with handlers that do nothing", EXPAT),
 )
 
 

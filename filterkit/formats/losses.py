@@ -19,26 +19,22 @@ def lost_of_attributes(kind: Any, schema: Schema) -> list[str]:
     """List what a format that declares no kinds loses of attributes, a text each."""
     if "kinds" not in kind.losses:
         return []
-    weighted = [a.name for a in schema.attributes if a.weight != 1] if not _is_plain(schema) else []
+    is_plain = getattr(schema.attributes, "is_plain", None)  # known at once of very many numeric attributes
+    has_weights = is_plain is None or not is_plain.all()
+    weighted = [a.name for a in schema.attributes if a.weight != 1] if has_weights else []
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
     found = []
     if weighted:
-        found.append(f"{kind.title} cannot hold the weights of attributes, as of {first_of(weighted)}")
+        found.append(f"{kind.title} cannot hold the weights of attributes, as of {_name_first(weighted)}")
     if bags:
-        found.append(f"{kind.title} cannot hold relational attributes; {first_of(bags)} is written as text")
+        found.append(f"{kind.title} cannot hold relational attributes; {_name_first(bags)} is written as text")
     return found
 
 
-def first_of(names: list[str]) -> str:
-    """The first of some names, and how many more there are."""
+def _name_first(names: list[str]) -> str:
+    """Return the first of some names, and how many more there are."""
     more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
     return quoted(names[0]) + more
-
-
-def _is_plain(schema: Schema) -> bool:
-    """Whether no attribute has a weight, which is known at once of very many attributes that are numeric."""
-    is_plain = getattr(schema.attributes, "is_plain", None)
-    return is_plain is not None and bool(is_plain.all())
 
 
 class RowLosses:
@@ -54,37 +50,35 @@ class RowLosses:
         self._are_numbers = are_numbers
         self._strings = [a.name for a in schema.passthrough if a.kind == "string" and are_numbers is not None]
         self._columns = np.flatnonzero(schema.nominal)
-        places = schema.feature_indices[self._columns].tolist()
+        positions = schema.feature_indices[self._columns].tolist()
         target = schema.class_attribute
         self._has_class = target is not None and target.kind == "nominal"
-        if self._has_class:
-            assert schema.class_index is not None
-            places.append(schema.class_index)
-        self._attributes = [schema.attributes[place] for place in places]
+        self._attributes = [schema.attributes[position] for position in positions]
+        if target is not None and self._has_class:
+            self._attributes.append(target)
         self._first = np.cumsum([0, *(len(a.values) for a in self._attributes)])
         self._labels = int(self._first[-1])
         self._used = np.zeros(self._labels + 2 * len(self._strings), bool)
 
-    def of(self, batch: Batch) -> np.ndarray:
-        """bool (labels of all attributes + 2 × string attributes,): which labels the rows of a batch have.
+    def find_used(self, batch: Batch) -> np.ndarray:
+        """Find which labels the rows of a batch have: bool (labels of all attributes + 2 × string attributes,).
 
-        For each string attribute, it is said whether there are texts, and whether one of them is no number.
+        The two flags of a string attribute say whether there are texts, and whether one of them is no number.
         """
         used = np.zeros_like(self._used)
         for number, name in enumerate(self._strings):
             assert batch.passthrough is not None
             flags = self._find_texts(batch.passthrough.column(name))
             used[self._labels + 2 * number : self._labels + 2 * number + 2] = flags
-        if len(self._columns):
-            for first, codes in self._codes(batch):
-                known = codes >= 0  # not missing
-                used[(first + codes)[known].astype(np.int64)] = True
+        for first, codes in self._find_codes(batch) if len(self._columns) else ():
+            known = codes >= 0  # not missing
+            used[(first + codes)[known].astype(np.int64)] = True
         if self._has_class and batch.y is not None:
             used[self._first[-2] + batch.y[batch.y >= 0]] = True
         return used
 
-    def _codes(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The codes of labels in X, and the number of the first label of their attributes."""
+    def _find_codes(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield codes of labels in X, and the number of the first label of their attributes."""
         first = self._first[: len(self._columns)]
         if not batch.sparse:
             yield first, batch.X[:, self._columns]
@@ -105,7 +99,7 @@ class RowLosses:
         return True, not self._are_numbers(column.unique().drop_null().to_pylist())
 
     def note(self, used: np.ndarray) -> np.ndarray:
-        """Take down which labels some rows have; int64, the numbers of those that no rows before had."""
+        """Note which labels some rows have; return int64, the numbers of those that no rows before had."""
         new = np.flatnonzero(used & ~self._used)
         self._used |= used
         return new
@@ -114,8 +108,8 @@ class RowLosses:
         """Take down labels by their numbers."""
         self._used[np.fromiter(numbers, np.int64)] = True
 
-    def found(self, title: str, word: str) -> Iterable[str]:
-        """Texts that say what is lost in a format with this title and word; none if nothing is."""
+    def describe(self, title: str, word: str) -> Iterable[str]:
+        """Yield texts that say what is lost in a format with this title and word; none if nothing is."""
         has_texts, has_others = self._used[self._labels :: 2], self._used[self._labels + 1 :: 2]
         numbers = [self._strings[i] for i in np.flatnonzero(has_texts & ~has_others).tolist()]
         if numbers:
@@ -168,5 +162,5 @@ class Losses:
 
     def end(self) -> None:
         """Warn after the last row."""
-        for lost in self.rows.found(self._title, self._word) if self.rows is not None else ():
+        for lost in self.rows.describe(self._title, self._word) if self.rows is not None else ():
             say(f"filterkit: warning: {lost}")

@@ -79,8 +79,9 @@ class RowWriter:
         if self._writer.write_all is not None:
             return self._write_all(self._writer.write_all, out, rows)
         count = 0
-        for size, _ in self._steps(out, rows, False):
-            _pass_on(out)
+        for size, _ in self._write_batches(out, rows, False):
+            if isinstance(out, BufferedWriter):  # a reader may be waiting; but compressed text would grow longer
+                out.flush()
             count += size
         of = None if n_read is None else n_read(count)
         if of is not None:
@@ -93,16 +94,16 @@ class RowWriter:
             self._write_all(self._writer.write_all, out, rows.map)
             yield from rows.map(itself, last=True)
             return
-        for _, batch in self._steps(out, partial(rows.map, last=True), True):
+        for _, batch in self._write_batches(out, partial(rows.map, last=True), True):
             yield batch
 
-    def _steps(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
-        """Write all rows batch by batch. Yields the rows of each, and the batch itself if it is to be kept."""
+    def _write_batches(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
+        """Write all rows, and yield the number of rows of each batch, and the batch itself if it is to be kept."""
         writer, losses = self._writer, self.losses
         losses.begin()
         writer.begin(out)
         for size, piece, batch, weighted, used in rows(
-            partial(_converted, self._flat, writer.converter(), keep, losses.rows)
+            partial(_convert, self._flat, writer.converter(), keep, losses.rows)
         ):
             losses.note(weighted, used)
             writer.write(out, piece)
@@ -125,23 +126,17 @@ class RowWriter:
         return count
 
 
-def _pass_on(out: IO[bytes]) -> None:
-    """Hand over what has been written, as a reader may be waiting; not of compressed text, which would grow longer."""
-    if isinstance(out, BufferedWriter):
-        out.flush()
-
-
-def _converted(
+def _convert(
     flat: Schema, convert: Callable[[Batch], Any], keep: bool, labels: RowLosses | None, batch: Batch
 ) -> tuple[int, Any, Batch | None, bool, Any]:
-    """The number of rows in a batch, what a format makes of them, the batch itself if it is to be kept, whether rows
-    have weights, and which labels they have if that is asked."""
-    given = join(batch, flat) if batch.schema.labels else batch
-    piece = convert(given)
+    """Return the number of rows in a batch, what a format makes of them, the batch itself if it is to be kept, whether
+    rows have weights, and which labels they have if that is asked."""
+    joined = join(batch, flat) if batch.schema.labels else batch
+    piece = convert(joined)
     return (
         len(batch),
         Pieces(piece) if type(piece) is list else piece,
         batch if keep else None,
         batch.weights is not None,
-        None if labels is None else labels.of(given),
+        None if labels is None else labels.find_used(joined),
     )

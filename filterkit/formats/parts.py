@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -64,18 +64,14 @@ class PartWriter:
             what = f"a worker does not find the folder {os.path.dirname(self.folder)}; put the output where all see it"
             raise FilterkitError(f"{self.name}: {what}")
         writer = RowWriter(self.form)
-        writer.losses = noted = _Noted(writer.losses.rows)
+        writer.losses = noted = _NotedLosses(writer.losses.rows)
         path = f"{self.folder}/{uuid4().hex}"
-
-        def rows(function: Callable[[Batch], Any]) -> Iterator[Any]:
-            return map(function, pieces)
-
         with open_new_file(path, self.name) as out:
-            count = writer.write(out, rows, int)
+            count = writer.write(out, lambda function: map(function, pieces), int)
         return WrittenPart(path, count, measure_file(path, self.name), noted.weighted, noted.used)
 
 
-class _Noted(Losses):
+class _NotedLosses(Losses):
     """Takes down what is lost, and leaves the warnings to whoever asked."""
 
     def __init__(self, rows: RowLosses | None) -> None:

@@ -71,9 +71,11 @@ class BatchTable(Table):
 
     def __init__(self, form: Format, opening: Opening) -> None:
         assert form.read is not None
-        self._copy = opening.local() if _needs_copy(opening.path) else None
+        path = opening.path
+        needs_copy = path == "-" or is_url(path) or path.lower().endswith(COMPRESSIONS)
+        self._copy = opening.local() if needs_copy else None
         try:
-            path = opening.path if self._copy is None else self._copy.name
+            path = path if self._copy is None else self._copy.name
             class_ = None if opening.class_ is None else str(opening.class_)
             positive = None if opening.positive is None else str(opening.positive)
             if opening.like is not None or opening.labels is not None:
@@ -98,8 +100,3 @@ class BatchTable(Table):
     def close(self) -> None:
         if self._copy is not None:
             self._copy.close()  # which deletes it
-
-
-def _needs_copy(path: str) -> bool:
-    """Whether a function that takes the path of a file cannot read this input itself."""
-    return path == "-" or is_url(path) or path.lower().endswith(COMPRESSIONS)

@@ -111,7 +111,7 @@ class TextTable(Table):
     def parts(self) -> Iterator[Block]:
         """The text in blocks."""
         rest, self._rest = self._rest, b""
-        return blocks(self._source, rest, self.line, self._size, self.last, self._lengthened)
+        return blocks(self._source, rest, self.line, self._size, self.last, self._read_record)
 
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
         """Implement `Table.stretches`; lines of the file, which need not be whole records."""
@@ -125,9 +125,9 @@ class TextTable(Table):
     def rest(self, offset: int, line: int) -> Iterator[Block]:
         """The text in blocks from an offset on, where a record begins, in this line."""
         self._source.seek(offset)
-        return blocks(self._source, b"", line, self._size, self.last, self._lengthened)
+        return blocks(self._source, b"", line, self._size, self.last, self._read_record)
 
-    def _lengthened(self, source: Source, text: bytes, size: int) -> tuple[bytes, int]:
+    def _read_record(self, source: Source, text: bytes, size: int) -> tuple[bytes, int]:
         """Read on until `text`, which has no whole record, has one; see `filterkit.files.lines.blocks`.
 
         Raises
@@ -195,20 +195,17 @@ class TextParser:
         """The rows of a block."""
         try:
             return Parsed(self.parse(block.text))
-        except (MemoryError, KeyboardInterrupt):
-            raise
         except Exception as error:
-            if self._is_mistake(error):
-                raise
+            self._raise_mistake(error)
             bounds = np.concatenate([[0], self.ends(block.text)])
             if bounds[-1] < len(block.text):
                 bounds = np.append(bounds, len(block.text))
             if len(bounds) <= 2:
                 return self._reject(block, error)
-            return self._halved(block, bounds)
+            return self._parse_halves(block, bounds)
 
-    def _halved(self, block: Block, bounds: np.ndarray) -> Parsed:
-        """The rows of a block whose records lie between `bounds`, and which as a whole cannot be read."""
+    def _parse_halves(self, block: Block, bounds: np.ndarray) -> Parsed:
+        """Return the rows of a block whose records lie between `bounds`, and which as a whole cannot be read."""
         batches: list[Batch] = []
         rejected: list[Rejected] = []
         waiting, line = [(0, len(bounds) - 1, True)], block.line
@@ -221,11 +218,8 @@ class TextParser:
                 continue
             try:
                 batches.append(self.parse(part.text))
-            except (MemoryError, KeyboardInterrupt):
-                raise
             except Exception as error:
-                if self._is_mistake(error):
-                    raise
+                self._raise_mistake(error)
                 if stop - first > 1:
                     waiting.append((first, stop, True))
                     continue
@@ -235,13 +229,14 @@ class TextParser:
             line += count_lines(part.text)
         return Parsed(concatenate(batches, self.schema), tuple(rejected))
 
-    def _is_mistake(self, error: Exception) -> bool:
-        """Whether an error is one of the parser's code, whatever the text is."""
-        of_itself = isinstance(error, AttributeError) and error.obj is self
-        return of_itself or isinstance(error, (NameError, ImportError))
+    def _raise_mistake(self, error: Exception) -> None:
+        """Raise an error again if it is one of the parser's code or of memory, whatever the text is."""
+        is_own = isinstance(error, AttributeError) and error.obj is self
+        if is_own or isinstance(error, (MemoryError, NameError, ImportError)):
+            raise error
 
     def _reject(self, block: Block, error: Exception) -> Parsed:
-        """A single record that cannot be read, as rejected.
+        """Return a single record that cannot be read, as rejected.
 
         Raises
         ------

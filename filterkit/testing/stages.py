@@ -290,7 +290,7 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
             if isinstance(error.__context__, PluginError):  # what the file was refused for
                 raise AssertionError(str(error.__context__)) from error.__context__
             raise AssertionError(
-                f"{stage.name} cannot be loaded again ({str(error).rpartition(': ')[2]}): let build, or from_state, make "
+                f"{stage.name} cannot be loaded again ({str(error).rpartition(': ')[2]}): let build or from_state make "
                 "what the state describes"
             ) from error
     assert same(loaded.transform(data), fitted.transform(data)), (

@@ -25,6 +25,13 @@ XRFF = (
             lambda path: path.write_bytes(gzip.compress(b"a,b")),
             "compressed by gzip, which the name of a file must",
         ),
+        (
+            lambda path: path.write_bytes(b"BZh91AY&SY"),
+            "compressed by bzip2, which the name of a file must",
+        ),
+        (lambda path: path.write_bytes(b"\xfd7zXZ\x00\x00"), "compressed by xz"),
+        (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd\x04"), "compressed by zstd"),
+        (lambda path: path.write_bytes(b"PK\x03\x04\x14\x00"), "a zip archive: unpack it, or give a saved chain to"),
         (lambda path: path.write_bytes("a,b".encode("utf-16")), "text in UTF-16: say --encoding utf-16"),
         (lambda path: pq.write_table(TABLE, path), "Parquet: say --from parquet"),
         (lambda path: feather.write_feather(TABLE, path), "Arrow: say --from arrow"),

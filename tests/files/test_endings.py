@@ -152,22 +152,6 @@ def test_a_file_with_another_ending_is_read_as_arff_and_errors_say_so(packed, tm
     assert run(path.name, cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("begin", "message"),
-    [
-        (b"BZh91AY&SY", "compressed by bzip2, which the name of a file must show by the ending .bz2"),
-        (b"\xfd7zXZ\x00\x00", "compressed by xz"),
-        (b"\x28\xb5\x2f\xfd\x04", "compressed by zstd"),
-        (b"PK\x03\x04\x14\x00", "a zip archive: unpack it, or give a saved chain to --load"),
-        ("@relation r\n".encode("utf-16"), "text in UTF-16: say --encoding utf-16"),
-    ],
-)
-def test_a_file_that_is_not_text_is_recognised_by_its_first_bytes(begin, message, tmp_path):
-    (tmp_path / "x.arff").write_bytes(begin + bytes(range(256)))
-    done = run("x.arff", cwd=tmp_path)
-    assert done.returncode == 1 and done.stderr.startswith(f"filterkit: x.arff: this is {message}")
-
-
 @pytest.fixture
 def table(tmp_path):
     """The arguments that load a format; the working folder has a file in it."""
