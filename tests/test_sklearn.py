@@ -266,6 +266,7 @@ LABELS = "without being told which, it works on labels or texts, and the columns
 UNSEARCHED = {
     ("nominal", "unseen"): "with error, every number that only a test fold has is refused",
     ("ordinal", "levels"): "all needs counts",
+    ("predict", "costs"): "it names a file",
     ("ordinal", "real"): "without it, the values must be counts",
     **dict.fromkeys([("numeric", "only"), ("recode", "only")], LABELS),
     **dict.fromkeys([(name, "except_") for name in ("date", "numeric", "recode", "string")], LABELS),

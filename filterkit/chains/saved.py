@@ -181,9 +181,10 @@ def _make_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
 def _summarize_schema(schema: Schema) -> str:
     target, targets = schema.class_attribute, "no class"
     if target is not None:
-        targets = f"class {quoted(target.name)} {{{', '.join(quoted(value)[1:-1] for value in target.values[:10])}}}"
+        values = f" {{{', '.join(quoted(value)[1:-1] for value in target.values[:10])}}}"
+        targets = f"class {quoted(target.name)}{values if target.values else ', numeric'}"
     if schema.labels:
-        targets = f"{len(schema.labels)} labels"
+        targets = f"{len(schema.labels)} {'numeric targets' if schema.has_numeric_target else 'labels'}"
     return f"{quoted(schema.relation)}: {schema.width:,} features, {targets}"
 
 

@@ -70,7 +70,7 @@ def _on_predictions(
     truth = batch.y.reshape(codes.shape).astype(np.float64)
     if learner.tasks.is_numeric:
         errors = codes - truth
-        wrong = (errors != 0).any(axis=1) & batch.class_known
+        wrong = (np.nan_to_num(errors) != 0).any(axis=1)
     else:
         truth[truth < 0] = np.nan
         differs = (truth == learner.tasks.codes[0]) != (codes == 1) if learner.predicts_rest else codes != truth
@@ -87,14 +87,15 @@ def print_predictions(rows: PredictedRows) -> int:
     attributes, count = rows.schema.attributes, 0
     texts = [[a.name, *a.values, "" if a.name == "error" else "?"] for a in attributes]
     widths = [max(9, *(len(visible(each)) for each in some)) for some in texts]
+    forms = [f"%{width}.{'0f' if a.name == 'row' else '5g'}" for a, width in zip(attributes, widths)]
     padded = [[f"{visible(each):>{width}}" for each in some] for some, width in zip(texts, widths)]
     click.echo("  ".join(some[0] for some in padded))
     for batch in rows.map(itself, last=True):
         columns = [
             np.array(some[1:], object)[np.nan_to_num(values, nan=-1).astype(np.int64)]
             if attribute.values
-            else np.where(np.isnan(values), some[-1], np.char.mod(f"%{width}.5g", values))
-            for values, attribute, some, width in zip(batch.X.T, attributes, padded, widths)
+            else np.where(np.isnan(values), some[-1], np.char.mod(form, values))
+            for values, attribute, some, form in zip(batch.X.T, attributes, padded, forms)
         ]
         sys.stdout.writelines(f"{'  '.join(row).rstrip()}\n" for row in zip(*columns))
         count += len(batch)

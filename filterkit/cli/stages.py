@@ -93,7 +93,8 @@ def _describe_file(path: str, known: Registry, top: int | None, trust: tuple[str
 
 def _chain_lines(chain: dict[str, Any]) -> Iterator[str]:
     """The lines about a chain."""
-    yield f"a chain of {len(chain['stages'])} stages, saved by filterkit {chain['filterkit']}"
+    count = len(chain["stages"])
+    yield f"a chain of {count} stage{'s' * (count != 1)}, saved by filterkit {chain['filterkit']}"
     yield from ("", f"from  {chain['incoming']}", f"to    {chain['outgoing']}")
     for stage in chain["stages"]:
         yield ""

@@ -93,7 +93,8 @@ def _refuse_others(context: click.Context, name: str, taken: Iterable[str]) -> N
     useful = {*taken, *_EVERYWHERE}
     for option, _, value in given_options(context):
         if option not in useful:
-            declared = next(each for each in context.command.params if each.name == option)
+            alike = [each for each in context.command.params if each.name == option]  # flags of several values
+            declared = next((each for each in alike if getattr(each, "flag_value", None) == value), alike[0])
             flags = declared.secondary_opts if value is False else declared.opts
             raise UsageError(f"{flags[-1]} is not an option of '{name}'")
 

@@ -27,7 +27,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     if schema.positive is not None and n_classes > 2:
         raise FilterkitError(f"{path}: costs are of all {n_classes} classes; leave out --positive")
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = [(number, line.partition("%")[0].split()) for number, line in enumerate(file, 1)]
     except OSError as error:
         raise system_error(path, error, "reading") from None

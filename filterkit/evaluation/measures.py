@@ -73,10 +73,14 @@ NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier", "coverage", "c
 _TIED = 2.0**-40  # scores that differ by less than this share of their size are equal
 
 
-def check_measure(flag: str, name: str, is_numeric: bool) -> None:
-    """Raise a `UsageError`, which begins with `flag`, if a measure is not of classes, or not of numbers."""
+def check_measure(flag: str, name: str, is_numeric: bool, choices: tuple[str, ...] = MEASURES) -> None:
+    """Raise a `UsageError`, which begins with `flag`, if a measure is not of classes, or not of numbers.
+
+    The message names those of the `choices` that are.
+    """
     if (name in OF_NUMBERS) != is_numeric:
-        of, fit = ("classes", OF_NUMBERS) if is_numeric else ("numbers", OF_CLASSES)
+        of = "classes" if is_numeric else "numbers"
+        fit = [each for each in choices if (each in OF_NUMBERS) == is_numeric]
         what = "a number is" if is_numeric else "classes are"
         raise UsageError(f"{flag} {name} is a measure of {of}, and {what} predicted; choose of {', '.join(fit)}")
 

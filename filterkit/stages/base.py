@@ -212,7 +212,10 @@ class Stage(Configured):
 
         Override it, with `from_state`, for a fitted stage that treats training rows in another way than later ones.
         """
-        return FittedStage(self, schema, self.fit_rows(rows, schema))
+        state = self.fit_rows(rows, schema)
+        if not isinstance(state, dict):
+            raise broken(self.name, f"fit_rows gives {kind_of(state)}; return a dict", type(self))
+        return FittedStage(self, schema, state)
 
     def inner_folds(self) -> int:
         """Return the number of folds of training rows on which the stage tries itself in `fit`; 0 for no trials."""
@@ -519,7 +522,9 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
     if target.kind == "nominal" or stage.numeric_class:
         return
     if stage.scores_columns:
-        how = f"{quoted(target.name)} is {target.kind}; take a score of {NUMERIC_CLASS}"
+        name = quoted(target.name)
+        nominal = f"if its numbers stand for classes, put before it: nominal --only {name}; else " * in_chain
+        how = f"{name} is {target.kind}; {nominal}take a score of {NUMERIC_CLASS}"
         raise StageError(stage.name, f"it needs a nominal class, and {how}", lacks=NUMERIC_CLASS)
     raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
 

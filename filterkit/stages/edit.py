@@ -34,8 +34,10 @@ class Edit:
         self._inserted: list[tuple[int, Attribute, Compute]] = []
 
     def take(self, positions: Sequence[int] | np.ndarray) -> None:
-        """Let only these attributes come out, in this order; the class and the labels must be among them."""
+        """Let only these attributes come out, in this order; raise a `ValueError` if a class or label is left out."""
         self._order = np.asarray(positions, np.int64)
+        if not np.isin(self._schema.targets, self._order).all():
+            raise ValueError("the class and the labels must be among the positions")
 
     def change(self, position: int, attribute: Attribute, compute: Compute | None = None) -> None:
         """Replace an attribute by another one.
@@ -46,6 +48,8 @@ class Edit:
         attribute : the new one.
         compute : a function of a batch, which returns the new values as `attribute_values` does; None if the values
             stay.
+
+        Nothing happens if the attribute does not come out.
         """
         self._changed[position] = attribute, compute
 
@@ -83,6 +87,8 @@ class Edit:
                 attributes.insert(position, attribute)
             for old, (attribute, changed) in self._changed.items():
                 position = int(outgoing[old])
+                if position < 0:
+                    continue
                 attributes[position] = attribute
                 if changed is not None:
                     computed[position] = changed

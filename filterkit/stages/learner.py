@@ -162,8 +162,9 @@ class Learner(Stage):
             raise StageError(self.name, "there are no training rows")
         if schema.has_numeric_target:
             assert known.y is not None
-            means = np.average(known.y.reshape(len(known), -1), axis=0, weights=known.weights)
-            return make_numeric_tasks(schema, means)
+            y = known.y.reshape(len(known), -1)
+            means = np.average(y, axis=0, weights=known.weights)
+            return make_numeric_tasks(schema, np.clip(means, y.min(axis=0), y.max(axis=0)))  # rounding may leave them
         if target is None:
             return choose_label_tasks(known)
         totals = np.bincount(known.y, known.weights, len(target.values))  # type: ignore[arg-type]

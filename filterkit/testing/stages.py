@@ -281,8 +281,8 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
         except FilterkitError as error:
             said = str(error).removeprefix("--save: ")
             raise AssertionError(
-                f"{said}: return what the stage has learned from fit_rows, and use it in build; a stage with a fit of "
-                "its own returns it from get_state, and rebuilds the fitted stage in from_state"
+                f"{said}: return what the stage has learned from get_state, and rebuild the fitted stage in from_state"
+                "; a stage with fit_rows and build needs neither"
             ) from None
         try:
             loaded = load(path, known)

@@ -397,9 +397,10 @@ def _on_labels(function: Callable[[str], Any], kind: str = TEXT) -> Callable[[Tr
         if kind != TEXT:
             numbers = [np.nan if image is None else image for image in images]
             return Value(kind, np.array([*numbers, np.nan], np.float64)[text.data])
+        is_closed = text.is_closed and parts[0].kind == TEXT  # of the word ``missing``, the texts are not known
         labels = tuple(dict.fromkeys(images))
         code = {label: number for number, label in enumerate(labels)}
-        return Value(TEXT, np.array([*(code[i] for i in images), -1], np.int64)[text.data], labels, text.is_closed)
+        return Value(TEXT, np.array([*(code[i] for i in images), -1], np.int64)[text.data], labels, is_closed)
 
     return compute
 

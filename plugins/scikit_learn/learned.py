@@ -10,6 +10,8 @@ import numpy as np
 from filterkit import Schema
 from filterkit.plugin import LearnedTable, list_feature_names, make_learned_table, quoted, visible
 
+_OF_CLASSES = ("intercept_", "class_prior_", "class_count_", "class_log_prior_", "priors_")
+_OF_NEITHER = ("singular_", "alphas_", "Cs_", "train_score_")  # though there may be as many as features
 _MEMBERS = ("estimators_", "calibrated_classifiers_", "estimator_", "estimator", "best_estimator_", "final_estimator_")
 
 
@@ -36,7 +38,7 @@ def describe_estimator(
     for key in dict.fromkeys([*vars(estimator), "coef_", "feature_importances_"]):
         value: Any = getattr(estimator, key, None)
         value = value.toarray() if hasattr(value, "toarray") else value
-        value = np.atleast_1d(value) if isinstance(value, np.floating) else value
+        value = np.atleast_1d(value) if isinstance(value, np.floating) and key in _OF_CLASSES else value
         if (
             not key.endswith("_")
             or key.startswith("estimator")
@@ -44,9 +46,9 @@ def describe_estimator(
             or value.dtype.kind != "f"
         ):
             continue
-        if value.shape in ((len(classes),), (1,)) and classes:
+        if key in _OF_CLASSES and value.shape in ((len(classes),), (1,)) and classes:
             yield make_learned_table(of, classes[-len(value) :], {key: value}, top, of="class")
-        elif value.shape[-1:] == (len(names),):
+        elif key not in _OF_NEITHER and value.shape[-1:] == (len(names),):
             is_read, rows = True, value.reshape(-1, len(names))
             whose = [f"for {quoted(name)}" for name in classes[-len(rows) :]]
             if len(rows) > len(whose) or value.ndim == 1:

@@ -42,6 +42,8 @@ from .names import find_counterpart, list_names
 
 _BLOCK = 256  # rows that a model scores together
 
+_CRITERIA = ("accuracy", "f1", "auc", "mae", "rmse", "r2")
+
 
 class Predict(Learner):
     """Predict the class or the labels by any classifier or regressor of scikit-learn, or of a package like it.
@@ -88,7 +90,7 @@ class Predict(Learner):
     criterion: str | None = option(
         None,
         "Measure by which a grid is searched.  [default: accuracy, or rmse of numbers]",
-        choices=("accuracy", "f1", "auc", "mae", "rmse", "r2"),
+        choices=_CRITERIA,
     )
     folds: int = option(5, "Number of folds of the inner cross-validation.", minimum=2)
     costs: str | None = option(None, "File of costs of predictions, to predict what costs least.", names="file")
@@ -150,9 +152,13 @@ class Predict(Learner):
             what, kind = ("classes", "numeric") if is_numeric else ("numbers", "nominal")
             name = quoted(schema.attributes[schema.targets[0]].name)
             hint = f"write: predict {find_counterpart(self.class_name, is_numeric)}"
+            if is_numeric and not schema.labels:
+                hint += (
+                    f"; if its numbers stand for classes, make it nominal first, by the stage: nominal --only {name}"
+                )
             raise StageError(self.name, f"{self.class_name} predicts {what}, and {name} is {kind}; {hint}")
         if self.grid:
-            check_measure("predict: --criterion", self._criterion(is_numeric), is_numeric)
+            check_measure("predict: --criterion", self._criterion(is_numeric), is_numeric, _CRITERIA)
 
     def _criterion(self, is_numeric: bool) -> str:
         return self.criterion or ("rmse" if is_numeric else "accuracy")

@@ -532,7 +532,7 @@ def test_any_figure_can_be_plotted(tmp_path, run_in_process):
     rows = [row._replace(confusion=confusion) for row in table(drawn(2, 2, 3, 1))]
     (tmp_path / "r.csv").write_text(Results(rows).text(by_class=True))
     shown = {"curves": "F-measure", "ranks": "critical difference", "near-best": "best pair", "confusion": "predicted"}
-    assert set(shown) == set(FIGURES)
+    assert set(shown) == set(FIGURES) - {"predicted", "residuals"}  # of numbers
     for figure, text in shown.items():
         done = run_in_process(
             *("report", "r.csv", "--measure", "f1", "--figure", figure, "--plot", f"{figure}.svg"), cwd=tmp_path

@@ -294,7 +294,7 @@ def test_help_may_follow_the_input():
         (["scores", IRIS, "ig", "--clas", "1"], 2, "scores: no such option '--clas'"),
         (["--labels", "2", "--class", "1", IRIS, "l2"], 2, "--labels beside --class"),
         (["--labels", "9", IRIS, "l2"], 1, "iris.arff: --labels 9, and there are 5 attributes"),
-        (["--labels", "-1", IRIS, "l2"], 1, "a label must be nominal, {0,1} or with other values, and 'sepal length"),
+        (["--labels", "4", IRIS, "l2"], 1, "labels must be nominal, {0,1} or with other values, or all numeric, and"),
         (["--load", "x", IRIS, "l2"], 2, "a stage cannot be combined with --load: the saved chain decides"),
         (["--load", IRIS, IRIS], 1, "no saved chain, or a damaged one"),
         (["plugins", "x"], 2, "plugins: got unexpected extra argument (x); see: filterkit plugins --help"),

@@ -173,7 +173,7 @@ def test_an_invalid_choice_of_labels_is_refused(relation, class_, labels, error,
 
 
 def test_a_label_is_nominal(tmp_path):
-    said = "t.arff: a label must be nominal, {0,1} or with other values, and 'p' is a string attribute"
+    said = "t.arff: labels must be nominal, {0,1} or with other values, or all numeric, and 'p' is a string attribute"
     with pytest.raises(FilterkitError, match=f"{re.escape(said)}$"):
         read(tmp_path, "@relation r\n@attribute a numeric\n@attribute p string\n@data\n", labels=1)
 

@@ -702,7 +702,11 @@ def test_what_does_not_fit_numbers_is_refused(data, options, message):
             "svm",
             "svm: it predicts classes and labels, and 'n' is numeric; for numbers write: predict",
         ),
-        (numbers(), "bns predict Ridge", "bns: it needs a nominal class, and 'n' is numeric; if its numbers stand for"),
+        (
+            numbers(),
+            "bns predict Ridge",
+            "bns: it needs a nominal class, and 'n' is numeric; if its numbers stand for",
+        ),
     ],
 )
 def test_chains_predict_what_the_class_has(data, chain, message):

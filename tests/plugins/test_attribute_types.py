@@ -101,7 +101,7 @@ def test_a_string_class_becomes_usable(tmp_path):
 def test_messages_say_what_makes_a_class_nominal(tmp_path, chain):
     with pytest.raises(
         StageError,
-        match=r"'y' is numeric; if .*, make it nominal first, by the stage: nominal --only 'y'",
+        match=r"'y' is numeric; .*if its numbers stand for classes, .*: nominal --only 'y'",
     ):
         run(read(tmp_path, class_="y"), chain)
 

@@ -190,8 +190,8 @@ def test_a_change_without_a_word_is_found(defect, monkeypatch):
     if defect == "value":
         from filterkit_plugins.delimited.writing import Converter
 
-        numbers = Converter._numbers
-        monkeypatch.setattr(Converter, "_numbers", lambda self, X: numbers(self, X.round(3)))
+        numbers = Converter._format_numbers
+        monkeypatch.setattr(Converter, "_format_numbers", lambda self, X: numbers(self, X.round(3)))
     else:
         monkeypatch.setattr("filterkit.formats.losses.say", lambda text: None)
     wrong = round_trips.round_trips(8, 1).wrong
