@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import FilterkitError, Learner, Stage, StageError, hookimpl, option
-from filterkit.plugin import Csr, Model, Tasks, Training, interruptible
+from filterkit import FilterkitError, Learner, Schema, Stage, StageError, hookimpl, option
+from filterkit.plugin import Csr, LearnedTable, Model, Tasks, Training, interruptible, make_learned_table
 
 # How many distances are held in memory at once.
 _DISTANCES = 1 << 24
@@ -97,6 +97,10 @@ class Nearest:
         if self._columns is None:
             return {**state, "rows": self._X}
         return {**state, "data": self._X.data, "indices": self._X.indices, "indptr": self._X.indptr}
+
+    def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
+        """See `FittedLearner.describe`: the rows themselves are not shown."""
+        return [make_learned_table("", ["training rows"], {"value": [f"{len(self._truth):,}"]})]
 
     def scores(self, X: Any) -> np.ndarray:
         """Implement `Model.scores`."""

@@ -40,7 +40,7 @@ class NumericClass(NamedTuple):
         mean = float((share * place).sum())
         deviation = float(np.sqrt((share * (place - mean) ** 2).sum()))
         cuts = [SortedValues(table).reaching(number / BINS)[0] for number in range(1, BINS)]
-        return NumericClass(np.unique(cuts), low + 2 * half * mean, 2 * half * deviation)
+        return NumericClass(np.unique(cuts), 2 * (low / 2 + half * mean), half * (2 * deviation))
 
     def count_rows(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
         """Count some columns of one batch; see `ContingencyTable.of`."""

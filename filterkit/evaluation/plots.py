@@ -291,7 +291,10 @@ def _confusion(results: Results, _: list[str]) -> Sheet:
 
     from filterkit.evaluation.results import summed_confusions
 
-    found, lack = summed_confusions(results), "the results do not have the classes; evaluate with --by-class"
+    lack = "the results do not have the classes; evaluate with --by-class"
+    if results.rows[0].is_numeric:
+        lack = "confusion is a figure of classes; of numbers choose predicted or residuals"
+    found = summed_confusions(results)
     classes = max((len(each.counts.names) for each in found), default=0)
     found, sheet = _panels(results, found, "confusion", lack, classes)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])

@@ -52,13 +52,15 @@ def measure_numbers(outcome: Outcome) -> dict[str, float]:
     truth, predicted = (_rank(each, weights) for each in pair)
     ranks = outcome._replace(truth=truth, predicted=predicted, means=weights.sum() / 2)
     found["spearman"] = rate_errors(sum_errors(ranks))["pearson"]
-    found["medae"] = median_absolute_error(*pair, sample_weight=weights, multioutput="raw_values")
+    with np.errstate(over="ignore", invalid="ignore"):
+        found["medae"] = median_absolute_error(*pair, sample_weight=weights, multioutput="raw_values")
     return {name: _mean_known(found[name]) for name in OF_NUMBERS}
 
 
 def _mean_known(values: np.ndarray) -> float:
+    """Return the mean of the values that are not NaN; NaN if there are none, or if one is too large for a number."""
     known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else np.nan
+    return float(known.mean()) if len(known) and np.isfinite(known).all() else np.nan
 
 
 def sum_errors(outcome: Outcome) -> np.ndarray:
@@ -67,11 +69,11 @@ def sum_errors(outcome: Outcome) -> np.ndarray:
     For a = number − m and b = prediction − m, they are the sums by weight of 1, a, b, a², b², ab, |b − a|, (b − a)² and
     |a|.
     """
-    a, b = outcome.truth - outcome.means, outcome.predicted - outcome.means
-    error = outcome.predicted - outcome.truth
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = outcome.truth - outcome.means, outcome.predicted - outcome.means
+        error = outcome.predicted - outcome.truth
         terms = (np.ones_like(a), a, b, a * a, b * b, a * b, np.abs(error), error * error, np.abs(a))
-    return np.stack([_weights(outcome) @ each for each in terms])
+        return np.stack([_weights(outcome) @ each for each in terms])
 
 
 def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:

@@ -159,7 +159,7 @@ class Learner(Stage):
         schema = known.schema
         target = schema.class_attribute
         if not len(known):
-            raise StageError(self.name, "there are no training rows")
+            raise StageError(self.name, "there are no training rows with a known class or labels")
         if schema.has_numeric_target:
             assert known.y is not None
             y = known.y.reshape(len(known), -1)

@@ -290,7 +290,8 @@ class Correlations:
 
         gram = Gram.of_all(batches, numbers, Cfs.name)
         mean = gram.sums / gram.total
-        covariance = gram.matrix() / gram.total - np.outer(mean, mean)
+        with np.errstate(over="ignore", invalid="ignore"):
+            covariance = gram.matrix() / gram.total - np.outer(mean, mean)
         if not np.isfinite(covariance).all():
             raise StageError(Cfs.name, "the products of some values are too large for numbers; put range before it")
         variance = np.diagonal(covariance)

@@ -227,3 +227,13 @@ def test_a_mistake_is_reported_on_one_line(arguments, status, message):
     assert (done.returncode, done.stdout) == (status, "")
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1
+
+
+def test_a_numeric_class_may_reach_over_all_numbers():
+    y = np.array([1e308, -1e308, 1e308, -9e307, 3, 1e307])
+    X = np.array([[1, 2], [2, 1], [3, 5], [4, 4], [5, 9], [6, 1]])
+    found = {
+        row["attribute"]: row["correlation"] for row in filterkit.scores(make(X, y, None), "correlation").to_pylist()
+    }
+    expected = [abs(np.corrcoef(column, y / 1e300)[0, 1]) for column in X.T]
+    np.testing.assert_allclose([found["a0"], found["a1"]], expected, rtol=1e-12)

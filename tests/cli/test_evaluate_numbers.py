@@ -68,7 +68,10 @@ def test_figures_are_drawn(figure, tmp_path):
         (["--choose", "accuracy"], "--choose accuracy is a measure of classes, and a number is predicted"),
         (["--one-against-rest"], "iris: --one-against-rest is of classes and labels, and a number is predicted"),
         (["--positive", "1"], "--positive '1' needs a nominal class"),
-        (["--figure", "confusion", "--plot", "p.svg"], "--figure confusion: the results do not have the classes"),
+        (
+            ["--figure", "confusion", "--plot", "p.svg"],
+            "--figure confusion: confusion is a figure of classes; of numbers choose",
+        ),
         (["--figure", "near-best", "--plot", "p.svg"], "--figure near-best: mae has no share of its best value"),
     ],
 )

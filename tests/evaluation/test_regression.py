@@ -154,3 +154,9 @@ def test_errors_are_losses():
 def test_no_numbers_are_refused(shape):
     with pytest.raises(ValueError, match="no rows or no tasks"):
         measures(Outcome(np.ones(shape), np.ones(shape), None, False, means=np.ones(shape[1])))
+
+
+def test_errors_that_are_too_large_for_numbers_are_undefined(recwarn):
+    found = measures(outcome([1e308, -1e308, 1.0], [-1e308, 1e308, 1.0]))
+    assert all(np.isnan(found[name]) for name in ("mae", "rmse", "r2", "pearson"))
+    assert found["spearman"] == pytest.approx(-1) and not recwarn.list

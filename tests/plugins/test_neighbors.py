@@ -254,11 +254,11 @@ def test_invalid_options_are_refused(options):
         filterkit.chain(f"neighbors {options}")
 
 
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("name", ["iris", "wine"])
-def test_behind_range_it_predicts_as_ibk_of_weka(name, k, weka39, tmp_path):
-    """On rows within the range of the training rows: others widen the range of IBk for the rows after them."""
-    rows = sample(name, class_="first" if name == "wine" else "last")
+def split_for_ibk(rows, folder):
+    """Training and test rows without ties, and Weka's options for files of them.
+
+    The test rows are within the range of the training rows: others widen the range of IBk for the rows after them.
+    """
     rng = np.random.default_rng(7)
     rows = rows.replace(X=rows.X + rng.uniform(0, 1e-3, rows.X.shape))  # so that no two distances are equal
     number = rng.permutation(len(rows))
@@ -267,8 +267,16 @@ def test_behind_range_it_predicts_as_ibk_of_weka(name, k, weka39, tmp_path):
     test = test.take(np.flatnonzero(inside)).replace(start=0)
     assert len(test) > 20
     for part, batch in (("train", training), ("test", test)):
-        filterkit.write(batch, str(tmp_path / f"{part}.arff"))
-    files = ["-t", str(tmp_path / "train.arff"), "-T", str(tmp_path / "test.arff")]
+        filterkit.write(batch, str(folder / f"{part}.arff"))
+    files = ["-t", str(folder / "train.arff"), "-T", str(folder / "test.arff")]
+    return training, test, files
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("name", ["iris", "wine"])
+def test_behind_range_it_predicts_as_ibk_of_weka(name, k, weka39, tmp_path):
+    rows = sample(name, class_="first" if name == "wine" else "last")
+    training, test, files = split_for_ibk(rows, tmp_path)
     at = ["-c", "first"] if name == "wine" else []
     lines = weka(weka39, "weka.classifiers.lazy.IBk", "-K", str(k), *files, *at, "-p", "0").splitlines()
     expected = [int(line.split()[2].split(":")[0]) - 1 for line in lines if re.match(r" +\d+ +\d+:", line)]
@@ -281,16 +289,7 @@ def test_behind_range_it_predicts_as_ibk_of_weka(name, k, weka39, tmp_path):
 def test_numbers_have_the_mean_and_the_errors_of_ibk_of_weka(k, weka39, tmp_path):
     """Errors in percent are those of the mean of the training rows."""
     rows = filterkit.chain("onehot").fit(iris := sample("iris", class_="petal length (cm)")).transform(iris)
-    rng = np.random.default_rng(7)
-    rows = rows.replace(X=rows.X + rng.uniform(0, 1e-3, rows.X.shape))  # so that no two distances are equal
-    number = rng.permutation(len(rows))
-    training, test = (rows.take(np.sort(part)).replace(start=0) for part in (number[:80], number[80:]))
-    inside = ((training.X.min(axis=0) <= test.X) & (training.X.max(axis=0) >= test.X)).all(axis=1)
-    test = test.take(np.flatnonzero(inside)).replace(start=0)
-    assert len(test) > 20
-    for part, batch in (("train", training), ("test", test)):
-        filterkit.write(batch, str(tmp_path / f"{part}.arff"))
-    files = ["-t", str(tmp_path / "train.arff"), "-T", str(tmp_path / "test.arff")]
+    training, test, files = split_for_ibk(rows, tmp_path)
     at = ["-c", str(training.schema.class_index + 1)]
     arguments = ["weka.classifiers.lazy.IBk", "-K", str(k), *files, *at]
     lines = [line.split() for line in weka(weka39, *arguments, "-p", "0").splitlines()]
