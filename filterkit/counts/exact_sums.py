@@ -122,7 +122,7 @@ def add_digits(
     """
     part = np.empty_like(numbers)
     for d in range(first, len(digits)):
-        if not numbers.any():
+        if d > first + 1 and not numbers.any():  # most numbers reach over two digits
             return
         shift = 1.5 * 2.0 ** (52 - BITS * (d - 1))  # adding it rounds to the digit's last bit
         np.add(numbers, shift, out=part)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -113,12 +112,16 @@ def schema_from_json(note: Any) -> Schema:
 
 def noted(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
     """The metadata of an Arrow schema that tell a schema of filterkit, and the name of the column of weights if any."""
+    import json  # a run from ARFF to ARFF notes nothing
+
     metadata = {_SCHEMA: json.dumps(schema_to_json(schema)).encode("utf-8", "surrogatepass")}
     return metadata if weights is None else metadata | {_WEIGHTS: weights.encode()}
 
 
 def schema_noted(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
     """The schema and the name of the column of weights that `noted` wrote into metadata; None for what is not there."""
+    import json
+
     metadata = metadata or {}
     weights = metadata.get(_WEIGHTS, b"").decode("utf-8", "replace") or None
     try:
