@@ -126,6 +126,8 @@ def parse_stages(
             context = command.make_context(f"filterkit INPUT {stage.name}", list(rest), default_map=values)
             check_once(command, context, rest, f"{stage.name}: ")
         except click.NoSuchOption as error:
+            if plugins.place_of_option(error.option_name):
+                error.possibilities = None  # an option of filterkit itself is not a similar one misspelt
             hint = "" if error.possibilities else _hint(error.option_name, stage, plugins)
             raise UsageError(f"{stage.name}: {message_of(error)}{hint}") from None
         except click.UsageError as error:

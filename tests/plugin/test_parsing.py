@@ -55,7 +55,7 @@ def known():
     known.add_stage(Mark)
     known.add_stage(Place)
     known.add_stage(Put)
-    known.flags = frozenset(["--jobs", "-o"])
+    known.flags = frozenset(["--jobs", "-o", "--unseen"])
     return known
 
 
@@ -110,6 +110,7 @@ def test_the_common_seed_goes_to_stages_with_a_seed_that_is_not_given(known):
         ("mrak", "no stage 'mrak'; did you mean 'mark'?"),
         ("mark --siz 2", "mark: no such option '--siz'"),
         ("mark --jobs 2", "no such option '--jobs'; options of filterkit itself go before the input"),
+        ("mark --unseen error", "no such option '--unseen'; options of filterkit itself go before the input"),
         ("mark -o x", "options of filterkit itself go before the input"),
         ("mark --zzz", "'--zzz'; it has --size, --count, --way, --only, --bold, --tidy, --seed"),
         ("place --zzz", "place: no such option '--zzz'; it has no options"),
