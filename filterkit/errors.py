@@ -157,7 +157,12 @@ def visible(text: str) -> str:
 
 
 def suggestion(word: str, known: list[str]) -> str:
-    """``"; did you mean 'x'?"`` if a word of `known` is similar to `word`, else the empty text."""
+    """Return ``"; did you mean 'x'?"`` if a word of `known` is similar to `word`, else the empty text.
+
+    Several known words with commas between them are told to come one by one.
+    """
+    if {*word.split(",")} <= {*known}:
+        return "; give each of them by itself, not with commas"
     if len(word) > 100:  # not a typing error; and the time to compare grows with the square of the length
         return ""
     from difflib import get_close_matches

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from filterkit import ArffError, FilterkitError, PluginError, StageError, UsageError
-from filterkit.errors import file_error
+from filterkit.errors import file_error, suggestion
 
 
 class OfAPlugin(StageError):
@@ -87,3 +87,16 @@ def test_an_error_about_a_file_is_also_an_oserror_of_that_kind(kind, caught):
     assert not isinstance(error, BrokenPipeError)  # which ends the command in silence
     assert str(error) == "x.arff: it said so"
     assert (error.errno, error.strerror, error.filename) == (5, "it said so", "/a/x.arff")
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("naem", "; did you mean 'name'?"),
+        ("name,age", "; give each of them by itself, not with commas"),
+        ("name,x", "; did you mean 'name'?"),
+        ("quite another", ""),
+    ],
+)
+def test_a_similar_word_is_suggested(word, hint):
+    assert suggestion(word, ["name", "age"]) == hint
