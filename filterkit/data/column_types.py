@@ -85,7 +85,8 @@ def infer_text_attribute(
     """
     if pattern := find_date_format(words):
         return Attribute(name, "date", format=pattern)
-    if not 0 < len(words) <= min(most, count // 2):
+    is_few = 0 < len(words) <= min(most, count // 2)
+    if not is_few and not are_truth_values(words):
         return Attribute(name, "string")
     return label_attribute(name, words, order)
 

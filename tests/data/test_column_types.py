@@ -60,6 +60,8 @@ def test_decimal_commas_are_told():
         (["b", "a"], 4, Attribute("x", "nominal", ("b", "a"))),
         (["b", "a"], 3, Attribute("x", "string")),
         (["a"], 2, Attribute("x", "nominal", ("a",))),
+        (["True", "False"], 3, Attribute("x", "nominal", ("True", "False"))),
+        (["True", "yes"], 3, Attribute("x", "string")),
         ([], 0, Attribute("x", "string")),
         (["2024-05-31", "2024-06-01"], 2, Attribute("x", "date", format="yyyy-MM-dd")),
         (["2024-05-31", "2024-06-31"], 4, Attribute("x", "nominal", ("2024-05-31", "2024-06-31"))),
