@@ -112,7 +112,7 @@ def strings_at(offsets: np.ndarray, text: Any) -> Any:
 
 
 def order(array: Any) -> np.ndarray:
-    """int64 (n,): the places of the elements in ascending order; equal ones stay in order."""
+    """int64 (n,): the positions of the elements in ascending order; equal ones stay in order."""
     options = ArraySortOptions("ascending")
     return np.frombuffer(call_function("array_sort_indices", [array], options).buffers()[1], np.int64)
 
@@ -140,10 +140,10 @@ def join_lists(offsets: np.ndarray, texts: Any, separator: str) -> Any:
     return call_function("binary_join", [lists, _scalar(separator)])
 
 
-def take(array: Any, places: Any) -> Any:
-    """The elements of `array` at `places`, an Arrow array of integers or a numpy array of int32 or int64."""
-    places = numbers(places) if isinstance(places, np.ndarray) else places
-    return call_function("array_take", [array, places])
+def take(array: Any, positions: Any) -> Any:
+    """The elements of `array` at `positions`, an Arrow array of integers or a numpy array of int32 or int64."""
+    positions = numbers(positions) if isinstance(positions, np.ndarray) else positions
+    return call_function("array_take", [array, positions])
 
 
 def replace(texts: Any, chosen: np.ndarray, words: Any) -> Any:

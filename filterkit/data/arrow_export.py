@@ -39,11 +39,11 @@ def to_table(batch: Batch) -> Any:
     features = iter(range(len(X)))
     passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
     arrays = []
-    for place, attribute in enumerate(schema.attributes):
+    for position, attribute in enumerate(schema.attributes):
         if attribute.kind not in ("numeric", "nominal"):
             arrays.append(next(passthrough))
             continue
-        values = batch.y if place == schema.class_index else X[next(features)]
+        values = batch.y if position == schema.class_index else X[next(features)]
         assert values is not None
         if attribute.kind == "numeric":
             arrays.append(arrow.numbers(values, np.isnan(values)))

@@ -139,9 +139,9 @@ def infer_columns(
     if weights is not None and weights not in names:
         raise FilterkitError(f"there is no column {quoted(weights)} of weights{suggestion(weights, names)}")
     if (name := weights or noted_weights) is not None and name in names:
-        place = names.index(name)
-        rows = _row_weights(name, table.column(place))
-        table = table.remove_column(place)
+        position = names.index(name)
+        rows = _row_weights(name, table.column(position))
+        table = table.remove_column(position)
     others = [
         name
         for name, column in zip(table.column_names, table.columns)

@@ -80,8 +80,8 @@ class _Coded(Generic[T]):
         """The codes, also if there is but one value, `count` times."""
         return np.zeros(count, np.int32) if self.codes is None else self.codes
 
-    def at(self, place: int) -> T:
-        return self.distinct[0 if self.codes is None else int(self.codes[place])]
+    def at(self, position: int) -> T:
+        return self.distinct[0 if self.codes is None else int(self.codes[position])]
 
     def only(self) -> T | None:
         """The value if all are the same, else None."""
@@ -89,8 +89,8 @@ class _Coded(Generic[T]):
             return self.distinct[0]
         return self.at(0) if len(self.codes) and (self.codes == self.codes[0]).all() else None
 
-    def take(self, places: np.ndarray | slice) -> _Coded[T]:
-        return self if self.codes is None else _Coded(self.distinct, self.codes[places])
+    def take(self, positions: np.ndarray | slice) -> _Coded[T]:
+        return self if self.codes is None else _Coded(self.distinct, self.codes[positions])
 
     def each(self, function: Callable[[T], Any], count: int, dtype: type) -> np.ndarray:
         """(count,): ``function`` of each value; it is called once for each distinct one."""
@@ -168,15 +168,15 @@ class Attributes(Sequence[Attribute]):
             np.concatenate([part._scores for part in parts]),
         )
 
-    def take(self, places: np.ndarray, names: Texts | None = None) -> Attributes:
-        """The attributes at int `places`, of which several may be the same, with other names if they are given."""
+    def take(self, positions: np.ndarray, names: Texts | None = None) -> Attributes:
+        """The attributes at int `positions`, of which several may be the same, with other names if they are given."""
         scores = self._scores
         if self._starts is not None:
-            scores = scores[ranges(self._starts[places], self._counts[places])]
+            scores = scores[ranges(self._starts[positions], self._counts[positions])]
         elif len(scores):
-            scores = scores.reshape(len(self), -1)[places].ravel()
-        names = self.names.take(places) if names is None else names
-        return Attributes(names, self._rest.take(places), self._metrics.take(places), scores)
+            scores = scores.reshape(len(self), -1)[positions].ravel()
+        names = self.names.take(positions) if names is None else names
+        return Attributes(names, self._rest.take(positions), self._metrics.take(positions), scores)
 
     def as_numeric(self, chosen: np.ndarray | None = None) -> Attributes:
         """Make attributes numeric where bool `chosen` is true, or all if it is None; weights and scores stay."""
@@ -246,15 +246,15 @@ class Attributes(Sequence[Attribute]):
         return len(self.names)
 
     @overload
-    def __getitem__(self, place: SupportsIndex) -> Attribute: ...
+    def __getitem__(self, position: SupportsIndex) -> Attribute: ...
     @overload
-    def __getitem__(self, place: slice) -> Attributes: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> Attribute | Attributes:
-        if not isinstance(place, slice):
-            place = range(len(self))[place]
-            pairs = tuple(zip(self._metrics.at(place), self._some_scores(place, place + 1).tolist()))
-            return tuple.__new__(Attribute, (self.names[place], *self._rest.at(place), pairs))
-        first, stop, step = place.indices(len(self))
+    def __getitem__(self, position: slice) -> Attributes: ...
+    def __getitem__(self, position: SupportsIndex | slice) -> Attribute | Attributes:
+        if not isinstance(position, slice):
+            position = range(len(self))[position]
+            pairs = tuple(zip(self._metrics.at(position), self._some_scores(position, position + 1).tolist()))
+            return tuple.__new__(Attribute, (self.names[position], *self._rest.at(position), pairs))
+        first, stop, step = position.indices(len(self))
         if step != 1:
             return self.take(np.arange(first, stop, step))
         stop = max(first, stop)
@@ -381,31 +381,31 @@ def by_nominal(attributes: Sequence[Attribute], function: Callable[[tuple[str, .
     """``function`` of the labels of each nominal attribute, by its position; the same object where labels are equal."""
     if isinstance(attributes, Attributes):
         sets, codes = attributes.label_sets
-        places = np.flatnonzero(attributes.of_kinds("nominal"))
-        made = {code: function(sets[code]) for code in set(codes[places].tolist())}
-        return {place: made[code] for place, code in zip(places.tolist(), codes[places].tolist())}
+        positions = np.flatnonzero(attributes.of_kinds("nominal"))
+        made = {code: function(sets[code]) for code in set(codes[positions].tolist())}
+        return {position: made[code] for position, code in zip(positions.tolist(), codes[positions].tolist())}
     known: dict[tuple[str, ...], U] = {}
     found = {}
-    for place, each in enumerate(attributes):
+    for position, each in enumerate(attributes):
         if each[1] == "nominal":
             if each[2] not in known:
                 known[each[2]] = function(each[2])
-            found[place] = known[each[2]]
+            found[position] = known[each[2]]
     return found
 
 
 def place_of(attributes: Sequence[Attribute], name: str) -> int | None:
     """The position of the first attribute of this name; None if there is none."""
     if isinstance(attributes, Attributes):
-        return attributes.names.place(name)
-    return next((place for place, each in enumerate(attributes) if each[0] == name), None)
+        return attributes.names.find(name)
+    return next((position for position, each in enumerate(attributes) if each[0] == name), None)
 
 
-def taken(attributes: Sequence[Attribute], places: np.ndarray) -> ManyOrFew:
-    """The attributes at int `places`."""
+def taken(attributes: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
+    """The attributes at int `positions`."""
     if isinstance(attributes, Attributes):
-        return attributes.take(places)
-    return tuple([attributes[place] for place in places.tolist()])
+        return attributes.take(positions)
+    return tuple([attributes[position] for position in positions.tolist()])
 
 
 def joined(*parts: Sequence[Attribute]) -> ManyOrFew:
@@ -423,9 +423,9 @@ def first_twin(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
         return None
     first: dict[str, int] = {}
     return next(
-        (before, place)
-        for place, each in enumerate(attributes)
-        if (before := first.setdefault(each[0], place)) != place
+        (before, position)
+        for position, each in enumerate(attributes)
+        if (before := first.setdefault(each[0], position)) != position
     )
 
 

@@ -113,8 +113,8 @@ def _by_number_or_pattern(stage: str, flag: str, schema: Schema, text: str) -> C
     forced = text.startswith("@")
     listed = text.removeprefix("@")
     if all(_RANGE.fullmatch(part) for part in listed.split(",")):
-        places = attribute_numbers(stage, flag, listed, len(schema.attributes))
-        return lambda place, _: place in places
+        positions = attribute_numbers(stage, flag, listed, len(schema.attributes))
+        return lambda position, _: position in positions
     if forced and not any(a.name.startswith("@") for a in schema.attributes):
         kinds = ", ".join(f"@{kind}" for kind in KINDS)
         raise StageError(stage, f"{flag}: there is no type {quoted(text)}; it may be {kinds}, or a range as @2,5-7")
@@ -129,6 +129,6 @@ def _explain_no_match(schema: Schema, text: str, names: list[str]) -> str:
     others = {a.name: (i, a) for i, a in enumerate(schema.attributes)}
     if text not in others:
         return f"no attribute is named {quoted(text)}{suggestion(text, names)}"
-    place, attribute = others[text]
-    what = "the class or a label" if place in schema.targets else f"a {attribute.kind} attribute"
+    position, attribute = others[text]
+    what = "the class or a label" if position in schema.targets else f"a {attribute.kind} attribute"
     return f"{quoted(text)} is {what}, which this stage does not work on"

@@ -40,20 +40,20 @@ class Entries(NamedTuple):
         return values
 
 
-def to_columns(batch: Batch, places: Sequence[int] | None = None) -> list[Any]:
+def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
     """One column for each attribute, in the form that the module describes. A sparse batch is made dense by column.
 
-    `places` are those of the attributes in the schema, by default of all.
+    `positions` are those of the attributes in the schema, by default of all.
     """
-    return [column.dense() if isinstance(column, Entries) else column for column in columns_of(batch, places)]
+    return [column.dense() if isinstance(column, Entries) else column for column in columns_of(batch, positions)]
 
 
-def columns_of(batch: Batch, places: Sequence[int] | None = None) -> list[Any]:
+def columns_of(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
     """Do what `to_columns` does, but return the columns of a sparse X as `Entries`."""
     attributes, column_map = batch.schema.attributes, ColumnMap.find(batch.schema)
     X = batch.csr.matrix().tocsc() if batch.sparse else None
     columns: list[Any] = []
-    for i in range(len(attributes)) if places is None else places:
+    for i in range(len(attributes)) if positions is None else positions:
         if X is not None and column_map.part[i] == IN_X:
             part = slice(*X.indptr[column_map.column[i] :][:2])
             columns.append(Entries(X.indices[part], X.data[part], len(batch)))

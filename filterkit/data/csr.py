@@ -43,7 +43,7 @@ class Csr(NamedTuple):
 
     @staticmethod
     def from_entries(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> Csr:
-        """The matrix with these entries, which are given in any order, but only one for each place.
+        """The matrix with these entries, which are given in any order, but only one for each row and column.
 
         Parameters
         ----------
@@ -52,9 +52,9 @@ class Csr(NamedTuple):
         shape : (rows, columns) of the matrix.
         """
         height, width = shape
-        place = rows.astype(np.int64) * width + columns
-        if (place[1:] < place[:-1]).any():
-            order = np.argsort(place, kind="stable")  # fast, because most entries come in sorted runs
+        position = rows.astype(np.int64) * width + columns
+        if (position[1:] < position[:-1]).any():
+            order = np.argsort(position, kind="stable")  # fast, because most entries come in sorted runs
             rows, columns, values = rows[order], columns[order], values[order]
         indptr = np.searchsorted(rows, np.arange(height + 1)).astype(np.int32)
         return Csr(values, columns.astype(np.int32), indptr, width)
@@ -109,9 +109,9 @@ class Csr(NamedTuple):
 
     def only(self, columns: np.ndarray) -> Csr:
         """Some of the columns, which are given by their numbers, ascending."""
-        place = np.full(self.columns, -1, np.int32)
-        place[columns] = np.arange(len(columns), dtype=np.int32)
-        column = place[self.indices]
+        position = np.full(self.columns, -1, np.int32)
+        position[columns] = np.arange(len(columns), dtype=np.int32)
+        column = position[self.indices]
         stays = column >= 0
         indptr = np.concatenate([[0], np.cumsum(stays)])[self.indptr].astype(np.int32)
         return Csr(self.data[stays], column[stays], indptr, len(columns))
@@ -126,9 +126,9 @@ class Csr(NamedTuple):
 
     def columns_of(self, order: np.ndarray) -> Csr:
         """All columns in a new order, which is given by their numbers."""
-        place = np.empty(self.columns, np.int32)
-        place[order] = np.arange(self.columns, dtype=np.int32)
-        column = place[self.indices]
+        position = np.empty(self.columns, np.int32)
+        position[order] = np.arange(self.columns, dtype=np.int32)
+        column = position[self.indices]
         return Csr.from_entries(self.row_of_entry, column, self.data, self.shape)
 
     def toarray(self) -> np.ndarray:

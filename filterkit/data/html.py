@@ -55,12 +55,12 @@ def _text(value: Any) -> str:
 def schema_table(schema: Schema) -> str:
     """The attributes of a schema, as many as are read at a glance, and always a class."""
     count = len(schema.attributes)
-    places = _first(count, _ATTRIBUTES, schema.targets)
+    positions = _first(count, _ATTRIBUTES, schema.targets)
     role = "class" if schema.labels == () else "label"
     targets = set(schema.targets)
     rows = [
         (i + 1, a.name, a.kind, _described(a), role if i in targets else "")
-        for i, a in ((i, schema.attributes[i]) for i in places)
+        for i, a in ((i, schema.attributes[i]) for i in positions)
     ]
     counted, form = _describe_form(schema)
     caption = f"{schema.relation}: {counted}, {form} rows{_describe_class(schema)}"
@@ -110,17 +110,17 @@ def batch_table(batch: Batch) -> str:
     caption = f"{schema.relation}: {len(batch):,} {form} row{'s' * (len(batch) != 1)}, {counted}"
     caption += _describe_class(schema) + (", weights" if batch.weights is not None else "")
     left_out = f"{len(batch) - len(some):,} more rows" if len(batch) > len(some) else ""
-    places = _first(len(schema.attributes), _COLUMNS, schema.targets)
-    hidden = len(schema.attributes) - len(places)
+    positions = _first(len(schema.attributes), _COLUMNS, schema.targets)
+    hidden = len(schema.attributes) - len(positions)
     header: list[str] = []
     rows: list[list[Any]] = [[] for _ in range(len(some))]
     if batch.sparse and hidden:
-        places = [*schema.passthrough_indices[:_VALUES], *schema.targets[:_VALUES]]
+        positions = [*schema.passthrough_indices[:_VALUES], *schema.targets[:_VALUES]]
         header, rows = ["values other than 0"], [[text] for text in _list_nonzero(some)]
     elif hidden:
         left_out = ", ".join(filter(None, (left_out, f"{hidden:,} more attributes")))
-    for place, column in zip(places, to_columns(some, places)):
-        attribute = schema.attributes[place]
+    for position, column in zip(positions, to_columns(some, positions)):
+        attribute = schema.attributes[position]
         header.append(attribute.name)
         for row, value in zip(rows, column):
             row.append(_value(attribute, value))

@@ -60,7 +60,7 @@ def with_noted(
     ------
     FilterkitError : there is no such class, or it has no such value.
     """
-    before = {a.name: (place, a) for place, a in enumerate(known.attributes)} if known is not None else {}
+    before = {a.name: (position, a) for position, a in enumerate(known.attributes)} if known is not None else {}
     attributes = [_restored(each, before[name][1] if name in before else None) for name, (each, _) in found.items()]
     columns = [column for _, column in found.values()]
     labels: tuple[int, ...] = ()
@@ -69,11 +69,11 @@ def with_noted(
     if class_ is None:
         index = None
         if known is not None:
-            places = {name: i for i, (name, each) in enumerate(zip(found, attributes)) if each.kind in _CLASS_KINDS}
-            index = None if known.class_attribute is None else places.get(known.class_attribute.name)
+            positions = {name: i for i, (name, each) in enumerate(zip(found, attributes)) if each.kind in _CLASS_KINDS}
+            index = None if known.class_attribute is None else positions.get(known.class_attribute.name)
             kinds = {a.kind for a in known.label_attributes}
-            places = {name: i for name, i in places.items() if attributes[i].kind in kinds}
-            labels = tuple(sorted(places[a.name] for a in known.label_attributes if a.name in places))
+            positions = {name: i for name, i in positions.items() if attributes[i].kind in kinds}
+            labels = tuple(sorted(positions[a.name] for a in known.label_attributes if a.name in positions))
             relation = with_labels_moved(relation, known.labels, labels, len(found)) if labels else relation
             if index is not None and positive is None and known.positive in attributes[index].values:
                 positive = known.positive

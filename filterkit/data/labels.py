@@ -84,17 +84,17 @@ def _some(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int,
 
 def _named(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[int, ...]:
     """The positions, ascending, of the attributes with these names or of these patterns."""
-    place = {attribute.name: i for i, attribute in enumerate(attributes)}
+    position = {attribute.name: i for i, attribute in enumerate(attributes)}
     found: set[int] = set()
     for name in names:
-        if name in place:
-            found.add(place[name])
+        if name in position:
+            found.add(position[name])
             continue
         from fnmatch import fnmatchcase
 
-        matching = [i for other, i in place.items() if fnmatchcase(other, name)]
+        matching = [i for other, i in position.items() if fnmatchcase(other, name)]
         if not matching:
-            raise FilterkitError(f"--labels: no attribute {quoted(name)}{suggestion(name, list(place))}")
+            raise FilterkitError(f"--labels: no attribute {quoted(name)}{suggestion(name, list(position))}")
         found.update(matching)
     return tuple(sorted(found))
 
@@ -122,8 +122,8 @@ def _names_in_file(path: str) -> list[str]:
 
 def _columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:
     """The columns of the features of `schema`, and of its labels, in the X of `flat`, which holds both."""
-    places = flat.feature_indices
-    return np.searchsorted(places, schema.feature_indices), np.searchsorted(places, list(schema.labels))
+    positions = flat.feature_indices
+    return np.searchsorted(positions, schema.feature_indices), np.searchsorted(positions, list(schema.labels))
 
 
 def split(batch: Batch, schema: Schema) -> Batch:

@@ -131,7 +131,7 @@ class Schema:
     def replace(self, **changes: Any) -> Schema:
         """A copy with some of the constructor's arguments changed.
 
-        If the name of the relation declares the labels, as in MEKA, and they move, the name declares their new places.
+        If the name of the relation declares the labels, as in MEKA, and they move, it declares their new positions.
         """
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
             return self._unchecked(**changes)
@@ -194,7 +194,7 @@ class Schema:
     @cached_property
     def has_numeric_target(self) -> bool:
         """Whether the class, or what `labels` names, is numeric."""
-        return any(self.attributes[place].kind == "numeric" for place in self.targets)
+        return any(self.attributes[position].kind == "numeric" for position in self.targets)
 
     @cached_property
     def label_values(self) -> LabelValues:
@@ -328,7 +328,7 @@ class Schema:
         Parameters
         ----------
         features : the new columns of X, numeric or nominal, in order.
-        source : int (new columns,), ascending: the column of the present X whose place each takes.
+        source : int (new columns,), ascending: the column of the present X whose position each takes.
         changes : `sparse` and `zero`, as for `replace`.
 
         Raises
@@ -341,15 +341,15 @@ class Schema:
             raise ValueError(f"source must have ascending numbers of the {self.width} columns")
         if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():
             return self.replace(attributes=self._exchanged(features), **changes)
-        counts = np.ones(len(self.attributes), dtype=np.int64)  # of attributes that take the place of each
+        counts = np.ones(len(self.attributes), dtype=np.int64)  # of attributes that replace each
         counts[self.feature_indices] = np.bincount(source, minlength=self.width)
-        place = counts.cumsum() - counts
+        position = counts.cumsum() - counts
         others = np.delete(np.arange(len(counts)), self.feature_indices)
-        attributes = _at_places(features, taken(self.attributes, others), place[others])
-        return self.replace(attributes=attributes, **self.targets_at(place), **changes)
+        attributes = _at_places(features, taken(self.attributes, others), position[others])
+        return self.replace(attributes=attributes, **self.targets_at(position), **changes)
 
     def _exchanged(self, features: Sequence[Attribute]) -> ManyOrFew:
-        """The attributes, with `features` in place of those of X."""
+        """The attributes, with `features` instead of those of X."""
         others = np.delete(np.arange(len(self.attributes)), self.feature_indices)
         return _at_places(features, taken(self.attributes, others), others)
 
@@ -358,15 +358,15 @@ class Schema:
         count = len(self.attributes)
         while count and count - 1 in self.targets:
             count -= 1
-        place = {i: i + len(features) * (i >= count) for i in self.targets}
+        position = {i: i + len(features) * (i >= count) for i in self.targets}
         attributes = joined(self.attributes[:count], features, self.attributes[count:])
-        return self.replace(attributes=attributes, **self.targets_at(place))
+        return self.replace(attributes=attributes, **self.targets_at(position))
 
-    def targets_at(self, place: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
-        """The arguments of `replace` for class and labels, whose new positions `place` gives by their present ones."""
+    def targets_at(self, position: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
+        """The arguments of `replace` for class and labels; `position` maps their present positions to the new ones."""
         return {
-            "class_index": None if self.class_index is None else int(place[self.class_index]),
-            "labels": tuple(int(place[i]) for i in self.labels),
+            "class_index": None if self.class_index is None else int(position[self.class_index]),
+            "labels": tuple(int(position[i]) for i in self.labels),
         }
 
 
@@ -382,14 +382,14 @@ def told_apart(totals: np.ndarray) -> list[int]:
     return [int(max(range(len(totals)), key=lambda code: (-totals[code], code)))] if len(totals) else []
 
 
-def _at_places(features: Sequence[Attribute], others: Sequence[Attribute], places: np.ndarray) -> ManyOrFew:
-    """`features` in order, with `others` between them, which come to stand at int `places`."""
-    if not len(places) or places[0] == len(features):
+def _at_places(features: Sequence[Attribute], others: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
+    """`features` in order, with `others` between them, which come to stand at int `positions`."""
+    if not len(positions) or positions[0] == len(features):
         return joined(features, others)
     count = len(features) + len(others)
     order = np.empty(count, np.int64)
     is_other = np.zeros(count, bool)
-    is_other[places] = True
+    is_other[positions] = True
     order[is_other] = np.arange(len(features), count)
     order[~is_other] = np.arange(len(features))
     return taken(joined(features, others), order)
@@ -421,11 +421,11 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
                 f"--class {one_line(choice, 60)}: the attributes are numbered from 1 to {len(attributes)}"
             )
         return int(choice) - 1
-    place = place_of(attributes, choice)
-    if place is None:
+    position = place_of(attributes, choice)
+    if position is None:
         names = list(names_of(attributes))
         raise FilterkitError(f"--class: no attribute {quoted(choice)}{suggestion(choice, names)}")
-    return place
+    return position
 
 
 def same_class(attributes: Sequence[Attribute], schema: Schema) -> int | None:
@@ -434,5 +434,5 @@ def same_class(attributes: Sequence[Attribute], schema: Schema) -> int | None:
     A string attribute is no class, and stays a column until an `Alignment` finds labels in it.
     """
     target = schema.class_attribute
-    place = None if target is None else place_of(attributes, target.name)
-    return None if place is None or attributes[place].kind == "string" else place
+    position = None if target is None else place_of(attributes, target.name)
+    return None if position is None or attributes[position].kind == "string" else position

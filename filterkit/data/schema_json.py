@@ -53,8 +53,8 @@ def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
     """Attributes as JSON, a list of what `attribute_to_json` makes of each."""
     if isinstance(attributes, Attributes):
         notes: list[Any] = list(attributes.names)
-        for place in np.flatnonzero(~attributes.is_plain).tolist():
-            notes[place] = attribute_to_json(attributes[place])
+        for position in np.flatnonzero(~attributes.is_plain).tolist():
+            notes[position] = attribute_to_json(attributes[position])
         return notes
     return [attribute_to_json(each) for each in attributes]
 

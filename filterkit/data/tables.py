@@ -50,8 +50,8 @@ def from_table(
         decimal; a time has parts of a millisecond.
     """
     attributes = schema.attributes
-    for place in [i for i, a in enumerate(attributes) if a.name in rounded] if rounded else ():
-        table = table.set_column(place, table.schema.names[place], _rounded(table.column(place)))
+    for position in [i for i, a in enumerate(attributes) if a.name in rounded] if rounded else ():
+        table = table.set_column(position, table.schema.names[position], _rounded(table.column(position)))
     y = None
     if schema.class_index is not None:
         target = attributes[schema.class_index]
@@ -105,27 +105,27 @@ def without_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
 
 def _features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
     """X; all columns of float64 are converted at once."""
-    places = schema.feature_indices
+    positions = schema.feature_indices
     types = table.schema.types
-    fast = np.array([types[i] == pa.float64() and not n for i, n in zip(places.tolist(), schema.nominal)], bool)
+    fast = np.array([types[i] == pa.float64() and not n for i, n in zip(positions.tolist(), schema.nominal)], bool)
     X = np.empty((table.num_rows, 0))
     if fast.any() and table.num_rows:
-        (part,) = table.select(places[fast].tolist()).combine_chunks().to_batches()
+        (part,) = table.select(positions[fast].tolist()).combine_chunks().to_batches()
         X = part.to_tensor(null_to_nan=True, row_major=True).to_numpy()
     if fast.all() and len(fast) and table.num_rows:
         return np.asarray(X)
-    mixed = np.empty((table.num_rows, len(places)))
+    mixed = np.empty((table.num_rows, len(positions)))
     if table.num_rows:
         mixed[:, fast] = X
     for column in np.flatnonzero(~fast).tolist():
-        place = int(places[column])
-        mixed[:, column] = _column(table, place, schema.attributes[place], unseen)
+        position = int(positions[column])
+        mixed[:, column] = _column(table, position, schema.attributes[position], unseen)
     return mixed
 
 
-def _column(table: Any, place: int, attribute: Attribute, unseen: bool) -> np.ndarray:
+def _column(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
     """float64 values of a numeric or nominal attribute, NaN for missing; `unseen` as for `from_table`."""
-    array = arrow.one_chunk(table.column(place))
+    array = arrow.one_chunk(table.column(position))
     if attribute.kind == "nominal":
         return _codes(array, attribute, unseen)
     if pa.types.is_dictionary(array.type) or is_text(array.type):
@@ -249,6 +249,6 @@ def joined_rows(*parts: Any) -> memoryview:
     return arrow.text_of(arrow.join(*parts))
 
 
-def taken(texts: Sequence[str], places: np.ndarray) -> Any:
-    """The Arrow array of the texts at int32 `places`."""
-    return arrow.take(arrow.strings(texts), places)
+def taken(texts: Sequence[str], positions: np.ndarray) -> Any:
+    """The Arrow array of the texts at int32 `positions`."""
+    return arrow.take(arrow.strings(texts), positions)

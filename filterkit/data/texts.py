@@ -58,11 +58,11 @@ class Texts(Sequence[str]):
 
         Parameters
         ----------
-        parts : (texts, places), where int (n,) `places` says which of the texts comes next in each of the n new ones.
+        parts : (texts, positions), where int (n,) `positions` says which of the texts each of the n new ones is.
         """
         from filterkit.data import arrow
 
-        array = arrow.join(*(arrow.take(texts._array, places.astype(np.int64)) for texts, places in parts))
+        array = arrow.join(*(arrow.take(texts._array, positions.astype(np.int64)) for texts, positions in parts))
         return Texts(np.frombuffer(array.buffers()[2] or b"", np.uint8), arrow.bounds(array))
 
     @staticmethod
@@ -88,9 +88,9 @@ class Texts(Sequence[str]):
         """The characters of these texts alone."""
         return self.characters[int(self.bounds[0]) : int(self.bounds[-1])]
 
-    def take(self, places: np.ndarray) -> Texts:
-        """The texts at int `places`."""
-        return Texts.joined((self, places))
+    def take(self, positions: np.ndarray) -> Texts:
+        """The texts at int `positions`."""
+        return Texts.joined((self, positions))
 
     def encoded(self) -> bytes:
         """The UTF-8 text of all, one after the other."""
@@ -100,15 +100,15 @@ class Texts(Sequence[str]):
         return len(self.bounds) - 1
 
     @overload
-    def __getitem__(self, place: SupportsIndex) -> str: ...
+    def __getitem__(self, position: SupportsIndex) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> Texts: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> str | Texts:
-        if not isinstance(place, slice):
-            place = range(len(self))[place]
-            begin, end = self.bounds[place : place + 2].tolist()
+    def __getitem__(self, position: slice) -> Texts: ...
+    def __getitem__(self, position: SupportsIndex | slice) -> str | Texts:
+        if not isinstance(position, slice):
+            position = range(len(self))[position]
+            begin, end = self.bounds[position : position + 2].tolist()
             return self.characters[begin:end].tobytes().decode("utf-8", "surrogatepass")
-        first, stop, step = place.indices(len(self))
+        first, stop, step = position.indices(len(self))
         if step == 1:  # the characters are shared
             return Texts(self.characters, self.bounds[first : max(first, stop) + 1])
         return self.take(np.arange(first, stop, step))
@@ -125,7 +125,7 @@ class Texts(Sequence[str]):
                 yield from [some[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(cuts)]
 
     def __contains__(self, text: object) -> bool:
-        return isinstance(text, str) and self.place(text) is not None
+        return isinstance(text, str) and self.find(text) is not None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Texts):
@@ -134,13 +134,13 @@ class Texts(Sequence[str]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def place(self, text: str) -> int | None:
+    def find(self, text: str) -> int | None:
         """Return the index of the first text that equals `text`; None if there is none."""
         wanted = text.encode("utf-8", "surrogatepass")
-        places = np.flatnonzero(self.lengths == len(wanted))
+        positions = np.flatnonzero(self.lengths == len(wanted))
         for offset, character in enumerate(wanted):
-            places = places[self.characters[self.bounds[places] + offset] == character]
-        return int(places[0]) if len(places) else None
+            positions = positions[self.characters[self.bounds[positions] + offset] == character]
+        return int(positions[0]) if len(positions) else None
 
     def first_twin(self) -> tuple[int, int] | None:
         """The first text that has come before: where it came before, and where it comes again. None if all differ."""
@@ -157,9 +157,9 @@ class Texts(Sequence[str]):
         again = ~begins_run(hashes[order])
         again[:-1] |= again[1:]
         first: dict[str, int] = {}
-        for place in np.sort(order[again]).tolist():  # few, unless there are twins
-            if (before := first.setdefault(self[place], place)) != place:
-                return before, place
+        for position in np.sort(order[again]).tolist():  # few, unless there are twins
+            if (before := first.setdefault(self[position], position)) != position:
+                return before, position
         return None
 
     def _hashes(self) -> np.ndarray:
@@ -188,7 +188,7 @@ class Texts(Sequence[str]):
         return np.array(arrow.are_among(self._array, others._array).to_pylist(), bool)
 
     def order(self) -> np.ndarray:
-        """int64 (n,): the places of the texts in the order of their code points, in which Python sorts them, too."""
+        """int64 (n,): the positions of the texts in the order of their code points, in which Python sorts them, too."""
         from filterkit.data import arrow
 
         return arrow.order(self._array)
@@ -225,8 +225,8 @@ class TextSet(Set[str]):
     def __len__(self) -> int:
         return len(self._texts)
 
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        return list(self._texts)[place]
+    def __getitem__(self, position: int | slice) -> str | list[str]:
+        return list(self._texts)[position]
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, islice(self, _SHOWN)))

@@ -43,7 +43,7 @@ def without_unknown(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOr
     for i, values in by_nominal(attributes, tuple).items():
         ours = known.get(attributes[i].name)
         if ours is not None and not ours.issuperset(values):
-            stay = tuple(v for place, v in enumerate(values) if v in ours or (sparse and not place))
+            stay = tuple(v for position, v in enumerate(values) if v in ours or (sparse and not position))
             fewer[i] = attributes[i]._replace(values=stay)
     return _exchange(attributes, fewer)
 

@@ -126,9 +126,11 @@ def parse_stages(
             context = command.make_context(f"filterkit INPUT {stage.name}", list(rest), default_map=values)
             check_once(command, context, rest, f"{stage.name}: ")
         except click.NoSuchOption as error:
-            if plugins.place_of_option(error.option_name):
-                error.possibilities = None  # an option of filterkit itself is not a similar one misspelt
-            hint = "" if error.possibilities else _hint(error.option_name, stage, plugins)
+            hint = plugins.place_of_option(error.option_name)
+            if hint:  # whatever options of the stage are similar
+                error = click.NoSuchOption(error.option_name)
+            elif not error.possibilities:
+                hint = _list_options(error.option_name, stage)
             raise UsageError(f"{stage.name}: {message_of(error)}{hint}") from None
         except click.UsageError as error:
             raise UsageError(f"{stage.name}: {message_of(error)}") from None
@@ -153,12 +155,12 @@ def _move_value_back(command: click.Command, words: list[str]) -> list[str]:
     return [*words[1:first], words[0], *rest]
 
 
-def _hint(flag: str, stage: type[Stage], plugins: Registry) -> str:
-    """The end of a message about an option that a stage does not have."""
+def _list_options(flag: str, stage: type[Stage]) -> str:
+    """Return the end of a message about an option that a stage does not have: those that it has."""
     if flag[1:].isdecimal():  # a negative number
         return ""
     known = [flag_of(field) for field in fields_of(stage) if not field.metadata["bare"]]
-    return plugins.place_of_option(flag) or (f"; it has {', '.join(known)}" if known else "; it has no options")
+    return f"; it has {', '.join(known)}" if known else "; it has no options"
 
 
 def read_stages(

@@ -58,7 +58,7 @@ def test_texts_are_put_one_after_the_other(some, others):
 def test_places_and_members_are_those_of_a_list(some, others):
     texts = Texts.of(some)
     for each in [*some, *others]:
-        assert texts.place(each) == (some.index(each) if each in some else None)
+        assert texts.find(each) == (some.index(each) if each in some else None)
         assert (each in texts) == (each in some)
     assert texts.isin(Texts.of(others)).tolist() == [each in others for each in some]
 
