@@ -26,7 +26,7 @@ def keep_freed_memory() -> None:
     """
     pool = "ARROW_DEFAULT_MEMORY_POOL"
     os.environ.setdefault(pool, str(KEEPING_ENVIRONMENT[pool]))
-    mallopt = _of_glibc("mallopt")
+    mallopt = _find_glibc_function("mallopt")
     if mallopt is not None and not any(name.startswith("MALLOC_") for name in os.environ):
         for name, option in _OPTIONS.items():
             mallopt(option, KEEPING_ENVIRONMENT[name])
@@ -37,11 +37,11 @@ def give_back_freed_memory() -> None:
 
     It takes some milliseconds for each 100 MB.
     """
-    malloc_trim = _of_glibc("malloc_trim")
+    malloc_trim = _find_glibc_function("malloc_trim")
     if malloc_trim is not None:
         malloc_trim(0)
 
 
-def _of_glibc(function: str) -> Callable[..., int] | None:
+def _find_glibc_function(function: str) -> Callable[..., int] | None:
     """A function of glibc; None where another library takes its place."""
     return getattr(ctypes.CDLL(None), function, None) if sys.platform.startswith("linux") else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from filterkit.arff.form import Arff
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.given import Table, given_batches
+from filterkit.data.given import Table, as_batches
 from filterkit.data.labels import Labels
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.output import open_output
@@ -77,7 +77,7 @@ def batches(
     with Reader(
         kind, place, class_, positive, encoding, block_size, None, None, labels, lenient, unseen, complete=complete
     ) as reader:
-        yield from _watched(reader, progress)
+        yield from _show_progress(reader, progress)
 
 
 def read(
@@ -98,10 +98,10 @@ def read(
     with Reader(
         kind, place, class_, positive, encoding, None, None, None, labels, lenient, unseen, complete=complete
     ) as reader:
-        return concatenate(_watched(reader, progress), reader.schema)
+        return concatenate(_show_progress(reader, progress), reader.schema)
 
 
-def _watched(reader: Reader, progress: bool | None) -> Iterator[Batch]:
+def _show_progress(reader: Reader, progress: bool | None) -> Iterator[Batch]:
     """The batches of an input, with progress, if wanted, which by default is only in a notebook."""
     shown = ReadingProgress(in_notebook() if progress is None else progress)
     return shown.watch(reader.batches(), reader)
@@ -145,7 +145,7 @@ def write(
     if precision is not None and not kind.rounds:
         raise UsageError(f"precision does not apply to {kind.title}, and {quoted(place, PATH)} is that")
     comments = [comments] if isinstance(comments, str) else comments
-    stream = iter(given_batches(rows))
+    stream = iter(as_batches(rows))
     first = next(stream, None)
     if first is None:
         raise FilterkitError("there is no batch to write; an empty one would do")

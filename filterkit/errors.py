@@ -260,7 +260,7 @@ def culprit(error: BaseException) -> str:
     return found
 
 
-def unexpected(error: BaseException) -> str:
+def explain_unexpected(error: BaseException) -> str:
     """The message about an error that is not filterkit's, with the notes that say where it came up.
 
     Without a note, it names the plugin in whose code the error came up, if it is one.

@@ -29,11 +29,11 @@ def say(text: str, is_error: bool = False) -> None:
     if is_error or text.startswith(start):
         start, color = ("filterkit:", _ERROR) if is_error else (start, _WARNING)
         if has_color(sys.stderr):
-            text = colored(start, color) + text.removeprefix(start)
+            text = color_text(start, color) + text.removeprefix(start)
     draw(text + "\n")
 
 
-def colored(text: str, color: str) -> str:
+def color_text(text: str, color: str) -> str:
     """`text` as a terminal shows it in a color or in bold type, which `color` says in the terminal's code."""
     return f"\033[{color}m{text}\033[0m"
 

@@ -29,7 +29,7 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import describe_no_rows
 from filterkit.data.csr import Csr
 from filterkit.data.frames import to_pandas
-from filterkit.data.given import check_integers, given_batch, is_table, mixed_rows, text_rows, texts_given
+from filterkit.data.given import as_batch, check_integers, convert_mixed_rows, is_table, text_rows, texts_given
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
 from filterkit.plugin.registry import Registry, registry
@@ -56,7 +56,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """
         chain, batch = self._training(X, y, sample_weight)
         with _value_errors():
-            self.fitted_ = chain.fit(_counted(batch), progress=False)
+            self.fitted_ = chain.fit(_drop_weightless(batch), progress=False)
         return self
 
     def _check_stages(self, stages: list[Stage]) -> None:
@@ -69,7 +69,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """
         raise NotImplementedError
 
-    def _transformed(self, X: Any) -> Batch:
+    def _transform(self, X: Any) -> Batch:
         """The rows X, (rows, features), as they come out of the fitted chain."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
@@ -96,7 +96,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             if len(y) != len(batch):
                 raise ValueError(f"y has {len(y)} rows and X {len(batch)}")
             with _value_errors():
-                batch = self._with_class(batch, y, [stage for stage in chain.stages if _needs_y(stage)])
+                batch = self._attach_class(batch, y, [stage for stage in chain.stages if _needs_y(stage)])
         if sample_weight is not None:
             _check_mask(sample_weight, "sample_weight")
             weights = _check_sample_weight(sample_weight, batch.X, dtype=np.float64, ensure_non_negative=True)
@@ -121,11 +121,9 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             else:
                 name = self.fitted_.incoming.attributes[0].name
             return text_rows(values, name)
-        mixed = mixed_rows(X, None if reset else self.fitted_.incoming)
+        mixed = convert_mixed_rows(X, None if reset else self.fitted_.incoming)
         if mixed is None and not reset and not self._has_numbers:
-            mixed = (
-                given_batch(X, self.fitted_.incoming) if is_table(X) else None
-            )  # a column without values tells no kind
+            mixed = as_batch(X, self.fitted_.incoming) if is_table(X) else None  # a column without values tells no kind
         if mixed is not None:
             validate_data(self, X, reset=reset, skip_check_array=True)
             if reset:
@@ -136,10 +134,10 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         if reset:
             self._has_numbers = True
         names = getattr(self, "feature_names_in_", None)
-        features = [Attribute(str(name)) for name in (_numbered(X.shape[1]) if names is None else names)]
+        features = [Attribute(str(name)) for name in (_number_names(X.shape[1]) if names is None else names)]
         return _batch(X, Schema("X", features, sparse=scipy.sparse.issparse(X)))
 
-    def _with_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
+    def _attach_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
         """The training rows with y as their class, nominal or numeric; without it, if it is numbers that none needs."""
         _check_labels(y)
         is_numeric = self._has_numeric_class(y, needed_by)
@@ -162,7 +160,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         """The parameters; with `deep`, including the options of the stages."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
-            for prefix, stage in _named(self._stages()):
+            for prefix, stage in _name_stages(self._stages()):
                 params |= {f"{prefix}__{option}": value for option, value in options_of(stage).items()}
         return params
 
@@ -178,12 +176,12 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         given = {key: value for key, value in params.items() if key not in own}
         if given:
             with _value_errors():
-                stages = list(_named(Chain.parse(str(self.chain)).stages))
+                stages = list(_name_stages(Chain.parse(str(self.chain)).stages))
                 known = {f"{name}__{option}" for name, stage in stages for option in options_of(stage)}
                 unknown = next((key for key in given if key not in known), None)
                 if unknown is not None:
                     raise ValueError(f"invalid parameter {unknown!r} for the chain {self.chain!r}")
-                self.chain = str(Chain(_changed(name, stage, given) for name, stage in stages))
+                self.chain = str(Chain(_change_options(name, stage, given) for name, stage in stages))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -198,7 +196,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _stages(self) -> list[Stage]:
         """The stages of the chain; none if it is invalid, which only `fit` reports."""
         try:
-            return _parsed(str(self.chain), registry())
+            return _parse_chain(str(self.chain), registry())
         except FilterkitError:
             return []
 
@@ -254,7 +252,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         """Fit the chain and return the transformed training rows; arguments and errors are those of `fit`."""
         chain, batch = self._training(X, y, sample_weight)
         with _value_errors():
-            counted = _counted(batch)
+            counted = _drop_weightless(batch)
             self.fitted_, out = chain.fit_transform(counted, progress=False)
             if len(counted) < len(batch):  # rows without weight are transformed, too
                 every = self.fitted_.transform(batch, progress=False)
@@ -262,7 +260,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
                 assert batch.weights is not None
                 order[np.flatnonzero(batch.weights)] = np.arange(len(batch), len(batch) + len(out))
                 out = concatenate([every, out], every.schema).take(order)
-            return self._given_back(out, X)
+            return self._make_output(out, X)
 
     def transform(self, X: Any) -> Any:
         """Transform X, (rows, features), to (rows, columns).
@@ -274,7 +272,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         ValueError : X does not have the features that the chain was fitted on, or a stage cannot transform it.
         """
         with _value_errors():
-            return self._given_back(self._transformed(X), X)
+            return self._make_output(self._transform(X), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """object (columns,): the names of the columns that `transform` returns.
@@ -291,7 +289,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         if hasattr(self, "n_features_in_"):
             given = _check_feature_names_in(self, input_features)
             if input_features is not None and not hasattr(self, "feature_names_in_"):
-                names = [_renamed(name, given) for name in names]
+                names = [_rename_column(name, given) for name in names]
         return np.array(names, dtype=object)
 
     def _keeps_kinds(self) -> bool:
@@ -303,7 +301,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         """What `transform` is to return: ``default``, ``pandas`` or ``polars``."""
         return str(_get_output_config("transform", self)["dense"])
 
-    def _given_back(self, out: Batch, X: Any) -> Any:
+    def _make_output(self, out: Batch, X: Any) -> Any:
         """The rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
         container = self._container()
         if self._keeps_kinds():
@@ -340,7 +338,7 @@ class _ChainPredictor(_ChainEstimator):
 
     def _predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         with _value_errors():
-            out = self._transformed(X)
+            out = self._transform(X)
             return self._learner().read_predictions(out)
 
     def _check_stages(self, stages: list[Stage]) -> None:
@@ -379,7 +377,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         The method is there if the learner has probabilities.
         """
         _, scores = self._predictions(X)
-        return self._by_class(scores, 0.0, lambda positive: 1 - positive)
+        return self._split_by_class(scores, 0.0, lambda positive: 1 - positive)
 
     @available_if(lambda self: self._learner().model.threshold == 0)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
@@ -389,10 +387,12 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         """
         _, scores = self._predictions(X)
         least = scores.min(axis=1, keepdims=True) - 1
-        found = self._by_class(scores, least, np.negative)
+        found = self._split_by_class(scores, least, np.negative)
         return found[:, 1] if found.shape[1] == 2 else found
 
-    def _by_class(self, scores: np.ndarray, unseen: Any, opposite: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    def _split_by_class(
+        self, scores: np.ndarray, unseen: Any, opposite: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
         """Scores as float64 (rows, classes).
 
         Parameters
@@ -453,7 +453,7 @@ class _value_errors:
 
 
 @lru_cache(maxsize=256)
-def _parsed(chain: str, plugins: Registry) -> list[Stage]:
+def _parse_chain(chain: str, plugins: Registry) -> list[Stage]:
     """The stages of a chain, to look at and not to fit: scikit-learn asks for tags and parameters again and again."""
     return Chain.parse(chain, plugins).stages
 
@@ -480,11 +480,11 @@ def _needs_y(stage: Stage) -> bool:
     return stage.needs_class or isinstance(stage, Learner)
 
 
-def _numbered(count: int) -> list[str]:
+def _number_names(count: int) -> list[str]:
     return [f"x{number}" for number in range(count)]
 
 
-def _named(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
+def _name_stages(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
     """The stages with distinct names: a second stage `shape` is `shape_2`."""
     seen: dict[str, int] = {}
     for stage in stages:
@@ -492,7 +492,7 @@ def _named(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
         yield stage.name if seen[stage.name] == 1 else f"{stage.name}_{seen[stage.name]}", stage
 
 
-def _changed(name: str, stage: Stage, given: dict[str, Any]) -> Stage:
+def _change_options(name: str, stage: Stage, given: dict[str, Any]) -> Stage:
     """`stage` with the options that are `given` as ``name__option``.
 
     All options of the stage are set at once, because one may need another.
@@ -515,7 +515,7 @@ def _batch(X: Any, schema: Schema) -> Batch:
     return Batch(schema, matrix)
 
 
-def _counted(batch: Batch) -> Batch:
+def _drop_weightless(batch: Batch) -> Batch:
     """The rows that have weight; all of them, if none has."""
     if batch.weights is None or batch.weights.all() or not batch.weights.any():
         return batch
@@ -543,7 +543,7 @@ def _frame(batch: Batch, container: str, index: Any) -> Any:
     return frame if index is None or callable(index) else frame.set_axis(index, axis=0)
 
 
-def _renamed(name: str, given: np.ndarray) -> str:
+def _rename_column(name: str, given: np.ndarray) -> str:
     """The name of a column that comes from feature x7, say, with the name that this feature was given."""
     found = re.match(r"x(0|[1-9][0-9]*)(?![0-9])", name)
     return name if found is None or int(found[1]) >= len(given) else f"{given[int(found[1])]}{name[found.end() :]}"

@@ -60,7 +60,7 @@ class TemporaryFolder:
             _made.add(self.path)  # before it is there, so that a signal cannot come in between
             try:
                 os.mkdir(self.path, 0o700)
-                self._lock = locked(self.path)
+                self._lock = create_locked(self.path)
             except BaseException:
                 shutil.rmtree(self.path, ignore_errors=True)
                 raise
@@ -94,7 +94,7 @@ def _prefix() -> str:
     return f"filterkit-{own_mark()}-"
 
 
-def locked(folder: str) -> IO[bytes]:
+def create_locked(folder: str) -> IO[bytes]:
     """A new file in `folder`, which gets its name when it is locked, so that nobody finds it without the lock."""
     path = os.path.join(folder, _LOCK)
     held = open(f"{path}.new", "xb")

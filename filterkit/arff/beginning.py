@@ -10,7 +10,7 @@ from filterkit.files.contents import explain_not_text
 from filterkit.files.endings import other_format
 from filterkit.files.lines import Lines, count_lines
 from filterkit.files.source import Source
-from filterkit.formats.row_counts import stated_rows
+from filterkit.formats.row_counts import find_stated_rows
 
 _EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows that need not be kept
 
@@ -80,7 +80,7 @@ def find_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, 
         are rows of empty fields, which are errors.
     dropped : the number of lines in the pieces left out.
     row : the first characters of the row; empty if there is no row.
-    stated : see `stated_rows`; of the pieces left out.
+    stated : see `find_stated_rows`; of the pieces left out.
     """
     dropped, kept, row, stated = 0, bytearray(), b"", None
     lines = Lines(source, rest, block_size)
@@ -88,7 +88,7 @@ def find_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, 
         begin = skip_separators(text)
         if not kept and _EMPTY.fullmatch(text):
             dropped += count_lines(text)
-            of_this = stated_rows(text)
+            of_this = find_stated_rows(text)
             stated = stated if of_this is None else of_this
             continue
         kept += text

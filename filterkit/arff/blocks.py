@@ -17,8 +17,8 @@ from filterkit.errors import ArffError
 from filterkit.files.lines import Block, count_lines, cut, first_line
 from filterkit.files.rejects import Rejected
 from filterkit.formats.base import Parsed
-from filterkit.formats.notes import EMPTY, ROUNDED, TOO_LARGE, UNSEEN, Note, merged
-from filterkit.formats.row_counts import FileRows, stated_rows
+from filterkit.formats.notes import EMPTY, ROUNDED, TOO_LARGE, UNSEEN, Note, merge_notes
+from filterkit.formats.row_counts import FileRows, find_stated_rows
 
 # The exact path reads fewer bytes than this, of one block or of several, before pyarrow could be imported.
 SMALL = 1 << 16
@@ -65,8 +65,8 @@ class BlockParser:
         self._bytes += len(block.text)
         exactly = self._bytes < SMALL and not _fast_is_loaded()
         parsed = (self._parse_exactly if exactly else self._parse)(block)
-        notes = merged(parsed.notes + _note_rounded(block, parsed.batch))
-        rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), stated_rows(block.text))
+        notes = merge_notes(parsed.notes + _note_rounded(block, parsed.batch))
+        rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), find_stated_rows(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
     def _line_by_line(self, block: Block) -> Parsed:
@@ -79,7 +79,7 @@ class BlockParser:
             this, text = text[: (end := first_line(text))], text[end:]
             of_this: list[Note] = []
             try:
-                rows += self._corrected(this.decode("utf-8", "surrogateescape"), line, of_this)
+                rows += self._correct_line(this.decode("utf-8", "surrogateescape"), line, of_this)
                 notes += of_this
             except ArffError as error:
                 error.source = name
@@ -87,9 +87,9 @@ class BlockParser:
                     raise
                 rejected.append(Rejected(this, name, line, error))
             line += count_lines(this)
-        return _parsed(exact.batch_of(rows, self.layout), notes, rejected)
+        return _make_parsed(exact.batch_of(rows, self.layout), notes, rejected)
 
-    def _corrected(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
+    def _correct_line(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
         """The rows in a line, which is corrected if need and permission be; what is noted is added to `notes`."""
         try:
             return self._rows(text, line, notes, self.unseen and not self.lenient)
@@ -128,16 +128,16 @@ class BlockParser:
 
             found = fast.parse_block(text, self.layout)
             if found is not None:
-                return _parsed(found)
-            if (filled := self._filled(text, line)) is not None:
+                return _make_parsed(found)
+            if (filled := self._fill_empty_fields(text, line)) is not None:
                 return filled
             if len(text) > SMALLEST_HALF and (middle := cut(text[: len(text) // 2])):
                 head = self._parse(Block(text[:middle], line, name))
-                return joined(head, self._parse(Block(text[middle:], line + count_lines(text[:middle]), name)))
+                return join_parsed(head, self._parse(Block(text[middle:], line + count_lines(text[:middle]), name)))
         return self._parse_exactly(block)
 
-    def _filled(self, text: bytes, line: int) -> Parsed | None:
-        """Dense rows by the fast path, with ``?`` in empty fields; None if that may not be what `_corrected` does.
+    def _fill_empty_fields(self, text: bytes, line: int) -> Parsed | None:
+        """Dense rows by the fast path, with ``?`` in empty fields; None if that may not be what `_correct_line` does.
 
         Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
         """
@@ -149,7 +149,7 @@ class BlockParser:
         filled = text.replace(b",,", b",?,").replace(b",,", b",?,")
         found = fast.parse_block(filled, self.layout)
         note = Note(EMPTY, line + count_lines(text[:first]), len(filled) - len(text))
-        return None if found is None else _parsed(found, [note])
+        return None if found is None else _make_parsed(found, [note])
 
     def _parse_exactly(self, block: Block) -> Parsed:
         """Rows by the exact path: all at once, or each by itself if one cannot be read."""
@@ -160,10 +160,10 @@ class BlockParser:
             rows = self._rows(block.text.decode("utf-8", "surrogateescape"), block.line, notes, unseen)
         except ArffError:
             return self._line_by_line(block)
-        return _parsed(exact.batch_of(rows, self.layout), notes)
+        return _make_parsed(exact.batch_of(rows, self.layout), notes)
 
 
-def _parsed(
+def _make_parsed(
     found: tuple[Batch, dict[int, np.ndarray]], notes: Iterable[Note] = (), rejected: Iterable[Rejected] = ()
 ) -> Parsed:
     return Parsed(found[0], tuple(rejected), tuple(notes), found[1])
@@ -187,7 +187,7 @@ def _note_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
     return ()
 
 
-def joined(head: Parsed, tail: Parsed) -> Parsed:
+def join_parsed(head: Parsed, tail: Parsed) -> Parsed:
     """The rows of `head`, and then those of `tail`."""
     shift = len(head.batch)
     omitted = dict(head.omitted)

@@ -20,7 +20,7 @@ _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 def parse(plain: Plain, layout: Layout) -> Batch:
     """The batch of dense rows. What it raises is caught by `filterkit.arff.fast`."""
-    text, weights = _without_weights(plain.text)
+    text, weights = _split_weights(plain.text)
     apart = layout.textual.copy()
     if layout.class_index is not None:
         apart[layout.class_index] = True
@@ -56,7 +56,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
     )
 
 
-def _without_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
+def _split_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
     """The text as a CSV, and the weight of each row, None if there are no weights.
 
     Raises

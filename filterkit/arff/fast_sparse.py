@@ -65,7 +65,7 @@ def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
         [0 if i in layout.dates else OMITTED] * (len(pairs.indptr) - 1)
         for i in np.flatnonzero(layout.other >= 0).tolist()
     ]
-    values = _with_words(pairs, plain.marked, layout, passthrough)
+    values = _encode_words(pairs, plain.marked, layout, passthrough)
     omitted = take_omitted(passthrough)
     batch = Batch(
         layout.schema,
@@ -125,7 +125,7 @@ def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
     return _Pairs(lines, ends, indptr, positions, csv.finite_numbers(value), missing)
 
 
-def _with_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: list[list[Any]]) -> np.ndarray:
+def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: list[list[Any]]) -> np.ndarray:
     """`pairs.values` with the codes of nominal values; fills `passthrough` in."""
     if layout.class_alone:
         # Only the last pair of a row can be the class. Other pairs are numbers, or missing.

@@ -13,7 +13,7 @@ from filterkit.arff.number_texts import row_texts, spaced_texts
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
-from filterkit.data.numbers import rounded, weight_text
+from filterkit.data.numbers import round_number, weight_text
 
 _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
 
@@ -131,10 +131,10 @@ class FastFormatter:
         target, labels = schema.class_index, self._format.labels
         class_is_last = target is None or (target == len(schema.attributes) - 1 and target in labels)
         if class_is_last and not schema.passthrough and (np.diff(X.indptr) > 0).all():
-            return self._filled_rows(batch, position, texts, codes)
+            return self._join_full_rows(batch, position, texts, codes)
         return self._any_rows(batch, position, arrow.take(texts, codes))
 
-    def _filled_rows(self, batch: Batch, position: np.ndarray, texts: Any, codes: np.ndarray) -> list[memoryview]:
+    def _join_full_rows(self, batch: Batch, position: np.ndarray, texts: Any, codes: np.ndarray) -> list[memoryview]:
         """Rows that all have a value, where the class is the last attribute.
 
         One look-up gives each value and the text before it. That text is a comma and the index; before the first
@@ -217,6 +217,6 @@ def round_significant(values: np.ndarray, digits: int | None) -> np.ndarray:
         return values
     bits = np.ascontiguousarray(values).view(np.int64).ravel()  # which tell -0 from 0
     distinct, which = np.unique(bits, return_inverse=True)
-    return np.array([rounded(value, digits) for value in distinct.view(np.float64).tolist()])[which].reshape(
+    return np.array([round_number(value, digits) for value in distinct.view(np.float64).tolist()])[which].reshape(
         values.shape
     )

@@ -14,7 +14,7 @@ from filterkit.arff.table import ArffTable
 from filterkit.arff.writer import Formatter, header_pieces
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
-from filterkit.data.unseen import unknown_values, with_fitted_labels, with_more_values, without_unknown
+from filterkit.data.unseen import add_values, adopt_fitted_labels, drop_unknown_values, find_unknown_values
 from filterkit.errors import FilterkitError
 from filterkit.files.lines import Block
 from filterkit.files.source import Source
@@ -57,12 +57,12 @@ def _open_first(form: Arff, opening: Opening, source: Source) -> ArffTable:
         head = b""  # it would correct each, is not worth it, or may go on in other files
     table.note_opening(opening, head)
     if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
-        table.attributes = with_fitted_labels(table.attributes, opening.like)
+        table.attributes = adopt_fitted_labels(table.attributes, opening.like)
     if opening.like is not None and opening.unseen:
-        table.attributes = without_unknown(table.attributes, opening.like, table.sparse)
+        table.attributes = drop_unknown_values(table.attributes, opening.like, table.sparse)
     if opening.extend:
         added = _find_undeclared(form, opening, source)
-        table.attributes = with_more_values(table.declared, added)
+        table.attributes = add_values(table.declared, added)
         more = [describe_added(source.name, table.attributes[i].name, values) for i, values in added.items()]
         table.notes = (*more, *table.notes)
     return table
@@ -91,13 +91,13 @@ def _find_undeclared(form: Arff, opening: Opening, source: Source) -> dict[int, 
                 for block in chain([Block(b"", 1, "")], table.parts()):
                     new = [(note.position, note.text) for note in parser(block).notes if note.kind == UNSEEN]
                     if not block.text:
-                        new = list(unknown_values(table.declared, attributes))
+                        new = list(find_unknown_values(table.declared, attributes))
                     for position, value in new:
                         values = found.setdefault(position, [])
                         if value not in values and not (opening.lenient and value.lower() == KEELS):
                             values.append(value)
                     if new:  # the fast path reads these values from now on
-                        attributes = with_more_values(first.attributes, found)
+                        attributes = add_values(first.attributes, found)
                         now = Layout(Schema("", attributes, sparse=first.sparse))
                         parser = BlockParser(now, opening.rejects, opening.lenient, True, layout)
     except FilterkitError:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit.data.attributes import by_nominal, of_kinds
+from filterkit.data.attributes import map_labels, of_kinds
 from filterkit.data.csr import Csr
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import Schema
@@ -46,7 +46,7 @@ class Layout:
         passthrough = list(schema.passthrough_indices)
         self.other = np.full(self.count, -1, np.int64)
         self.other[passthrough] = np.arange(len(passthrough))
-        self.codes = by_nominal(attributes, lambda labels: {label: code for code, label in enumerate(labels)})
+        self.codes = map_labels(attributes, lambda labels: {label: code for code, label in enumerate(labels)})
         self.dates: dict[int, DateFormat] = {}
         for i in passthrough:
             if attributes[i].kind == "date":

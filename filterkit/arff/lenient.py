@@ -138,7 +138,7 @@ class _Mender:
         if value is None:
             return None
         kind_of_repair = QUOTES if "'" in field or '"' in field else BLANKS
-        return self._note(kind_of_repair, value, f"{quoted(value, 30)} as one value", in_quotes(value))
+        return self._note(kind_of_repair, value, f"{quoted(value, 30)} as one value", quote_token(value))
 
     def _note(self, kind: str, found: str, hint: str, text: str) -> str:
         self.repairs.append((kind, found))
@@ -185,6 +185,6 @@ def text_of(field: str, labels: Mapping[str, int] | None = None) -> str | None:
     return field
 
 
-def in_quotes(text: str) -> str:
+def quote_token(text: str) -> str:
     """`text` as a quoted token."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from filterkit.arff.header import DATA, Header, Pieces, parse_header, skip_separators
-from filterkit.arff.lenient import in_quotes, text_of
+from filterkit.arff.lenient import quote_token, text_of
 from filterkit.errors import ArffError
 from filterkit.formats.notes import DECLARATION, KEEL
 
@@ -74,7 +74,7 @@ def read_leniently(pieces: Pieces, error: ArffError) -> tuple[Header, int, bytes
         begun = False
         for line in piece.splitlines(keepends=True):
             begun = begun or DATA.match(line, skip_separators(line)) is not None
-            mended = None if begun else _mended(line)
+            mended = None if begun else _mend_line(line)
             if mended is not None:
                 found.append((len(lines) + 1, mended))
                 line = mended.text.encode("utf-8", "surrogateescape") + line[len(line.rstrip(b"\r\n")) :]
@@ -94,10 +94,10 @@ def hint(pieces: Pieces, error: ArffError) -> str:
     if error.line is None or error.line < pieces.first:
         return ""
     lines = b"".join(pieces.kept).splitlines()[error.line - pieces.first :][:1]
-    return "; --lenient reads it" if lines and _mended(lines[0]) is not None else ""
+    return "; --lenient reads it" if lines and _mend_line(lines[0]) is not None else ""
 
 
-def _mended(line: bytes) -> Mended | None:
+def _mend_line(line: bytes) -> Mended | None:
     """A line that the strict reader refuses, rewritten; None if it is sound, or its meaning is not beyond doubt."""
     keyword = _KEYWORD.match(line)
     if keyword is None:
@@ -156,7 +156,7 @@ def _name(text: str) -> str | None:
     if _WORD.fullmatch(text) or _TOKEN.fullmatch(text):
         return text
     name = text_of(text) if text and not _TYPES.search(text) else None
-    return None if name is None else in_quotes(name)
+    return None if name is None else quote_token(name)
 
 
 def _labels(text: str) -> str | None:
@@ -169,7 +169,7 @@ def _labels(text: str) -> str | None:
         label: str | None = item["quoted"] or item["bare"].strip(_BLANKS)
         if label and not item["quoted"] and not _WORD.fullmatch(label):
             value = text_of(label)
-            label = None if value is None else in_quotes(value)
+            label = None if value is None else quote_token(value)
         if label is None:
             return None
         labels += [label] if label else []

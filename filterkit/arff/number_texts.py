@@ -76,7 +76,7 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     kinds = text[ends]
     if separator != ",":
         text = np.where(text == _COMMA, np.uint8(ord(separator)), text)
-    pieces = _replaced(text, ends, words)
+    pieces = _replace_words(text, ends, words)
     bounds = arrow.bounds(pieces)
     rows = np.zeros(len(X) + 1, np.int32)
     rows[1:-1] = bounds[1:-1:2][kinds == _ROW_END]
@@ -137,7 +137,7 @@ def _slices(text: np.ndarray, begins: list[int], stops: list[int]) -> list[memor
     return [text.data[begin:stop] for begin, stop in zip(begins, stops)]
 
 
-def _replaced(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
+def _replace_words(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
     """JSON with something else at some places.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from filterkit.data.attributes import by_nominal
+from filterkit.data.attributes import map_labels
 from filterkit.data.batch import Batch
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Schema
 from filterkit.errors import FilterkitError, quoted
@@ -40,7 +40,7 @@ class RowFormat:
         self.schema = schema.replace(labels=()) if schema.labels else schema
         self.sparse = sparse
         self.precision = precision
-        self.labels = by_nominal(schema.attributes, lambda labels: [*map(quote, labels), "?"])
+        self.labels = map_labels(schema.attributes, lambda labels: [*map(quote, labels), "?"])
 
     def passthrough_texts(self, batch: Batch) -> list[list[str]]:
         """The ARFF text of each column of `Batch.passthrough`, ``?`` for missing.

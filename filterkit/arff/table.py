@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from functools import reduce
 
 from filterkit.arff.beginning import find_row, read_header
-from filterkit.arff.blocks import BlockParser, joined
+from filterkit.arff.blocks import BlockParser, join_parsed
 from filterkit.arff.header import Header
 from filterkit.arff.layout import Layout
-from filterkit.data.attributes import ManyOrFew, describe_difference, place_of
+from filterkit.data.attributes import ManyOrFew, describe_difference, find_attribute
 from filterkit.data.schema import Schema
 from filterkit.errors import ArffError, FilterkitError, quoted
-from filterkit.files.lines import Block, count_lines, cut, lengthened
+from filterkit.files.lines import Block, count_lines, cut, read_to_line_end
 from filterkit.files.source import Source
 from filterkit.files.stretches import seen
 from filterkit.formats.base import Files, Opening, Parsed
 from filterkit.formats.notes import Note
-from filterkit.formats.row_counts import FileRows, stated_rows
+from filterkit.formats.row_counts import FileRows, find_stated_rows
 from filterkit.formats.text import BLOCK_SIZE, TextTable
 
 
@@ -44,7 +44,7 @@ class ArffTable(TextTable):
     newline = b""
     omits_texts = True
     further: FurtherFiles
-    _lengthened = staticmethod(lengthened)
+    _lengthened = staticmethod(read_to_line_end)
 
     def __init__(self, header: Header, source: Source, rest: bytes, line: int, size: int | None) -> None:
         rest, empty_lines, row, stated = find_row(source, rest, max(size or BLOCK_SIZE, 4096))
@@ -54,7 +54,7 @@ class ArffTable(TextTable):
         self.declared, self.history = header.attributes, header.history
         self.notes = tuple(Note(kind, line, name=source.name) for kind, line in header.repairs)
         self.file_rows = FileRows(source.name, stated=stated, is_own=header.is_own)
-        if header.output is not None and place_of(header.attributes, header.output) is not None:
+        if header.output is not None and find_attribute(header.attributes, header.output) is not None:
             self.class_ = header.output  # which KEEL's @outputs names alone
         if self._begin is not None:
             self.small_file_size = self._size
@@ -182,9 +182,9 @@ class PartParser:
         ------
         FilterkitError : a file or a row cannot be read.
         """
-        return self._of_files(part) if isinstance(part, Files) else self.parser(part)
+        return self._read_files(part) if isinstance(part, Files) else self.parser(part)
 
-    def _of_files(self, part: Files) -> Parsed:
+    def _read_files(self, part: Files) -> Parsed:
         """The rows of files: of all at once, if there is nothing to say about a place in one of them.
 
         A lenient parser has something to say about headers, too, and reads each file by itself.
@@ -200,7 +200,7 @@ class PartParser:
         for block, notes, rows in read:
             one = self.parser(block)
             several.append(one._replace(notes=notes + one.notes, files=(rows, *one.files)))
-        return reduce(joined, several)
+        return reduce(join_parsed, several)
 
 
 def _rows_of_files(files: list[tuple[bytes, FileRows]], whole: FileRows) -> tuple[FileRows, ...]:
@@ -217,7 +217,7 @@ def _rows_of_files(files: list[tuple[bytes, FileRows]], whole: FileRows) -> tupl
     if not first.is_own:  # nobody asks for the number of each
         return (whole._replace(name=first.name, is_own=first.is_own),)
     # No file can have more rows than lines before its last one. So if all have that many together, each has.
-    found = [(stated_rows(text), count_lines(text.lstrip()) - 1, rows) for text, rows in files]
+    found = [(find_stated_rows(text), count_lines(text.lstrip()) - 1, rows) for text, rows in files]
     if any(stated != lines for stated, lines, _ in found) or sum(lines for _, lines, _ in found) != whole.n_rows:
         return ()
     return tuple(rows._replace(n_rows=lines, stated=stated) for stated, lines, rows in found)

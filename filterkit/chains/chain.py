@@ -21,7 +21,7 @@ from filterkit.chains.fitting import Tell, fit_stages
 from filterkit.chains.rows import Rows, open_rows
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
-from filterkit.data.given import Table, given_batch, given_batches
+from filterkit.data.given import Table, as_batch, as_batches
 from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
@@ -168,7 +168,7 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
         yield rows
         return
     opened = nullcontext(engine) if isinstance(engine, Engine) else engine_on(engine, jobs, registry())
-    with opened as engine, open_rows(given_batches(rows), engine, spool_share(memory)) as training:
+    with opened as engine, open_rows(as_batches(rows), engine, spool_share(memory)) as training:
         yield training
 
 
@@ -276,7 +276,7 @@ class FittedChain:
         UsageError : `unseen` is something else.
         """
         check_unseen(unseen)
-        batch = given_batch(batch, self.incoming)
+        batch = as_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
             batch = self._align(batch.schema, unseen).apply(batch)
         with StageProgress(progress, len(self.stages), "applied") as tell, add_remedies():

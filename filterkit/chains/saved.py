@@ -20,7 +20,7 @@ import numpy as np
 
 from filterkit._version import __version__
 from filterkit.chains.chain import Chain, FittedChain
-from filterkit.data.batch import Batch, empty, passthrough_table, unknown
+from filterkit.data.batch import Batch, empty, make_missing_targets, passthrough_table
 from filterkit.data.contract import kind_of
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
@@ -330,4 +330,6 @@ def _transform_samples(fitted: FittedChain) -> None:
         row = np.where(schema.nominal & (schema.label_counts < 2), 0.0, value)[None, :]
         passthrough = passthrough_table(schema, [[None] for _ in schema.passthrough])
         with suppress(StageError):
-            fitted.transform(Batch(schema, row, unknown(schema, 1), None, passthrough).in_form(schema.sparse))
+            fitted.transform(
+                Batch(schema, row, make_missing_targets(schema, 1), None, passthrough).in_form(schema.sparse)
+            )

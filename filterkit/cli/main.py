@@ -32,7 +32,15 @@ from filterkit.cli.options import (
 )
 from filterkit.cli.printing import JSON
 from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
-from filterkit.errors import FilterkitError, StageError, UsageError, or_of_a_file, quoted, suggestion, unexpected
+from filterkit.errors import (
+    FilterkitError,
+    StageError,
+    UsageError,
+    explain_unexpected,
+    or_of_a_file,
+    quoted,
+    suggestion,
+)
 from filterkit.messages import draw, message_of, say, show_warnings
 from filterkit.plugin.parsing import check_once, stage_command
 from filterkit.plugin.registry import Plugin, Registry, registry
@@ -328,7 +336,7 @@ def _told(error: Exception) -> tuple[str, int]:
         return "the system starts no more threads; fewer --jobs, or a higher limit (ulimit -u), may help", 1
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):  # at an import, too
         return "too many files are open; fewer --jobs, or a higher limit (ulimit -n), may help", 1
-    return unexpected(error), 1
+    return explain_unexpected(error), 1
 
 
 def _run(arguments: list[str]) -> int:

@@ -11,7 +11,7 @@ import click
 
 from filterkit.cli.text_table import Heading
 from filterkit.errors import visible
-from filterkit.messages import HEADING, colored, has_color
+from filterkit.messages import HEADING, color_text, has_color
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, with all digits.")
 
@@ -37,7 +37,7 @@ def print_lines(lines: Iterable[str]) -> None:
     bold = has_color(sys.stdout)
     for line in lines:
         text = visible(line)
-        click.echo(colored(text, HEADING) if bold and isinstance(line, Heading) else text, color=bold)
+        click.echo(color_text(text, HEADING) if bold and isinstance(line, Heading) else text, color=bold)
 
 
 def print_json(document: Any) -> None:

@@ -17,7 +17,7 @@ from filterkit.data.column_types import (
     type_attribute,
 )
 from filterkit.data.contract import describe_no_rows, kind_of
-from filterkit.data.interop import with_noted
+from filterkit.data.interop import build_batch
 from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
 from filterkit.data.schema_json import schema_noted
@@ -72,7 +72,7 @@ def from_arrow(
     strings = find_strings(known, table.column_names)
     found, rows, losses = infer_columns(table, weights, noted_weights, kinds, strings, most)
     warn_of_losses("from_arrow", losses)
-    return with_noted(found, known, relation, "table", class_, positive, rows)
+    return build_batch(found, known, relation, "table", class_, positive, rows)
 
 
 def arrow_table(given: Any) -> pa.Table:

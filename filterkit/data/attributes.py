@@ -377,7 +377,7 @@ def of_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
     return np.fromiter((each[1] in kinds for each in attributes), bool, len(attributes))
 
 
-def by_nominal(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
+def map_labels(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
     """``function`` of the labels of each nominal attribute, by its position; the same object where labels are equal."""
     if isinstance(attributes, Attributes):
         sets, codes = attributes.label_sets
@@ -394,7 +394,7 @@ def by_nominal(attributes: Sequence[Attribute], function: Callable[[tuple[str, .
     return found
 
 
-def place_of(attributes: Sequence[Attribute], name: str) -> int | None:
+def find_attribute(attributes: Sequence[Attribute], name: str) -> int | None:
     """The position of the first attribute of this name; None if there is none."""
     if isinstance(attributes, Attributes):
         return attributes.names.find(name)
@@ -408,7 +408,7 @@ def taken(attributes: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
     return tuple([attributes[position] for position in positions.tolist()])
 
 
-def joined(*parts: Sequence[Attribute]) -> ManyOrFew:
+def join_attributes(*parts: Sequence[Attribute]) -> ManyOrFew:
     """The attributes of all parts, in order."""
     if any(isinstance(part, Attributes) for part in parts):
         return Attributes.concatenate([Attributes.of(part) for part in parts])

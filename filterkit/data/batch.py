@@ -219,10 +219,12 @@ def empty(schema: Schema) -> Batch:
     X: Matrix | Csr = np.empty((0, width))
     if schema.sparse:
         X = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)
-    return Batch(schema, X, unknown(schema, 0), None, passthrough_table(schema, [[] for _ in schema.passthrough]))
+    return Batch(
+        schema, X, make_missing_targets(schema, 0), None, passthrough_table(schema, [[] for _ in schema.passthrough])
+    )
 
 
-def unknown(schema: Schema, rows: int) -> np.ndarray | None:
+def make_missing_targets(schema: Schema, rows: int) -> np.ndarray | None:
     """The y of this many rows whose class or labels are missing; None if `schema` has neither."""
     target = schema.class_attribute
     if schema.labels:

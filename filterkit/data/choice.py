@@ -84,11 +84,11 @@ def chosen_attributes(
     StageError : a choice means no attribute that may be chosen. A type may have none.
     """
     positions = list(range(len(schema.attributes)) if among is None else among)
-    found = [_found(stage, flag, schema, texts, positions) for flag, texts in zip(flags, (only, without))]
+    found = [_find_chosen(stage, flag, schema, texts, positions) for flag, texts in zip(flags, (only, without))]
     return [i for i in positions if (not only or i in found[0]) and i not in found[1]]
 
 
-def _found(stage: str, flag: str, schema: Schema, texts: Sequence[str], among: list[int]) -> set[int]:
+def _find_chosen(stage: str, flag: str, schema: Schema, texts: Sequence[str], among: list[int]) -> set[int]:
     """The positions that any of the choices `texts` means."""
     found: set[int] = set()
     if not texts:
@@ -100,7 +100,7 @@ def _found(stage: str, flag: str, schema: Schema, texts: Sequence[str], among: l
         elif text.startswith("@") and text[1:] in KINDS:
             found |= {i for i in among if schema.attributes[i].kind == text[1:]}
         else:
-            means = _by_number_or_pattern(stage, flag, schema, text)
+            means = _make_matcher(stage, flag, schema, text)
             some = {i for i in among if means(i, schema.attributes[i])}
             if not some:
                 raise StageError(stage, f"{flag}: {_explain_no_match(schema, text, list(names))}")
@@ -108,7 +108,7 @@ def _found(stage: str, flag: str, schema: Schema, texts: Sequence[str], among: l
     return found
 
 
-def _by_number_or_pattern(stage: str, flag: str, schema: Schema, text: str) -> Callable[[int, Attribute], bool]:
+def _make_matcher(stage: str, flag: str, schema: Schema, text: str) -> Callable[[int, Attribute], bool]:
     """Whether a position or its attribute is what `text`, which is no name and no type, means."""
     forced = text.startswith("@")
     listed = text.removeprefix("@")

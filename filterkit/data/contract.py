@@ -113,7 +113,12 @@ def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
     if fault is None and out.sparse != schema.sparse and given.sparse == given.schema.sparse:
         found = "sparse" if out.sparse else "dense"
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
-    if fault is None and out.weights is not given.weights and _unsound(out.weights) and not _unsound(given.weights):
+    if (
+        fault is None
+        and out.weights is not given.weights
+        and _is_any_invalid(out.weights)
+        and not _is_any_invalid(given.weights)
+    ):
         fault = "a weight is negative or not finite; make each a number of at least 0"
     _refuse(stage, fault)
     return out if out._X is given._X else without_stored_zeros(out)
@@ -132,7 +137,7 @@ def without_stored_zeros(batch: Batch) -> Batch:
     return batch.replace(X=batch.csr.without_zeros())
 
 
-def _unsound(weights: np.ndarray | None) -> bool:
+def _is_any_invalid(weights: np.ndarray | None) -> bool:
     """Whether a weight is negative or not finite."""
     return weights is not None and not bool(((weights >= 0) & (weights < np.inf)).all())
 

@@ -13,7 +13,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, columns_of, weight_column
 from filterkit.data.contract import describe_no_rows
-from filterkit.data.interop import with_noted
+from filterkit.data.interop import build_batch
 from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.rearrangement import codes_of
 from filterkit.data.schema import Attribute
@@ -123,7 +123,7 @@ def from_pandas(
     warn_of_losses("from_pandas", [*losses, *others])
     found |= {name: (Attribute(name), entries) for name, entries in sparse.items()}
     ordered: Found = {name: found[name] for name in frame.columns if name in found}
-    return with_noted(ordered, known, relation, "frame", class_, positive, rows)
+    return build_batch(ordered, known, relation, "frame", class_, positive, rows)
 
 
 def _list_losses(frame: pd.DataFrame) -> list[str]:

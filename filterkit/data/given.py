@@ -33,7 +33,7 @@ def is_table(rows: Any) -> bool:
     return not isinstance(rows, Batch) and hasattr(rows, "__arrow_c_stream__")
 
 
-def given_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS) -> Batch:
+def as_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS) -> Batch:
     """Rows as a batch, which fits its own schema.
 
     Parameters
@@ -75,29 +75,29 @@ def find_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str
     return {name: kind for name, kind in kinds.items() if kind != "date"}
 
 
-def given_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
+def as_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
     """One or several batches or tables as batches of one schema: a stream as a stream, else a list.
 
     Raises
     ------
     FilterkitError : `rows` is something else, and the message says what to give instead; or a batch has other
-        attributes or another class than the first. Also as `given_batch`.
+        attributes or another class than the first. Also as `as_batch`.
     """
     is_one = isinstance(rows, (Batch, str, PathLike, dict)) or is_table(rows) or hasattr(rows, "shape")
     if is_one or not isinstance(rows, Iterable):
-        return [given_batch(rows)]
-    batches = _with_first_schema(rows)
+        return [as_batch(rows)]
+    batches = _align_to_first(rows)
     return list(batches) if isinstance(rows, list) else batches
 
 
-def _with_first_schema(rows: Iterable[Any]) -> Iterator[Batch]:
+def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
     """Batches or tables as batches that all have the schema of the first.
 
     Columns of texts are strings: the labels of tables that are still to come are not known.
     """
     first = None
     for number, each in enumerate(rows, 1):
-        batch = given_batch(each, most=0)
+        batch = as_batch(each, most=0)
         first = batch if first is None else first
         schema = first.schema
         if batch.schema is not schema:
@@ -131,7 +131,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or (not isinstance(value, str) and value != value) or type(value).__name__ == "NAType"
 
 
-def mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | None:
+def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | None:
     """Rows of columns that are not all numbers, as a batch without a class; None for numbers and what is no table.
 
     Columns become attributes as by `from_pandas` and `from_arrow`.
@@ -184,7 +184,7 @@ def _table_of_objects(rows: np.ndarray) -> pa.Table:
 
 
 def _convert_mixed(rows: Any, incoming: Schema | None) -> Batch | None:
-    """Do what `mixed_rows` does, for a data frame of pandas or Polars, or a table of Arrow."""
+    """Do what `convert_mixed_rows` does, for a data frame of pandas or Polars, or a table of Arrow."""
     import pyarrow as pa
 
     from filterkit.data.arrow_import import arrow_table, from_arrow, is_inexact

@@ -59,7 +59,7 @@ def schema_table(schema: Schema) -> str:
     role = "class" if schema.labels == () else "label"
     targets = set(schema.targets)
     rows = [
-        (i + 1, a.name, a.kind, _described(a), role if i in targets else "")
+        (i + 1, a.name, a.kind, _describe(a), role if i in targets else "")
         for i, a in ((i, schema.attributes[i]) for i in positions)
     ]
     counted, form = _describe_form(schema)
@@ -90,7 +90,7 @@ def _describe_class(schema: Schema) -> str:
     return f", class {quoted(schema.class_attribute.name)}{positive}"
 
 
-def _described(attribute: Attribute) -> str:
+def _describe(attribute: Attribute) -> str:
     """Labels, format, weight and scores of an attribute in a few words."""
     parts = []
     if attribute.kind == "nominal":

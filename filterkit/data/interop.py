@@ -36,7 +36,7 @@ def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | N
     return Batch(schema, np.ascontiguousarray(X.T), y, weights, passthrough)
 
 
-def with_noted(
+def build_batch(
     found: dict[str, tuple[Attribute, Any]],
     known: Schema | None,
     relation: str | None,
@@ -61,7 +61,9 @@ def with_noted(
     FilterkitError : there is no such class, or it has no such value.
     """
     before = {a.name: (position, a) for position, a in enumerate(known.attributes)} if known is not None else {}
-    attributes = [_restored(each, before[name][1] if name in before else None) for name, (each, _) in found.items()]
+    attributes = [
+        _restore_attribute(each, before[name][1] if name in before else None) for name, (each, _) in found.items()
+    ]
     columns = [column for _, column in found.values()]
     labels: tuple[int, ...] = ()
     if relation is None:
@@ -86,7 +88,7 @@ def with_noted(
 
         columns[index] = pa.chunked_array([pa.array(columns[index].dense())])
     if index is not None and class_ is not None:
-        attributes[index] = _as_class(attributes[index], columns[index], positive)
+        attributes[index] = _convert_class(attributes[index], columns[index], positive)
     batch = _from_columns(Schema(relation, attributes, index, positive), columns, weights)
     if known is not None:
         batch = batch.in_form(known.sparse)
@@ -94,7 +96,7 @@ def with_noted(
     return split(batch, batch.schema.replace(labels=labels)) if labels else batch
 
 
-def _restored(found: Attribute, known: Attribute | None) -> Attribute:
+def _restore_attribute(found: Attribute, known: Attribute | None) -> Attribute:
     """The attribute of a column, with what is known of it and the column does not tell."""
     if known is None:
         return found
@@ -137,7 +139,7 @@ def _from_columns(schema: Schema, columns: list[Any], weights: np.ndarray | None
     return batch.replace(schema=schema.replace(sparse=True, zero=True), X=X)
 
 
-def _as_class(attribute: Attribute, column: Any, positive: object) -> Attribute:
+def _convert_class(attribute: Attribute, column: Any, positive: object) -> Attribute:
     """A column that is asked for as the class: texts become labels, and so do numbers if one of them is positive."""
     if attribute.kind == "string" or (attribute.kind == "numeric" and positive is not None):
         words = texts(column).unique().drop_null().to_pylist()

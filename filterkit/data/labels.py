@@ -66,11 +66,11 @@ def find_targets(
             int(str(labels)[:19]), attributes, f"--labels {one_line(str(labels), 60)}"
         )  # what is cut is too large
     if isinstance(labels, str) and labels.lower().endswith(".xml"):
-        return None, _named(_names_in_file(labels), attributes)
+        return None, _find_named(_names_in_file(labels), attributes)
     listed = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
     if not listed or not all(isinstance(name, str) and name for name in listed):
         raise UsageError(f"--labels must be a number, names with commas between them, or an XML file, not {labels!r}")
-    return None, _named(listed, attributes)
+    return None, _find_named(listed, attributes)
 
 
 def _some(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int, ...]:
@@ -82,7 +82,7 @@ def _some(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int,
     return tuple(range(len(attributes)))[-count:] if count > 0 else tuple(range(-count))
 
 
-def _named(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[int, ...]:
+def _find_named(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[int, ...]:
     """The positions, ascending, of the attributes with these names or of these patterns."""
     position = {attribute.name: i for i, attribute in enumerate(attributes)}
     found: set[int] = set()

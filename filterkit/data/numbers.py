@@ -48,13 +48,13 @@ def format_number(value: float, precision: int | None = None) -> str:
     """
     if not math.isfinite(value):
         return "?" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    text = repr(float(value if precision is None else rounded(value, precision)))
+    text = repr(float(value if precision is None else round_number(value, precision)))
     if "e" in text:
         return text.replace("e-0", "e-")
     return text.removesuffix(".0")
 
 
-def rounded(value: float, digits: int) -> float:
+def round_number(value: float, digits: int) -> float:
     """`value` to so many significant digits, unless the largest numbers would become infinite by that."""
     found = float(f"{value:.{digits}g}")
     return found if math.isfinite(found) else value

@@ -128,7 +128,7 @@ class Rearrangement:
             if self.wanted.passthrough:
                 import pyarrow as pa
 
-                columns = [self._made(batch, new, position) for position in self.wanted.passthrough_indices]
+                columns = [self._make_values(batch, new, position) for position in self.wanted.passthrough_indices]
                 passthrough = pa.table(columns, names=[a.name for a in self.wanted.passthrough])
         return batch.replace(
             schema=self.wanted,
@@ -137,7 +137,7 @@ class Rearrangement:
             passthrough=passthrough,
         )
 
-    def _made(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
+    def _make_values(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
         """The values of an attribute of `wanted`."""
         origin = int(self._source[position])
         return new[position] if origin < 0 else self._map.values(batch, origin)
@@ -149,7 +149,7 @@ class Rearrangement:
             batch = batch.in_form(self.wanted.sparse)
             return batch.csr.only(self._moved) if batch.sparse else np.take(batch.X, self._moved, axis=1)
         features = self.wanted.feature_indices
-        others = [(to, self._made(batch, new, int(features[to]))) for to in self._others.tolist()]
+        others = [(to, self._make_values(batch, new, int(features[to]))) for to in self._others.tolist()]
         shape = (len(batch), len(features))
         if not self.wanted.sparse:
             X = np.empty(shape)
@@ -173,7 +173,7 @@ class Rearrangement:
         targets = self.wanted.targets
         if not targets:
             return None
-        values = [np.asarray(self._made(batch, new, position)) for position in targets]
+        values = [np.asarray(self._make_values(batch, new, position)) for position in targets]
         if self.wanted.labels:
             return codes_of(np.column_stack(values), self.wanted.label_dtype)
         target = self.wanted.class_attribute

@@ -12,11 +12,11 @@ from filterkit.data.attributes import (
     MANY,
     Attributes,
     ManyOrFew,
+    find_attribute,
     first_twin,
-    joined,
+    join_attributes,
     names_of,
     of_kinds,
-    place_of,
     taken,
 )
 from filterkit.data.attributes import Attribute as Attribute
@@ -122,7 +122,7 @@ class Schema:
     def attributes(self) -> ManyOrFew:
         """All columns in file order."""
         origin, make = self._lazy
-        return origin._exchanged(make())
+        return origin._exchange_features(make())
 
     def __getstate__(self) -> dict[str, Any]:
         self.attributes  # noqa: B018 - made now, because the function that makes them may not be picklable
@@ -134,7 +134,7 @@ class Schema:
         If the name of the relation declares the labels, as in MEKA, and they move, it declares their new positions.
         """
         if changes.keys() <= {"relation", "sparse", "zero"} and None not in changes.values():
-            return self._unchecked(**changes)
+            return self._replace_unchecked(**changes)
         current: dict[str, Any] = {
             "relation": self.relation,
             "attributes": self.attributes,
@@ -150,7 +150,7 @@ class Schema:
             current["relation"] = with_labels_moved(self.relation, self.labels, after, count)
         return Schema(**(current | changes))
 
-    def _unchecked(self, **changes: Any) -> Schema:
+    def _replace_unchecked(self, **changes: Any) -> Schema:
         """A copy with some members replaced, without the constructor's checks, which are slow for many attributes.
 
         The copy shares what this schema has computed so far. The callers therefore replace only members that nothing
@@ -232,7 +232,7 @@ class Schema:
             return []
         if self.positive is not None:
             return [target.values.index(self.positive)]
-        return told_apart(totals)
+        return choose_tasks(totals)
 
     @property
     def targets(self) -> tuple[int, ...]:
@@ -317,7 +317,7 @@ class Schema:
         """
         # These stay the same. They are computed here, because the copy would have to make its attributes first.
         self.class_attribute, self.label_attributes, self.feature_indices, self.passthrough  # noqa: B018
-        copy = self._unchecked(nominal=nominal, _lazy=(self, make), **changes)
+        copy = self._replace_unchecked(nominal=nominal, _lazy=(self, make), **changes)
         for name in ("attributes", "features", "label_counts"):
             vars(copy).pop(name, None)
         return copy
@@ -340,18 +340,18 @@ class Schema:
         if len(source) and (source[0] < 0 or source[-1] >= self.width or (np.diff(source) < 0).any()):
             raise ValueError(f"source must have ascending numbers of the {self.width} columns")
         if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():
-            return self.replace(attributes=self._exchanged(features), **changes)
+            return self.replace(attributes=self._exchange_features(features), **changes)
         counts = np.ones(len(self.attributes), dtype=np.int64)  # of attributes that replace each
         counts[self.feature_indices] = np.bincount(source, minlength=self.width)
         position = counts.cumsum() - counts
         others = np.delete(np.arange(len(counts)), self.feature_indices)
-        attributes = _at_places(features, taken(self.attributes, others), position[others])
+        attributes = _interleave(features, taken(self.attributes, others), position[others])
         return self.replace(attributes=attributes, **self.targets_at(position), **changes)
 
-    def _exchanged(self, features: Sequence[Attribute]) -> ManyOrFew:
+    def _exchange_features(self, features: Sequence[Attribute]) -> ManyOrFew:
         """The attributes, with `features` instead of those of X."""
         others = np.delete(np.arange(len(self.attributes)), self.feature_indices)
-        return _at_places(features, taken(self.attributes, others), others)
+        return _interleave(features, taken(self.attributes, others), others)
 
     def with_more(self, features: Sequence[Attribute]) -> Schema:
         """This schema with further columns at the end of X, but before a class or labels that come last."""
@@ -359,7 +359,7 @@ class Schema:
         while count and count - 1 in self.targets:
             count -= 1
         position = {i: i + len(features) * (i >= count) for i in self.targets}
-        attributes = joined(self.attributes[:count], features, self.attributes[count:])
+        attributes = join_attributes(self.attributes[:count], features, self.attributes[count:])
         return self.replace(attributes=attributes, **self.targets_at(position))
 
     def targets_at(self, position: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
@@ -370,7 +370,7 @@ class Schema:
         }
 
 
-def told_apart(totals: np.ndarray) -> list[int]:
+def choose_tasks(totals: np.ndarray) -> list[int]:
     """The codes of the values of an attribute that are to be told from the rest, see `Schema.positive_classes`.
 
     Parameters
@@ -382,17 +382,17 @@ def told_apart(totals: np.ndarray) -> list[int]:
     return [int(max(range(len(totals)), key=lambda code: (-totals[code], code)))] if len(totals) else []
 
 
-def _at_places(features: Sequence[Attribute], others: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
+def _interleave(features: Sequence[Attribute], others: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
     """`features` in order, with `others` between them, which come to stand at int `positions`."""
     if not len(positions) or positions[0] == len(features):
-        return joined(features, others)
+        return join_attributes(features, others)
     count = len(features) + len(others)
     order = np.empty(count, np.int64)
     is_other = np.zeros(count, bool)
     is_other[positions] = True
     order[is_other] = np.arange(len(features), count)
     order[~is_other] = np.arange(len(features))
-    return taken(joined(features, others), order)
+    return taken(join_attributes(features, others), order)
 
 
 def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int | None:
@@ -421,7 +421,7 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
                 f"--class {one_line(choice, 60)}: the attributes are numbered from 1 to {len(attributes)}"
             )
         return int(choice) - 1
-    position = place_of(attributes, choice)
+    position = find_attribute(attributes, choice)
     if position is None:
         names = list(names_of(attributes))
         raise FilterkitError(f"--class: no attribute {quoted(choice)}{suggestion(choice, names)}")
@@ -434,5 +434,5 @@ def same_class(attributes: Sequence[Attribute], schema: Schema) -> int | None:
     A string attribute is no class, and stays a column until an `Alignment` finds labels in it.
     """
     target = schema.class_attribute
-    position = None if target is None else place_of(attributes, target.name)
+    position = None if target is None else find_attribute(attributes, target.name)
     return None if position is None or attributes[position].kind == "string" else position

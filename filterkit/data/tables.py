@@ -51,7 +51,7 @@ def from_table(
     """
     attributes = schema.attributes
     for position in [i for i, a in enumerate(attributes) if a.name in rounded] if rounded else ():
-        table = table.set_column(position, table.schema.names[position], _rounded(table.column(position)))
+        table = table.set_column(position, table.schema.names[position], _round_column(table.column(position)))
     y = None
     if schema.class_index is not None:
         target = attributes[schema.class_index]
@@ -67,7 +67,7 @@ def from_table(
     return Batch(schema, _features(table, schema, unseen), y, weights, other)
 
 
-def _rounded(column: Any) -> Any:
+def _round_column(column: Any) -> Any:
     """Numbers as float64, times as milliseconds, and other columns as they are."""
     types, kind = pa.types, column.type
     if types.is_timestamp(kind):
@@ -79,7 +79,7 @@ def _rounded(column: Any) -> Any:
     return column
 
 
-def without_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
+def drop_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
     """A batch with missing values in place of negative codes, which `from_table` gives.
 
     Returns

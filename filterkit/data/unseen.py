@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from filterkit.data.attributes import ManyOrFew, by_nominal
+from filterkit.data.attributes import ManyOrFew, map_labels
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import UsageError, quoted
 
@@ -19,28 +19,28 @@ def check_unseen(choice: str) -> None:
         raise UsageError(f"--unseen must be error, missing or extend, not {quoted(str(choice))}")
 
 
-def with_more_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
+def add_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
     """Attributes with more values, which are given by the positions of the attributes."""
     changed = {i: attributes[i]._replace(values=(*attributes[i].values, *values)) for i, values in more.items()}
     return _exchange(attributes, changed)
 
 
-def unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
+def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
     """The position and the value of whatever `others`, of the same names, declare less."""
-    for i, values in by_nominal(attributes, tuple).items():
+    for i, values in map_labels(attributes, tuple).items():
         known = frozenset(others[i].values)
         yield from ((i, value) for value in values if value not in known)
 
 
-def without_unknown(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOrFew:
+def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOrFew:
     """Attributes without the values that those of the same names in the schema `like` do not have.
 
     The first value of an attribute stays if rows are `sparse`, because it is that of the rows that omit it.
     """
-    nominal = by_nominal(like.attributes, tuple)
+    nominal = map_labels(like.attributes, tuple)
     known = {like.attributes[i].name: frozenset(values) for i, values in nominal.items()}
     fewer = {}
-    for i, values in by_nominal(attributes, tuple).items():
+    for i, values in map_labels(attributes, tuple).items():
         ours = known.get(attributes[i].name)
         if ours is not None and not ours.issuperset(values):
             stay = tuple(v for position, v in enumerate(values) if v in ours or (sparse and not position))
@@ -48,7 +48,7 @@ def without_unknown(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOr
     return _exchange(attributes, fewer)
 
 
-def with_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
+def adopt_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
     """Return attributes in which strings are nominal where those of the schema `like` are, with their values.
 
     In the same way, nominal attributes become strings.

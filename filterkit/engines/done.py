@@ -22,14 +22,14 @@ def map_wanted(
     """Yield ``function(item)`` for all items, in order, computed by the engine; None for those that are `done`."""
     if not done:
         return map_checked(engine, function, items)
-    return map_checked(engine, partial(_call_unless_none, function), _without_done(items, done))
+    return map_checked(engine, partial(_call_unless_none, function), _skip_done(items, done))
 
 
 def _call_unless_none(function: Callable[[Any], Any], item: Any) -> Any:
     return None if item is None else function(item)
 
 
-def _without_done(items: Iterable[Any], done: Done) -> Iterator[Any]:
+def _skip_done(items: Iterable[Any], done: Done) -> Iterator[Any]:
     number = 0
     for item in items:
         yield None if item is not PAUSE and number in done else item

@@ -11,7 +11,7 @@ import numpy as np
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
-from filterkit.data.given import Table, given_batch
+from filterkit.data.given import Table, as_batch
 from filterkit.errors import UsageError
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.own_folds import OwnFold, OwnFolds
@@ -75,7 +75,7 @@ def evaluate(
     FilterkitError : there is no class, a chain fails, or there are too few rows.
     UsageError : a chain is unknown or does not end in a learner, or the arguments contradict each other.
     """
-    batches = {name: given_batch(rows) for name, rows in _name_data(data).items()}
+    batches = {name: as_batch(rows) for name, rows in _name_data(data).items()}
     first = next(iter(batches.values()), None)
     if first is None:
         raise UsageError("there must be data to evaluate on")
@@ -83,7 +83,7 @@ def evaluate(
     if test is not None:
         if len(batches) > 1:
             raise UsageError("test is for one data set")
-        test = set_class.fit(first).transform(given_batch(test, first.schema))
+        test = set_class.fit(first).transform(as_batch(test, first.schema))
     batches = {name: set_class.fit(batch).transform(batch) for name, batch in batches.items()}
     if isinstance(chains, (str, Chain)):
         chains = [chains]
@@ -120,7 +120,7 @@ def _name_data(data: Any) -> dict[str, Any]:
     """Return data sets by name: that of a single one is its relation."""
     if isinstance(data, Mapping):
         return {str(name): rows for name, rows in data.items()}
-    batch = given_batch(data)
+    batch = as_batch(data)
     return {batch.schema.relation: batch}
 
 

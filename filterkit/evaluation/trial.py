@@ -14,7 +14,7 @@ from filterkit.chains.chain import Chain, add_remedies, open_training_rows
 from filterkit.chains.fitting import Fitting
 from filterkit.data.batch import Batch
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import FilterkitError, StageError, quoted, unexpected
+from filterkit.errors import FilterkitError, StageError, explain_unexpected, quoted
 from filterkit.stages.base import Stage, transform
 from filterkit.stages.learner import FittedLearner, counted_rows
 from filterkit.stages.models import Outcome
@@ -156,4 +156,4 @@ def _placed(error: Exception, place: str) -> FilterkitError:
         error.row = None  # a number within the part, which means nothing to the user
     if isinstance(error, FilterkitError):
         return FilterkitError(f"{place}: {error}")
-    return FilterkitError(f"{place}: {unexpected(error)}")
+    return FilterkitError(f"{place}: {explain_unexpected(error)}")

@@ -15,7 +15,7 @@ from itertools import count, islice
 from typing import IO
 from uuid import uuid4
 
-from filterkit.temporary import locked, own_mark, remove_abandoned, remove_all, user
+from filterkit.temporary import create_locked, own_mark, remove_abandoned, remove_all, user
 
 try:
     import fcntl
@@ -86,7 +86,7 @@ class FolderAside:
         remove_abandoned(folder, begin)
         self.path = os.path.join(folder, f"{begin}{uuid4().hex}")
         os.mkdir(self.path)
-        self._lock = locked(self.path)
+        self._lock = create_locked(self.path)
 
     def remove(self) -> None:
         """Remove the folder with all that is in it, though other processes may still try to write there."""

@@ -91,7 +91,7 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
     other = other or other_format(path, written)
     if other is not None:
         by = f"{by}: " if by else ""
-        better = quoted(_renamed(path, _USUAL[written]))
+        better = quoted(_change_ending(path, _USUAL[written]))
         raise UsageError(
             f"{by}{quoted(path, PATH)} would hold {written}, but its ending is that of {other}; "
             f"name it {better}{hint.format(other)}"
@@ -117,7 +117,7 @@ def check_chain(path: str, by: str = "") -> None:
 _USUAL = {ARFF: ".arff", CSV: ".csv"}
 
 
-def _renamed(path: str, new: str) -> str:
+def _change_ending(path: str, new: str) -> str:
     """The last part of a path with another ending; the ending of a compression stays."""
     name = os.path.basename(path)
     start = name.lower().rindex(ending(path))

@@ -57,7 +57,7 @@ def first_line(text: bytes, start: int = 0) -> int:
     return end.end() if end else len(text)
 
 
-def lengthened(source: Source, text: bytes, size: int) -> tuple[bytes, int]:
+def read_to_line_end(source: Source, text: bytes, size: int) -> tuple[bytes, int]:
     """Read on until `text`, which has no certain line end, has one.
 
     Of a long line that so far has only blanks and a comment, only the ``%`` is kept.
@@ -103,7 +103,7 @@ class Lines:
     def __next__(self) -> bytes:
         text, end = self.rest, cut(self.rest)
         if not end:
-            text, end = lengthened(self._source, text, self._size)
+            text, end = read_to_line_end(self._source, text, self._size)
         if not text:
             raise StopIteration
         self.rest = text[end:] if end else b""
@@ -116,7 +116,7 @@ def blocks(
     line: int,
     size: int,
     end_of: Callable[[bytes], int] = cut,
-    lengthen: Callable[[Source, bytes, int], tuple[bytes, int]] = lengthened,
+    lengthen: Callable[[Source, bytes, int], tuple[bytes, int]] = read_to_line_end,
 ) -> Iterator[Block]:
     """Yield whole lines or records of `source`, about `size` bytes at a time; the last one may have no end.
 
@@ -129,7 +129,7 @@ def blocks(
     line : the number of the line where `rest` begins.
     size : bytes.
     end_of : where to cut a text, which is an offset after the last certain end of a line or record; 0 if it has none.
-    lengthen : reads on until a text that has no such end has one, as `lengthened` does.
+    lengthen : reads on until a text that has no such end has one, as `read_to_line_end` does.
     """
     texts = _texts(source, rest, size, end_of, lengthen)
     while True:

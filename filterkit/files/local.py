@@ -12,7 +12,7 @@ from filterkit.files.source import Source
 from filterkit.temporary import temporary_errors
 
 
-def local_copy(path: str) -> IO[bytes]:
+def open_local(path: str) -> IO[bytes]:
     """A file with the content of an input, opened for reading.
 
     A plain file is opened itself. What comes from a pipe, a URL or a compressed file is copied into a temporary file

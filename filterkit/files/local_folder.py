@@ -41,7 +41,7 @@ class LocalFolder:
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file; None if there is none."""
-        with self._name_errors(), suppress(FileNotFoundError), open(self._at(name), "rb") as file:
+        with self._name_errors(), suppress(FileNotFoundError), open(self._path_of(name), "rb") as file:
             return file.read()
         return None
 
@@ -52,19 +52,19 @@ class LocalFolder:
             try:
                 with open(aside.path, "wb") as file:
                     file.write(content)
-                aside.appear_as(self._at(name))
+                aside.appear_as(self._path_of(name))
             finally:
                 aside.remove()
 
     def appear(self, path: str, name: str) -> None:
         """Let a file appear that so far is at `path`, within the folder aside."""
         with self._name_errors():
-            os.replace(path, self._at(name))
+            os.replace(path, self._path_of(name))
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
         with suppress(OSError):
-            os.unlink(self._at(name))
+            os.unlink(self._path_of(name))
 
     def begin(self, journal: str, content: bytes, aside: str) -> str:
         """Begin a journal with this content, and return the absolute path, or URL, of a new folder for further parts.
@@ -75,7 +75,7 @@ class LocalFolder:
         self.check_free(journal)
         self.write(journal, content)
         with self._name_errors():
-            self._journal = open(self._at(journal), "ab")
+            self._journal = open(self._path_of(journal), "ab")
             self._lock(self._journal)
             self._aside = FolderAside(self._path)
         return self._aside.path
@@ -99,10 +99,10 @@ class LocalFolder:
 
     def check_free(self, journal: str) -> None:
         """Refuse a journal that another run has open."""
-        with self._name_errors(), suppress(FileNotFoundError), open(self._at(journal), "r+b") as file:
+        with self._name_errors(), suppress(FileNotFoundError), open(self._path_of(journal), "r+b") as file:
             self._lock(file)
 
-    def _at(self, name: str) -> str:
+    def _path_of(self, name: str) -> str:
         return os.path.join(self._path, name)
 
     def _lock(self, file: IO[bytes]) -> None:

@@ -56,27 +56,27 @@ class RemoteFolder:
 
     def read(self, name: str) -> bytes | None:
         with self._name_errors(), suppress(FileNotFoundError):
-            return bytes(self._system.cat_file(self._at(name)))
+            return bytes(self._system.cat_file(self._path_of(name)))
         return None
 
     def write(self, name: str, content: bytes) -> None:
-        new = self._at(f".{name}.new")
+        new = self._path_of(f".{name}.new")
         with self._name_errors():
             self._system.pipe_file(new, content)
-            self._system.mv(new, self._at(name))
+            self._system.mv(new, self._path_of(name))
 
     def appear(self, path: str, name: str) -> None:
         with self._name_errors():
-            self._system.mv(find_file(path)[1], self._at(name))
+            self._system.mv(find_file(path)[1], self._path_of(name))
 
     def remove(self, name: str) -> None:
         with self._name_errors(), suppress(FileNotFoundError):
-            self._system.rm_file(self._at(name))
+            self._system.rm_file(self._path_of(name))
 
     def begin(self, journal: str, content: bytes, aside: str) -> str:
         self._journal, self._content = journal, bytearray(content)
         self._write_journal()
-        self._aside = self._at(aside)
+        self._aside = self._path_of(aside)
         self._remove_aside()
         with self._name_errors():
             if self._system.isdir(self._path):  # otherwise, it is an object store, which has no folders
@@ -99,7 +99,7 @@ class RemoteFolder:
     def check_free(self, journal: str) -> None:
         pass
 
-    def _at(self, name: str) -> str:
+    def _path_of(self, name: str) -> str:
         return f"{self._path}/{name}"
 
     def _remove_aside(self) -> None:

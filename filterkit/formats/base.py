@@ -21,7 +21,7 @@ from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, UsageError, one_line, quoted, suggestion
 from filterkit.files.contents import explain_not_text
-from filterkit.files.local import local_copy
+from filterkit.files.local import open_local
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.formats.notes import Note
@@ -97,7 +97,7 @@ class Opening(NamedTuple):
     def local(self) -> IO[bytes]:
         """The input as a file that can be sought in: itself, or a decompressed or downloaded copy, which is deleted
         when it is closed. Its `name` is a path that can be opened again."""
-        return local_copy(self.path)
+        return open_local(self.path)
 
 
 NOTHING_OMITTED: dict[int, Any] = {}  # nobody changes it
@@ -343,7 +343,7 @@ class FileFormat(Configured):
         return UsageError(f"{self.name}: {message}")
 
 
-def formatted(kind: type[FileFormat], text: str) -> FileFormat:
+def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
     """A format with the options that `text` gives, as in ``delimiter=;,nominal=a*,b``.
 
     A comma separates options. A part without ``=`` is a further value of the option before it, which must be one that

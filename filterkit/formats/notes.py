@@ -61,7 +61,7 @@ class LenientWarning(UserWarning):
     """A reader has made something else of values than the input says; the message says what."""
 
 
-def merged(notes: Iterable[Note]) -> tuple[Note, ...]:
+def merge_notes(notes: Iterable[Note]) -> tuple[Note, ...]:
     """One note, in the place of the first, for all of the same kind or, for undeclared values, of the same value."""
     found: dict[tuple[str, int, str], Note] = {}
     for note in notes:

@@ -148,9 +148,9 @@ class PartReader:
             with name_format_errors(self.kind, self.name):
                 parsed = self.parser(part)
             if self.unseen:
-                from filterkit.data.tables import without_unseen
+                from filterkit.data.tables import drop_unseen
 
-                batch, unseen = without_unseen(parsed.batch)
+                batch, unseen = drop_unseen(parsed.batch)
                 notes = [Note(UNSEEN, int(rows[0]) + 1, len(rows), attribute=each) for each, rows in unseen.items()]
                 parsed = parsed._replace(batch=batch, notes=(*parsed.notes, *notes))
             fault = find_misfit(parsed.batch, self.flat)

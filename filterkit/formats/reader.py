@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any, TypeVar
 
-from filterkit.data.attributes import place_of
+from filterkit.data.attributes import find_attribute
 from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
@@ -343,7 +343,7 @@ def _find_named_class(table: Table) -> int | str | None:
     """Return what `Reader.named_class` says of the first file."""
     if table.classless:
         return "none"
-    position = None if table.class_ is None else place_of(table.attributes, table.class_)
+    position = None if table.class_ is None else find_attribute(table.attributes, table.class_)
     return None if position is None else position + 1
 
 

@@ -18,7 +18,7 @@ class IncompleteWarning(UserWarning):
     """The last line of a file of filterkit, the number of its rows, is missing; so the file may be cut off."""
 
 
-def stated_rows(text: bytes) -> int | None:
+def find_stated_rows(text: bytes) -> int | None:
     """The number of rows that the last line of `text` states; -1 if it states none, and None if `text` is blank."""
     end = text[-16 * _LONGEST :].rstrip(_BLANKS)
     if len(end) <= _LONGEST:  # of a short text, or before many empty lines
@@ -37,7 +37,7 @@ class FileRows(NamedTuple):
     ----------
     name : of the file.
     n_rows : how many there are, with those that are rejected.
-    stated : see `stated_rows`.
+    stated : see `find_stated_rows`.
     is_own : whether the file begins with filterkit's own comment; None if it has no header, or if that is not known.
     """
 

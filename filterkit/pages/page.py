@@ -60,7 +60,7 @@ def page(name: str, title: str, data: Mapping[str, Any], plain: str) -> bytes:
         NaN and infinite numbers become null.
     plain : HTML that shows the most important part of the data where scripts do not run; the script replaces it.
     """
-    packed = orjson.dumps(dict(data), _in_order, option=orjson.OPT_SERIALIZE_NUMPY)
+    packed = orjson.dumps(dict(data), _make_contiguous, option=orjson.OPT_SERIALIZE_NUMPY)
     scripts = [*_LIBRARIES, "common.js", *_parts(name), f"{name}.js"]
     text = _PAGE.format(
         policy=escape(_POLICY),
@@ -74,7 +74,7 @@ def page(name: str, title: str, data: Mapping[str, Any], plain: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _in_order(value: Any) -> np.ndarray:
+def _make_contiguous(value: Any) -> np.ndarray:
     """An array whose numbers are not one after the other in memory, so that they are."""
     if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
         return np.ascontiguousarray(value)

@@ -46,10 +46,10 @@ def _made(kind: Any, options: str, by: str) -> FileFormat:
         raise UsageError(f"{by}: {kind.name} has no options, and {quoted(options)} is given")
     if not isinstance(kind, type):
         return kind  # type: ignore[no-any-return]
-    from filterkit.formats.base import formatted
+    from filterkit.formats.base import parse_format
 
     try:
-        return formatted(kind, options)
+        return parse_format(kind, options)
     except UsageError as error:
         raise UsageError(f"{by} {error}" if by else str(error)) from None
 

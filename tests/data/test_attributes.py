@@ -15,11 +15,11 @@ from filterkit.data.attributes import (
     MANY,
     Attributes,
     Collected,
-    by_nominal,
     describe_difference,
-    joined,
+    find_attribute,
+    join_attributes,
+    map_labels,
     of_kinds,
-    place_of,
     taken,
 )
 from filterkit.data.texts import Texts
@@ -78,8 +78,8 @@ def test_attributes_are_taken_and_put_together(some, data):
     assert Attributes.of(some).take(places, Texts.of(["n"] * len(places))) == tuple(
         each._replace(name="n") for each in expected
     )
-    assert joined(some, Attributes.of(expected)) == (*some, *expected) == joined(some, expected)
-    assert place_of(Attributes.of(some), "a") == place_of(some, "a")
+    assert join_attributes(some, Attributes.of(expected)) == (*some, *expected) == join_attributes(some, expected)
+    assert find_attribute(Attributes.of(some), "a") == find_attribute(some, "a")
 
 
 @given(several, st.data())
@@ -103,7 +103,7 @@ def test_questions_about_all_attributes_are_answered_at_once(some):
     for each in (attributes, some):
         assert of_kinds(each, "nominal", "date").tolist() == [a.kind in ("nominal", "date") for a in some]
         expected = {i: ("made", a.values) for i, a in enumerate(some) if a.kind == "nominal"}
-        assert by_nominal(each, lambda values: ("made", values)) == expected
+        assert map_labels(each, lambda values: ("made", values)) == expected
     assert attributes.label_counts.tolist() == [len(a.values) for a in some]
     assert attributes.is_plain.tolist() == [a == Attribute(a.name) for a in some]
 

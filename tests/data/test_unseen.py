@@ -12,7 +12,7 @@ from content import content, load, write_text
 import filterkit
 from filterkit import FilterkitError
 from filterkit.data.schema import Attribute, Schema
-from filterkit.data.unseen import with_more_values, without_unknown
+from filterkit.data.unseen import add_values, drop_unknown_values
 
 HEADER = "@relation r\n@attribute n numeric\n@attribute c {x,y}\n@attribute d {'a b'}\n@data\n"
 ROWS = "1,x,'a b'\n2,z,'a b'\n% c\n3,'?',e\n4,?,'e'\n5,z,'it''s'\n" * 40
@@ -180,12 +180,12 @@ def test_another_choice_is_refused(tmp_path):
 
 def test_attributes_get_more_values_or_fewer():
     attributes = (Attribute("a"), Attribute("b", "nominal", ("x", "y")), Attribute("c", "nominal", ("y", "x")))
-    assert with_more_values(attributes, {}) is attributes
-    more = with_more_values(attributes, {1: ["z", "w"]})
+    assert add_values(attributes, {}) is attributes
+    more = add_values(attributes, {1: ["z", "w"]})
     assert [a.values for a in more] == [(), ("x", "y", "z", "w"), ("y", "x")]
     like = Schema("r", (Attribute("c", "nominal", ("x",)), Attribute("b", "nominal", ("y", "q", "x"))))
-    assert [a.values for a in without_unknown(attributes, like, sparse=False)] == [(), ("x", "y"), ("x",)]
-    assert without_unknown(attributes, like, sparse=True) == attributes
+    assert [a.values for a in drop_unknown_values(attributes, like, sparse=False)] == [(), ("x", "y"), ("x",)]
+    assert drop_unknown_values(attributes, like, sparse=True) == attributes
 
 
 def test_many_attributes_are_extended(tmp_path):
