@@ -99,22 +99,6 @@ def test_two_plugins_that_claim_a_name_are_both_named_and_neither_wins(found):
     assert "claim the stage 'plus'" in registry.plugins[1].problem
 
 
-def test_a_misspelt_hook_is_reported(found):
-    registry = found(Point("typo", module("typo", Plus, hook="filterkit_stagez")))
-    assert "filterkit_stagez" in registry.plugins[0].problem
-
-
-def test_a_hook_that_gives_no_stage_is_reported(found):
-    registry = found(Point("odd", module("odd", "text")))
-    assert "is no stage class with a name" in registry.plugins[0].problem
-
-
-def test_an_unknown_stage_gets_a_suggestion(found):
-    registry = found(Point("plus", module("plus", Plus)))
-    with pytest.raises(UsageError, match="no stage 'plsu'; did you mean 'plus'"):
-        registry.stage("plsu")
-
-
 def test_an_unknown_stage_points_to_broken_plugins(found):
     with pytest.raises(UsageError, match="some plugins are broken, see: filterkit plugins"):
         found(Point("bad", ImportError("x"))).stage("whatever")
@@ -388,13 +372,6 @@ def test_a_name_that_no_entry_point_lists_is_found_and_told(packages):
         "it offers the stage 'x', which no entry point of the group filterkit.stages lists"
     )
     assert registry.stage("x").name == "x" and warned == ["lazy_one"]
-
-
-def test_a_metric_is_listed_as_a_metric(packages):
-    text = lazy_module("m").replace("[M]", "[Metric('m', max)]").replace("filterkit_stages", "filterkit_metrics")
-    packages.install({"lazy_m": text}, filterkit_stages={"m": "lazy_m"})
-    registry, _ = packages.start()
-    assert registry.plugins[0].problem == "its entry points list the stage 'm', which no hook gives"
 
 
 def test_a_group_that_does_not_exist_is_told(packages):
