@@ -23,13 +23,15 @@ from filterkit.plugin.hookspecs import Hooks
 from filterkit.plugin.registry import OWN, Registry, registry
 from filterkit.stages.metric_scaling import ClassScaling, MetricScaling
 from filterkit.stages.options import flag_of
-from filterkit.testing import SAMPLES, check_declaration, check_stage, sample
+from filterkit.testing import check_declaration, check_stage, sample
 
 ROOT = Path(__file__).parent.parent
 GUIDE = "".join((ROOT / "docs" / name).read_text() for name in ("plugins.md", "plugin-reference.md"))
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE, re.M | re.S)
 EXAMPLES = [block for block in BLOCKS if "def filterkit_stages" in block or "def filterkit_metrics" in block]
 IRIS = str(ROOT / "arff_samples/iris.arff")
+# Samples of the kit: one of each form of rows.
+FORMS = ("many-digits", "sparse-two-classes", "all-kinds", "multi-label", "one-row", "no-class")
 
 
 def example(hook, tmp_path):
@@ -48,7 +50,7 @@ def test_an_example_works_and_conforms(text, tmp_path):
     known.add_file(str(path))
     (stage,) = known.plugins[-1].stages
     check_declaration(stage())
-    for name in SAMPLES:
+    for name in FORMS:
         check_stage(stage(), sample(name))
     done = run("--plugin", path, IRIS, stage.name)
     assert (done.returncode, done.stderr) == (0, "")
@@ -248,7 +250,7 @@ def test_examples_of_other_kinds_conform(tmp_path):
         thing for plugin in known.plugins for thing in (*plugin.formats, *plugin.engines, *plugin.subcommands)
     )
     for check in testing.FORMAT_CHECKS:
-        for name in SAMPLES:
+        for name in FORMS:
             check(simple, sample(name))
             check(kind(), sample(name))
     for check in testing.ENGINE_CHECKS:

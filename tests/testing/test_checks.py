@@ -17,7 +17,6 @@ from filterkit.engines.processes import ProcessEngine
 from filterkit.plugin import PAUSE, ClassSums, LocalEngine, Moments, SelectiveStage, Summary, map_numbers, quantiles
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import SAMPLES, sample
-from filterkit.testing.missing import with_holes
 from filterkit.testing.stages import idle_options
 
 # ---- stages --------------------------------------------------------------------------------------
@@ -594,16 +593,6 @@ def test_a_stage_that_says_so_may_fill_missing_values_or_make_them():
 def test_infinite_numbers_under_new_names_are_found():
     with pytest.raises(AssertionError, match=r"^broken makes inf of the row \[0.0, 0.0, 3.0\] for '1/a': give"):
         testing.check_numbers_stay_numbers(row_stage(inverted, output=named("1/{}")), sample("dense-two-classes"))
-
-
-def test_sample_holes_are_in_every_column_and_fill_one_row():
-    for name in ("dense-two-classes", "sparse-many-classes"):
-        data, holed = sample(name), with_holes(sample(name))
-        X = holed.in_form(False).X
-        assert np.isnan(X).any(axis=0).all() and np.isnan(X[-1]).all() and not np.isnan(X).all(axis=0).any()
-        known = ~np.isnan(X)
-        assert (X[known] == data.in_form(False).X[known]).all() and holed.sparse == data.sparse
-        assert (holed.y[::2] == -1).all() and (holed.y[1::2] == data.y[1::2]).all()
 
 
 # ---- metrics -------------------------------------------------------------------------------------
