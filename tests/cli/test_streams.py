@@ -100,6 +100,7 @@ def test_standard_input_that_is_closed_or_not_open_for_reading(word, tmp_path):
 
 SAYING = [
     ["--help"],
+    ["--version"],
     ["stages"],
     ["scores", IRIS, "bns"],
     ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"],
