@@ -63,12 +63,9 @@ def test_every_filter_of_weka_has_a_row(weka39):
 @pytest.mark.parametrize(
     ("name", "stages"),
     [
-        ("StringToWordVector", "'words'"),
         ("weka.filters.unsupervised.attribute.Standardize", "'standardize'"),
         ("numerictonominal", "'nominal'"),
         ("Normalize", "'range' or 'l2'"),
-        ("InfoGain", "'infogain'"),
-        ("Resample", "'sample'"),
     ],
 )
 def test_a_class_of_weka_is_answered_with_the_stage(name, stages, tmp_path):
@@ -113,7 +110,7 @@ def test_multinomial_naive_bayes_predicts_as_weka(weka39, tmp_path):
     assert predictions(path, "predict MultinomialNB", tmp_path) == expected
 
 
-@pytest.mark.parametrize("name", ["uci/diabetes", "uci/credit-g", "uci/vehicle", "uci/ecoli", "weka/vote"])
+@pytest.mark.parametrize("name", ["uci/diabetes", "uci/vehicle"])
 def test_logistic_regression_without_ridge_predicts_as_weka(name, weka39, shared_data, tmp_path):
     path = shared_data / f"{name}.arff"
     expected = weka_predictions(weka39, path, "functions.Logistic -R 0")
@@ -141,8 +138,8 @@ def test_linear_regression_predicts_as_weka(name, weka39, shared_data, tmp_path)
     assert found == pytest.approx(expected, abs=6e-4)  # Weka prints three decimals
 
 
-@pytest.mark.parametrize("rows", ["0 20 1 1; 1 0 1 3; 1 5 0 1; 2 1 1 0", "0 1 1 5; 4 0 -2 1; 1 9 1 1; 1 1 3 0"])
-def test_the_least_expected_cost_is_predicted_as_by_weka(rows, weka39, tmp_path):
+def test_the_least_expected_cost_is_predicted_as_by_weka(weka39, tmp_path):
+    rows = "0 1 1 5; 4 0 -2 1; 1 9 1 1; 1 1 3 0"
     path = ROOT / "arff_samples" / "sparse-counts-multiclass.arff"
     (tmp_path / "a.cost").write_text("4 4\n" + rows.replace(";", "\n"))
     learner = f'meta.CostSensitiveClassifier -M -cost-matrix "[{rows}]" -W weka.classifiers.bayes.NaiveBayesMultinomial'

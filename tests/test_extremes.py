@@ -67,10 +67,8 @@ STAGES = [
 def batches():
     for names in [[name] for name in COLUMNS] + [list(COLUMNS)]:
         X = np.stack([COLUMNS[name] for name in names], axis=1)
-        for weights in (None, np.linspace(0.5, 2, ROWS)):
-            batch = make(X, Y, weights=weights)
-            yield batch
-            yield sparsely(batch)
+        yield make(X, Y)
+        yield sparsely(make(X, Y, weights=np.linspace(0.5, 2, ROWS)))
 
 
 @pytest.mark.parametrize("text", STAGES)
@@ -86,7 +84,7 @@ def test_extreme_values_cause_neither_warnings_nor_infinite_values(text):
             assert np.isnan(dense(batch)).any() or not np.isnan(out).any()
 
 
-@pytest.mark.parametrize("power", [1023, 600, -600, -1040])
+@pytest.mark.parametrize("power", [1023, -1040])
 @pytest.mark.parametrize(
     "text",
     [

@@ -120,13 +120,13 @@ def test_chains_in_the_text_are_understood():
     assert found > 30
 
 
-@pytest.mark.parametrize("page", [*PAGES, *GENERATED])
-def test_every_row_of_a_table_has_as_many_cells_as_its_head(page):
-    width = None
-    for line in text_of(page).splitlines():
-        cells = len(re.split(r"(?<!\\)\|", line.strip())) if line.startswith("|") else None
-        assert cells is None or width in (None, cells), line
-        width = cells
+def test_every_row_of_a_table_has_as_many_cells_as_its_head():
+    for page in (*PAGES, *GENERATED):
+        width = None
+        for line in text_of(page).splitlines():
+            cells = len(re.split(r"(?<!\\)\|", line.strip())) if line.startswith("|") else None
+            assert cells is None or width in (None, cells), f"{page}: {line}"
+            width = cells
 
 
 def links(page):
@@ -136,15 +136,14 @@ def links(page):
             yield os.path.normpath(os.path.join(os.path.dirname(page), target))
 
 
-@pytest.mark.parametrize("page", [*PAGES, *GENERATED])
-def test_links_lead_to_existing_files(page):
-    missing = [path for path in links(page) if path not in GENERATED and not (ROOT / path).exists()]
-    assert not missing
+def test_links_lead_to_existing_files():
+    found = {(page, path) for page in (*PAGES, *GENERATED) for path in links(page)}
+    assert not {(page, path) for page, path in found if path not in GENERATED and not (ROOT / path).exists()}
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"])
-def test_pages_that_are_read_outside_of_the_site_link_to_no_generated_page(page):
-    assert not GENERATED.keys() & set(links(page))
+def test_pages_that_are_read_outside_of_the_site_link_to_no_generated_page():
+    for page in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"):
+        assert not GENERATED.keys() & set(links(page)), page
 
 
 def test_every_page_is_reachable_from_the_readme():
@@ -171,9 +170,9 @@ def test_the_navigation_of_the_site_has_the_pages_in_the_order_of_the_list():
     assert shown == listed
 
 
-@pytest.mark.parametrize("page", [*PAGES, *GENERATED])
-def test_lines_have_at_most_120_characters(page):
+def test_lines_have_at_most_120_characters():
     """Except what cannot be broken: rows of tables, blocks of code, and single words such as addresses."""
-    text = re.sub(r"^( *)```.*?^\1```", "", text_of(page), flags=re.M | re.S)
-    long = [line for line in text.splitlines() if len(line) > 120]
-    assert not [line for line in long if not line.startswith(("|", "    ")) and " " in line.lstrip(" -*>")]
+    for page in (*PAGES, *GENERATED):
+        text = re.sub(r"^( *)```.*?^\1```", "", text_of(page), flags=re.M | re.S)
+        long = [line for line in text.splitlines() if len(line) > 120]
+        assert not [line for line in long if not line.startswith(("|", "    ")) and " " in line.lstrip(" -*>")], page

@@ -75,25 +75,27 @@ def again(request):
 
 @pytest.mark.parametrize("text", CHAINS)
 def test_chains_are_pickled_and_copied(text):
+    """Fitted on the first two samples that they take."""
     chain = filterkit.chain(text)
     for again in WAYS.values():
         copied = again(chain)
         assert str(copied) == str(chain) and copied.stages == chain.stages
     fits = 0
-    for name in testing.SAMPLES:
-        data = testing.sample(name)
+    for data in map(testing.sample, testing.SAMPLES):
         try:
             fitted = chain.fit(data)
             expected = fitted.transform(data)
         except FilterkitError:
             continue
-        fits += 1
         for way, again in WAYS.items():
             copied = again(fitted)
             assert copied.chain.stages == chain.stages and copied.incoming == fitted.incoming, way
             assert testing.same(copied.transform(data), expected), way
             for stage in fitted.stages:
                 assert again(stage).schema == stage.schema, way
+        fits += 1
+        if fits == 2:
+            break
     assert fits
 
 
@@ -210,7 +212,7 @@ assert same(chain.fit(sample("dense-two-classes")).transform(sample("dense-two-c
 """
 
 
-@pytest.mark.parametrize("text", ["quick half", "lambda l2", "select --by quick --top 2 bns"])
+@pytest.mark.parametrize("text", ["lambda l2", "select --by quick --top 2 bns"])
 def test_another_process_unpickles_a_chain_with_a_plugin_file(text, tmp_path):
     (tmp_path / "my.py").write_text(PLUGIN)
     options = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False}

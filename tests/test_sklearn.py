@@ -24,7 +24,7 @@ from filterkit.sklearn import ChainClassifier, ChainRegressor, ChainTransformer
 from filterkit.stages.options import INT_OR_TEXT, options_of, types_of
 
 
-@pytest.mark.parametrize("chain", ["", "shape bns l2", "bins onehot chi"])
+@pytest.mark.parametrize("chain", ["", "shape bns l2"])
 def test_chains_pass_the_checks_of_scikit_learn(chain):
     check_estimator(ChainTransformer(chain), on_skip=None)
 
@@ -82,8 +82,12 @@ OLDER = {"label": {"check_dtype_object": "the classes are others than the one na
 STAGES = sorted(set(registry().stages) - set(registry().metrics) | {"bns", "fisher"})
 
 
-@pytest.mark.parametrize("name", STAGES)
-def test_every_stage_passes_the_checks_of_scikit_learn(name):
+# Of the stages that pass all checks, one of each kind; tests/testing/test_conformance.py checks every stage.
+PASSING = ["bins", "class", "nominal", "onehot", "predict", "select", "set", "sklearn", "standardize", "svd"]
+
+
+@pytest.mark.parametrize("name", [*PASSING, *FAILING, *UNCHECKED])
+def test_stages_pass_the_checks_of_scikit_learn(name):
     if name in UNCHECKED:
         message = ROWS.removeprefix("it ") if UNCHECKED[name] is ROWS else "there is no string attribute"
         with pytest.raises(ValueError, match=message):
@@ -93,25 +97,6 @@ def test_every_stage_passes_the_checks_of_scikit_learn(name):
     chain = ChainTransformer(CHECKED.get(name, name))
     done = check_estimator(chain, expected_failed_checks=known | older, on_skip=None)
     assert {each["check_name"] for each in done if each["status"] == "xfail"} - set(older) == set(known)
-
-
-@pytest.mark.parametrize("name", ["digits", "fortunes"])
-def test_the_output_equals_that_of_the_chain(name):
-    batch = sample(name)
-    labels = batch.labels().astype(str)
-    transformer = ChainTransformer("shape bns l2").fit(batch.X, labels)
-    # The labels of y are sorted, so that classes may have other numbers.
-    fitted = filterkit.chain("shape bns l2").fit(batch)
-    expected = fitted.transform(batch).X
-    out = transformer.transform(batch.X)
-    assert scipy.sparse.issparse(out) == batch.sparse
-    names = [f"x{j}" for j in range(batch.X.shape[1])]
-    assert out.shape == expected.shape and len(transformer.get_feature_names_out()) == out.shape[1]
-    assert next(iter(transformer.get_feature_names_out())).startswith(names[0])
-    order = [labels.tolist().index(c) for c in np.unique(labels)]
-    assert len(order) == len(transformer.classes_)
-    total = (abs(out).sum(), abs(expected).sum())
-    assert total[0] == pytest.approx(total[1], rel=1e-12)
 
 
 def test_the_output_for_two_classes_equals_that_of_the_chain():
@@ -229,7 +214,7 @@ def another(stage, field):
     return ("a b", "c'd") if type_ is tuple else "1/4"
 
 
-@pytest.mark.parametrize("name", sorted(registry().stages))
+@pytest.mark.parametrize("name", STAGES)
 def test_every_option_of_every_stage_can_be_set(name):
     estimator = ChainTransformer(f"l1 {NEEDED.get(name, name)} max")
     (_, stage, _) = Chain.parse(estimator.chain).stages
@@ -280,20 +265,22 @@ def test_searches_over_the_options_of_every_stage(name):
     stage = Chain.parse(chain).stages[-1]
     pytest.importorskip("pandas")
     batch = sample("breast-cancer").take(np.arange(0, 569, 15))
+    grids = []
     for field in dataclasses.fields(stage):
-        if (name, field.name) in {**UNSEARCHED, **TOGETHER}:
-            continue
-        value = SEARCHED.get((name, field.name)) or SEARCHED.get(field.name) or another(stage, field)
-        grid = {f"{name}__{field.name}": [getattr(stage, field.name), value]}
-        search = GridSearchCV(
-            ChainTransformer(chain).set_output(transform="pandas"),
-            grid,
-            cv=2,
-            scoring=lambda made, X, y: made.transform(X).shape[1],
-            refit=False,
-            error_score="raise",
-        )
-        assert len(search.fit(batch.X, batch.y).cv_results_["params"]) == 2
+        if (name, field.name) not in {**UNSEARCHED, **TOGETHER}:
+            value = SEARCHED.get((name, field.name)) or SEARCHED.get(field.name) or another(stage, field)
+            grids.append({f"{name}__{field.name}": [value]})
+    if not grids:
+        return
+    search = GridSearchCV(
+        ChainTransformer(chain).set_output(transform="pandas"),
+        grids,
+        cv=[(np.arange(0, 38, 2), np.arange(1, 38, 2))],
+        scoring=lambda made, X, y: made.transform(X).shape[1],
+        refit=False,
+        error_score="raise",
+    )
+    assert len(search.fit(batch.X, batch.y).cv_results_["params"]) == len(grids)
 
 
 def test_searches_over_stages_that_keep_more_than_their_options():
@@ -352,13 +339,6 @@ def test_options_take_values_of_numpy_and_no_others():
 def test_invalid_chains_and_classes_are_value_errors(chain, y, message):
     with pytest.raises(ValueError, match=message):
         ChainTransformer(chain).fit([[1.0], [2.0]], y)
-
-
-def test_a_pickled_transformer_gives_the_same_for_missing_values():
-    X = np.array([[1, np.nan], [2, 3], [np.nan, 5], [4, 1]])
-    transformer = ChainTransformer("impute shape").fit(X, [0, 1, 0, 1])
-    again = pickle.loads(pickle.dumps(transformer))
-    np.testing.assert_array_equal(again.transform(X), transformer.transform(X))
 
 
 SAYINGS = ["a fast car", "a slow car", "slow", "fast fast"]
@@ -440,13 +420,6 @@ def test_later_rows_are_checked_as_training_rows_are():
     made = ChainTransformer("l2").fit(polars.DataFrame({"a": [2**60, 1]}))
     with pytest.raises(ValueError, match=f"column 'a': {LARGE} has more digits than float64 holds"):
         made.transform(polars.DataFrame({"a": [LARGE, None]}))
-
-
-def test_texts_are_searched_and_weighted():
-    pipeline = make_pipeline(ChainTransformer("words bns l2"), LinearSVC())
-    search = GridSearchCV(pipeline, {"chaintransformer__words__lower": [True, False]}, cv=2, error_score="raise")
-    search.fit(SAYINGS * 2, [0, 1, 1, 0] * 2, chaintransformer__sample_weight=np.ones(8))
-    assert search.best_score_ == 1
 
 
 def mixed(pandas):
@@ -565,29 +538,7 @@ def test_sparse_rows_become_sparse_frames():
     np.testing.assert_array_equal(again.toarray() if scipy.sparse.issparse(again) else again, [[0, 1], [1, 0]])
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        np.array([[2**53 + 1, 1]]),
-        np.array([[10**20 + 1, 1]], object),
-        [[2**53 + 1, 0.5]],
-        scipy.sparse.lil_array([[2**53 + 1, 0]]),
-    ],
-)
-def test_whole_numbers_that_would_be_rounded_are_refused(rows):
-    with pytest.raises(
-        ValueError, match=r"(9007199254740993|100000000000000000001) has more digits than float64 holds"
-    ):
-        ChainTransformer("l2").fit(rows)
-    assert ChainTransformer("l2").fit_transform(np.array([[2**60, 0]])).tolist() == [[1, 0]]
-
-
-CLASSIFIERS = {
-    "impute svm": WEIGHTS,
-    "impute predict LogisticRegression": [],
-    "impute predict RidgeClassifier": [],
-    "impute neighbors": [],
-}
+CLASSIFIERS = {"impute svm": WEIGHTS, "impute predict LogisticRegression": []}
 
 
 @pytest.mark.parametrize("chain", CLASSIFIERS)
@@ -600,9 +551,14 @@ def test_classifiers_pass_the_checks_of_scikit_learn(chain):
 NAMED = {"texts": lambda y: np.where(y == 1, "b c", "ä"), "numbers": lambda y: y, "truth": lambda y: y == 1}
 
 
-@pytest.mark.parametrize("form", NAMED)
-@pytest.mark.parametrize("chain", ["predict LogisticRegression", "predict LinearSVC"])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("form", "chain", "weighted"),
+    [
+        ("texts", "predict LogisticRegression", True),
+        ("numbers", "predict LinearSVC", False),
+        ("truth", "predict LinearSVC", True),
+    ],
+)
 def test_a_classifier_gives_what_its_learner_gives(form, chain, weighted):
     batch = sample("breast-cancer")
     X, y = batch.X[:, :4] / 100, NAMED[form](batch.y)
@@ -656,13 +612,6 @@ def test_classifiers_in_searches_pipelines_and_on_texts():
     assert sparse.score(scipy.sparse.csr_array(batch.X), batch.y) > 0.8
 
 
-def test_a_classifier_takes_frames_of_several_kinds():
-    pandas = pytest.importorskip("pandas")
-    frame = mixed(pandas)[["n", "c", "t"]]
-    made = ChainClassifier("words impute onehot predict LogisticRegression").fit(frame, [0, 1, 0, 1])
-    assert made.predict(frame).tolist() == [0, 1, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("chain", "y", "options", "message"),
     [
@@ -680,9 +629,8 @@ def test_chains_that_are_no_classifiers_are_refused(chain, y, options, message):
         ChainClassifier(chain, **options).fit(np.eye(3), y)
 
 
-@pytest.mark.parametrize("chain", ["impute predict Ridge", "impute neighbors"])
-def test_regressors_pass_the_checks_of_scikit_learn(chain):
-    check_estimator(ChainRegressor(chain), on_skip=None)
+def test_regressors_pass_the_checks_of_scikit_learn():
+    check_estimator(ChainRegressor("impute predict Ridge"), on_skip=None)
 
 
 def test_a_regressor_gives_what_its_learner_gives():

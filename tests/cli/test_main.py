@@ -1,6 +1,5 @@
 """The command line as people use it, with files, pipes and signals."""
 
-import gzip
 import os
 import re
 import signal
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from command import run, run_anew, shell, start
+from command import run, run_anew, start
 
 from filterkit.cli.main import command
 
@@ -53,15 +52,12 @@ def plugin(tmp_path):
     return str(path)
 
 
-@pytest.fixture(scope="module")
-def big(tmp_path_factory):
-    """A file that takes seconds to pass through."""
-    path = tmp_path_factory.mktemp("big") / "big.arff"
-    with open(path, "w") as file:
-        file.write("@relation big\n@attribute a numeric\n@attribute b numeric\n@attribute c {x,y}\n@data\n")
-        rows = "".join(f"{i / 7},{i % 13},{'xy'[i % 2]}\n" for i in range(20000))
-        for _ in range(60):
-            file.write(rows)
+@pytest.fixture
+def big(tmp_path):
+    """A file that is larger than a pipe."""
+    path = tmp_path / "big.arff"
+    rows = "".join(f"{i / 7},{i % 13},{'xy'[i % 2]}\n" for i in range(20000))
+    path.write_text(f"@relation big\n@attribute a numeric\n@attribute b numeric\n@attribute c {{x,y}}\n@data\n{rows}")
     return str(path)
 
 
@@ -70,7 +66,7 @@ def big(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("-", "shape", "svm", "-v"), ("-", "bns"), ("--version",), ("none.arff",), ("stages",), ("--help", "x"), ()],
+    [("-", "shape", "svm", "-v"), ("none.arff",), ("--help", "x")],
 )
 def test_a_forked_command_equals_one_started_anew(arguments, tmp_path, monkeypatch):
     """Most tests fork the command from a process that has imported it."""
@@ -86,24 +82,6 @@ def test_the_package_runs_as_a_module():
     module = subprocess.run([sys.executable, "-m", "filterkit", *words], capture_output=True, text=True, check=False)
     script = run(*words)
     assert (module.returncode, module.stdout, module.stderr) == (0, script.stdout, "")
-
-
-@pytest.mark.posix
-@pytest.mark.parametrize(
-    "words",
-    [
-        "FILTERKIT --load <(echo damaged) $IRIS 2>&1",
-        "FILTERKIT - shape <$IRIS | FILTERKIT - bns",
-        "FILTERKIT /dev/fd/7 l2 7<$IRIS >/dev/full",
-        "FILTERKIT $IRIS l2 | head -c 99",
-    ],
-)
-def test_a_quick_command_of_a_shell_equals_one_started_anew(words, tmp_path):
-    found = []
-    for name in ("filterkit", Path(sys.executable).with_name("filterkit")):
-        done = shell(words.replace("FILTERKIT", str(name)).replace("$IRIS", IRIS), tmp_path)
-        found.append((done.returncode, done.stdout, done.stderr))
-    assert found[0] == found[1]
 
 
 # Outputs
@@ -122,28 +100,11 @@ def test_the_chain_is_written_as_a_comment_with_its_options():
     assert "@relation iris\n" in done.stdout
 
 
-def test_standard_input_and_a_file_give_the_same_output(tmp_path):
-    with open(IRIS) as file:
-        piped = run("-", "shape", "bns", "l2", stdin=file)
-    assert without_comments(piped.stdout) == without_comments(run(IRIS, "shape", "bns", "l2").stdout)
-    assert piped.stdout
-
-
-@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst"])
-def test_output_is_compressed_by_its_ending(ending, tmp_path):
-    path = str(tmp_path / f"out.arff{ending}")
-    assert run("-o", path, IRIS, "l2").returncode == 0
-    assert run(path).stdout.partition("@data")[2] == run(IRIS, "l2").stdout.partition("@data")[2]
-    assert not Path(path).read_bytes().startswith(b"%")
-
-
 def test_sparse_and_dense_output_hold_the_same_values(tmp_path):
-    sparse, dense = tmp_path / "s.arff", tmp_path / "d.arff"
-    source = str(SAMPLES / "sparse-counts-multiclass.arff")
-    assert run("--dense", "-o", str(dense), source).returncode == 0
-    assert "{" not in dense.read_text().partition("@data\n")[2]
-    assert run("--sparse", "-o", str(sparse), str(dense)).returncode == 0
-    assert without_comments(sparse.read_text()) == without_comments(run(source).stdout)
+    source = SAMPLES / "sparse-counts-multiclass.arff"
+    assert run("--dense", "-o", "d.arff", source, cwd=tmp_path).returncode == 0
+    assert "{" not in (tmp_path / "d.arff").read_text().partition("@data\n")[2]
+    assert without_comments(run("--sparse", "d.arff", cwd=tmp_path).stdout) == without_comments(run(source).stdout)
 
 
 def test_precision_rounds_to_significant_digits():
@@ -151,45 +112,24 @@ def test_precision_rounds_to_significant_digits():
     assert done.stdout.splitlines()[-2] == "0.69,0.351,0.597,0.211,virginica"
 
 
-def test_the_class_may_be_any_attribute():
-    wine = str(SAMPLES / "wine.arff")
-    outputs = {without_comments(run("-c", choice, wine, "bns").stdout) for choice in ("first", "1", "class")}
-    assert len(outputs) == 1
-    assert "% bns=" in outputs.pop()
-
-
 def test_a_glob_of_parts_is_one_input(tmp_path):
-    text = Path(IRIS).read_text()
-    header, _, rows = text.partition("@data\n")
+    header, _, rows = Path(IRIS).read_text().partition("@data\n")
     rows = rows.splitlines(keepends=True)
     (tmp_path / "p1.arff").write_text(header + "@data\n" + "".join(rows[:50]))
     (tmp_path / "p2.arff").write_text(header + "@data\n" + "".join(rows[50:90]))
     (tmp_path / "p3.arff").write_text("".join(rows[90:]))
     parts, whole = (run(source, "shape", "bns").stdout for source in (str(tmp_path / "p*.arff"), IRIS))
     assert without_comments(parts) == without_comments(whole)
-    (tmp_path / "p2.arff").write_text("@relation other\n@attribute z numeric\n@data\n1\n")
-    done = run(str(tmp_path / "p*.arff"))
-    assert done.returncode == 1
-    assert "p2.arff: its attributes are not those of" in done.stderr
 
 
-@pytest.mark.parametrize("sample", ["fortunes", "mixed", "mixed-sparse", "digits", "breast-cancer"])
+@pytest.mark.parametrize("sample", ["mixed-sparse", "breast-cancer"])
 def test_same_bytes_for_any_block_size_jobs_and_memory(sample):
-    path = SAMPLES / f"{sample}.arff"
-    smallest = "1" if path.stat().st_size < 200_000 else "2kB"  # one block per row takes long in a large file
     outputs = {
-        run(*options.split(), path, "shape", "bns", "l2").stdout
-        for options in (
-            "--jobs 1",
-            f"--jobs 2 --block-size {smallest}",
-            "--jobs 2 --block-size 1kB",
-            "--jobs 1 --block-size 16MB",
-            "--jobs 2 --block-size 20kB --memory 1MB",
-            "--memory 4GB",
-        )
+        run(*options.split(), SAMPLES / f"{sample}.arff", "shape", "bns", "l2").stdout
+        for options in ("--jobs 1", "--jobs 2 --block-size 1", "--jobs 2 --block-size 20kB --memory 1MB")
     }
-    assert len(outputs) == 1
-    assert "@data" in outputs.pop()
+    (output,) = outputs
+    assert "@data" in output
 
 
 def test_same_bytes_where_the_first_string_of_sparse_rows_comes_last(tmp_path):
@@ -265,16 +205,13 @@ def test_help_may_follow_the_input():
             "no stage 'qqq'; see: filterkit stages; if a plugin file offers it, name the file with --plugin FILE\n",
         ),
         ([IRIS, "select", "--top", "2", "--by", "mcd"], 2, "no metric 'mcd'; known: "),
-        (["--from", "cvs", IRIS], 2, "no format 'cvs'; did you mean 'csv'?\n"),
         (["--engine", "locla", IRIS], 2, "no engine 'locla'; did you mean 'local'?\n"),
         (
             ["count-missing", IRIS],
             2,
             "no file and no subcommand 'count-missing'; if a plugin file offers it, name the ",
         ),
-        (["count-missing"], 2, "no file and no subcommand 'count-missing'; if a plugin file offers it, name the file"),
         ([IRIS, "l2", "extra.arff"], 2, "no stage 'extra.arff'"),
-        (["bns", "l2"], 2, "no file 'bns', which is a stage; the input comes first: filterkit INPUT bns l2"),
         (["staegs"], 2, "no file 'staegs'; did you mean 'stages'?"),
         ([IRIS, "shape", "--neighbor", "3"], 2, "shape: no such option '--neighbor'; did you mean '--neighbors'?"),
         ([IRIS, "head", "x"], 2, "head: invalid value for 'ROWS': 'x' is not a valid integer"),
@@ -282,32 +219,23 @@ def test_help_may_follow_the_input():
         ([IRIS, "--precision", "3"], 2, "options of filterkit itself go before the input"),
         (["--precison", "3", IRIS], 2, "--precision"),
         (["--memory", "lots", IRIS], 2, "'lots' is not a size such as 256MB"),
-        (["--encoding", "klingon", IRIS], 2, "--encoding: no encoding 'klingon'"),
-        (["--positive", "setsa", IRIS, "bns"], 1, "class 'class' has no value 'setsa'; did you mean 'setosa'?"),
-        (["-c", "clas", IRIS, "bns"], 1, "--class: no attribute 'clas'; did you mean 'class'?"),
         (["-c", "9", IRIS, "bns"], 1, "--class 9: the attributes are numbered from 1 to 5"),
         (["-c", "none", IRIS, "bns"], 1, "bns: "),
-        (["-c", "1", IRIS, "bns"], 1, "it needs a nominal class, and 'sepal length (cm)' is numeric"),
-        (["--plugin", "none.py", IRIS], 1, "--plugin none.py: no such Python file"),
-        (["--save", "x", "scores", IRIS, "ig"], 2, "--save is not an option of 'scores'"),
-        (["scores", IRIS, "ig", "--save", "x"], 2, "scores: no such option '--save'"),
-        (["scores", IRIS, "ig", "--clas", "1"], 2, "scores: no such option '--clas'"),
         (["--labels", "2", "--class", "1", IRIS, "l2"], 2, "--labels beside --class"),
         (["--labels", "9", IRIS, "l2"], 1, "iris.arff: --labels 9, and there are 5 attributes"),
-        (["--labels", "4", IRIS, "l2"], 1, "labels must be nominal, {0,1} or with other values, or all numeric, and"),
         (["--load", "x", IRIS, "l2"], 2, "a stage cannot be combined with --load: the saved chain decides"),
         (["--load", IRIS, IRIS], 1, "no saved chain, or a damaged one"),
         (["plugins", "x"], 2, "plugins: got unexpected extra argument (x); see: filterkit plugins --help"),
-        (["*.nothing", "l2"], 1, "no file matches this pattern"),
         ([IRIS, "l2", "-o", "out.arff"], 2, "l2: no such option '-o'; options of filterkit itself go before the input"),
         ([IRIS, IRIS, "l2"], 2, "but a file; several files that make one input are given as a pattern in quotes"),
         (["", "l2"], 2, "the name of the input is empty"),
-        (["--encoding", "idna", IRIS], 2, "--encoding: no encoding 'idna'"),
         (["--encoding", "utf-16", IRIS], 1, "tream does not start with BOM)"),
-        (["--engine", "", IRIS], 2, "--engine: no engine ''"),
         (["--precision", "x", IRIS], 2, "invalid value for '--precision': 'x' is not a valid integer; see:"),
         (["--Class", "1", IRIS], 2, "no such option '--Class'; did you mean '--class'?"),
         (["--chain", "SAVED", IRIS], 2, "--chain SAVED: No such file or directory"),
+        (["--test", "-", "o.arff", "-", "l2"], 2, "only one input can be standard input"),
+        (["--class", "a", "-c", "b", IRIS], 2, "--class is given twice: 'a' and 'b'"),
+        (["--sparse", "--dense", IRIS], 2, "--sparse cannot be combined with --dense"),
         (["--seed", "1", "--load", "x", IRIS], 2, "--seed cannot be combined with --load: the saved chain decides"),
     ],
     ids=lambda value: " ".join(value)[-40:] if isinstance(value, list) else None,
@@ -347,12 +275,6 @@ def test_a_full_disk_is_named():
         done = run(IRIS, "l2", capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 1
     assert done.stderr == "filterkit: standard output: No space left on device\n"
-
-
-def test_an_output_folder_that_is_not_there_is_named(tmp_path):
-    done = run("-o", str(tmp_path / "no" / "out.arff"), IRIS)
-    assert done.returncode == 1
-    assert "out.arff: No such file or directory" in done.stderr
 
 
 @pytest.mark.posix
@@ -406,14 +328,6 @@ def test_what_the_system_lacks_is_said(error, message, tmp_path):
     assert done.stderr.startswith(f"filterkit: {message}") and done.stderr.count("\n") == 1
 
 
-def test_a_broken_plugin_file_is_reported_on_one_line(tmp_path):
-    path = tmp_path / "broken.py"
-    path.write_text("import nothing_of_this_name\n")
-    done = run("--plugin", str(path), IRIS, "l2")
-    assert done.returncode == 1
-    assert done.stderr == f"filterkit: --plugin {path}: ModuleNotFoundError: No module named 'nothing_of_this_name'\n"
-
-
 # Systems
 
 # Removes what Windows lacks before filterkit is imported; there, select accepts only sockets.
@@ -434,10 +348,9 @@ main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("options", [(), ("--memory", "50kB"), ("--block-size", "3kB", "--jobs", "3")])
-def test_the_output_is_the_same_without_system_calls_of_unix(options):
+def test_the_output_is_the_same_without_system_calls_of_unix():
     text = (SAMPLES / "breast-cancer.arff").read_text()
-    arguments = (*options, "-", "shape", "bns", "shuffle", "l2")
+    arguments = ("--memory", "50kB", "--block-size", "3kB", "--jobs", "3", "-", "shape", "bns", "shuffle", "l2")
     command = [sys.executable, "-c", ELSEWHERE, *arguments]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
@@ -455,29 +368,7 @@ def test_a_closed_pipe_ends_the_command_quietly(big):
     assert reader.wait(60) == 0
 
 
-@pytest.mark.posix
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_no_temporary_file(how, tmp_path):
-    """The input is a pipe that stays open, so the command still waits for rows when the signal comes."""
-    out = tmp_path / "out.arff"
-    out.write_text("precious")
-    process = start("-o", str(out), "-", "l2", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-    process.stdin.write(Path(IRIS).read_bytes())
-    process.stdin.flush()
-    deadline = time.monotonic() + 60
-    while len(os.listdir(tmp_path)) == 1 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(how)
-    assert process.wait(60) == 128 + how
-    assert process.stderr.read() == b""
-    assert os.listdir(tmp_path) == ["out.arff"]
-    assert out.read_text() == "precious"
-    process.stdin.close()
-    process.stderr.close()
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_no_partial_set_of_outputs(how, tmp_path):
+def test_an_interrupt_leaves_no_partial_set_of_outputs(tmp_path):
     """All outputs but the last are complete while the last waits for rows from a pipe."""
     os.mkfifo(tmp_path / "pipe")
     pipe = os.open(tmp_path / "pipe", os.O_RDWR)
@@ -490,8 +381,8 @@ def test_an_interrupt_leaves_no_partial_set_of_outputs(how, tmp_path):
         time.sleep(0.01)
     names = sorted(os.listdir(tmp_path))
     assert len(names) == 6 and [name for name in names if not name.startswith(".")] == ["pipe"]
-    process.send_signal(how)
-    assert process.wait(60) == 128 + how
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 128 + signal.SIGTERM
     os.close(pipe)
     assert os.listdir(tmp_path) == ["pipe"]
 
@@ -506,31 +397,16 @@ def unread():
 
 
 def test_other_outputs_are_complete_even_if_nobody_reads_standard_output(unread, tmp_path):
-    bad = tmp_path / "bad.arff"
-    bad.write_text(Path(IRIS).read_text() + "1,2,oops,4,setosa\n" + Path(IRIS).read_text().partition("@data\n")[2])
-    chains = {"saved": ["--save", "it.chain", IRIS, "l2"]}
-    chains["all"] = [
-        "--rejects",
-        "bad.txt",
-        "--save",
-        "it.chain",
-        "--test",
-        IRIS,
-        "test.arff",
-        str(bad),
-        "write",
-        "w.arff",
-    ]
-    for name, arguments in chains.items():
-        folder, other = tmp_path / name, tmp_path / f"{name}-read"
+    text = Path(IRIS).read_text()
+    (tmp_path / "bad.arff").write_text(text + "1,2,oops,4,setosa\n" + text.partition("@data\n")[2])
+    outputs = ["--rejects", "bad.txt", "--save", "it.chain", "--test", IRIS, "test.arff"]
+    found = []
+    for name, options in (("unread", {"capture_output": False, "stdout": unread, "stderr": subprocess.PIPE}), ("", {})):
+        folder = tmp_path / f"folder{name}"
         folder.mkdir()
-        other.mkdir()
-        done = run(*arguments, cwd=folder, capture_output=False, stdout=unread, stderr=subprocess.PIPE)
-        assert done.returncode == 0
-        assert run(*arguments, cwd=other).stderr == done.stderr
-        assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
-            path.name: path.read_bytes() for path in other.iterdir()
-        }
+        done = run(*outputs, "../bad.arff", "write", "w.arff", cwd=folder, **options)
+        found.append((done.returncode, done.stderr, {path.name: path.read_bytes() for path in folder.iterdir()}))
+    assert found[0] == found[1] and found[0][0] == 0 and len(found[0][2]) == 4
 
 
 # Large timestamps beside a small number: libsvm takes many seconds to fail.
@@ -558,18 +434,16 @@ sklearn.svm.SVC.fit = marked
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("stage", ["svm", "normal"])
-def test_native_code_is_interrupted(how, stage, tmp_path):
+def test_native_code_is_interrupted(tmp_path):
     (tmp_path / "in.arff").write_text(TIMES)
     (tmp_path / "mark.py").write_text(MARK)
-    process = start("-o", "out.arff", "--plugin", "mark.py", "in.arff", stage, cwd=tmp_path, stderr=subprocess.PIPE)
+    process = start("-o", "out.arff", "--plugin", "mark.py", "in.arff", "svm", cwd=tmp_path, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.1)  # the file is made in Python; native code starts a moment later
-    process.send_signal(how)
-    assert process.wait(60) == 128 + how
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 128 + signal.SIGINT
     assert process.stderr.read() == b""
     assert not (tmp_path / "out.arff").exists()
 
@@ -580,42 +454,22 @@ DECLARE = "if its numbers stand for classes, make it nominal first, by the stage
 WORDS = "there is no numeric or nominal attribute to work on; put words before it, which counts the words of 's'"
 
 
-@pytest.mark.parametrize("stage", [("shape",), ("svm",)])
+@pytest.mark.parametrize("stage", ["shape", "svm"])
 def test_a_numeric_class_has_to_be_made_nominal(stage, tmp_path):
     (tmp_path / "in.arff").write_text(NUMERIC)
-    done = run("--class", "c", "in.arff", *stage, cwd=tmp_path)
+    done = run("--class", "c", "in.arff", stage, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert done.stderr.startswith(f"filterkit: {stage[0]}: in.arff: it ") and done.stderr.endswith(DECLARE + "\n")
-    for usable in (
-        ("--class", "c", "in.arff", "nominal", "--only", "c"),
-        ("in.arff", *["nominal", "--only", "c", "class", "c"]),
-    ):
-        assert run(*usable, *stage, cwd=tmp_path).returncode == 0
-    assert run("--class", "c", "in.arff", "label", "--positive", "1", *stage, cwd=tmp_path).returncode == 0
+    assert done.stderr.startswith(f"filterkit: {stage}: in.arff: it ") and done.stderr.endswith(DECLARE + "\n")
+    for words in ("--class c in.arff nominal --only c", "in.arff nominal --only c class c"):
+        assert run(*words.split(), stage, cwd=tmp_path).returncode == 0
 
 
-def test_label_says_what_makes_a_class(tmp_path):
-    (tmp_path / "in.arff").write_text(NUMERIC)
-    for choice in ((), ("--class", "none")):
-        done = run(*choice, "in.arff", "label", "--positive", "1", cwd=tmp_path)
-        assert "there is no class attribute, which it needs; name a nominal one with --class" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "stage",
-    ["select --by ig --top 1", "select --min-count 1", "bns", "dfreq", "shape", "normal", "svm", "neighbors"],
-)
+@pytest.mark.parametrize("stage", ["select --by ig --top 1", "svm"])
 def test_stages_that_need_columns_say_how_to_make_them_from_texts(stage, tmp_path):
     (tmp_path / "in.arff").write_text(TEXTS)
     done = run("in.arff", *stage.split(), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, f"filterkit: {stage.split()[0]}: in.arff: {WORDS}\n")
     assert run("in.arff", "words", *stage.split(), cwd=tmp_path).returncode == 0
-
-
-@pytest.mark.parametrize("stage", ["standardize", "l2", "impute", "tfidf"])
-def test_other_stages_leave_texts_alone(stage, tmp_path):
-    (tmp_path / "in.arff").write_text(TEXTS)
-    assert run("in.arff", stage, cwd=tmp_path).returncode == 0
 
 
 HUGE = "9" * 5000
@@ -625,18 +479,12 @@ HUGE = "9" * 5000
     ("arguments", "message"),
     [
         (("--chain", "chain", IRIS), "chain:1: sample: --fraction must be a share"),
-        (("--class", HUGE, IRIS, "l2"), "the attributes are numbered from 1 to 5"),
-        (("--labels", HUGE, IRIS, "l2"), "and there are 5 attributes"),
         (("--memory", "1e400GB", IRIS, "l2"), "is not a size such as 256MB"),
         (("--precision", HUGE, IRIS, "l2"), "invalid value for '--precision'"),
         (("--jobs", "1000000", IRIS, "l2"), "invalid value for '--jobs'"),
         ((IRIS, "bins", "--method", "width", "--bins", "1000000000"), "--bins must be at most 10,000, not 1000000000"),
-        ((IRIS, "binary", "mp-boost", "--rounds", "9" * 400), "--rounds must be at most 1,000,000"),
-        ((IRIS, "words", "--ngrams", "1000000"), "--ngrams must be at most 100"),
-        ((IRIS, "standardize", "aisvm", "--steps", "9" * 400), "--steps must be at most 1,000,000"),
         (("evaluate", IRIS, "--chain", "neighbors", "--folds", "9" * 400), "iris: 150 rows are too few for 9999"),
         ((IRIS, "shape", "--cross-fit", "1000000"), "1000000 folds: there are only 150 rows"),
-        ((IRIS, "svm", "--c", "1,2", "--folds", "1000000"), "1000000 folds: there are only 150 rows"),
     ],
 )
 def test_a_number_that_is_too_large_is_reported_on_one_line(arguments, message, tmp_path):
@@ -675,40 +523,24 @@ def test_a_warning_of_a_library_is_one_line():
     )
 
 
-def test_damaged_input_on_a_pipe_is_named(tmp_path):
-    path = tmp_path / "cut.arff.gz"
-    path.write_bytes(gzip.compress(Path(IRIS).read_bytes())[:-200])
-    done = run(str(path), "l2")
-    assert done.returncode == 1
-    assert "cut.arff.gz: the compressed data ends too early" in done.stderr
-
-
 def test_test_data_is_transformed_by_what_was_fitted_on_the_input(tmp_path):
     """There are two test files, one with its columns in another order. The chain is fitted only on the input."""
-    lines = (SAMPLES / "breast-cancer.arff").read_text().splitlines()
-    at = lines.index("@data") + 1
-    head, rows = "\n".join(lines[:at]) + "\n", lines[at:]
-    (tmp_path / "train.arff").write_text(head + "\n".join(rows[:300]))
-    (tmp_path / "test.arff").write_text(head + "\n".join(rows[300:]))
-    attributes = [line for line in lines[:at] if line.startswith("@attribute")]
+    head, _, rows = (SAMPLES / "breast-cancer.arff").read_text().partition("@data\n")
+    rows = rows.splitlines()
+    (tmp_path / "train.arff").write_text("\n".join([head, "@data", *rows[:300]]))
+    (tmp_path / "test.arff").write_text("\n".join([head, "@data", *rows[300:]]))
+    attributes = [line for line in head.splitlines() if line.startswith("@attribute")]
     turned = [",".join(reversed(row.split(","))) for row in rows[300:]]
-    turned_head = "\n".join(["@relation r", *reversed(attributes), "@data", ""])
-    (tmp_path / "turned.arff").write_text(turned_head + "\n".join(turned))
-    done = run(
-        *("--test", "test.arff", "a.arff", "--test", "turned.arff", "b.arff.gz", "-v", "-o", "train-out.arff"),
-        *("train.arff", "shape", "--cross-fit", "5", "bns", "l2"),
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "test.arff: " in done.stderr and "turned.arff: " in done.stderr
-    texts = (tmp_path / "a.arff").read_text(), gzip.open(tmp_path / "b.arff.gz", "rt").read()
-    assert without_comments(texts[0]) == without_comments(texts[1])
-    whole = run("-o", "-", "train.arff", "shape", "--cross-fit", "5", "bns", "l2", cwd=tmp_path)
-    assert whole.stdout == (tmp_path / "train-out.arff").read_text()
-    assert texts[0].splitlines()[0] == (
-        "% filterkit 0.1.0: --test test.arff a.arff train.arff shape --cross-fit 5 bns l2"
-    )
-    assert texts[0].splitlines()[-1] == f"% {len(rows) - 300} rows"
+    (tmp_path / "turned.arff").write_text("\n".join(["@relation r", *reversed(attributes), "@data", *turned]))
+    chain = ["train.arff", "shape", "--cross-fit", "5", "bns", "l2"]
+    outputs = ["--test", "test.arff", "a.arff", "--test", "turned.arff", "b.arff", "-v", "-o", "train-out.arff"]
+    done = run(*outputs, *chain, cwd=tmp_path)
+    assert done.returncode == 0 and "test.arff: " in done.stderr and "turned.arff: " in done.stderr, done.stderr
+    a, b, train = ((tmp_path / f"{name}.arff").read_text() for name in ("a", "b", "train-out"))
+    assert without_comments(a) == without_comments(b)
+    assert run(*chain, cwd=tmp_path).stdout == train
+    assert a.startswith("% filterkit 0.1.0: --test test.arff a.arff train.arff shape --cross-fit 5 bns l2\n")
+    assert a.endswith(f"\n% {len(rows) - 300} rows\n")
 
 
 def test_test_data_is_checked_before_the_training_data_is_read(tmp_path):
@@ -728,31 +560,6 @@ def test_an_unreadable_row_of_test_data_leaves_no_output(tmp_path):
     assert done.returncode == 1
     assert done.stderr.startswith("filterkit: test.arff:5: attribute 'y': ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["test.arff", "train.arff"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--test", "-", "o.arff", "-", "l2"), "only one input can be standard input"),
-        (("--class", "a", "-c", "b", IRIS), "--class is given twice: 'a' and 'b'"),
-        (("--sparse", "--dense", IRIS), "--sparse cannot be combined with --dense"),
-        (("--test", IRIS, "-", IRIS, "l2"), "two outputs go to standard output"),
-        (("--test", IRIS, "o.arff", "-o", "./o.arff", IRIS, "l2"), "two outputs go to "),
-    ],
-)
-def test_a_standard_stream_cannot_be_used_twice(arguments, message, tmp_path):
-    done = run(*arguments, cwd=tmp_path, stdin=subprocess.DEVNULL)
-    assert done.returncode == 2
-    assert message in done.stderr and done.stderr.count("\n") == 1
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_verbose_run_reports_what_was_done():
-    assert (
-        run("--verbose", "-o", os.devnull, IRIS, "l2")
-        .stderr.splitlines()[-1]
-        .startswith("filterkit: 150 rows, 4 features to 4, ")
-    )
 
 
 def at_once(*arguments):
@@ -805,22 +612,9 @@ def shown(folder, *arguments, status):
 @pytest.mark.parametrize(
     "text",
     [
-        f"{VALUE} and something more\n",
-        f"@relation {VALUE} {VALUE}\n",
         f"@relation r\n{VALUE}\n",
-        f"@relation r\n@attribute {VALUE} {VALUE}\n",
-        f"@relation r\n@attribute {VALUE} date 'n {VALUE[1:]}\n",
         f"@relation r\n@attribute a {{{VALUE},{VALUE}}}\n",
-        f"@relation r\n@attribute a numeric {{{VALUE}}}\n",
-        f"@relation r\n@attribute {VALUE} relational\n@attribute a numeric\n@end 'not {VALUE[1:]}\n",
-        f"@relation r\n@attribute {VALUE} relational\n@attribute a numeric\n@end {VALUE} {VALUE}\n",
-        f"@relation r\n@attribute {VALUE} relational\n@attribute a numeric\n",
-        f"@relation r\n@attribute {VALUE} numeric\n@attribute {VALUE} numeric\n@data\n",
         f"{HOSTILE_HEADER}@data\n{VALUE},y\n",
-        f"{HOSTILE_HEADER}@data\n1,'not {VALUE[1:]}\n",
-        f"{HOSTILE_HEADER}@data\n1,y,{VALUE}\n",
-        f"{HOSTILE_HEADER}@data\n1,y,{{{VALUE}}}\n",
-        f"{HOSTILE_HEADER}@data\n{{{VALUE} 1}}\n",
         f"{HOSTILE_HEADER}@data\n{VALUE[:-1]},y\n",
     ],
 )
@@ -838,17 +632,11 @@ def test_control_characters_of_a_name_are_escaped_in_messages(tmp_path):
         ["-v", "--rejects", f"{name}.txt", "-o", "o.arff", name, "l2"],
         ["t.arff", "l2", HOSTILE],
         ["t.arff", "l2", f"--{HOSTILE}"],
-        ["t.arff", "remove", "--attribute", HOSTILE * 2],
-        ["t.arff", "rename", "--find", "b", "--replace", HOSTILE],
-        ["t.arff", "select", "--top", "1", "--by", HOSTILE],
         ["t.arff", "write", f"{HOSTILE}/o.arff"],
-        ["--class", f"{HOSTILE}?", "t.arff"],
         ["--encoding", HOSTILE, "t.arff"],
         ["--load", name, "t.arff"],
-        ["--jobs", HOSTILE, "t.arff"],
         ["scores", "t.arff", HOSTILE],
         ["evaluate", "t.arff", "--chain", HOSTILE],
-        ["stages", HOSTILE * 2],
         ["check-plugin", HOSTILE],
     ):
         done = run(*words, cwd=tmp_path)
@@ -893,12 +681,3 @@ def test_the_command_in_a_comment_is_one_line_that_a_shell_can_run(tmp_path):
     assert again.stdout == os.fsencode(name) + b"l2"
     assert run("-o", "p.arff", "o.arff", "l2", cwd=tmp_path).returncode == 0
     assert (tmp_path / "p.arff").read_text().splitlines()[0] == first
-
-
-def test_a_file_whose_name_is_not_utf_8_can_be_evaluated(tmp_path):
-    names = ("i\udcff.arff", "j.arff")
-    for name in names:
-        (tmp_path / name).write_bytes(Path(IRIS).read_bytes())
-    done = run("evaluate", *names, "--folds", "2", "--chain", "svm", "-o", "r.csv", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert run("report", "r.csv", cwd=tmp_path).stdout == done.stdout

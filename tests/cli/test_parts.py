@@ -7,14 +7,12 @@ import re
 import shutil
 import signal
 import time
-from pathlib import Path
 
 import pytest
 from command import run, start
 
-SAMPLES = Path(__file__).parents[2] / "arff_samples"
 SMALL = ["--block-size", "2KB"]
-ENGINES = ["local --jobs 1", "local --jobs 2", "processes --jobs 2"]
+ENGINES = ["local --jobs 2", "processes --jobs 2"]
 PLUGIN = """
 import time
 from pathlib import Path
@@ -82,15 +80,10 @@ def times(folder):
     ("source", "chain"),
     [
         ("n.arff", "shape bns l2"),
-        ("n.arff", "standardize"),
-        ("n.arff", "l1"),
         ("n.arff.gz", "impute bins onehot"),
         ("n.arff", "shuffle head 900"),
-        ("n.arff", "shape --cross-fit 3"),
         ("strings.arff", "words"),
-        ("strings.arff", "head 800"),
         ("in-*.arff", "range"),
-        (str(SAMPLES / "sparse-counts-multiclass.arff"), "shape l2"),
     ],
 )
 def test_parts_together_are_the_one_file_on_every_engine(folder, source, chain):
@@ -102,16 +95,15 @@ def test_parts_together_are_the_one_file_on_every_engine(folder, source, chain):
         succeed(folder, "--engine", *engine.split(), *SMALL, "-o", parts, source, *chain.split())
         assert rows_of(folder, parts) == expected
         several.append(contents(folder / str(number)))
-    assert several[0] == several[1] == several[2]
-    assert len(several[0]) > 3 or "multiclass" in source
+    assert several[0] == several[1]
+    assert len(several[0]) > 3
 
 
-@pytest.mark.parametrize("chain", ["shuffle", "head 1900", "shape l2"])
-def test_the_division_into_parts_does_not_depend_on_memory(folder, chain):
+def test_the_division_into_parts_does_not_depend_on_memory(folder):
     several = []
     for memory in ("20KB", "1GB"):
         (folder / memory).mkdir()
-        succeed(folder, "--memory", memory, *SMALL, "-o", f"{memory}/part-*.arff", "n.arff", *chain.split())
+        succeed(folder, "--memory", memory, *SMALL, "-o", f"{memory}/part-*.arff", "n.arff", "shuffle")
         several.append(contents(folder / memory))
     assert several[0] == several[1] and len(several[0]) > 3
 
@@ -131,7 +123,7 @@ def test_each_part_is_a_complete_file_and_the_list_names_them(folder):
     assert sum(part["rows"] for part in about["parts"]) == 3000
 
 
-@pytest.mark.parametrize("ending", ["csv.gz", "parquet", "jsonl", "arff.zst", "xrff"])
+@pytest.mark.parametrize("ending", ["csv.gz", "parquet"])
 def test_parts_have_any_format_and_compression(folder, ending):
     succeed(folder, "-o", f"one.{ending}", "n.arff", "standardize")
     succeed(folder, *SMALL, "-o", f"out/part-*.{ending}", "n.arff", "standardize")
@@ -174,8 +166,9 @@ def test_no_rows_are_one_part(folder):
     assert "all parts are there (1)" in succeed(folder, "-o", "out/part-*.arff", "none.arff", "l2")
 
 
-@pytest.mark.parametrize("chain", ["l2", "standardize", "shuffle", "words --keep 50"])
-@pytest.mark.parametrize("engine", ["local", "processes --jobs 2"])
+@pytest.mark.parametrize(
+    ("engine", "chain"), [("local", "l2"), ("local", "words --keep 50"), ("processes --jobs 2", "standardize")]
+)
 def test_a_further_run_writes_what_is_missing(folder, engine, chain):
     source = "strings.arff" if "words" in chain else "n.arff"
     words = ["--engine", *engine.split(), *SMALL, "-o", "out/part-*.arff", source, *chain.split()]
@@ -211,27 +204,21 @@ def test_input_of_other_formats_is_parsed_only_where_parts_are_missing(folder):
 def test_parts_at_a_url_are_the_same(folder):
     pytest.importorskip("fsspec")
     (folder / "url").mkdir()
-    source = folder / "broken.arff"
     url = [*SMALL, "--engine", "processes", "--jobs", "2", "-o", f"{(folder / 'url').as_uri()}/part-*.arff"]
     done = run(*url, "broken.arff", "l2", cwd=folder)
     there = len(times(folder / "url"))
-    assert done.returncode == 1 and f"{there} parts are there; the same command again" in done.stderr
-    left = {*os.listdir(folder / "url")} - {".part-list.arff.parts"}  # where processes may still have been writing
-    assert left == {*times(folder / "url"), ".part-list.arff.journal"} and there > 2
-    assert run(*url, "broken.arff", "l2", cwd=folder).stderr == done.stderr
+    assert there > 2 and done.returncode == 1
+    assert f"{there} parts are there; the same command again" in done.stderr
     shutil.rmtree(folder / "url")
     (folder / "url").mkdir()
     succeed(folder, *SMALL, "-o", "out/part-*.arff", "n.arff", "l2")
     succeed(folder, *url, "n.arff", "l2")
-    assert contents(folder / "url") == contents(folder / "out")
     old = times(folder / "url")
     (folder / "url" / "part-00001.arff").unlink()
     succeed(folder, *url, "n.arff", "l2")
     assert contents(folder / "url") == contents(folder / "out")
     new = times(folder / "url")
     assert [name for name in old if new[name] != old[name]] == ["part-00001.arff"]
-    done = run("-o", "nowhere://out/part-*.arff", source, "l2", cwd=folder)
-    assert done.returncode == 1 and done.stderr.startswith("filterkit: nowhere://out/part-*.arff: ")
 
 
 def test_an_error_leaves_the_parts_before_it_and_says_so(folder):
@@ -286,46 +273,31 @@ def test_warnings_come_once_and_know_what_is_in_parts_that_are_there(folder):
     assert succeed(folder, *words) == "filterkit: warning: CSV holds only labels that rows have; 'd' of 'c' is lost\n"
 
 
-@pytest.mark.parametrize("change", ["command", "input", "block size", "precision"])
-def test_parts_of_other_work_are_refused(folder, change):
-    words = [*SMALL, "-o", "out/part-*.arff", "n.arff", "standardize"]
-    succeed(folder, *words)
+@pytest.mark.parametrize(
+    ("options", "chain", "change"),
+    [
+        (SMALL, "standardize l2", "command"),
+        (["--precision", "3", *SMALL], "standardize", "command"),
+        (["--block-size", "3KB"], "standardize", "part size"),
+    ],
+)
+def test_parts_of_other_work_are_refused(folder, options, chain, change):
+    succeed(folder, *SMALL, "-o", "out/part-*.arff", "n.arff", "standardize")
     before = contents(folder / "out")
-    if change == "input":
-        (folder / "n.arff").write_text(numbers(2999))
-    elif change == "precision":
-        words = ["--precision", "3", *words]
-    else:
-        words = [*words, "l2"] if change == "command" else ["--block-size", "3KB", *words[2:]]
-    done = run(*words, cwd=folder)
-    said = {"block size": "part size", "precision": "command"}.get(change, change)
+    done = run(*options, "-o", "out/part-*.arff", "n.arff", *chain.split(), cwd=folder)
     assert (done.returncode, done.stderr) == (
         1,
         "filterkit: out/_part-list.arff.json: the parts that are there are of other work "
-        f"(not the same {said}); remove this file and out/part-*.arff, or choose another name\n",
+        f"(not the same {change}); remove this file and out/part-*.arff, or choose another name\n",
     )
     assert contents(folder / "out") == before
 
 
-def test_parts_without_a_list_are_refused(folder):
-    (folder / "out" / "part-00007.arff").write_text(numbers(3))
+@pytest.mark.parametrize("text", ["nonsense", "[" * 9999])
+def test_what_is_no_list_is_refused(folder, text):
+    (folder / "out" / "_part-list.arff.json").write_text(text + "\n")
     done = run("-o", "out/part-*.arff", "n.arff", "l2", cwd=folder)
-    assert done.returncode == 1
-    assert done.stderr.startswith("filterkit: out/part-00007.arff: there is no list that says what this is a part of")
-    assert os.listdir(folder / "out") == ["part-00007.arff"]
-
-
-@pytest.mark.parametrize(
-    "text", ["{}", "nonsense", '{"format": "filterkit part list 1", "parts": [1]}', "[]", "[" * 9999]
-)
-@pytest.mark.parametrize("name", ["_part-list.arff.json", ".part-list.arff.journal"])
-def test_what_is_no_list_is_refused(folder, name, text):
-    (folder / "out" / name).write_text(text + "\n")
-    done = run("-o", "out/part-*.arff", "n.arff", "l2", cwd=folder)
-    if name.startswith(".") and '"format"' in text:  # a first line without parts
-        assert "of other work" in done.stderr
-    else:
-        assert f"out/{name}: this is no list of parts, or a damaged one" in done.stderr
+    assert "out/_part-list.arff.json: this is no list of parts, or a damaged one" in done.stderr
     assert done.returncode == 1 and done.stderr.count("\n") == 1
 
 
@@ -340,8 +312,9 @@ def test_a_pipe_is_not_the_same_input_again(folder):
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("engine", ["local --jobs 2", "processes --jobs 2"])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("engine", "number"), [("local --jobs 2", signal.SIGINT), ("processes --jobs 2", signal.SIGKILL)]
+)
 def test_a_run_that_was_stopped_is_finished_by_the_next(folder, engine, number):
     (folder / "plugin.py").write_text(PLUGIN)
     (folder / "other").mkdir()
@@ -362,18 +335,3 @@ def test_a_run_that_was_stopped_is_finished_by_the_next(folder, engine, number):
     assert {name: time for name, time in times(folder / "out").items() if name in old} == old
     succeed(folder, *words, "-o", "other/part-*.arff", "n.arff", "wait", "l2")
     assert contents(folder / "out") == contents(folder / "other")
-
-
-@pytest.mark.posix
-def test_two_runs_do_not_write_the_same_parts_at_once(folder):
-    (folder / "plugin.py").write_text(PLUGIN)
-    words = ["--plugin", "plugin.py", *SMALL, "-o", "out/part-*.arff", "n.arff", "wait", "l2"]
-    process = start(*words, cwd=folder)
-    deadline = time.monotonic() + 120
-    while len(times(folder / "out")) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    done = run(*words, cwd=folder)
-    assert (done.returncode, done.stderr) == (1, "filterkit: out/part-*.arff: another run is writing these parts\n")
-    (folder / "go").touch()
-    assert process.wait(120) == 0
-    assert len(json.loads((folder / "out" / "_part-list.arff.json").read_text())["parts"]) == len(times(folder / "out"))

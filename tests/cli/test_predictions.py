@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -36,13 +34,6 @@ def test_predictions_stand_beside_the_truth_and_errors_alone():
     assert "are right (141 of 150)" in done.stderr
     wrong = run("--errors", "--test", IRIS, "-", IRIS, "standardize", "svm").stdout.splitlines()
     assert [line.split()[:4] for line in wrong[1:]] == [row for row in rows if row[3]]
-
-
-def test_the_text_is_the_same_for_any_blocks_and_jobs():
-    words = ("--test", IRIS, "-", IRIS, "svm")
-    whole = run("--predictions", *words).stdout
-    assert len(whole.splitlines()) == 151 and len({len(line) for line in whole.splitlines()}) == 1
-    assert run("-p", "--block-size", "300", "--jobs", "2", *words).stdout == whole
 
 
 def test_a_saved_chain_predicts_its_input(tmp_path):
@@ -156,7 +147,7 @@ def test_stages_of_plugins_show_their_state_and_those_that_are_gone_a_warning(tm
     assert "warning: what was learned is not shown: m: it needs the stage 'centre' of a plugin file" in gone.stderr
 
 
-def test_many_attributes_are_shown_quickly_and_a_closed_pipe_is_no_error(tmp_path):
+def test_of_many_attributes_the_first_are_shown(tmp_path):
     count = 20_000
     rows = "\n".join(f"{{{j} {j % 7 + 1}, {count} {'yn'[j % 2]}}}" for j in range(1, 200))
     names = "\n".join(f"@attribute 'w {j}' numeric" for j in range(count))
@@ -164,9 +155,6 @@ def test_many_attributes_are_shown_quickly_and_a_closed_pipe_is_no_error(tmp_pat
     assert run("--save", "m", "-o", "x.arff", "big.arff", "tfidf", "svm", cwd=tmp_path).returncode == 0
     shown = run("stages", "m", cwd=tmp_path).stdout
     assert shown.count("… and 19,990 more") == 2 and len(shown.splitlines()) < 50
-    command = f"{sys.executable} -m filterkit stages --top 20000 m | head -n 1"
-    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == "a chain of 2 stages, saved by filterkit 0.1.0\n" and not done.stderr
 
 
 def test_numbers_have_errors_that_are_differences():

@@ -96,15 +96,13 @@ def test_a_signal_leaves_no_temporary_file(name, tmp_path):
     assert (tmp_path / "out.arff").read_text() == "precious"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_ignored_signal_stays_ignored(name, tmp_path):
+def test_an_ignored_signal_stays_ignored(tmp_path):
     """For example, nohup ignores SIGHUP, and a script ignores SIGINT for commands in the background."""
-    how = getattr(signal, name)
-    with start("-o", "out.arff", "-", "l2", folder=tmp_path, before=f"trap '' {name[3:]};") as process:
+    with start("-o", "out.arff", "-", "l2", folder=tmp_path, before="trap '' HUP;") as process:
         process.stdin.write(HEADER + "1,x\n")
         process.stdin.flush()
         wait_for(lambda: temporary_files(tmp_path))
-        process.send_signal(how)
+        process.send_signal(signal.SIGHUP)
         process.stdin.write("2,y\n")
         process.stdin.close()
         assert process.wait(60) == 0
@@ -112,15 +110,13 @@ def test_an_ignored_signal_stays_ignored(name, tmp_path):
     assert (tmp_path / "out.arff").read_text().endswith("@data\n1,x\n1,y\n% 2 rows\n")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_signal_in_the_import_of_a_plugin_is_not_lost(name, tmp_path):
-    how = getattr(signal, name)
+def test_a_signal_in_the_import_of_a_plugin_is_not_lost(tmp_path):
     (tmp_path / "my.py").write_text(IN_AN_IMPORT)
     os.mkfifo(tmp_path / "never")
     with start("--plugin", "my.py", "-", "l2", folder=tmp_path) as process:
         wait_for((tmp_path / "there").exists)
-        process.send_signal(how)
-        assert process.wait(60) == 128 + how
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 128 + signal.SIGINT
         assert (process.stdout.read(), process.stderr.read()) == ("", "")
 
 

@@ -141,28 +141,6 @@ def test_the_options_that_a_subcommand_has_reach_it(name, behind, tmp_path):
     assert done.returncode == 0 and (tmp_path / "o.csv").stat().st_size
 
 
-SHARED = ["--class", "--labels", "--positive", "--encoding", "--jobs", "--engine", "--seed", "--progress", "--output"]
-
-
-@pytest.mark.parametrize(("name", "options"), [("scores", [*SHARED, "--memory"]), ("evaluate", SHARED)])
-def test_the_options_of_reading_and_work_are_those_of_filterkit(name, options):
-    """The options for reading and for work are among those of the subcommand."""
-    own = {flag for option in SUBCOMMANDS[name].params for flag in option.opts}
-    assert {*options} <= own
-
-
-@pytest.mark.parametrize(
-    ("name", "behind"), [("scores", [WINE, "ig"]), ("evaluate", [WINE, "--chain", "neighbors", "--folds", "2"])]
-)
-def test_an_option_means_the_same_before_and_after_the_subcommand(name, behind, capfd):
-    given = ["--class", "first", "--positive", "class_1", "--jobs", "1", "--seed", "3", "--encoding", "latin-1"]
-    assert _main([*given, name, *behind]) == 0
-    before = capfd.readouterr().out
-    assert _main([name, *given, *behind]) == 0
-    assert capfd.readouterr().out == before
-    assert _main([name, *behind, *given[2:]]) != 0  # the last attribute is numeric
-
-
 @pytest.mark.parametrize("option", ["output", "jobs"])
 def test_an_option_may_not_be_given_both_before_and_after_the_subcommand(option, tmp_path):
     words = [f"--{option}", "1" if option == "jobs" else "o.csv"]

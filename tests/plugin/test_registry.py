@@ -99,22 +99,6 @@ def test_two_plugins_that_claim_a_name_are_both_named_and_neither_wins(found):
     assert "claim the stage 'plus'" in registry.plugins[1].problem
 
 
-def test_a_misspelt_hook_is_reported(found):
-    registry = found(Point("typo", module("typo", Plus, hook="filterkit_stagez")))
-    assert "filterkit_stagez" in registry.plugins[0].problem
-
-
-def test_a_hook_that_gives_no_stage_is_reported(found):
-    registry = found(Point("odd", module("odd", "text")))
-    assert "is no stage class with a name" in registry.plugins[0].problem
-
-
-def test_an_unknown_stage_gets_a_suggestion(found):
-    registry = found(Point("plus", module("plus", Plus)))
-    with pytest.raises(UsageError, match="no stage 'plsu'; did you mean 'plus'"):
-        registry.stage("plsu")
-
-
 def test_an_unknown_stage_points_to_broken_plugins(found):
     with pytest.raises(UsageError, match="some plugins are broken, see: filterkit plugins"):
         found(Point("bad", ImportError("x"))).stage("whatever")
@@ -142,14 +126,6 @@ def test_a_metric_is_a_stage_too(found):
     assert stage.needs_class
     assert known.metric("half").score is half
     assert known.plugins[0].stages == [stage]
-
-
-def test_an_invalid_metric_breaks_only_its_own_plugin(found):
-    known = found(Point("bad", module("bad", half, hook="filterkit_metrics")), Point("plus", module("plus", Plus)))
-    assert "filterkit_metrics gives <function half" in known.plugins[0].problem
-    assert known.stage("plus") is Plus
-    with pytest.raises(UsageError, match="no metric 'half'"):
-        known.metric("half")
 
 
 def test_a_metric_and_a_stage_of_the_same_name_clash(found):
@@ -334,7 +310,6 @@ def test_a_plugin_is_loaded_when_one_of_its_names_is_looked_up(packages):
     [
         ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.metric("m")),
         ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.stage("m").metric),
-        ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.metrics["m"]),
         ("engines", "e", "[type('E', (), {'name': 'e', 'map': 0})]", lambda registry: registry.engine("e")),
         ("subcommands", "c", "[click.Command('c')]", lambda registry: registry.subcommands["c"]),
         ("formats", ".f", "[type('F', (), {'name': '', 'endings': ('.f',)})]", lambda registry: registry.formats[".f"]),
@@ -390,20 +365,6 @@ def test_a_name_that_no_entry_point_lists_is_found_and_told(packages):
     assert registry.stage("x").name == "x" and warned == ["lazy_one"]
 
 
-def test_a_metric_is_listed_as_a_metric(packages):
-    text = lazy_module("m").replace("[M]", "[Metric('m', max)]").replace("filterkit_stages", "filterkit_metrics")
-    packages.install({"lazy_m": text}, filterkit_stages={"m": "lazy_m"})
-    registry, _ = packages.start()
-    assert registry.plugins[0].problem == "its entry points list the stage 'm', which no hook gives"
-
-
-def test_a_group_that_does_not_exist_is_told(packages):
-    packages.install({"lazy_three": lazy_module("three")}, filterkit_stagez={"three": "lazy_three"})
-    registry, _ = packages.start()
-    problems = {plugin.name: plugin.problem for plugin in registry.plugins}
-    assert problems["lazy_three"] == "its entry points list the stagez 'three', which no hook gives"
-
-
 def test_a_broken_plugin_warns_if_one_of_its_names_is_needed_or_names_are_listed(packages):
     packages.install({"lazy_two": "raise ValueError('broken')"}, filterkit_stages={"another": "lazy_two"})
     registry, warned = packages.start()
@@ -412,22 +373,6 @@ def test_a_broken_plugin_warns_if_one_of_its_names_is_needed_or_names_are_listed
         registry.stage("two")
     assert [*registry.stages] == ["one"] == [*registry.stages]
     assert warned == ["lazy_two"]
-
-
-def test_a_broken_plugin_that_lists_nothing_warns_if_names_are_listed(packages):
-    packages.install({"lazy_old": "raise ValueError('broken')"}, filterkit={"old": "lazy_old"})
-    registry, warned = packages.start()
-    assert registry.stage("one") and not warned
-    assert [*registry.formats] and warned == ["old"]
-
-
-def test_two_plugins_that_list_a_name_are_both_named_and_neither_wins(packages):
-    packages.install({"lazy_two": lazy_module("one")})
-    (packages.folder / "other-1.dist-info").mkdir()
-    (packages.folder / "other-1.dist-info" / "entry_points.txt").write_text("[filterkit.stages]\none = lazy_two\n")
-    registry, _ = packages.start()
-    with pytest.raises(PluginError, match=r"two plugins claim the stage 'one': lazy_one \(some-plugins 1.0\) and lazy"):
-        registry.stage("one")
 
 
 WRAPPER = """\

@@ -1,10 +1,9 @@
 """The conformance kit against plugins that break its rules: each check finds its fault and says how to repair it."""
 
+import dataclasses
 import os
 import re
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 
 import click
 import numpy as np
@@ -13,125 +12,115 @@ import pytest
 from scipy.sparse import csr_array
 
 import filterkit
-from filterkit import Batch, ColumnStage, FilterkitError, Format, Metric, RowStage, testing
+from filterkit import Attribute, ColumnStage, FilterkitError, Format, Metric, RowStage, StageError, option, testing
 from filterkit.engines.processes import ProcessEngine
 from filterkit.plugin import PAUSE, ClassSums, LocalEngine, Moments, SelectiveStage, Summary, map_numbers, quantiles
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import SAMPLES, sample
-from filterkit.testing.missing import with_holes
 from filterkit.testing.stages import idle_options
 
 # ---- stages --------------------------------------------------------------------------------------
 
 
-class DependsOnBatch(RowStage):
-    """Centre each batch."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch.replace(X=batch.X - batch.X.mean(axis=0))
+def stage(base, **members):
+    """A stage called broken with these members; an option has the type of its default value."""
+    types = {name: type(each.default) for name, each in members.items() if isinstance(each, dataclasses.Field)}
+    members = {"name": "broken", "__doc__": "Do something.", "__annotations__": types} | members
+    return type("Broken", (base,), members)()
 
 
-class ChangesInput(RowStage):
-    """Double in place."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        batch.X[...] *= 2
-        return batch
+def row_stage(change, **members):
+    """One that does this to a batch."""
+    return stage(RowStage, transform=lambda self, batch: change(batch), **members)
 
 
-class Remembers(ColumnStage):
-    """Add the number of times it was fitted."""
-
-    name = "broken"
-    fits = 0
-
-    def fit_columns(self, table):
-        Remembers.fits += 1
-        return {"shift": np.full(len(table), float(Remembers.fits))}
-
-    def apply(self, values, columns, state):
-        return values + state["shift"][columns]
+def column_stage(apply, learn=lambda table: {}, **members):
+    """One that does this to values, given their columns and what is learned from a table."""
+    members["apply"] = lambda self, values, columns, state: apply(values, columns, state)
+    return stage(ColumnStage, fit_columns=lambda self, table: learn(table), **{"needs_class": False} | members)
 
 
-class MovesZero(RowStage):
-    """Add one to everything."""
+class Fitted(filterkit.Fitted):
+    """Does a change to each batch, and keeps a state."""
 
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        X = csr_array(batch.X.toarray() + 1) if batch.sparse else batch.X + 1
-        return batch.replace(X=X)
-
-
-class MakesDense(RowStage):
-    """Make sparse rows dense, and say nothing of it in the schema."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch.replace(X=batch.X.toarray())
-
-
-class LosesColumn(RowStage):
-    """Drop the last column without saying so."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch.replace(X=batch.X[:, :-1])
-
-
-class Forgets(RowStage):
-    """Take a number off that fitting has found, and keep nothing of it."""
-
-    name = "broken"
-
-    def fit(self, rows, schema):
-        return FittedForgets(self, schema, sum(len(batch) for batch in rows()))
-
-
-class FittedForgets(filterkit.Fitted):
-    def __init__(self, stage, schema, count):
-        self.schema, self.count = schema, count
+    def __init__(self, schema, change, state):
+        self.schema, self.transform, self._state = schema, change, state
 
     def get_state(self):
-        return {}
-
-    def transform(self, batch):
-        return batch.replace(X=batch.X - self.count)
+        return self._state
 
 
-class SeesClass(RowStage):
-    """Add the class."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch if batch.y is None else batch.replace(X=batch.X + batch.y[:, None])
-
-
-class LiesAboutColumns(SelectiveStage):
-    """Pass every row, and say that the columns come in another order."""
-
-    name = "broken"
+def fitted_stage(learn, change, keep=lambda state: state, **members):
+    """One that learns a state from the rows, which makes its change, and of which it keeps all or something else."""
 
     def fit(self, rows, schema):
-        return FittedLiesAboutColumns(schema)
+        state = learn(rows)
+        return Fitted(schema, change(state), keep(state))
+
+    members = {"from_state": lambda self, state, schema: Fitted(schema, change(state), state)} | members
+    return stage(filterkit.Stage, fit=fit, **members)
 
 
-class FittedLiesAboutColumns(filterkit.Fitted):
-    def __init__(self, schema):
-        self.schema, self.columns = schema, np.arange(schema.width)[::-1]
+def unchanged(batch):
+    return batch
 
-    def get_state(self):
-        return {}
 
-    def transform(self, batch):
-        return batch
+def unchanged_values(values, columns, state):
+    return values
+
+
+def subtract(state):
+    """Takes off the number of rows that is known."""
+    return lambda batch: batch.replace(X=batch.X - state.get("count", 0.0))
+
+
+def count(rows):
+    return {"count": float(sum(len(batch) for batch in rows()))}
+
+
+def centred(batch):
+    return batch.replace(X=batch.X - batch.X.mean(axis=0))
+
+
+def doubled_in_place(batch):
+    batch.X[...] *= 2
+    return batch
+
+
+def refuse(batch, message="not today"):
+    raise StageError("broken", message)
+
+
+def crash(batch):
+    raise KeyError("what")
+
+
+def turned(batch):
+    """The last digits of a product of matrices depend on how many rows there are."""
+    width = batch.schema.width
+    turn = np.sin(np.arange(1.0, width * width + 1)).reshape(width, width)
+    return batch.replace(X=batch.in_form(False).X @ turn)
+
+
+def with_roots(batch):
+    with np.errstate(invalid="ignore"):
+        return map_numbers(batch, np.sqrt)
+
+
+def zero_for_missing(batch):
+    if not batch.sparse:
+        return batch.replace(X=np.nan_to_num(batch.X))
+    X = batch.X.copy()
+    X.data = np.nan_to_num(X.data)
+    X.eliminate_zeros()
+    return batch.replace(X=X)
+
+
+def named(form):
+    """What a stage puts out whose features have other names."""
+    return lambda self, schema: schema.with_features(
+        [Attribute(form.format(a.name)) for a in schema.features], np.arange(schema.width), sparse=False, zero=False
+    )
 
 
 class FirstRow(Moments):
@@ -142,7 +131,7 @@ class FirstRow(Moments):
     @classmethod
     def of(cls, batch, columns, supervised, reader):
         made = super().of(batch, columns, supervised, reader)
-        made.value = float(batch.in_form(False).X[0, 1]) if len(batch) else 0.0
+        made.value = batch.X[0, 1]
         return made
 
     @classmethod
@@ -157,20 +146,6 @@ class FirstRow(Moments):
         return made
 
 
-class SeesOrder(ColumnStage):
-    """Take off the first training value of all."""
-
-    name = "broken"
-    needs_class = False
-    learns_from = FirstRow
-
-    def fit_columns(self, table):
-        return {"shift": np.full(len(table), table.value)}
-
-    def apply(self, values, columns, state):
-        return values - state["shift"][columns]
-
-
 class KeepsOnItself(RowStage):
     """Divide by the number of training rows, which it keeps on itself."""
 
@@ -178,10 +153,10 @@ class KeepsOnItself(RowStage):
     rows = 1.0
 
     def fit(self, rows, schema):
-        self.rows = float(sum(len(batch) for batch in rows())) or 1.0
+        self.rows = count(rows)["count"] or 1.0
         return super().fit(rows, schema)
 
-    def transform(self, batch: Batch) -> Batch:
+    def transform(self, batch):
         return batch.replace(X=batch.X / self.rows)
 
 
@@ -189,156 +164,37 @@ class KeepsOnItsClass(RowStage):
     """Divide by an option, whose inverse the class keeps."""
 
     name = "broken"
-    by: float = filterkit.option(2.0, "By what.")
+    by: float = option(2.0, "By what.")
 
     def __post_init__(self):
         super().__post_init__()
         type(self).inverse = 1 / self.by
 
-    def transform(self, batch: Batch) -> Batch:
+    def transform(self, batch):
         return batch.replace(X=batch.X * self.inverse)
 
 
-class ForgetsInCopies(KeepsOnItself):
+class ForgetsInCopies(RowStage):
     """Divide by an option, but by 1 in a copy."""
 
-    by: float = filterkit.option(2.0, "By what.")
-
-    def fit(self, rows, schema):
-        return RowStage.fit(self, rows, schema)
+    name = "broken"
+    by: float = option(2.0, "By what.")
 
     def __copy__(self):
         made = object.__new__(type(self))
         made.__dict__.update(by=1.0)
         return made
 
-    def transform(self, batch: Batch) -> Batch:
+    def transform(self, batch):
         return batch.replace(X=batch.X / self.by)
-
-
-class Spreads(filterkit.Stage):
-    """Take the mean off each column, which one missing value makes missing."""
-
-    name = "broken"
-
-    def fit(self, rows, schema):
-        X = np.vstack([np.zeros((1, schema.width)), *(batch.X for batch in rows())])
-        return FittedSpreads(schema, X.mean(axis=0))
-
-    def from_state(self, state, schema):
-        return FittedSpreads(schema, state["mean"])
-
-
-class FittedSpreads(filterkit.Fitted):
-    def __init__(self, schema, mean):
-        self.schema, self.mean = schema, mean
-
-    def get_state(self):
-        return {"mean": self.mean}
-
-    def transform(self, batch):
-        return batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X - self.mean))
-
-
-class Misspells(RowStage):
-    """Pass every row."""
-
-    name = "broken"
-
-    def most_colums(self, width):
-        return width
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch
-
-
-class TakesAnything(RowStage):
-    """Take rows of any header."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch
-
-
-class Rambles(RowStage):
-    """Fail with two lines."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        raise filterkit.StageError(self.name, "one line\nand another")
-
-
-class Crashes(RowStage):
-    """Fail without a message."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        raise KeyError("what")
-
-
-class LooksUpNothing(ColumnStage):
-    """Add the number of rows, and forget which column a value is in."""
-
-    name = "broken"
-    needs_class = False
-
-    def fit_columns(self, table):
-        return {"low": np.full(len(table), float(table.totals.sum()))}
-
-    def apply(self, values, columns, state):
-        return values + state["low"]
-
-
-class LearnsNothing(LooksUpNothing):
-    """Clip to a limit that is no number."""
-
-    def fit_columns(self, table):
-        return {"low": np.full(len(table), np.nan)}
-
-    def apply(self, values, columns, state):
-        return np.maximum(values, state["low"][columns])
-
-
-class KeepsSet(filterkit.Stage):
-    """Keep what no file can hold."""
-
-    name = "broken"
-
-    def fit(self, rows, schema):
-        return FittedSet(schema)
-
-    def from_state(self, state, schema):
-        return FittedSet(schema)
-
-
-class FittedSet(filterkit.Fitted):
-    def __init__(self, schema):
-        self.schema = schema
-
-    def get_state(self):
-        return {"rows": 1, "seen": [{1, 2}]}
-
-    def transform(self, batch):
-        return batch
-
-
-class NeverCalls(KeepsSet):
-    """Read rows without a call."""
-
-    def fit(self, rows, schema):
-        return FittedSet(next(filterkit.plugin.equal_blocks(rows, schema)).schema)
 
 
 class Crosses(RowStage):
     """Refuse a pair of options by an error of Python's."""
 
     name = "broken"
-
-    low: float = filterkit.option(0.1, "The least.", minimum=0, maximum=1)
-    high: float = filterkit.option(0.9, "The largest.", minimum=0, maximum=1)
+    low: float = option(0.1, "The least.", minimum=0, maximum=1)
+    high: float = option(0.9, "The largest.", minimum=0, maximum=1)
 
     def __post_init__(self):
         super().__post_init__()
@@ -349,248 +205,7 @@ class Crosses(RowStage):
         return batch
 
 
-class TakesTooFew(LooksUpNothing):
-    """Forget an argument."""
-
-    def apply(self, values, columns):
-        return values
-
-
-class Shouts(RowStage):
-    """Make an option something else."""
-
-    name = "broken"
-    by: str = filterkit.option("X", "By what.")
-
-    def __post_init__(self):
-        super().__post_init__()
-        self.by = self.by.upper()
-
-
-class Stumbles(RowStage):
-    """Fail for other values of an option."""
-
-    name = "broken"
-    top: int = filterkit.option(1, "How many.")
-
-    def __post_init__(self):
-        self.first = ["only"][self.top - 1]
-
-
-class Rounds(RowStage):
-    """Change its own option."""
-
-    name = "broken"
-    size: float = filterkit.option(1.0, "How much.")
-
-    def __post_init__(self):
-        self.size += 1
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch
-
-
-class Silent(RowStage):
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch
-
-
-class TwoWords(TakesAnything):
-    """Pass every row under a name of two words."""
-
-    name = "broken words"
-
-
-class HelplessOption(RowStage):
-    """Do nothing."""
-
-    name = "broken"
-    size: float = filterkit.option(1.0, "")
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch
-
-
-class TrainingByBatch(filterkit.TrainingStage):
-    """Keep the first row of every batch."""
-
-    name = "broken"
-
-    def arrange(self, rows):
-        yield from rows.map(lambda batch: batch.rows(0, 1), last=True)
-
-
-class MovesZeroOfColumns(ColumnStage):
-    """Lift every value to one."""
-
-    name = "broken"
-
-    def fit_columns(self, table):
-        return {"nothing": np.zeros(len(table))}
-
-    def apply(self, values, columns, state):
-        return np.maximum(values, 1.0)
-
-
-class Hoards(filterkit.Stage):
-    """Add how many rows fit into memory."""
-
-    name = "broken"
-
-    def fit(self, rows, schema):
-        return AddsNumber(schema, float(min(rows.memory // 8, sum(len(batch) for batch in rows()))))
-
-
-class AddsNumber(filterkit.Fitted):
-    def __init__(self, schema, number):
-        self.schema, self.number = schema, number
-
-    def transform(self, batch):
-        return batch.replace(X=batch.X + self.number)
-
-
-def test_a_column_stage_that_moves_a_special_zero_is_refused():
-    """Otherwise sparse rows would keep zeros that the table has not."""
-    for name in ("sparse-two-classes", "sparse-many-classes"):
-        with pytest.raises(
-            filterkit.FilterkitError,
-            match=r"^broken: apply turns zero into something else where zero is special; return 0 for 0",
-        ):
-            testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample(name))
-    testing.check_zeros_stay_zeros(MovesZeroOfColumns(), testing.sample("dense-two-classes"))
-    with pytest.raises(filterkit.FilterkitError, match=r"^broken: apply gives NaN for 0 .*; is NaN in its state\?"):
-        testing.check_zeros_stay_zeros(LearnsNothing(), testing.sample("sparse-two-classes"))
-
-
-def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
-    """The chain refuses them; the check would find a chain that does not."""
-    monkeypatch.setattr("filterkit.chains.chain.FittedChain.transform", lambda self, batch: batch)
-    with pytest.raises(AssertionError, match="broken transforms rows of another header"):
-        testing.check_another_header_is_refused(TakesAnything(), testing.sample("dense-two-classes"))
-
-
-# Of each check on data, what it finds.
-class Multiplies(RowStage):
-    """Turn all rows by a product of matrices, whose last digits depend on how many rows there are."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        width = batch.schema.width
-        turn = np.sin(np.arange(1.0, width * width + 1)).reshape(width, width)
-        return batch.replace(X=batch.in_form(False).X @ turn)
-
-
-class Doubles(ColumnStage):
-    """Make two columns of each, and say that there are as many as before."""
-
-    name = "broken"
-    needs_class = False
-
-    def fit_columns(self, table):
-        return {}
-
-    def apply(self, values, columns, state):
-        return values
-
-    def output_columns(self, schema, state, totals):
-        return np.repeat(np.arange(schema.width), 2)
-
-    def output_attributes(self, schema, state, columns, totals):
-        return [filterkit.Attribute(f"{a.name}{end}") for a in schema.features for end in ("+", "-")]
-
-    def most_columns(self, width):
-        return width
-
-
-class RenamesOnly(Doubles):
-    """Give all columns new names, and say nothing of the columns."""
-
-    output_columns = ColumnStage.output_columns
-
-    def output_attributes(self, schema, state, columns, totals):
-        return [filterkit.Attribute(f"new {a.name}") for a in schema.features]
-
-
-class MakesNominal(RenamesOnly):
-    """Make all columns nominal, and say nothing of their kind."""
-
-    def output_attributes(self, schema, state, columns, totals):
-        return [filterkit.Attribute(a.name, "nominal", ("a", "b")) for a in schema.features]
-
-
-class IsNeverMadeAgain(Forgets):
-    """The same, where what fitting has found is kept, and nothing is made of it."""
-
-    def fit(self, rows, schema):
-        return KeptCount(self, schema, sum(len(batch) for batch in rows()))
-
-
-class KeptCount(FittedForgets):
-    def get_state(self):
-        return {"count": self.count}
-
-
-class NeedsTable(ColumnStage):
-    """Ask a summary for quantiles."""
-
-    name = "broken"
-    learns_from = Summary
-
-    def fit_columns(self, summary):
-        return {"middle": quantiles(summary, [0.5])[:, 0]}
-
-    def apply(self, values, columns, state):
-        return values
-
-
-class Mistypes(TakesAnything):
-    """Use what is not there."""
-
-    def transform(self, batch):
-        return batch.replace(X=batch.Y)
-
-
-class TakesRoots(RowStage):
-    """Give the square root of each number."""
-
-    name = "broken"
-
-    def transform(self, batch):
-        with np.errstate(invalid="ignore"):
-            return map_numbers(batch, np.sqrt)
-
-
-BROKEN = [
-    (testing.check_blocks_do_not_matter, Multiplies(), "many-digits"),
-    (testing.check_columns_are_not_too_many, Doubles(), "dense-two-classes"),
-    (testing.check_a_saved_chain_is_the_same, IsNeverMadeAgain(), "dense-two-classes"),
-    (testing.check_unchosen_columns_stay, LiesAboutColumns(), "dense-two-classes"),
-    (testing.check_blocks_do_not_matter, DependsOnBatch(), "dense-two-classes"),
-    (testing.check_memory_does_not_matter, Hoards(), "dense-two-classes"),
-    (testing.check_input_is_left_alone, ChangesInput(), "dense-two-classes"),
-    (testing.check_fitting_again_is_the_same, Remembers(), "dense-two-classes"),
-    (testing.check_zeros_stay_zeros, MovesZero(), "sparse-two-classes"),
-    (testing.check_schema_is_what_comes_out, LosesColumn(), "dense-two-classes"),
-    (testing.check_schema_is_what_comes_out, MakesDense(), "sparse-two-classes"),
-    (testing.check_blocks_do_not_matter, TrainingByBatch(), "dense-two-classes"),
-    (testing.check_a_saved_chain_is_the_same, Forgets(), "dense-two-classes"),
-    (testing.check_columns_are_matched_by_name, SeesClass(), "dense-two-classes"),
-    (testing.check_the_order_of_rows_does_not_matter, SeesOrder(), "dense-two-classes"),
-    (testing.check_fitting_again_is_the_same, KeepsOnItself(), "dense-two-classes"),
-    (testing.check_options_are_kept_apart, KeepsOnItsClass(), "dense-two-classes"),
-    (testing.check_options_are_kept_apart, ForgetsInCopies(), "dense-two-classes"),
-    (testing.check_missing_values_do_not_spread, Spreads(), "dense-two-classes"),
-    (testing.check_numbers_stay_numbers, TakesRoots(), "dense-two-classes"),
-    (testing.check_errors_are_clear, Rambles(), "dense-two-classes"),
-    (testing.check_errors_are_clear, Crashes(), "dense-two-classes"),
-]
-
-
-# Of each check of the declaration, what it finds.
-class Initializes(TakesAnything):
+class Initializes(RowStage):
     """Take an option as scikit-learn's classes do."""
 
     name = "broken"
@@ -599,92 +214,221 @@ class Initializes(TakesAnything):
         super().__init__()
         self.base = base
 
-
-MISDECLARED = [
-    (testing.check_options_come_back, Initializes()),
-    (testing.check_options_come_back, Rounds()),
-    (testing.check_options_can_be_set, Shouts()),
-    (testing.check_options_can_be_set, Stumbles()),
-    (testing.check_help_is_there, Silent()),
-    (testing.check_help_is_there, HelplessOption()),
-    (testing.check_help_is_there, TwoWords()),
-    (testing.check_methods_are_known, Misspells()),
-]
-
-
-@pytest.mark.parametrize(("check", "stage", "name"), BROKEN, ids=lambda value: getattr(value, "__name__", None))
-def test_the_kit_finds_a_broken_stage(check, stage, name):
-    with pytest.raises(AssertionError, match="broken"):
-        check(stage, testing.sample(name))
-    with pytest.raises(AssertionError, match=rf"(?m)^{check.__name__}: .*broken"):
-        testing.check_stage(stage, testing.sample(name))
-
-
-@pytest.mark.parametrize(("check", "stage"), MISDECLARED, ids=lambda value: getattr(value, "__name__", None))
-def test_the_kit_finds_invalid_declarations(check, stage):
-    with pytest.raises(AssertionError, match="broken"):
-        check(stage)
-    with pytest.raises(AssertionError, match=rf"^{check.__name__}: .*broken"):
-        testing.check_declaration(stage)
-
-
-class Refuses(RowStage):
-    """Refuse all rows."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        raise filterkit.StageError(self.name, "not today")
-
-
-def test_a_refusal_is_returned():
-    data = testing.sample("dense-two-classes")
-    assert str(testing.check_stage(Refuses(), data)) == "broken: not today"
-    assert str(testing.refusal(Refuses(), data)) == "broken: not today"
-    assert testing.check_stage(TakesAnything(), data) is testing.refusal(TakesAnything(), data) is None
-
-
-class RefusesHalf(Refuses):
-    """Refuse batches of more than one row."""
-
-    def transform(self, batch: Batch) -> Batch:
-        return super().transform(batch) if len(batch) > 1 else batch
-
-
-def test_a_refusal_that_depends_on_blocks_is_found():
-    with pytest.raises(AssertionError, match=r"^check_blocks_do_not_matter: broken refuses these rows in one block"):
-        testing.check_stage(RefusesHalf(), testing.sample("dense-two-classes"))
-
-
-class RefusesLaterRows(RowStage):
-    """Refuse rows without a class."""
-
-    name = "broken"
-
-    def transform(self, batch: Batch) -> Batch:
-        if batch.y is None or (batch.y < 0).any():
-            raise filterkit.StageError(self.name, "a class is missing")
+    def transform(self, batch):
         return batch
 
 
-def test_a_stage_may_refuse_later_rows():
-    data = testing.sample("dense-two-classes")
-    assert testing.check_stage(RefusesLaterRows(), data) is None
-    refusals = [check(RefusesLaterRows(), data) for check in testing.CHECKS]
-    assert {str(each) for each in refusals if each} == {"broken: a class is missing"}
+def shout(self):
+    self.by = self.by.upper()
 
 
-class Fails(TakesAnything):
-    """Fail with an unexpected error."""
-
-    def transform(self, batch):
-        return {}[batch.schema.width]
+def stumble(self):
+    self.first = ["only"][self.top - 1]
 
 
-class FailsTwice(DependsOnBatch):
-    """Centre each batch, with an option without help."""
+def grow(self):
+    self.size += 1
 
-    size: float = filterkit.option(1.0, "")
+
+def mean(rows):
+    """The mean of each column, which one missing value makes missing."""
+    batches = list(rows())
+    return {"mean": np.vstack([np.zeros((1, batches[0].schema.width)), *(batch.X for batch in batches)]).mean(axis=0)}
+
+
+def centre(state):
+    return lambda batch: batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X - state["mean"]))
+
+
+def lie_about_columns(self, rows, schema):
+    """Fit a stage that passes every row, and says that the columns come in another order."""
+    made = Fitted(schema, unchanged, {})
+    made.columns = np.arange(schema.width)[::-1]
+    return made
+
+
+def attributes(form, *kind):
+    """What a stage puts out whose features have other names or kinds."""
+    return lambda self, schema, state, columns, totals: [Attribute(form.format(a.name), *kind) for a in schema.features]
+
+
+FITS = iter(range(1, 1 << 30))
+# Two columns of each.
+PAIRS = {
+    "output_columns": lambda self, schema, state, totals: np.repeat(np.arange(schema.width), 2),
+    "output_attributes": lambda self, schema, state, columns, totals: [
+        Attribute(f"{a.name}{end}") for a in schema.features for end in ("+", "-")
+    ],
+}
+NO_LIMIT = column_stage(
+    lambda values, columns, state: np.maximum(values, state["low"][columns]),
+    lambda table: {"low": np.full(len(table), np.nan)},
+)
+LIFTS_ZERO = column_stage(lambda values, columns, state: np.maximum(values, 1.0))
+CHANGES_INPUT = row_stage(doubled_in_place)
+TAKES_ROOTS = row_stage(with_roots)
+
+# On these samples a stage of numbers learns something.
+NUMBERS = ("dense-two-classes", "dense-three-classes", "no-class", "one-row")
+# Stages with a fault each, and what the only finding says; on other samples where these are named.
+BROKEN = [
+    (row_stage(centred), "check_blocks_do_not_matter: broken gives other values when the rows come in blocks of 1: in"),
+    (row_stage(turned), "check_blocks_do_not_matter: broken gives other values when the rows come", "many-digits"),
+    (
+        stage(filterkit.TrainingStage, arrange=lambda self, rows: rows.map(lambda batch: batch.rows(0, 1), last=True)),
+        "check_blocks_do_not_matter: broken makes other training rows when they come in blocks of 1: identify rows by",
+    ),
+    (
+        row_stage(lambda batch: refuse(batch) if len(batch) > 1 else batch),
+        "check_blocks_do_not_matter: broken refuses these rows in one block or in blocks of 1, but not in both: decide",
+    ),
+    (
+        column_stage(unchanged_values, most_columns=lambda self, width: width, **PAIRS),
+        "check_columns_are_not_too_many: broken gives 6 columns, and most_columns says at most 3 of 3",
+    ),
+    (
+        fitted_stage(lambda rows: {"count": float(min(rows.memory // 8, count(rows)["count"]))}, subtract),
+        "check_memory_does_not_matter: broken gives other values with less memory: let nothing depend on rows.memory",
+    ),
+    (CHANGES_INPUT, "check_input_is_left_alone: broken changes the batch that it is given: work on a copy"),
+    (
+        column_stage(
+            lambda values, columns, state: values + state["shift"][columns],
+            lambda table: {"shift": np.full(len(table), float(next(FITS)))},
+        ),
+        "check_fitting_again_is_the_same: broken fits differently each time: seed what is random, and count nothing",
+    ),
+    (
+        KeepsOnItself(),
+        "check_fitting_again_is_the_same: broken gives other values once it has been fitted again",
+    ),
+    (KeepsOnItsClass(), "check_options_are_kept_apart: broken gives other values once there are stages with other opt"),
+    (ForgetsInCopies(), "check_options_are_kept_apart: broken: a copy of a stage with by=3.0 gives other values: make"),
+    (
+        row_stage(lambda batch: batch.replace(X=csr_array(batch.X.toarray() + 1) if batch.sparse else batch.X + 1)),
+        "check_zeros_stay_zeros: broken turns a zero into something else",
+        "sparse-two-classes",
+    ),
+    (
+        row_stage(lambda batch: batch.replace(X=batch.X[:, :-1])),
+        "check_schema_is_what_comes_out: broken: X has 2 columns, but the schema 3 features; the schema must describe",
+    ),
+    (
+        row_stage(lambda batch: batch.replace(X=batch.X.toarray())),
+        "check_schema_is_what_comes_out: broken: X is dense, but its schema says otherwise; keep X as it is, or set",
+        "sparse-two-classes",
+    ),
+    (
+        fitted_stage(count, subtract, keep=lambda state: {}),
+        "check_a_saved_chain_is_the_same: broken gives other values after it was saved and loaded: put all that",
+    ),
+    (
+        fitted_stage(count, subtract, from_state=filterkit.Stage.from_state),
+        "check_a_saved_chain_is_the_same: broken has no from_state: write it, to make the fitted stage again from",
+    ),
+    (
+        fitted_stage(lambda rows: {"rows": 1, "seen": [{1, 2}]}, lambda state: unchanged),
+        r"check_a_saved_chain_is_the_same: broken cannot be saved: the 'seen' of .* \(Object of type set .*\)",
+    ),
+    (
+        row_stage(lambda batch: batch if batch.y is None else batch.replace(X=batch.X + batch.y[:, None])),
+        "check_columns_are_matched_by_name: broken gives other values when the class is not known: only fit may use",
+    ),
+    (fitted_stage(mean, centre), "check_missing_values_do_not_spread: broken: one missing value among the training r"),
+    (TAKES_ROOTS, "check_numbers_stay_numbers: broken makes nan of -0.5 for 'b': give a number, refuse such values"),
+    (
+        stage(SelectiveStage, fit=lie_about_columns),
+        "check_unchosen_columns_stay: broken --except gives other values than without these columns: let",
+    ),
+    (
+        row_stage(lambda batch: refuse(batch, "one line\nand another")),
+        r"check_errors_are_clear: broken: an error must be one line, not 'one line\\nand another'",
+    ),
+    (
+        row_stage(lambda batch: {}[batch.schema.width]),
+        r"check_errors_are_clear: broken fails with KeyError: 3 \(test_checks\.py, line \d+\); if the rows",
+    ),
+    (
+        row_stage(lambda batch: batch.replace(X=batch.Y)),
+        r"check_errors_are_clear: broken fails with AttributeError: .* 'Y' \(.*\); this is a mistake in its code",
+    ),
+    (
+        row_stage(lambda batch: batch.replace(X=batch.X + [0][len(batch) == 1])),
+        "check_errors_are_clear: broken fails with IndexError: list index out of range",
+        "dense-two-classes",
+        "one-row",
+    ),
+    (
+        fitted_stage(lambda rows: next(filterkit.plugin.equal_blocks(rows, None)), lambda state: unchanged),
+        r"check_errors_are_clear: broken fails with TypeError: .*: write rows\(\)",
+    ),
+    (
+        column_stage(
+            unchanged_values, lambda summary: {"middle": quantiles(summary, [0.5])[:, 0]}, learns_from=Summary
+        ),
+        r"check_errors_are_clear: broken fails .*; learns_from = Summary gives a Summary, which has other methods",
+    ),
+    (
+        column_stage(
+            lambda values, columns, state: values + state["low"],
+            lambda table: {"low": np.full(len(table), float(table.totals.sum()))},
+        ),
+        r"check_.*: broken: apply fails with ValueError: .*; look up the state by column: state\[name\]\[columns\]",
+    ),
+    (
+        column_stage(
+            lambda values, columns, state: np.where(state["nominal"][columns], values, values + 1),
+            lambda table: {"nominal": table.nominal},
+            **PAIRS,
+        ),
+        "check_.*: broken: apply fails with IndexError: .*; it gets the numbers of outgoing columns, and the state",
+        "dense-two-classes",
+        "one-row",
+        "no-rows",
+    ),
+    (
+        column_stage(unchanged_values, output_attributes=attributes("new {}")),
+        "check_.*: broken: output_attributes gives columns new names; write output_columns, too, which says which",
+    ),
+    (
+        column_stage(unchanged_values, output_attributes=attributes("{}", "nominal", ("a", "b"))),
+        "check_.*: broken: output_attributes gives columns another kind; write output_nominal, too",
+    ),
+    (
+        column_stage(unchanged_values, most_colums=lambda self, width: width),
+        r"check_methods_are_known: broken: filterkit does not use Broken\.most_colums; did you mean most_columns\?",
+    ),
+    (
+        stage(ColumnStage, fit_columns=lambda self, table: {}, apply=lambda self, values, columns: values),
+        r"check_.*: broken: Broken.apply takes \(self, values, columns\); write def apply\(self, values,",
+    ),
+    (
+        Initializes(),
+        r"check_options_come_back: broken: Initializes has an __init__; declare an option as in size",
+    ),
+    (
+        row_stage(unchanged, size=option(1.0, "How much."), __post_init__=grow),
+        "check_options_come_back: broken: its options, given once more, make another stage: keep options as they were",
+    ),
+    (
+        row_stage(unchanged, by=option("X", "By what."), __post_init__=shout),
+        "check_options_can_be_set: broken: of by='a b', 'A B' is kept: keep options as they were given",
+    ),
+    (
+        row_stage(unchanged, top=option(1, "How many."), __post_init__=stumble),
+        "check_options_can_be_set: broken: top=-1000000000 fails with IndexError: .*; raise a UsageError that says",
+    ),
+    (Crosses(), "check_options_can_be_set: broken: low=1.0 fails with ValueError: .*; raise a UsageError that"),
+    (
+        row_stage(unchanged, __doc__=None),
+        "check_help_is_there: broken: begin the docstring with one line that",
+    ),
+    (row_stage(unchanged, size=option(1.0, "")), "check_help_is_there: broken: the option size has no help"),
+    (
+        row_stage(unchanged, name="two words"),
+        "check_help_is_there: the name 'two words' cannot be written in a chain",
+    ),
+]
 
 
 def findings(stage, names=SAMPLES):
@@ -694,114 +438,97 @@ def findings(stage, names=SAMPLES):
     return list(found.lines()), found
 
 
-@pytest.mark.parametrize(
-    ("stage", "said"),
-    [
-        (Fails(), r"check_errors_are_clear: broken fails with KeyError: 3 \(test_checks\.py, line \d+\); if the rows"),
-        (
-            Mistypes(),
-            r"check_errors_are_clear: broken fails with AttributeError: .* 'Y' \(.*\); this is a mistake in its",
-        ),
-        (NeedsTable(), r"check_errors_are_clear: broken fails .*; learns_from = Summary gives a Summary, which has"),
-        (
-            RenamesOnly(),
-            "check_.*: broken: output_attributes gives columns new names; write output_columns, too, which says which",
-        ),
-        (MakesNominal(), "check_.*: broken: output_attributes gives columns another kind; write output_nominal, too"),
-        (
-            IsNeverMadeAgain(),
-            "check_a_saved_chain_is_the_same: broken has no from_state: write it, to make the fitted stage again from",
-        ),
-        (ChangesInput(), "check_input_is_left_alone: broken changes the batch that it is given: work on a copy"),
-        (LosesColumn(), "check_schema_is_what_comes_out: broken: X has 2 columns, but the schema 3 features"),
-        (KeepsOnItself(), "check_fitting_again_is_the_same: broken gives other values once it has been fitted again"),
-        (
-            KeepsOnItsClass(),
-            "check_options_are_kept_apart: broken gives other values once there are stages with",
-        ),
-        (Spreads(), "check_missing_values_do_not_spread: broken: one missing value among the training rows makes all"),
-        (
-            KeepsSet(),
-            r"check_a_.*: broken cannot be saved: the 'seen' of .* \(Object of type set .*\)",
-        ),
-        (
-            NeverCalls(),
-            r"check_errors_are_clear: broken fails with TypeError: .*: write rows\(\)",
-        ),
-        (
-            TakesTooFew(),
-            r"check_.*: broken: TakesTooFew.apply takes .self, values, columns.; write def apply.self, values, ",
-        ),
-        (Crosses(), r"check_options_can_be_set: broken: low=1.0 fails with ValueError: .*; raise a UsageError that"),
-        (Misspells(), "check_methods_are_known: broken: filterkit does not use Misspells.most_colums; did you mean"),
-        (Shouts(), "check_options_can_be_set: broken: of by='a b', 'A B' is kept: keep options as they were given"),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_one_cause_gives_one_finding(stage, said):
-    """On all samples of numbers, whatever else the cause leads to."""
-    lines, found = findings(stage, ["dense-two-classes", "dense-three-classes", "no-class", "one-row"])
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
+@pytest.mark.parametrize(("stage", "said", "names"), [(each, said, names) for each, said, *names in BROKEN])
+def test_a_fault_of_a_stage_gives_one_finding(stage, said, names):
+    """On all samples, whatever else it leads to."""
+    lines, found = findings(stage, names or NUMBERS)
     assert len(lines) == len(found) == 1 and re.match(said, lines[0]), lines
 
 
-class StoresZeros(RowStage):
-    """Take one off what is not zero, and keep the zeros that become of it."""
+def test_a_statistic_that_depends_on_the_order_of_rows_is_found():
+    stage = column_stage(
+        lambda values, columns, state: values - state["shift"][columns],
+        lambda table: {"shift": np.full(len(table), table.value)},
+        learns_from=FirstRow,
+    )
+    with pytest.raises(AssertionError, match=r"^broken learns something else from the rows in another order: use not"):
+        testing.check_the_order_of_rows_does_not_matter(stage, sample("dense-two-classes"))
 
-    name = "broken"
 
-    def transform(self, batch):
+def test_all_findings_are_raised_at_once():
+    """Those of the declaration, and those on data."""
+    with pytest.raises(AssertionError, match=r"^check_help_is_there: broken: begin the docstring"):
+        testing.check_declaration(row_stage(unchanged, __doc__=None))
+    with pytest.raises(AssertionError, match=r"(?m)^check_errors_are_clear: broken fails with KeyError: 'what'"):
+        testing.check_stage(row_stage(crash), sample("one-row"))
+
+
+def test_a_column_stage_that_moves_a_special_zero_is_refused():
+    """Otherwise sparse rows would keep zeros that the table has not."""
+    for name in ("sparse-two-classes", "sparse-many-classes"):
+        with pytest.raises(
+            FilterkitError,
+            match=r"^broken: apply turns zero into something else where zero is special; return 0 for 0",
+        ):
+            testing.check_zeros_stay_zeros(LIFTS_ZERO, sample(name))
+    testing.check_zeros_stay_zeros(LIFTS_ZERO, sample("dense-two-classes"))
+    with pytest.raises(FilterkitError, match=r"^broken: apply gives NaN for 0 .*; is NaN in its state\?"):
+        testing.check_zeros_stay_zeros(NO_LIMIT, sample("sparse-two-classes"))
+
+
+def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
+    """The chain refuses them; the check would find a chain that does not."""
+    monkeypatch.setattr("filterkit.chains.chain.FittedChain.transform", lambda self, batch: batch)
+    with pytest.raises(AssertionError, match="broken transforms rows of another header"):
+        testing.check_another_header_is_refused(row_stage(unchanged), sample("dense-two-classes"))
+
+
+def test_a_refusal_is_returned():
+    data, refusing = sample("dense-two-classes"), row_stage(refuse)
+    assert str(testing.check_stage(refusing, data)) == str(testing.refusal(refusing, data)) == "broken: not today"
+    assert testing.check_stage(row_stage(unchanged), data) is testing.refusal(row_stage(unchanged), data) is None
+
+
+def test_a_stage_may_refuse_later_rows():
+    def needs_class(batch):
+        return refuse(batch, "a class is missing") if batch.y is None or (batch.y < 0).any() else batch
+
+    data = sample("dense-two-classes")
+    assert testing.check_stage(row_stage(needs_class), data) is None
+    refusals = [check(row_stage(needs_class), data) for check in testing.CHECKS]
+    assert {str(each) for each in refusals if each} == {"broken: a class is missing"}
+
+
+def test_zeros_that_a_stage_stores_are_dropped():
+    def lowered(batch):
         if not batch.sparse:
             return batch.replace(X=np.where(batch.X != 0, batch.X - 1, 0.0))
         X = batch.X.copy()
         X.data -= 1
         return batch.replace(X=X)
 
-
-def test_zeros_that_a_stage_stores_are_dropped():
     data = sample("zeros-and-ones")
-    assert testing.check_stage(StoresZeros(), data) is None
-    _, out = filterkit.Chain([StoresZeros()]).fit_transform(data)
+    assert testing.check_stage(row_stage(lowered), data) is None
+    _, out = filterkit.Chain([row_stage(lowered)]).fit_transform(data)
     assert out.sparse and not len(out.csr.data) and out.csr.indptr.tolist() == [0] * (len(data) + 1)
 
 
-class WantsRows(RowStage):
-    """Fail for a single row."""
-
-    name = "broken"
-
-    def transform(self, batch):
-        return batch.replace(X=batch.X + [0][len(batch) == 1])
-
-
-def test_an_exception_gives_one_finding_whichever_check_meets_it():
-    for names in (["one-row", "dense-two-classes"], ["dense-two-classes", "one-row"]):
-        lines, _ = findings(WantsRows(), names)
-        assert len(lines) == 1 and " IndexError: list index out of range" in lines[0], lines
-    lines, _ = findings(LooksUpNothing(), ["dense-two-classes", "no-class", "one-row"])
-    assert len(lines) == 1 and "; look up the state by column: state[name][columns]" in lines[0], lines
-    lines, _ = findings(MixesColumns(), ["dense-two-classes", "one-row", "no-rows"])
-    assert len(lines) == 1 and "it gets the numbers of outgoing columns, and the state has an" in lines[0], lines
-
-
-class WritesFile(TakesAnything):
-    """Write a file for each batch."""
-
-    path: str = filterkit.option(os.devnull, "Where to.", output=True)
-
+def test_no_check_writes_a_file_of_another_name(tmp_path, monkeypatch):
     def transform(self, batch):
         with open(self.path, "w") as file:
             file.write("something")
         return batch
 
-
-def test_no_check_writes_a_file_of_another_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    lines, _ = findings(WritesFile())
-    assert lines == [] == idle_options(WritesFile(), [sample("one-row")]) == list(tmp_path.iterdir())
+    writing = stage(RowStage, path=option(os.devnull, "Where to.", output=True), transform=transform)
+    lines, _ = findings(writing)
+    assert lines == [] == idle_options(writing, [sample("one-row")]) == list(tmp_path.iterdir())
 
 
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
 def test_two_causes_give_two_findings():
-    lines, found = findings(FailsTwice(), ["dense-two-classes", "dense-three-classes", "no-class", "one-row"])
+    lines, found = findings(row_stage(centred, size=option(1.0, "")), NUMBERS)
     assert [line.partition(":")[0] for line in lines] == ["check_help_is_there", "check_blocks_do_not_matter"]
     assert lines[1].endswith(" (dense-two-classes, dense-three-classes, no-class)") and found.left_out
 
@@ -809,236 +536,133 @@ def test_two_causes_give_two_findings():
 def test_a_finding_does_not_spoil_the_samples_of_later_checks():
     data = sample("dense-two-classes")
     found = testing.Findings()
-    found.run(testing.CHECKS, ChangesInput(), {"x": data})
+    found.run(testing.CHECKS, CHANGES_INPUT, {"x": data})
     assert len(found) > 1 and testing.same(data, sample("dense-two-classes"))
 
 
 # ---- missing values ------------------------------------------------------------------------------
 
 
-class Zeroes(RowStage):
-    """Put 0 in the place of what is missing."""
-
-    name = "broken"
-
-    def transform(self, batch):
-        if not batch.sparse:
-            return batch.replace(X=np.nan_to_num(batch.X))
-        X = batch.X.copy()
-        X.data = np.nan_to_num(X.data)
-        X.eliminate_zeros()
-        return batch.replace(X=X)
+def inverted(batch):
+    with np.errstate(divide="ignore"):
+        return batch.replace(X=1 / batch.in_form(False).X)
 
 
-class Imputes(Zeroes):
-    """Put 0 in the place of what is missing, which is what it is for."""
-
-    fills_missing = True
-
-
-class Compares(ColumnStage):
-    """Say whether a value is above zero, of which NaN is not."""
-
-    name = "broken"
-    needs_class = False
-
-    def fit_columns(self, table):
-        return {"nominal": table.nominal}
-
-    def apply(self, values, columns, state):
-        return np.where(state["nominal"][columns], values, values > 0).astype(np.float64)
-
-
-class Fans(Compares):
-    """The same, in two columns of other names."""
-
-    def output_columns(self, schema, state, totals):
-        return np.repeat(np.arange(schema.width), 2)
-
-    def output_attributes(self, schema, state, columns, totals):
-        return [filterkit.Attribute(f"{a.name}{end}") for a in schema.features for end in ("+", "-")]
-
-    def apply(self, values, columns, state):
-        return (values > 0).astype(np.float64)
+VANISHES = "^broken turns the missing values of '.*' into .*: keep NaN, or declare fills_missing = True"
+# Stages that make numbers of missing values, and what is said of them.
+FILLING = [
+    (row_stage(zero_for_missing), VANISHES),
+    (
+        column_stage(
+            lambda values, columns, state: np.where(state["nominal"][columns], values, values > 0).astype(np.float64),
+            lambda table: {"nominal": table.nominal},
+        ),
+        VANISHES,
+    ),
+    (column_stage(lambda values, columns, state: (values > 0).astype(np.float64), **PAIRS), VANISHES),
+    (
+        row_stage(
+            zero_for_missing,
+            output=lambda self, schema: schema.with_features(
+                [Attribute(f"new {a.name}") for a in schema.features], np.arange(schema.width)
+            ),
+        ),
+        "^broken turns a row of missing values into numbers, as 0 for 'new ",
+    ),
+    (
+        row_stage(lambda batch: batch if batch.y is None else batch.replace(y=np.abs(batch.y))),
+        "^broken gives a row a class that it does not have",
+    ),
+]
 
 
-class MixesColumns(Fans):
-    """Look the outgoing columns up in what is known of the incoming ones."""
-
-    def apply(self, values, columns, state):
-        return np.where(state["nominal"][columns], values, values + 1)
-
-
-class Renames(Zeroes):
-    """The same, where every attribute has a new name."""
-
-    def output(self, schema):
-        return schema.with_features(
-            [filterkit.Attribute(f"new {a.name}") for a in schema.features], np.arange(schema.width)
-        )
+@pytest.mark.parametrize(("stage", "message"), FILLING)
+def test_missing_values_that_vanish_are_found(stage, message):
+    for name in ("dense-two-classes", "sparse-two-classes", "all-kinds", "multi-label"):
+        with pytest.raises(AssertionError, match=message):
+            testing.check_missing_values_stay(stage, sample(name))
 
 
-class Classifies(RowStage):
-    """Take the first class for what is missing."""
-
-    name = "broken"
-
-    def transform(self, batch):
-        return batch if batch.y is None else batch.replace(y=np.maximum(batch.y, 0).astype(batch.y.dtype))
+def test_a_stage_that_says_so_may_fill_missing_values_or_make_them():
+    for name in SAMPLES:
+        testing.check_missing_values_stay(row_stage(zero_for_missing, fills_missing=True), sample(name))
+    blanking = row_stage(with_roots, makes_missing=True)
+    testing.check_numbers_stay_numbers(blanking, sample("dense-two-classes"))
 
 
-class Inverts(RowStage):
-    """Give 1 / v under new names."""
-
-    name = "broken"
-
-    def output(self, schema):
-        attributes = [filterkit.Attribute(f"1/{a.name}") for a in schema.features]
-        return schema.with_features(attributes, np.arange(schema.width), sparse=False, zero=False)
-
-    def transform(self, batch):
-        with np.errstate(divide="ignore"):
-            return batch.replace(X=1 / batch.in_form(False).X)
-
-
-class Blanks(TakesRoots):
-    """Make negative numbers missing, which is what it is for."""
-
-    makes_missing = True
-
-
-@pytest.mark.parametrize(
-    ("stage", "message"),
-    [
-        (TakesRoots(), "^broken makes nan of -0.5 for 'b': give a number, refuse such values with a StageError"),
-        (Inverts(), r"^broken makes inf of the row \[0.0, 0.0, 3.0\] for '1/a': give a number"),
-    ],
-)
-def test_numbers_that_become_missing_or_infinite_are_found(stage, message):
-    with pytest.raises(AssertionError, match=message):
-        testing.check_numbers_stay_numbers(stage, sample("dense-two-classes"))
-    testing.check_numbers_stay_numbers(Blanks(), sample("dense-two-classes"))
-
-
-@pytest.mark.parametrize("stage", [Zeroes(), Compares(), Fans()], ids=lambda stage: type(stage).__name__)
-@pytest.mark.parametrize("name", ["dense-two-classes", "sparse-two-classes", "all-kinds", "no-class", "multi-label"])
-def test_missing_values_that_vanish_are_found(stage, name):
-    message = r"^broken turns the missing values of '.*' into .*: keep NaN, or declare fills_missing = True"
-    with pytest.raises(AssertionError, match=message):
-        testing.check_missing_values_stay(stage, sample(name))
-
-
-@pytest.mark.parametrize("name", ["dense-two-classes", "sparse-two-classes", "all-kinds", "no-class", "multi-label"])
-def test_missing_values_that_vanish_under_new_names_are_found(name):
-    with pytest.raises(AssertionError, match=r"^broken turns a row of missing values into numbers, as 0 for 'new "):
-        testing.check_missing_values_stay(Renames(), sample(name))
-
-
-@pytest.mark.parametrize("name", ["dense-two-classes", "sparse-two-classes", "all-kinds", "multi-label"])
-def test_a_class_filled_in_for_a_missing_one_is_found(name):
-    with pytest.raises(AssertionError, match=r"^broken gives a row a class that it does not have"):
-        testing.check_missing_values_stay(Classifies(), sample(name))
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_stage_that_says_so_may_fill_missing_values(name):
-    testing.check_missing_values_stay(Imputes(), sample(name))
-
-
-def test_sample_holes_are_in_every_column_and_fill_one_row():
-    for name in ("dense-two-classes", "sparse-many-classes"):
-        data, holed = sample(name), with_holes(sample(name))
-        X = holed.in_form(False).X
-        assert np.isnan(X).any(axis=0).all() and np.isnan(X[-1]).all() and not np.isnan(X).all(axis=0).any()
-        known = ~np.isnan(X)
-        assert (X[known] == data.in_form(False).X[known]).all() and holed.sparse == data.sparse
-        assert (holed.y[::2] == -1).all() and (holed.y[1::2] == data.y[1::2]).all()
+def test_infinite_numbers_under_new_names_are_found():
+    with pytest.raises(AssertionError, match=r"^broken makes inf of the row \[0.0, 0.0, 3.0\] for '1/a': give"):
+        testing.check_numbers_stay_numbers(row_stage(inverted, output=named("1/{}")), sample("dense-two-classes"))
 
 
 # ---- metrics -------------------------------------------------------------------------------------
 
 
-def precision(tp, fp, pos, neg):
-    """0 / 0 of a feature that is in no row."""
-    return tp / (tp + fp)
-
-
-def odds(tp, fp, pos, neg):
-    """Infinite for a feature that all positive rows have."""
-    return tp / (pos - tp)
-
-
-def difference(tp, fp, pos, neg):
-    """0 / 0 where there are as many of both classes."""
-    return tp * (pos - neg) / (pos - neg)
-
-
-def rows_without(tp, fp, pos, neg):
-    """0 / 0 of a constant feature."""
-    return (pos - tp) / (pos + neg - tp - fp)
-
-
-def whole(tp, fp, pos, neg):
-    """Infinite for weights below one."""
-    return tp / np.floor(pos)
-
-
-def ranked(tp, fp, pos, neg):
-    """The largest of all features is 1."""
-    return tp / max(tp.max(), 1.0)
-
-
-def in_place(tp, fp, pos, neg):
-    """Change the counts."""
-    tp /= pos
-    return tp
-
-
 METRICS = [
-    (Metric("broken", precision), r"score of the metric is nan for tp=0, fp=0, pos=1, neg=1: return a finite number"),
-    (Metric("broken", odds), r"score of the metric is inf for tp=1, fp=0, pos=1, neg=1"),
-    (Metric("broken", difference), r"score of the metric is nan for tp=0, fp=0, pos=1, neg=1"),
-    (Metric("broken", rows_without), r"score of the metric is nan for tp=1, fp=1, pos=1, neg=1"),
-    (Metric("broken", whole), r"score of the metric is nan for tp=0, fp=0, pos=0\.5, neg=0\.25"),
-    (Metric("broken", ranked), r"depends on the other features"),
-    (Metric("broken", in_place), r"fails with ValueError: .*read-only; work on copies"),
-    (Metric("broken", lambda tp, fp, pos, neg: tp.tolist()), r"gives list for 4 features: return a float64 for each"),
-    (Metric("broken", lambda tp, fp, pos, neg: tp > fp), r"gives bool of shape \(4,\) for 4 features"),
-    (Metric("broken", lambda tp, fp, pos, neg: tp[:1]), r"gives float64 of shape \(1,\) for 4 features"),
-    (Metric("broken", lambda tp, fp, pos, neg: {}[0]), r"fails with KeyError: 0"),
     (
-        Metric("broken", lambda tp, fp, pos, neg: tp, classes=lambda counts, totals: counts[:, 0] / counts.sum(axis=1)),
+        lambda tp, fp, pos, neg: tp / (tp + fp),
+        {},
+        "score of the metric is nan for tp=0, fp=0, pos=1, neg=1: return",
+    ),
+    (lambda tp, fp, pos, neg: tp / (pos - tp), {}, "score of the metric is inf for tp=1, fp=0, pos=1, neg=1"),
+    (
+        lambda tp, fp, pos, neg: tp * (pos - neg) / (pos - neg),
+        {},
+        "score of the metric is nan for tp=0, fp=0, pos=1, neg=1",
+    ),
+    (
+        lambda tp, fp, pos, neg: (pos - tp) / (pos + neg - tp - fp),
+        {},
+        "score of the metric is nan for tp=1, fp=1, pos=1, neg=1",
+    ),
+    (
+        lambda tp, fp, pos, neg: tp / np.floor(pos),
+        {},
+        r"score of the metric is nan for tp=0, fp=0, pos=0\.5, neg=0\.2",
+    ),
+    (lambda tp, fp, pos, neg: tp / max(tp.max(), 1.0), {}, "depends on the other features"),
+    (lambda tp, fp, pos, neg: np.divide(tp, pos, out=tp), {}, "fails with ValueError: .*read-only; work on copies"),
+    (lambda tp, fp, pos, neg: tp.tolist(), {}, "gives list for 4 features: return a float64 for each"),
+    (lambda tp, fp, pos, neg: tp > fp, {}, r"gives bool of shape \(4,\) for 4 features"),
+    (lambda tp, fp, pos, neg: tp[:1], {}, r"gives float64 of shape \(1,\) for 4 features"),
+    (lambda tp, fp, pos, neg: {}[0], {}, "fails with KeyError: 0"),
+    (lambda tp, fp, pos, neg: tp / neg, {"needs_class": False}, "is nan for tp=0, fp=0, pos=1, neg=0"),
+    (
+        lambda tp, fp, pos, neg: -((fp - neg / 2) ** 2),
+        {"best_at_ends": True},
+        r"the score at fp=\d+ is larger than at lower and at higher fp: leave best_at_ends False",
+    ),
+    (
+        lambda tp, fp, pos, neg: tp,
+        {"classes": lambda counts, totals: counts[:, 0] / counts.sum(axis=1)},
         r"classes of the metric is nan for counts=\[0\.0, 0\.0, 0\.0\] of totals=\[2\.0, 3\.0, 4\.0\]",
     ),
-    (Metric("broken", lambda tp, fp, pos, neg: tp / neg, needs_class=False), r"is nan for tp=0, fp=0, pos=1, neg=0"),
     (
-        Metric("broken", lambda tp, fp, pos, neg: tp, by_column=lambda columns, seed: np.log(columns)),
-        r"by_column of the metric is -inf for column 0 and seed 0",
-    ),
-    (
-        Metric("broken", lambda tp, fp, pos, neg: tp, by_column=lambda c, seed: c / c.max()),
-        r"by_column of the metric depends on the other features",
-    ),
-    (
-        Metric(
-            "broken",
-            lambda tp, fp, pos, neg: tp,
-            classes=lambda counts, totals: counts.max(axis=1),
-            class_sums=ClassSums(lambda counts, totals: counts, lambda sums, rows, totals: sums),
-        ),
+        lambda tp, fp, pos, neg: tp,
+        {
+            "classes": lambda counts, totals: counts.max(axis=1),
+            "class_sums": ClassSums(lambda counts, totals: counts, lambda sums, rows, totals: sums),
+        },
         r"for counts=\[0\.0, 1\.0, 1\.0\] of totals=\[2\.0, 3\.0, 4\.0\], class_sums gives 2 and classes 1: let both",
     ),
     (
-        Metric("broken", lambda tp, fp, pos, neg: -((fp - neg / 2) ** 2), best_at_ends=True),
-        r"the score at fp=\d+ is larger than at lower and at higher fp: leave best_at_ends False",
+        lambda tp, fp, pos, neg: tp,
+        {"by_column": lambda columns, seed: np.log(columns)},
+        "by_column of the metric is -inf for column 0 and seed 0",
+    ),
+    (
+        lambda tp, fp, pos, neg: tp,
+        {"by_column": lambda columns, seed: columns / columns.max()},
+        "by_column of the metric depends on the other features",
     ),
 ]
 
 
-@pytest.mark.parametrize(("metric", "message"), METRICS)
-def test_a_metric_that_is_no_number_is_found(metric, message):
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+@pytest.mark.parametrize(("score", "options", "message"), METRICS)
+def test_a_metric_that_is_no_number_is_found(score, options, message):
     with pytest.raises(AssertionError, match="^broken: .*" + message):
-        testing.check_scores_are_numbers(metric_stage(metric)())
+        testing.check_scores_are_numbers(metric_stage(Metric("broken", score, **options))())
 
 
 # ---- formats -------------------------------------------------------------------------------------
@@ -1083,20 +707,20 @@ def writing(change):
     return form(write=lambda batches, out: write(map(change, batches), out))
 
 
-@pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("check", testing.FORMAT_CHECKS, ids=lambda check: check.__name__)
-def test_a_sound_format_conforms(check, name):
-    check(form(), sample(name))
+def test_a_sound_format_conforms(check):
+    """It may lose what it says that it loses, refuse rows, and be only read or only written."""
 
-
-@pytest.mark.parametrize("check", testing.FORMAT_CHECKS, ids=lambda check: check.__name__)
-def test_a_format_may_refuse_be_only_read_or_only_written(check):
-    def refuse(batches, out):
+    def refuse_rows(batches, out):
         raise FilterkitError("it holds none of these")
 
-    for name in ("dense-two-classes", "all-kinds"):
-        for each in (form(write=refuse), form(write=None), form(read=None)):
-            check(each, sample(name))
+    losing = form(read=lambda *arguments: map(renamed, map(unlabelled, read(*arguments))), losses=("names", "kinds"))
+    light = form(read=lambda *a: (batch.replace(weights=None) for batch in read(*a)), losses=("weights",))
+    for name in SAMPLES:
+        check(form(), sample(name))
+        check(losing, sample(name))
+    for each in (light, form(write=refuse_rows), form(write=None), form(read=None)):
+        check(each, sample("all-kinds"))
 
 
 def renamed(batch):
@@ -1114,16 +738,6 @@ def unlabelled(batch):
     kinds = {name: "string" for name, array in zip(table.column_names, arrays) if not pa.types.is_floating(array.type)}
     strings = filterkit.from_arrow(pa.table(arrays, names=table.column_names), class_="none", kinds=kinds)
     return strings.replace(weights=batch.weights)
-
-
-def test_declared_losses_are_allowed():
-    losing = form(read=lambda *arguments: map(renamed, map(unlabelled, read(*arguments))), losses=("names", "kinds"))
-    for check in testing.FORMAT_CHECKS:
-        for name in SAMPLES:
-            check(losing, sample(name))
-    light = form(read=lambda *a: (batch.replace(weights=None) for batch in read(*a)), losses=("weights",))
-    for check in testing.FORMAT_CHECKS:
-        check(light, sample("all-kinds"))
 
 
 def closing(batches, out):
@@ -1265,45 +879,6 @@ def test_a_read_only_format_is_checked_with_a_file(tmp_path):
 
 
 # ---- engines -------------------------------------------------------------------------------------
-
-
-class Sound(LocalEngine):
-    """An engine of its own `map`."""
-
-    name = "sound"
-
-    def map(self, function, items):
-        with ThreadPoolExecutor(self.jobs) as pool:
-            running = []
-            try:
-                items = iter(items)
-                while True:
-                    try:
-                        item = next(items)
-                    except StopIteration:
-                        break
-                    except Exception:
-                        yield from (future.result() for future in running)
-                        running = []
-                        raise
-                    if item is PAUSE:
-                        yield from (future.result() for future in running)
-                        running = []
-                        yield PAUSE
-                        continue
-                    running.append(pool.submit(function, item))
-                    if len(running) > self.jobs:
-                        yield running.pop(0).result()
-                yield from (future.result() for future in running)
-            finally:
-                for future in running:
-                    future.cancel()
-
-
-@pytest.mark.parametrize("check", testing.ENGINE_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("engine", [LocalEngine, Sound], ids=lambda engine: engine.name)
-def test_a_sound_engine_conforms(check, engine):
-    check(engine)
 
 
 def engine(map=None, **members):
@@ -1603,13 +1178,10 @@ def test_a_run_of_a_sound_subcommand_prints_or_writes(tmp_path):
 
 
 def test_every_check_is_tried_on_something_broken():
-    found = {check for check, *_ in chain(FORMATS, ENGINES, COMMANDS, BROKEN, MISDECLARED)}
-    found |= {testing.check_missing_values_stay, testing.check_scores_are_numbers}
-    found |= {testing.check_another_header_is_refused}  # which only a broken chain breaks
+    found = {check.__name__ for table in (FORMATS, ENGINES, COMMANDS) for check, *_ in table}
+    found |= {said.partition(":")[0] for _, said, *_ in BROKEN}
+    found |= {"check_missing_values_stay", "check_scores_are_numbers", "check_the_order_of_rows_does_not_matter"}
+    found |= {"check_another_header_is_refused", "check_.*"}  # the first is broken by a broken chain alone
     of_stages = (testing.DECLARATION_CHECKS, testing.CHECKS)
     others = (testing.FORMAT_CHECKS, testing.ENGINE_CHECKS, testing.SUBCOMMAND_CHECKS)
-    assert found == {check for checks in (*of_stages, *others) for check in checks}
-
-
-def test_a_sample_is_read_as_written():
-    assert isinstance(sample("one-row"), Batch) and len(sample("one-row")) == 1
+    assert found == {"check_.*", *(check.__name__ for checks in (*of_stages, *others) for check in checks)}
