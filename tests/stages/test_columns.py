@@ -95,14 +95,6 @@ def test_cells_that_become_equal_are_added_up():
     assert cells(fitted(Twice()).transform_table(table)) == [({0.0: 1.0, 1.0: 2.0}, 0.0)] * 2
 
 
-def test_a_fitted_stage_is_restored_from_its_state():
-    for stage in (Floor(), Twice(), Sides()):
-        made = fitted(stage)
-        again = stage.from_state(state_in_a_file(made), SCHEMA)
-        assert again.schema == made.schema
-        assert again.transform(BATCH).X.tobytes() == made.transform(BATCH).X.tobytes()
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
