@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import StageError, UsageError
+from filterkit import UsageError
 
 NAN = np.nan
 
@@ -354,45 +354,3 @@ def test_isotonic_columns_are_independent():
         alone = columns(batch, [j])
         one = filterkit.chain("shape --method isotonic").fit(alone).transform(alone)
         np.testing.assert_array_equal(dense(one)[:, 0], dense(whole)[:, j])
-
-
-# ---- chosen columns ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "chosen"),
-    [
-        ("--only 'petal length (cm)'", [2]),
-        ("--only petal* --only 'sepal ?idth*'", [1, 2, 3]),
-        ("--except petal*", [0, 1]),
-        ("--only *width* --except petal*", [1]),
-        ("--only * --except *", []),
-    ],
-)
-def test_chosen_columns_are_shaped_and_the_others_stay(options, chosen):
-    batch = sample("iris")
-    out = filterkit.chain(f"shape {options}").fit(batch).transform(batch)
-    whole = filterkit.chain("shape").fit(batch).transform(batch)
-    names, expected = [], []
-    for j, a in enumerate(batch.schema.features):
-        shaped_here = j in chosen
-        names += [f"{a.name}@{c}" for c in batch.schema.class_attribute.values] if shaped_here else [a.name]
-        expected.append(whole.X[:, 3 * j : 3 * j + 3] if shaped_here else batch.X[:, [j]])
-    assert [a.name for a in out.schema.features] == names
-    np.testing.assert_array_equal(out.X, np.column_stack(expected))
-
-
-@pytest.mark.parametrize("name", ["mixed", "mixed-sparse"])
-def test_unshaped_columns_keep_kind_zeros_and_missing_values(name):
-    batch = sample(name)
-    fitted = filterkit.chain("shape --except *").fit(batch)
-    assert fitted.schema.attributes == batch.schema.attributes
-    np.testing.assert_array_equal(dense(fitted.transform(batch)), dense(batch))
-
-
-@pytest.mark.parametrize("option", ["--only", "--except"])
-def test_names_of_no_attribute_are_refused(option):
-    with pytest.raises(StageError, match=f"{option}: no attribute is named 'petal lenght'.*'petal length"):
-        filterkit.chain(f"shape {option} 'petal lenght'").fit(sample("iris"))
-    with pytest.raises(StageError, match=r"no attribute is named 'x\*'"):
-        filterkit.chain(f"shape {option} x*").fit(sample("iris"))

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from agreement import dense, expected, make, sample, sparsely
+from agreement import dense, expected, make, sample
 
 import filterkit
 from filterkit import FilterkitError, UsageError
 from filterkit.plugin import registry
-from filterkit.sklearn import ChainTransformer
 
 NAN = np.nan
 RECIPE = "shape --beside --neighbors 5% --prior class --strength 5 --center --weight 0.15"
@@ -15,9 +14,6 @@ RECIPE = "shape --beside --neighbors 5% --prior class --strength 5 --center --we
 
 def close(expected):
     return pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
-
-
-# ---- beside --------------------------------------------------------------------------------------
 
 
 def names(batch):
@@ -60,16 +56,6 @@ def test_sparse_rows_stay_sparse_while_zero_is_special(options):
         assert out.csr.data.all()
 
 
-def test_range_before_it_decides_what_becomes_of_zero():
-    """(v − min) / (max − min) of dense rows; of sparse rows v / (max − min), which keeps zero."""
-    batch = make([[2.0], [4.0], [6.0], [3.0]], [0, 1, 1, 0], positive="yes")
-    chain = filterkit.chain(f"range {RECIPE}")
-    assert chain.fit(batch).transform(batch).X[:, 0].tolist() == [0, 0.5, 1, 0.25]
-    sparse = sparsely(batch)
-    out = chain.fit(sparse).transform(sparse)
-    assert out.sparse and dense(out)[:, 0].tolist() == [0.5, 1, 1.5, 0.75]
-
-
 def test_a_name_that_is_taken_is_refused():
     batch = make([[1.0, 2.0], [2.0, 1.0]], [0, 1])
     features = [a._replace(name=name) for a, name in zip(batch.schema.features, ("a", "a@yes"), strict=True)]
@@ -78,20 +64,6 @@ def test_a_name_that_is_taken_is_refused():
         filterkit.chain("shape --beside").fit(batch)
     out = filterkit.chain("shape --beside --only a@yes").fit(batch).transform(batch)
     assert names(out) == ["a", "a@yes", "a@yes@yes"]
-
-
-def test_chosen_columns_alone_get_one_beside_them():
-    batch = sample("iris")
-    out = filterkit.chain("shape --beside --only petal* --except *width*").fit(batch).transform(batch)
-    assert names(out) == [
-        "sepal length (cm)",
-        "sepal width (cm)",
-        "petal length (cm)",
-        "petal length (cm)@setosa",
-        "petal length (cm)@versicolor",
-        "petal length (cm)@virginica",
-        "petal width (cm)",
-    ]
 
 
 def test_with_auto_a_column_has_one_beside_it_only_if_that_predicts_better():
@@ -139,9 +111,6 @@ def test_the_curve_is_that_of_the_shaped_column_and_not_weighted():
     assert fitted.stage.curve_name == "T(p(v))"
 
 
-# ---- properties ----------------------------------------------------------------------------------
-
-
 def test_a_flat_column_gives_exactly_0():
     """Where each value has the same share of positives, the column says nothing, whatever the options."""
     train = np.repeat(np.arange(7), 10) * 0.7
@@ -166,31 +135,14 @@ def test_estimates_that_are_rounded_to_1_have_log_odds():
     assert np.isfinite(out.X).all() and out.X[0, 0] > out.X[1, 0]
 
 
-# ---- callers -------------------------------------------------------------------------------------
-
-
 def test_keyword_arguments_take_numbers_and_texts():
     stage = registry.registry().stage("shape")
-    batch = sample("breast-cancer")
     for neighbors in (5, "5", np.int64(5)):
-        made = stage(neighbors=neighbors, beside=True, strength=5, weight=0.15, center=True, prior="class")
-        out = filterkit.Chain([made]).fit(batch).transform(batch)
-        text = RECIPE.replace("5%", "5")
-        np.testing.assert_array_equal(out.X, filterkit.chain(text).fit(batch).transform(batch).X)
-    with pytest.raises(UsageError, match=r"--neighbors must be a number of rows such as 15, or .*, not '0.05'"):
-        stage(neighbors="0.05")
-    with pytest.raises(UsageError, match=r"--neighbors must be a whole number or a text, not '0.05'"):
-        stage(neighbors=0.05)
-    with pytest.raises(UsageError, match=r"--neighbors must be at least 0, not -1"):
-        stage(neighbors=-1)
-
-
-def test_scikit_learn_tunes_it():
-    batch = sample("breast-cancer")
-    transformer = ChainTransformer(f"range {RECIPE}").set_params(shape__weight=0.3, shape__neighbors="10%")
-    out = transformer.fit_transform(batch.X, batch.y)
-    assert out.shape == (len(batch), 2 * batch.X.shape[1])
-    assert transformer.get_feature_names_out()[1].split("@")[1] in ("0", "1")
-    text = RECIPE.replace("0.15", "0.3").replace("5%", "10%")
-    same = ChainTransformer(f"range {text}").fit_transform(batch.X, batch.y)
-    np.testing.assert_array_equal(out, same)
+        assert stage(neighbors=neighbors) == filterkit.chain("shape --neighbors 5").stages[0]
+    for wrong, message in (
+        ("0.05", "--neighbors must be a number of rows such as 15, or .*, not '0.05'"),
+        (0.05, "--neighbors must be a whole number or a text, not '0.05'"),
+        (-1, "--neighbors must be at least 0, not -1"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            stage(neighbors=wrong)
