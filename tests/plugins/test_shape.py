@@ -279,11 +279,17 @@ def test_neighbours_are_a_number_of_rows_or_a_share(neighbors):
         ("--strength inf", "--strength must be at most 1e"),
         ("--weight -1", "--weight must be at least 1e-09, not -1"),
         ("--weight inf", "--weight must be at most 1e"),
+        ("--cross-fit 1", "--cross-fit must be at least 2, not 1"),
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(options, message):
     with pytest.raises(UsageError, match=f"^shape: {message}"):
         filterkit.chain(f"shape {options}")
+
+
+@pytest.mark.parametrize(("options", "folds"), [("", 0), ("--auto", 5), ("--auto --cross-fit 3", 3)])
+def test_auto_takes_five_folds_unless_another_number_is_said(options, folds):
+    assert filterkit.chain(f"shape {options}").stages[0].folds() == folds
 
 
 # ---- against the reference -----------------------------------------------------------------------
