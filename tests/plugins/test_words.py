@@ -53,6 +53,7 @@ def expected(texts, train=None, **options):
         ("--min-docs 2", {"min_df": 2}),
         ("--max-docs 1", {"max_df": 1}),
         (r"--pattern '\w' --ngrams 2", {"token_pattern": r"\w", "ngram_range": (1, 2)}),
+        (r"--pattern '(\w)\w+'", {"token_pattern": r"(\w)\w+"}),
         # Words with spaces: the same text is found in several ways.
         (r"--pattern '\w+ \w+|\w+|' --ngrams 3", {"token_pattern": r"\w+ \w+|\w+|", "ngram_range": (1, 3)}),
         (
