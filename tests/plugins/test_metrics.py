@@ -177,8 +177,8 @@ def expected(name, batch, **options):
 
 def few_rows(batch):
     """Rows and columns of a data set, so few that the plain search over thresholds ends."""
-    chosen = np.unique(np.linspace(0, len(batch.schema.features) - 1, 8).astype(int))
-    return columns(batch, chosen).take(np.arange(0, len(batch), max(1, len(batch) // 100)))
+    chosen = np.unique(np.linspace(0, len(batch.schema.features) - 1, 5).astype(int))
+    return columns(batch, chosen).take(np.arange(0, len(batch), max(1, len(batch) // 60)))
 
 
 @pytest.mark.parametrize("name", ["wine", "sparse-counts-multiclass"])
