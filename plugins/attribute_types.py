@@ -241,7 +241,7 @@ class Numeric(Retyping):
         import pyarrow as pa
 
         if attribute.kind == "date":
-            return np.asarray(values.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False))
+            return np.asarray(values.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
         distinct, codes = _dictionary(values)
         found = [np.nan if text is None else parse_number(text.strip()) for text in distinct]
         self._check(attribute, distinct, found, codes, start)

@@ -145,7 +145,7 @@ class AttributeReader:
         if attribute.kind == "date":
             import pyarrow as pa
 
-            moments = values.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+            moments = values.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
             return Value(DATE, moments, format=attribute.format or _ISO)
         return Value(NUMBER, np.asarray(values))
 

@@ -54,6 +54,9 @@ class Analyzer:
 
             self._stemmer = Stemmer.Stemmer(options.stem)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Analyzer, (self._options, self.stop)  # a stemmer cannot be pickled
+
     def sequences(self, texts: Any, number: Callable[[str], int]) -> Iterator[Sequences]:
         """The words of an Arrow array of strings and the sequences of up to `ngrams` words.
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference_metrics as ref
-from agreement import FRACTIONS, WHOLE, batches, columns, dense, make, sample, samples, shared
+from agreement import FRACTIONS, WHOLE, batches, columns, dense, make, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +19,7 @@ from filterkit.plugin.registry import registry
 METRICS = {name: metric for name, metric in registry().metrics.items() if metric.by_table is None}
 NAMES = sorted(METRICS)
 COUNTED = sorted(set(NAMES) - {"rand"})
+Z_75, Z_80 = 0.6744897501960817, 0.8416212335729143  # from a table of the Normal distribution
 WHOLE_ONLY = {"fisher", "bbs"}  # the reference counts tables and outcomes
 
 
@@ -30,31 +31,9 @@ def close(expected):
     return pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def test_the_metrics_are_those_of_the_seeds():
-    assert (
-        sorted(
-            [
-                "acc",
-                "acc2",
-                "bns",
-                "chi",
-                "dfreq",
-                "f1",
-                "ig",
-                "oddn",
-                "odds",
-                "pow",
-                "pr",
-                "rand",
-                "hyp",
-                "fisher",
-                "pmi",
-                "bbs",
-                "hellinger",
-            ]
-        )
-        == NAMES
-    )
+def test_the_metrics_are_those_of_the_papers():
+    names = "acc acc2 bbs bns chi dfreq f1 fisher hellinger hyp ig oddn odds pmi pow pr rand"
+    assert names.split() == NAMES
 
 
 # One word is in 8 of 10 positive and 5 of 20 negative rows, another in 2 of 10 and 15 of 20: each is the inverse of
@@ -62,20 +41,17 @@ def test_the_metrics_are_those_of_the_seeds():
 BY_HAND = {
     "acc": (3, 3),
     "acc2": (0.55, 0.55),
-    "bns": (0.8416212335729143 + 0.6744897501960817, 0.8416212335729143 + 0.6744897501960817),
-    "chi": (30 * (8 * 15 - 5 * 2) ** 2 / (13 * 17 * 10 * 20), 30 * (8 * 15 - 5 * 2) ** 2 / (13 * 17 * 10 * 20)),
+    "bns": (Z_80 + Z_75, Z_80 + Z_75),
+    "chi": (30 * (8 * 15 - 5 * 2) ** 2 / (13 * 17 * 10 * 20),) * 2,
     "dfreq": (13, 17),
     "f1": (16 / 23, 16 / 23),
     "oddn": (0.8 * 0.75, 0.8 * 0.75),
     "odds": (8 * 15 / (2 * 5), 8 * 15 / (2 * 5)),
     "pow": (0.75**5 - 0.2**5, 0.75**5 - 0.2**5),
     "pr": (0.8 / 0.25, 0.8 / 0.25),
-    "hyp": (0.55 / math.sqrt(13 / 30 * 17 / 30 * (1 / 10 + 1 / 20)), 0.55 / math.sqrt(13 / 30 * 17 / 30 * 0.15)),
+    "hyp": (0.55 / math.sqrt(13 / 30 * 17 / 30 * 0.15),) * 2,
     "pmi": (math.log2(0.8 / (13 / 30)), math.log2(0.2 / (17 / 30))),
-    "hellinger": (
-        math.hypot(math.sqrt(0.8) - 0.5, math.sqrt(0.2) - math.sqrt(0.75)),
-        math.hypot(math.sqrt(0.2) - math.sqrt(0.75), math.sqrt(0.8) - 0.5),
-    ),
+    "hellinger": (math.hypot(math.sqrt(0.8) - 0.5, math.sqrt(0.2) - math.sqrt(0.75)),) * 2,
 }
 
 
@@ -84,40 +60,31 @@ def test_numbers_worked_by_hand(name):
     assert score(name, [8, 2], [5, 15], 10, 20).tolist() == close(BY_HAND[name])
 
 
-def test_information_gain_worked_by_hand():
-    # pos = neg = 2; a word in both positives and in no negative tells all, 1 bit; one in 1 and 1 nothing.
-    assert score("ig", [2, 1, 0], [0, 1, 0], 2, 2).tolist() == close([1, 0, 0])
-
-
-def test_fisher_worked_by_hand():
-    # The lady tasting tea: 4 and 4 cups, all right: p = 2 / 70 on two sides; 3 right: p = (16 + 1 + 16 + 1) / 70.
-    assert score("fisher", [4, 3, 2], [0, 1, 2], 4, 4).tolist() == close([math.log(35), -math.log(34 / 70), 0])
-
-
 @pytest.mark.parametrize(
-    ("name", "tp", "fp", "expected"),
+    ("name", "tp", "fp", "pos", "neg", "expected"),
     [
-        ("odds", 10, 0, 10 * 20),  # fn = 0 and fp = 0: one stands for each
-        ("odds", 10, 5, 10 * 15 / 5),
-        ("odds", 0, 0, 0),
-        ("pr", 3, 0, 0.3 / 1e-8),
-        ("pr", 0, 0, 0),
-        ("acc", 1, 0, 1),
-        ("acc", 1, 9, 9 - 11),  # inverted: 9 positive and 11 negative rows lack it
-        ("pmi", 0, 5, math.log2(1e-8 / (5 / 30))),
-        ("pmi", 0, 0, 0),
-        ("f1", 0, 0, 0),
-        ("hyp", 10, 20, 0),
-        ("ig", 10, 20, 0),
-        ("chi", 0, 0, 0),
-        ("bns", 0, 0, 0),
-        ("bns", 10, 0, 2 * 3.2905267314919255),
-        ("bbs", 0, 0, 0),
-        ("fisher", 10, 20, 0),
+        # A word in both positives and in no negative tells all, 1 bit; one in 1 and 1 nothing.
+        ("ig", [2, 1, 0], [0, 1, 0], 2, 2, [1, 0, 0]),
+        # The lady tasting tea: 4 and 4 cups, all right: p = 2 / 70 on two sides; 3 right: p = (16 + 1 + 16 + 1) / 70.
+        ("fisher", [4, 3, 2], [0, 1, 2], 4, 4, [math.log(35), -math.log(34 / 70), 0]),
+        ("odds", [10, 10, 0], [0, 5, 0], 10, 20, [10 * 20, 10 * 15 / 5, 0]),  # one stands for a count of none
+        ("pr", [3, 0], [0, 0], 10, 20, [0.3 / 1e-8, 0]),
+        ("acc", [1, 1], [0, 9], 10, 20, [1, 9 - 11]),  # inverted: 9 positive and 11 negative rows lack it
+        ("pmi", [0, 0], [5, 0], 10, 20, [math.log2(1e-8 / (5 / 30)), 0]),
+        ("f1", [0], [0], 10, 20, [0]),
+        ("hyp", [10], [20], 10, 20, [0]),
+        ("ig", [10], [20], 10, 20, [0]),
+        ("chi", [0], [0], 10, 20, [0]),
+        ("bns", [0, 10], [0, 0], 10, 20, [0, 2 * 3.2905267314919255]),
+        ("bbs", [0], [0], 10, 20, [0]),
+        ("fisher", [10], [20], 10, 20, [0]),
+        # A word in all 10^9 positive rows and not in the negative one: chi is the number of rows.
+        ("chi", [1e9], [0], 1e9, 1, [1e9 + 1]),
+        ("hyp", [1e9], [0], 1e9, 1, [math.sqrt(1e9 + 1)]),
     ],
 )
-def test_scores_at_the_limits_of_counts(name, tp, fp, expected):
-    assert score(name, [tp], [fp], 10, 20).tolist() == close([expected])
+def test_scores_at_the_limits_of_counts(name, tp, fp, pos, neg, expected):
+    assert score(name, tp, fp, pos, neg).tolist() == pytest.approx(expected, rel=1e-13, abs=1e-9)
 
 
 @given(st.data())
@@ -178,25 +145,12 @@ def test_metrics_agree_with_scipy():
     assert score("bns", tp, fp, pos, neg).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_no_digits_are_lost_where_weights_differ_much():
-    """A word in all 10^9 positive rows and not in the negative one: chi is the number of rows."""
-    assert score("chi", [1e9], [0], 1e9, 1).tolist() == pytest.approx([1e9 + 1], rel=1e-15)
-    assert score("hyp", [1e9], [0], 1e9, 1).tolist() == pytest.approx([math.sqrt(1e9 + 1)], rel=1e-15)
-
-
 def test_multi_class_chi_equals_that_of_scipy():
     from scipy.stats import chi2_contingency
 
     counts, totals = np.array([[3.0, 0, 7, 1], [1, 1, 1, 1]]), np.array([9.0, 20, 8, 30])
     expected = [chi2_contingency([c, totals - c], correction=False)[0] for c in counts]
     assert METRICS["chi"].classes(counts, totals).tolist() == pytest.approx(expected, rel=1e-12)
-
-
-def test_two_classes_are_a_case_of_many():
-    tp, fp = np.array([3.0, 0, 9]), np.array([5.0, 2, 0])
-    for name in ("ig", "chi"):
-        both = METRICS[name].classes(np.stack([tp, fp], axis=1), np.array([9.0, 12]))
-        assert both.tolist() == score(name, tp, fp, 9, 12).tolist()
 
 
 # ---- columns -------------------------------------------------------------------------------------
@@ -221,24 +175,17 @@ def expected(name, batch, **options):
     )
 
 
-def chosen(load):
-    """A data set that is small enough for the plain search over thresholds."""
-    batch = load()
-    width = len(batch.schema.features)
-    return columns(batch, np.unique(np.linspace(0, width - 1, min(width, 12)).astype(int))).rows(
-        0, min(len(batch), 200)
-    )
+def few_rows(batch):
+    """Rows and columns of a data set, so few that the plain search over thresholds ends."""
+    chosen = np.unique(np.linspace(0, len(batch.schema.features) - 1, 5).astype(int))
+    return columns(batch, chosen).take(np.arange(0, len(batch), max(1, len(batch) // 60)))
 
 
-@pytest.mark.parametrize("load", samples())
-@pytest.mark.parametrize("name", COUNTED)
-def test_the_best_over_an_exhaustive_search_of_thresholds(name, load):
-    batch = chosen(load)
-    if name == "dfreq":  # counts all rows, whatever their class
-        batch = batch.replace(y=np.maximum(batch.y, 0), weights=None)
-    if name in WHOLE_ONLY and batch.weights is not None:
-        batch = batch.replace(weights=None)
-    assert scored(batch, name) == close(expected(name, batch))
+@pytest.mark.parametrize("name", ["wine", "sparse-counts-multiclass"])
+def test_the_best_over_an_exhaustive_search_of_thresholds(name):
+    batch = few_rows(sample(name, class_="first" if name == "wine" else None)).replace(weights=None)
+    for metric in COUNTED:
+        assert scored(batch, metric) == close(expected(metric, batch)), metric
 
 
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(COUNTED), st.sampled_from([None, 0.0, 0.4, 0.6, 1.0]))
@@ -251,12 +198,10 @@ def test_small_batches_agree(batch, name, alpha):
 
 
 @pytest.mark.parametrize("how", ["max", "mean", "weighted"])
-@pytest.mark.parametrize("name", ["bns", "ig", "odds", "chi"])
+@pytest.mark.parametrize("name", ["bns", "chi"])
 def test_classes_are_combined(name, how):
-    batch = chosen(lambda: sample("wine", class_="first"))
+    batch = few_rows(sample("wine", class_="first"))
     assert scored(batch, f"{name} --combine {how}") == close(expected(name, batch, combine=how))
-    if name in ("ig", "chi"):
-        assert scored(batch, name) != close(expected(name, batch, combine=how))
 
 
 def test_combined_scores_worked_by_hand():
@@ -324,20 +269,16 @@ def test_random_scores_depend_only_on_seed_and_column_number():
     assert len(set(scored(sample("fortunes"), "rand"))) == len(sample("fortunes").schema.features)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_single_class_scores_0(name):
+def test_a_single_class_scores_0():
     batch = make([[1, 0], [2, 1]], [1, 1])
-    result = scored(batch, name)
-    assert all(map(math.isfinite, result))
-    if name not in ("dfreq", "rand"):
-        assert result == [0, 0]
+    for name in set(NAMES) - {"dfreq", "rand"}:
+        assert scored(batch, name) == [0, 0], name
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"dfreq", "rand"}))
-def test_a_missing_class_is_a_clear_error(name):
+def test_a_missing_class_is_a_clear_error():
     schema = filterkit.Schema("r", [filterkit.Attribute("a")])
-    with pytest.raises(filterkit.StageError, match=f"^{name}: there is no class attribute"):
-        filterkit.chain(name).fit(filterkit.Batch(schema, np.zeros((2, 1))))
+    with pytest.raises(filterkit.StageError, match=r"^bns: there is no class attribute"):
+        filterkit.chain("bns").fit(filterkit.Batch(schema, np.zeros((2, 1))))
 
 
 def test_invalid_options_are_refused():
@@ -348,20 +289,6 @@ def test_invalid_options_are_refused():
     ):
         with pytest.raises(filterkit.UsageError, match=message):
             filterkit.chain(text)
-
-
-@pytest.mark.parametrize("name", ["bns", "ig", "fisher", "rand"])
-def test_strips_give_the_same_scores(name):
-    batch = sample("fortunes")
-    whole = filterkit.chain(name).fit(batch).schema
-    strips = filterkit.chain(name).fit(batch, memory=200_000).schema
-    assert whole == strips
-
-
-def test_text_sets_agree():
-    batch = columns(shared("text/tr23.wc.arff.gz"), np.arange(0, 5832, 400))
-    for name in COUNTED:
-        assert scored(batch, name) == close(expected(name, batch)), name
 
 
 @pytest.mark.parametrize("count", [5, 40])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference_columns as ref
-from agreement import FRACTIONS, batches, columns, make, sample, samples, shared
+from agreement import FRACTIONS, batches, columns, make, sample, shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from weka import weka_scores
@@ -61,24 +61,15 @@ def test_a_bucket_ends_where_another_class_begins():
     assert scored(batch, "oner") == close([10 / 12])
 
 
-def chosen(load):
-    """A data set that is small enough for the plain reference."""
-    batch = load()
-    width = len(batch.schema.features)
-    batch = columns(batch, np.unique(np.linspace(0, width - 1, min(width, 12)).astype(int)))
-    batch = batch.rows(0, min(len(batch), 120))
-    return batch.replace(weights=None if batch.weights is None else np.ceil(batch.weights))
-
-
-@pytest.mark.parametrize("load", samples())
-@pytest.mark.parametrize("name", NAMES)
-def test_samples_agree_with_the_plain_reference(name, load):
-    batch = chosen(load)
-    assert scored(batch, name) == close(ref.scores(name, batch))
+@pytest.mark.parametrize("name", ["mixed-sparse", "iris"])
+def test_samples_agree_with_the_plain_reference(name):
+    batch = sample(name)
+    batch = batch.replace(weights=None if batch.weights is None else np.ceil(batch.weights))
+    for metric in NAMES:
+        assert scored(batch, metric) == close(ref.scores(metric, batch)), metric
 
 
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(NAMES))
-@settings(deadline=None)
 def test_small_batches_agree_with_the_plain_reference(batch, name):
     assert scored(batch, name) == close(ref.scores(name, batch))
 
@@ -93,10 +84,8 @@ def with_numeric_class(batch):
     return batch.replace(schema=renewed, y=np.where(batch.class_known, batch.y**2 - 1.0, np.nan))
 
 
-@pytest.mark.parametrize("name", ref.NUMERIC)
-@given(batches(weights=(None, [0.0, 1.0, 2.0])))
-@settings(deadline=None)
-def test_a_numeric_class_agrees_with_the_plain_reference(name, batch):
+@given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(sorted(ref.NUMERIC)))
+def test_a_numeric_class_agrees_with_the_plain_reference(batch, name):
     batch = with_numeric_class(batch)
     assert scored(batch, name) == close(ref.scores(name, batch))
 
@@ -122,9 +111,9 @@ def test_a_numeric_class_agrees_with_scikit_learn():
     np.testing.assert_allclose(scored(iris, "mi"), expected, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize(("name", "target"), [(CPU, "class"), ("weka/labor.arff", "wage-increase-first-year")])
-def test_the_correlation_with_a_numeric_class_equals_that_of_weka(name, target, weka39, tmp_path):
+def test_the_correlation_with_a_numeric_class_equals_that_of_weka(weka39, tmp_path):
     """Which keeps the sign of that of two numbers."""
+    name, target = "weka/labor.arff", "wage-increase-first-year"
     batch = filterkit.chain(f"class {target} reorder --last {target}").fit_transform(shared(name))[1]
     filterkit.write(batch, str(tmp_path / "in.arff"))
     (theirs,) = weka_scores(weka39, tmp_path / "in.arff", ["CorrelationAttributeEval"]).T
@@ -154,11 +143,10 @@ def test_the_scale_of_a_numeric_class_changes_no_score(change):
             assert scored(make(X, change(y), None), name) == close(scored(make(X, y, None), name))
 
 
-@pytest.mark.parametrize("y", [[], [3], [3, 3, 3], [np.nan, np.nan], [1, np.nan]])
-@pytest.mark.parametrize("name", ref.NUMERIC)
-def test_a_numeric_class_of_one_value_tells_nothing(name, y):
+@pytest.mark.parametrize("y", [[], [3, 3, 3], [np.nan, np.nan], [1, np.nan]])
+def test_a_numeric_class_of_one_value_tells_nothing(y):
     batch = make(np.arange(2.0 * len(y)).reshape(len(y), 2), y, None, nominal=[1])
-    assert scored(batch, name) == [0, 0]
+    assert [scored(batch, name) for name in ref.NUMERIC] == [[0, 0]] * len(ref.NUMERIC)
 
 
 def test_an_infinite_class_is_refused():
@@ -177,26 +165,18 @@ def test_many_classes_agree_with_the_plain_reference():
             assert scored(batch, name) == close(ref.scores(name, batch)), name
 
 
+@settings(max_examples=50)
 @given(batches(weights=(FRACTIONS,)), st.sampled_from(NAMES))
-@settings(deadline=None)
 def test_no_score_depends_on_the_columns_beside_it(batch, name):
     """To the last bit, also with weights whose sums are rounded."""
     alone = [scored(columns(batch, [j]), name)[0] for j in range(batch.schema.width)]
     assert scored(batch, name) == alone
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_score_depends_on_the_memory_budget(name):
-    """With little memory, columns are taken one after the other."""
-    batch = sample("wine", class_="first")
-    whole, strips = (filterkit.chain(name).fit(batch, memory=memory) for memory in (1 << 30, 1 << 12))
-    assert whole.schema == strips.schema
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_one_class_tells_nothing(name):
+def test_one_class_tells_nothing():
     batch = make([[1, 0], [2, 1]], [1, 1])
-    assert scored(batch, name) == ([1, 1] if name == "oner" else [0, 0])  # a rule is always right
+    for name in NAMES:
+        assert scored(batch, name) == ([1, 1] if name == "oner" else [0, 0]), name  # a rule is always right
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -206,12 +186,14 @@ def test_selecting_and_listing_scores(name):
     two = filterkit.chain(f"select --by {name} --top 2").fit(batch).schema.features
     best = np.sort(np.argsort(np.negative(scores), kind="stable")[:2])
     assert [a.name for a in two] == [batch.schema.features[i].name for i in best]
-    table = filterkit.scores(batch, [name, "ig"])
-    assert table[name].to_pylist() == sorted(scores, reverse=True)
-    with pytest.raises(filterkit.UsageError, match=f"mean nothing to {name}, which looks at all classes at once"):
-        filterkit.chain(f"select --by {name} --top 2 --alpha 0.5")
+    assert filterkit.scores(batch, [name, "ig"])[name].to_pylist() == sorted(scores, reverse=True)
+
+
+def test_options_of_one_class_against_the_rest_are_refused():
+    with pytest.raises(filterkit.UsageError, match="mean nothing to su, which looks at all classes at once"):
+        filterkit.chain("select --by su --top 2 --alpha 0.5")
     with pytest.raises(filterkit.UsageError, match="no such option"):
-        filterkit.chain(f"{name} --combine max")
+        filterkit.chain("su --combine max")
 
 
 WEKAS = {
@@ -223,8 +205,7 @@ WEKAS = {
     "correlation": "CorrelationAttributeEval",
 }
 MISSING = {"weka36": {"correlation"}, "weka39": {"chisquared"}}  # which evaluators are not in these
-SETS = [f"uci/{name}.arff" for name in ("credit-g", "diabetes", "glass", "sonar", "vehicle", "vowel")]
-SETS += [f"weka/{name}.arff" for name in ("breast-cancer", "labor", "soybean", "vote")]
+SETS = ["uci/glass.arff", "weka/labor.arff", "weka/vote.arff"]
 
 
 @pytest.mark.parametrize("version", ["weka36", "weka39"])
@@ -254,8 +235,8 @@ def test_weights_count_as_in_weka(weka36, tmp_path):
     assert np.column_stack([scored(batch, name) for name in names]) == close(theirs)
 
 
-@pytest.mark.parametrize("name", ["su", "gainratio", "infogain", "correlation"])
-@pytest.mark.parametrize("weight", [1 / 20, 1e-6, 1e6])
+@pytest.mark.parametrize("name", ["su", "correlation"])
+@pytest.mark.parametrize("weight", [1 / 20, 1e6])
 def test_the_size_of_all_weights_changes_no_share(name, weight):
     """Of columns that need no bins."""
     batch = make([[i % 2, i % 3] for i in range(20)], [i % 2 for i in range(20)], nominal=[0, 1])

@@ -2,127 +2,55 @@
 
 import numpy as np
 import pytest
-from agreement import DATA, SAMPLES, dense, make, sample
+from agreement import DATA, SAMPLES, make, sample
+from cases import fit, rows, run, view
 from hypothesis import given
 from hypothesis import strategies as st
 from weka import arff_of, declarations_and_rows, weka_filter
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, UsageError, testing
+from filterkit import UsageError, testing
+from filterkit.plugin import ContingencyTable
 
-NAN = np.nan
-
-
-def run(batch, chain):
-    fitted, out = filterkit.chain(chain).fit_transform(batch)
-    assert out.schema == fitted.schema
-    return out
+# ---- limit ---------------------------------------------------------------------------------------
 
 
 @given(
-    st.lists(st.one_of(st.integers(-5, 5).map(float), st.just(NAN)), min_size=1, max_size=30),
+    st.lists(st.one_of(st.integers(-5, 5).map(float), st.just(np.nan)), min_size=1, max_size=30),
     st.sampled_from([0, 0.1, 0.25, 0.5, 0.9, 1]),
 )
 def test_quantiles_are_those_of_numpy(values, share):
     batch = make(np.array(values)[:, None], [0] * len(values))
-    out = run(batch, f"limit --lower {share}").X[:, 0]
+    out = filterkit.chain(f"limit --lower {share}").fit_transform(batch)[1].X[:, 0]
     known = np.array([v for v in values if not np.isnan(v)])
     expected = np.maximum(values, np.quantile(known, share)) if len(known) else values
     np.testing.assert_allclose(out, expected, atol=1e-14)
 
 
-def test_numbers_and_quantiles_of_several_columns():
-    X = np.array([[0, 10, NAN], [1, 20, NAN], [2, 30, NAN], [3, 40, NAN], [100, 50, NAN]])
-    batch = make(X, [0] * 5)
-    np.testing.assert_array_equal(run(batch, "limit --max 30").X[:, :2], np.minimum(X[:, :2], 30))
-    np.testing.assert_array_equal(
-        run(batch, "limit --upper 0.75 --max 35").X[:, :2], [[0, 10], [1, 20], [2, 30], [3, 35], [3, 35]]
-    )
-    found = run(batch, "limit --upper 0.75 --lower 0.25 --outside missing").X
-    np.testing.assert_array_equal(found[:, 0], [NAN, 1, 2, 3, NAN])
-    weighted = make([[1], [2], [3]], [0] * 3, weights=[1, 1, 8])
-    assert run(weighted, "limit --lower 0.5").X.ravel().tolist() == [3, 3, 3]
+COLUMNS = {"a": [0, 1, 2, 3, 100], "b": [10, 20, 30, 40, 50], "empty": [None] * 5, "n": ["x", "y", "x", "y", "y"]}
 
 
-def test_a_special_zero_is_always_inside():
-    batch = sample("sparse-counts-multiclass")
-    out = run(batch, "limit --min 1 --upper 0.9")
-    assert out.sparse
-    np.testing.assert_array_equal(dense(out) == 0, dense(batch) == 0)
+@pytest.mark.parametrize(
+    ("options", "a", "b"),
+    [
+        ("--max 30", [0, 1, 2, 3, 30], [10, 20, 30, 30, 30]),
+        ("--min 2", [2, 2, 2, 3, 100], COLUMNS["b"]),
+        ("--upper 0.75 --max 35", [0, 1, 2, 3, 3], [10, 20, 30, 35, 35]),
+        ("--upper 0.75 --lower 0.25 --outside missing", [None, 1, 2, 3, None], [None, 20, 30, 40, None]),
+        ("--max 30 --only a", [0, 1, 2, 3, 30], COLUMNS["b"]),
+    ],
+)
+def test_numbers_and_quantiles_of_columns(options, a, b):
+    assert run(f"limit {options}", COLUMNS) == COLUMNS | {"a": a, "b": b}
 
 
-SETS = ["uci/glass.arff", "uci/diabetes.arff", "uci/sonar.arff", "uci/vowel.arff", "uci/wine.arff"]
-PATHS = [*(DATA / name for name in SETS), SAMPLES / "iris.arff", SAMPLES / "breast-cancer.arff"]
+def test_quantiles_count_rows_by_weight():
+    assert run("limit --lower 0.5", {"a": [1, 2, 3]}, weights=[1, 1, 8]) == {"a": [3, 3, 3]}
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-@pytest.mark.parametrize(("outlier", "extreme"), [("3.0", "6.0"), ("0.5", "1.0")])
-def test_the_rows_flagged_are_those_of_weka(path, outlier, extreme, weka36):
-    if not path.exists():
-        pytest.skip(f"needs {path}")
-    options = ["-R", "first-last", "-O", outlier, "-E", extreme]
-    _, rows = weka_filter(weka36, "unsupervised.attribute.InterquartileRange", options, path)
-    batch = filterkit.read(str(path), class_="none")
-    out = run(batch, f"outliers --outlier-factor {outlier} --extreme-factor {extreme}")
-    mine = declarations_and_rows(arff_of(out))[1]
-    assert [row.split(",")[-2:] for row in mine] == [row.split(",")[-2:] for row in rows]
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_values_are_limited_as_by_weka(path, weka36):
-    if not path.exists():
-        pytest.skip(f"needs {path}")
-    batch = filterkit.read(str(path), class_="none")
-    place = next(i for i, a in enumerate(batch.schema.attributes, 1) if a.kind == "numeric")
-    values = batch.X[:, place - 1]
-    low, high = np.quantile(values, [0.25, 0.75]).round(3)
-    options = [
-        "-R",
-        str(place),
-        "-min",
-        low,
-        "-min-default",
-        low,
-        "-max",
-        high,
-        "-max-default",
-        high,
-        "-closeto",
-        "-1e9",
-    ]
-    _, rows = weka_filter(weka36, "unsupervised.attribute.NumericCleaner", list(map(str, options)), path)
-    out = run(batch, f"limit --only {place} --min {low} --max {high}")
-    theirs = [float(row.split(",")[place - 1]) for row in rows]
-    np.testing.assert_allclose(out.X[:, place - 1], theirs, atol=1e-6)
-
-
-@pytest.mark.parametrize("rows", range(1, 16))
-def test_few_rows(rows):
-    batch = make(np.arange(rows)[:, None] * 1.0, [0] * rows)
-    out = run(batch, "outliers")
-    assert [a.name for a in out.schema.attributes] == ["a0", "Outlier", "ExtremeValue", "class"]
-    assert not dense(out)[:, 1:].any()
-
-
-def test_a_zero_that_is_not_stored_may_be_far_off():
-    X = np.array([[10.0], [11], [12], [13], [0], [10], [11], [12]])
-    schema = Schema("r", [Attribute("a")], sparse=True)
-    batch = Batch(schema.replace(sparse=False, zero=False), X)
-    both = [run(each, "outliers").in_form(False).X for each in (batch, batch.in_form(True).replace(schema=schema))]
-    np.testing.assert_array_equal(both[0], both[1])
-    assert both[0][4].tolist() == [0, 0, 1]
-
-
-@pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "iris"])
-def test_blocks_and_saved_chains(name, tmp_path):
-    batch = sample(name)
-    parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
-    for chain in ("outliers --outlier-factor 0.5", "limit --lower 0.1 --upper 0.8", "outliers --only 1"):
-        fitted = filterkit.chain(chain).fit(batch)
-        out = fitted.transform(batch)
-        assert testing.same(filterkit.chain(chain).fit(iter(parts)).transform(batch), out)
-        filterkit.save(fitted, tmp_path / "chain")
-        assert testing.same(filterkit.load(tmp_path / "chain").transform(batch), out)
+def test_a_special_zero_is_always_inside_and_so_is_what_is_nearer():
+    data = {"a": [0, 0.5, 4, 9], "b": [0, 0, 0, 2]}
+    assert run("limit --min 1 --max 5", data, sparse=True, zero=True) == {"a": [0, 0.5, 4, 5], "b": [0, 0, 0, 2]}
 
 
 @pytest.mark.parametrize(
@@ -139,3 +67,89 @@ def test_blocks_and_saved_chains(name, tmp_path):
 def test_a_range_without_values_is_refused(options, message):
     with pytest.raises(UsageError, match=message):
         filterkit.chain(f"limit {options}")
+
+
+# ---- outliers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("training", "first", "third"),
+    [
+        ([40, 11, 26, 12, 15, 14, 20, 10], 13, 23),  # of 8: (12 + 14) / 2 and (20 + 26) / 2
+        ([40, 11, 26, 12, 15, 14, 20, 10, None], 13, 23),
+        ([7, 1, 9, 3, 5, 8], 3, 8),  # of 6, the second from both ends
+        ([9, 1, 3, 5, 8], 4, 8.5),  # of 5: (3 + 5) / 2 and (8 + 9) / 2
+        ([2, 0, 6], 0, 6),  # of 3, the outer ones
+    ],
+)
+def test_quartiles_worked_by_hand(training, first, third, sparse):
+    """Values up to one range between the quartiles away are inside, those up to two are outliers."""
+    spread = third - first
+    inside = [first - spread, third + spread]
+    near = [first - spread - 1 / 8, third + spread + 1 / 8, first - 2 * spread, third + 2 * spread]
+    far = [first - 2 * spread - 1 / 8, third + 2 * spread + 1 / 8]
+    later = [*inside, *near, *far, None]
+    fitted, _ = fit("outliers --outlier-factor 1 --extreme-factor 2", rows({"a": training}, sparse=sparse))
+    assert view(fitted.transform(rows({"a": later}, sparse=sparse))) == {
+        "a": later,
+        "Outlier": ["no"] * 2 + ["yes"] * 4 + ["no"] * 3,
+        "ExtremeValue": ["no"] * 6 + ["yes"] * 2 + ["no"],
+    }
+
+
+def test_few_rows_have_no_outliers():
+    for count in range(1, 16):
+        values = list(range(count))
+        out = run("outliers", {"a": values, "class": ["x"] * count})
+        assert out == {"a": values, "Outlier": ["no"] * count, "ExtremeValue": ["no"] * count, "class": ["x"] * count}
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_zero_that_is_not_stored_may_be_far_off(sparse):
+    values = [10, 11, 12, 13, 0, 10, 11, 12]
+    assert run("outliers", {"a": values}, sparse=sparse) == {
+        "a": values,
+        "Outlier": ["no"] * 8,
+        "ExtremeValue": ["no"] * 4 + ["yes"] + ["no"] * 3,
+    }
+
+
+def test_tables_of_many_blocks_are_merged_on_the_way(monkeypatch):
+    batch = sample("breast-cancer")
+    whole = filterkit.chain("outliers").fit(batch)
+    merged = []
+    merge = ContingencyTable.merge
+    monkeypatch.setattr(ContingencyTable, "merge", lambda tables: merged.append(len(tables)) or merge(tables))
+    again = filterkit.chain("outliers").fit([batch.rows(i, i + 5) for i in range(0, 500, 5)] + [batch.rows(500, 569)])
+    assert merged[0] == 17 and len(merged) > 2
+    assert testing.same(again.transform(batch), whole.transform(batch))
+
+
+PATHS = [DATA / "uci/glass.arff", SAMPLES / "iris.arff"]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(("outlier", "extreme"), [("3.0", "6.0"), ("0.5", "1.0")])
+def test_the_rows_flagged_are_those_of_weka(path, outlier, extreme, weka36):
+    if not path.exists():
+        pytest.skip(f"needs {path}")
+    options = ["-R", "first-last", "-O", outlier, "-E", extreme]
+    _, theirs = weka_filter(weka36, "unsupervised.attribute.InterquartileRange", options, path)
+    batch = filterkit.read(str(path), class_="none")
+    chain = filterkit.chain(f"outliers --outlier-factor {outlier} --extreme-factor {extreme}")
+    mine = declarations_and_rows(arff_of(chain.fit_transform(batch)[1]))[1]
+    assert [row.split(",")[-2:] for row in mine] == [row.split(",")[-2:] for row in theirs]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_values_are_limited_as_by_weka(path, weka36):
+    if not path.exists():
+        pytest.skip(f"needs {path}")
+    batch = filterkit.read(str(path), class_="none")
+    number = next(i for i, a in enumerate(batch.schema.attributes, 1) if a.kind == "numeric")
+    low, high = np.quantile(batch.X[:, number - 1], [0.25, 0.75]).round(3)
+    options = f"-R {number} -min {low} -min-default {low} -max {high} -max-default {high} -closeto -1e9"
+    _, theirs = weka_filter(weka36, "unsupervised.attribute.NumericCleaner", options.split(), path)
+    out = filterkit.chain(f"limit --only {number} --min {low} --max {high}").fit_transform(batch)[1]
+    np.testing.assert_allclose(out.X[:, number - 1], [float(row.split(",")[number - 1]) for row in theirs], atol=1e-6)

@@ -8,25 +8,17 @@ import warnings
 import numpy as np
 import pytest
 from agreement import SAMPLES, dense, make, sample, shared
-from command import run
 from sklearn.decomposition import TruncatedSVD
 from weka import weka_filter
 
 import filterkit
-from filterkit import FilterkitError, StageError, testing
-from filterkit.chains import saved
+from filterkit import FilterkitError, StageError
 
 
 def fitted(chain, batch, size=None, **options):
     """A chain that is fitted on `batch`, in blocks of `size` rows."""
     blocks = [batch.rows(first, first + size) for first in range(0, len(batch), size)] if size else batch
     return filterkit.chain(chain).fit(blocks, **options)
-
-
-def bits(chain, batch, size):
-    """The bytes of X that a chain gives, fitted and applied in blocks of `size` rows."""
-    made = fitted(chain, batch, size)
-    return np.concatenate([made.transform(batch.rows(i, i + size)).X for i in range(0, len(batch), size)]).tobytes()
 
 
 # ---- svd -----------------------------------------------------------------------------------------
@@ -44,21 +36,21 @@ def test_axes_by_hand():
 
 
 THREADS = """
-import hashlib, sys
+import hashlib
 import numpy as np
 import filterkit
 
 random = np.random.default_rng(0)
-for rows, columns in ((2000, 600), (500, 2100)):
+for rows, columns in ((1000, 300), (300, 2100)):
     X = random.normal(size=(rows, columns))
     schema = filterkit.Schema("r", [filterkit.Attribute(f"a{i}") for i in range(columns)])
-    (stage,) = filterkit.chain("svd --components 20").fit(filterkit.Batch(schema, X)).stages
+    (stage,) = filterkit.chain("svd --components 5").fit(filterkit.Batch(schema, X)).stages
     print(hashlib.sha256(stage.state['axes'].tobytes()).hexdigest())
 """
 
 
 def test_the_number_of_threads_of_blas_does_not_matter():
-    found = {
+    one, three = (
         subprocess.run(
             [sys.executable, "-c", THREADS],
             env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
@@ -68,8 +60,18 @@ def test_the_number_of_threads_of_blas_does_not_matter():
             timeout=300,
         ).stdout
         for threads in "13"
-    }
-    assert len(found) == 1
+    )
+    assert one == three and one
+
+
+@pytest.mark.parametrize("chain", ["svd --components 5", "project --components 70 --seed 3"])
+@pytest.mark.parametrize("width", [40, 2001])  # of more than 2,000 columns, svd works in another way
+def test_blocks_of_any_size_give_the_same_bits(chain, width):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1200, width)) * (random.random((1200, width)) < 0.01)
+    batch = make(X, [0] * 1200, weights=random.integers(1, 4, 1200), sparse=True)
+    whole, parts = (fitted(chain, batch, size).transform(batch).X.tobytes() for size in (None, 37))
+    assert whole == parts
 
 
 def test_rows_count_by_weight():
@@ -88,7 +90,7 @@ def assert_same_axes(stage, X, components):
     np.testing.assert_allclose(stage.state["axes"], theirs.components_.T, atol=1e-6)
 
 
-@pytest.mark.parametrize(("name", "components"), [("iris", 3), ("digits", 10), ("sparse-counts-multiclass", 4)])
+@pytest.mark.parametrize(("name", "components"), [("digits", 10), ("sparse-counts-multiclass", 4)])
 def test_it_equals_scikit_learn(name, components):
     batch = sample(name)
     made = fitted(f"svd --components {components}", batch)
@@ -98,17 +100,13 @@ def test_it_equals_scikit_learn(name, components):
     assert np.array_equal(out.y, batch.y)
 
 
-WIDE = "text/oh0.wc.arff.gz"  # of more columns than products of all pairs are added up
-
-
 def test_many_columns_give_what_scikit_learn_gives():
-    batch = shared(WIDE)
+    batch = shared("text/oh0.wc.arff.gz").rows(0, 300)
     batch = fitted("tfidf l2", batch).transform(batch)
     assert_same_axes(fitted("svd --components 20", batch).stages[0], batch.X, 20)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("rank", [1, 6])
+@pytest.mark.parametrize(("sparse", "rank"), [(False, 6), (True, 1)])
 def test_many_columns_of_low_rank(sparse, rank):
     random = np.random.default_rng(rank)
     X = random.normal(size=(40, rank)) @ (random.normal(size=(rank, 2200)) * (random.random(2200) < 0.1))
@@ -120,44 +118,12 @@ def test_many_columns_of_low_rank(sparse, rank):
         np.testing.assert_allclose(np.abs((stage.state["axes"] * axes[:rank].T).sum(axis=0)), 1, rtol=1e-6)
 
 
-def test_blocks_do_not_matter_to_many_columns():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(2500, 2001)) * (random.random((2500, 2001)) < 0.01)
-    batch = make(X, [0] * 2500, weights=random.integers(1, 4, 2500), sparse=True)
-    found = {bits("svd --components 2", batch, size) for size in (37, 1024, 2500)}
-    assert len(found) == 1
-
-
-@pytest.mark.parametrize("name", ["iris", "digits", "fortunes"])
-@pytest.mark.parametrize("chain", ["svd --components 5", "project --components 70 --seed 3"])
-def test_blocks_of_any_size_give_the_same_bits(name, chain):
-    batch = sample(name)
-    batch = batch.take(np.arange(0, len(batch), max(1, len(batch) // 200)))
-    if name == "fortunes":
-        chain = f"select --by dfreq --top 300 {chain}"
-    assert len({bits(chain, batch, size) for size in (1, 7, len(batch))}) == 1
-
-
-@pytest.mark.parametrize("stage", ["svd --components 4", "project --components 5"])
-def test_output_is_the_same_to_the_byte_however_work_is_cut(stage, tmp_path):
-    ways = [
-        (),
-        ("--jobs", "1", "--block-size", "500"),
-        ("--jobs", "2", "--memory", "1MB", "--block-size", "2KB"),
-        ("--engine", "processes", "--jobs", "2", "--block-size", "2KB"),
-    ]
-    for name in ("digits", "sparse-counts-multiclass"):
-        path = SAMPLES / f"{name}.arff"
-        found = {run(*way, "--test", path, tmp_path / "t.arff", path, *stage.split()).stdout.partition("\n")[2]: way
-                 for way in ways}  # fmt: skip
-        assert len(found) == 1, list(found.values())
-
-
 def test_standardized_it_is_the_principal_components_of_weka(weka36):
-    batch = sample("iris")
-    path = SAMPLES / "iris.arff"
-    _, rows = weka_filter(weka36, "unsupervised.attribute.PrincipalComponents", ["-R", "1.0", "-c", "last"], path)
+    _, rows = weka_filter(
+        weka36, "unsupervised.attribute.PrincipalComponents", ["-R", "1.0", "-c", "last"], SAMPLES / "iris.arff"
+    )
     theirs = np.array([row.split(",")[:4] for row in rows], np.float64)
+    batch = sample("iris")
     ours = fitted("standardize svd", batch).transform(batch).X
     np.testing.assert_allclose(ours * np.sign((ours * theirs).sum(axis=0)), theirs, atol=1e-5)
 
@@ -202,8 +168,6 @@ def test_rows_without_weight_do_not_count(width, sparse):
     bad[38, 2] = np.inf
     with pytest.raises(StageError, match="svd: row 39: attribute 'a2' is inf"):
         fitted("svd --components 2", make(bad, [0] * 40, weights=weights, sparse=sparse), 9)
-    with pytest.raises(StageError, match="svd: row 3: the instance weight -1 cannot be counted"):
-        fitted("svd --components 2", make(X, [0] * 40, weights=[1, 1, -1] + [1] * 37, sparse=sparse), 9)
 
 
 def test_too_many_components_of_many_columns_are_refused():
@@ -229,13 +193,6 @@ def test_a_damaged_file_is_refused():
     state = fitted("svd", batch).stages[0].get_state()
     with pytest.raises(FilterkitError, match="the axes of svd are not those of its columns"):
         stage.from_state(state | {"axes": state["axes"][1:]}, batch.schema)
-
-
-def test_a_saved_chain_is_the_same(tmp_path):
-    batch = sample("digits")
-    made = fitted("project --components 30 svd --components 4", batch)
-    saved.save(made, str(tmp_path / "chain"))
-    assert testing.same(saved.load(str(tmp_path / "chain")).transform(batch), made.transform(batch))
 
 
 # ---- project -------------------------------------------------------------------------------------
@@ -272,27 +229,6 @@ def test_rows_stream_in_shorter_batches():
     assert fitted("project --components 64", batch).stages[0].growth == 16
     assert fitted("project --components 2", batch).stages[0].growth == 1
     assert fitted("svd --components 4", sample("fortunes").rows(0, 40)).stages[0].growth == 1
-    done = run("--explain", SAMPLES / "iris.arff", "project")
-    assert done.returncode == 0 and "Rows stream" in done.stdout
-
-
-def test_distances_stay_about_the_same():
-    batch = shared("text/oh0.wc.arff.gz")
-    batch = fitted("l2", batch).transform(batch).rows(0, 200)
-    out = fitted("project --components 400", batch).transform(batch).X
-    X, (i, j) = dense(batch), np.triu_indices(200, 1)
-    ratio = ((out[i] - out[j]) ** 2).sum(axis=1) / ((X[i] - X[j]) ** 2).sum(axis=1)
-    assert abs(ratio.mean() - 1) < 0.02
-    assert abs(ratio.std() / np.sqrt(2 / 400) - 1) < 0.1
-
-
-def test_signs_are_even_and_differ_by_seed():
-    batch = make(np.eye(200), [0] * 200)
-    one, other = (fitted(f"project --components 256 --seed {seed}", batch).transform(batch).X for seed in (0, 1))
-    for sums in (one.sum(axis=0), one.sum(axis=1), (one * other).sum(axis=0)):
-        assert np.abs(sums).max() < 6 * sums.std() and abs(sums.mean()) < sums.std()
-    correlation = np.corrcoef(one)[np.triu_indices(200, 1)]
-    assert abs(correlation.std() * 16 - 1) < 0.05
 
 
 def test_the_first_columns_do_not_depend_on_how_many_there_are():

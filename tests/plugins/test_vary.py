@@ -1,51 +1,48 @@
 """`vary`: columns that vary."""
 
-import numpy as np
 import pytest
-from agreement import DATA, SAMPLES, dense, make
+from agreement import DATA
+from cases import run
 from weka import arff_of, declarations_and_rows, weka_filter
 
 import filterkit
 
-NAN = np.nan
-
-
-def names(batch, chain):
-    fitted, out = filterkit.chain(chain).fit_transform(batch)
-    assert out.schema == fitted.schema
-    kept = [[a.name for a in batch.schema.features].index(a.name) for a in out.schema.features]
-    np.testing.assert_array_equal(dense(out), dense(batch)[:, kept])
-    return [a.name for a in out.schema.features]
+COLUMNS = {
+    "constant": [3, 3, 3, 3],
+    "zeros": [0, 0, 0, 0],
+    "empty": [None] * 4,
+    "rare": [0, 0, 0, 5],
+    "one": [None, 2, 2, None],
+    "number": [1, 2, 3, 4],
+    "names": ["a", "b", "c", "d"],
+    "label": ["a", "a", "b", "b"],
+}
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_which_columns_stay(sparse):
-    X = [
-        [3, 0, NAN, 0, NAN, 1, 0, 0],
-        [3, 0, NAN, 0, 2, 2, 1, 0],
-        [3, 0, NAN, 0, 2, 3, 2, 1],
-        [3, 0, NAN, 5, NAN, 4, 3, 1],
-    ]
-    batch = make(X, [0] * 4, nominal=[6, 7], sparse=sparse)
-    assert names(batch, "vary") == ["a3", "a5", "a7"]
-    assert names(batch, "vary --distinct 1") == ["a3", "a5", "a6", "a7"]
-    assert names(batch, "vary --equal 0.75 --distinct 1") == ["a5", "a6", "a7"]
-    assert names(batch, "vary --equal 0.5 --except a7") == ["a5", "a7"]
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ("", ["rare", "number", "label"]),
+        ("--distinct 1", ["rare", "number", "names", "label"]),
+        ("--equal 0.75 --distinct 1", ["number", "names", "label"]),
+        ("--equal 0.5 --except label", ["number", "label"]),
+    ],
+)
+def test_which_columns_stay(options, names, sparse):
+    assert run(f"vary {options}", COLUMNS, sparse=sparse) == {name: COLUMNS[name] for name in names}
 
 
-PATHS = [DATA / f"{name}.arff" for name in ("weka/labor", "weka/vote", "uci/credit-g", "uci/sonar", "uci/glass")]
-PATHS += [SAMPLES / "iris.arff", SAMPLES / "wine.arff", SAMPLES / "digits.arff"]
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", ["weka/labor", "uci/sonar"])
 @pytest.mark.parametrize("share", [99, 3])
-def test_agreement_with_weka(path, share, weka36):
+def test_agreement_with_weka(name, share, weka36):
+    path = DATA / f"{name}.arff"
     if not path.exists():
         pytest.skip(f"needs {path}")
     declared, _ = weka_filter(weka36, "unsupervised.attribute.RemoveUseless", ["-M", str(share), "-c", "last"], path)
     out = filterkit.chain(f"vary --distinct {share / 100}").fit_transform(filterkit.read(str(path), class_="last"))[1]
-    mine = [
-        line.split("'")[1] if line[11] == "'" else line.split()[1] for line in declarations_and_rows(arff_of(out))[0]
-    ]
-    theirs = [line.split("'")[1] if line[11] == "'" else line.split()[1] for line in declared]
+    mine, theirs = (
+        [line.split("'")[1] if line[11] == "'" else line.split()[1] for line in lines]
+        for lines in (declarations_and_rows(arff_of(out))[0], declared)
+    )
     assert mine == theirs

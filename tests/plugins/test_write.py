@@ -10,8 +10,7 @@ import filterkit
 from filterkit import FilterkitError, UsageError, testing
 
 
-@pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "empty", "digits"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("name", "jobs"), [("iris", 1), ("mixed", 2), ("mixed-sparse", 1), ("empty", 2)])
 def test_the_rows_at_that_place_are_written(name, jobs, tmp_path):
     batch = sample(name)
     path = tmp_path / "middle.arff"

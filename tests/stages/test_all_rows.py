@@ -28,7 +28,7 @@ def test_rows_that_are_too_large_are_told(sparse):
         all_rows("s", [batch], schema, nbytes - 1)
 
 
-@pytest.mark.parametrize("words", ["svm", "sklearn --class sklearn.preprocessing.MaxAbsScaler", "agree --chain svm"])
+@pytest.mark.parametrize("words", ["svm", "agree --chain svm"])
 def test_stages_that_need_all_rows_say_so_in_one_line(words, tmp_path):
     rows = "".join(f"{i * 0.1},{i % 7},{'ny'[i % 3 == 0]}\n" for i in range(400))
     text = "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute c {n,y}\n@data\n" + rows

@@ -65,9 +65,7 @@ def test_ctrl_c_interrupts_the_call(stuck):
     ("text", "native"),
     [
         ("svm", "sklearn.svm.SVC.fit"),
-        ("svm --c 1,2 --folds 2", "sklearn.svm.SVC.fit"),
         ("aisvm", "sklearn.svm.SVC.fit"),
-        ("normal", "sklearn.svm.SVC.fit"),
         ("normal --model logistic", "sklearn.linear_model.LogisticRegression.fit"),
         ("normal --model perceptron", "sklearn.linear_model.Perceptron.fit"),
         ("sklearn --class sklearn.preprocessing.PowerTransformer", "sklearn.preprocessing.PowerTransformer.fit"),

@@ -4,10 +4,11 @@ import os
 
 import numpy as np
 import pytest
-from agreement import dense, make, sample
+from agreement import columns, dense, make, sample
+from cases import rows
 from command import run
 from content import write_text
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
@@ -97,63 +98,28 @@ def test_means_worked_by_hand():
     assert fitted.transform(make([[3], [3.5]], [-1, -1])).X.tolist() == [[3, 0, 0], [3.5, 1, 2]]
 
 
-def test_of_two_classes_the_rarer_is_scored():
-    for y, positive, name in (
-        ([0, 0, 1], None, "yes"),
-        ([0, 1, 1], None, "no"),
-        ([0, 1, 0, 1], None, "yes"),
-        ([0, 0, 1], "no", "no"),
-        ([0, 1, 1], "yes", "yes"),
-    ):
-        batch = make(np.arange(len(y))[:, None], y, positive=positive)
-        fitted = fit(Means(), batch)
-        assert [a.name for a in fitted.schema.attributes] == ["a0", "prediction", f"score@{name}", "class"]
-        assert made(fitted) == [Attribute("prediction", "nominal", ("no", "yes")), Attribute(f"score@{name}")]
-        out = fitted.transform(batch)
-        assert out.X[:, 1].tolist() == [int((score > 0) == (name == "yes")) for score in out.X[:, 2]]
-
-
-def test_the_rarer_class_is_that_of_less_weight():
-    batch = make([[0], [1], [2]], [0, 0, 1], weights=[1, 1, 3])
-    assert made(fit(Means(), batch))[1].name == "score@no"
-
-
-def test_each_of_several_classes_that_has_rows_is_scored():
-    batch = make([[0], [1], [5], [9]], [0, 0, 1, 3], "abcd")
+@pytest.mark.parametrize(
+    ("y", "positive", "weights", "name"),
+    [
+        ([0, 0, 1], None, None, "yes"),
+        ([0, 1, 1], None, None, "no"),
+        ([0, 1, 0, 1], None, None, "yes"),
+        ([0, 0, 1], "no", None, "no"),
+        ([0, 1, 1], "yes", None, "yes"),
+        ([0, 0, 1], None, [1, 1, 3], "no"),
+    ],
+)
+def test_of_two_classes_the_rarer_by_weight_is_scored(y, positive, weights, name):
+    batch = make(np.arange(len(y))[:, None], y, positive=positive, weights=weights)
     fitted = fit(Means(), batch)
-    prediction, *scores = made(fitted)
-    assert prediction == Attribute("prediction", "nominal", tuple("abcd"))
-    assert [a.name for a in scores] == ["score@a", "score@b", "score@d"]
-    out = fitted.transform(batch).X
-    assert out[:, 1].tolist() == [[0, 1, 3][best] for best in out[:, 2:].argmax(axis=1)]
-    assert out[[0, 3], 1].tolist() == [0, 3]
-
-
-@pytest.mark.parametrize(("classes", "rest"), [(("b", "c", "d"), "rest"), (("b", "rest", "d"), "other")])
-def test_the_positive_class_of_several_is_scored_against_the_rest(classes, rest):
-    batch = make([[0], [4], [9]], [0, 1, 2], classes, positive=classes[1])
-    fitted = fit(Means(), batch)
-    assert made(fitted) == [Attribute("prediction", "nominal", (rest, classes[1])), Attribute(f"score@{classes[1]}")]
-    out = fitted.transform(batch).X
-    assert out[:, 1].tolist() == (out[:, 2] > 0).tolist()
-
-
-def test_each_label_is_scored():
-    batch = two_labels([[0], [1], [9]], [[1, 0], [1, 1], [0, 1]])
-    fitted = fit(Means(), batch)
-    names = ["a0", "prediction@p", "prediction@q", "score@p", "score@q", "p", "q"]
-    assert [a.name for a in fitted.schema.attributes] == names
-    assert [a.values for a in made(fitted)] == [BIT, BIT, (), ()]
+    assert [a.name for a in fitted.schema.attributes] == ["a0", "prediction", f"score@{name}", "class"]
+    assert made(fitted) == [Attribute("prediction", "nominal", ("no", "yes")), Attribute(f"score@{name}")]
     out = fitted.transform(batch)
-    assert out.X[:, 1:3].tolist() == (out.X[:, 3:] > 0).tolist() == [[1, 0], [1, 0], [0, 1]]
-    assert out.y.tolist() == batch.y.tolist()
+    assert out.X[:, 1].tolist() == [int((score > 0) == (name == "yes")) for score in out.X[:, 2]]
 
 
-def test_new_columns_stand_at_the_end_or_before_the_class():
-    data = testing.sample("dense-three-classes")  # the class comes first
-    assert [a.name for a in fit(Means(), data).schema.attributes][:4] == ["class", "a", "b", "prediction"]
-    middle = Schema("s", [Attribute("a"), Attribute("c", "nominal", ("x", "y")), Attribute("b")], 1)
-    fitted = fit(Means(), Batch(middle, np.array([[1.0, 2], [3, 4]]), np.array([0, 1], np.int32)))
+def test_new_columns_stand_at_the_end_if_the_class_does_not():
+    fitted = fit(Means(), rows({"a": [1, 3], "c": ["x", "y"], "b": [2, 4]}, class_="c"))
     assert [a.name for a in fitted.schema.attributes] == ["a", "c", "b", "prediction", "score@y"]
 
 
@@ -166,20 +132,19 @@ def test_sparse_rows_stay_sparse_and_their_zero_is_no_longer_special():
     np.testing.assert_array_equal(dense(out), fit(Means(), batch.in_form(False)).transform(batch.in_form(False)).X)
 
 
-@pytest.mark.parametrize("labels", [False, True])
-def test_scores_become_predictions(labels):
-    """The highest score of a class, the first on a tie; labels whose score is above 0."""
-    scores = np.array([[3, 1], [1, 3], [2, 2], [-1, -2], [0, 0], [-1, 1e-300]])
-    if labels:
-        out = fit(Given(), two_labels(scores, [[1, 0]] * 3 + [[0, 1]] * 3)).transform(
-            two_labels(scores, [[-1, -1]] * 6)
-        )
-        assert out.X[:, 2:4].tolist() == [[1, 1], [1, 1], [1, 1], [0, 0], [0, 0], [0, 1]]
-    else:
-        batch = make(scores, [0, 1, 1, 0, 1, 0], "xyz")
-        out = fit(Given(), batch).transform(batch)
-        assert out.X[:, 2].tolist() == [0, 1, 0, 0, 0, 1]
-    np.testing.assert_array_equal(out.X[:, -2:], scores)
+SCORES = [[3, 1], [1, 3], [2, 2], [-1, -2], [0, 0], [-1, 1e-300]]
+
+
+def test_the_highest_score_of_a_class_is_predicted_the_first_on_a_tie():
+    batch = make(SCORES, [0, 1, 1, 0, 1, 0], "xyz")
+    out = fit(Given(), batch).transform(batch)
+    assert out.X[:, 2].tolist() == [0, 1, 0, 0, 0, 1] and out.X[:, -2:].tolist() == SCORES
+
+
+def test_labels_whose_score_is_above_0_are_predicted():
+    out = fit(Given(), two_labels(SCORES, [[1, 0]] * 3 + [[0, 1]] * 3)).transform(two_labels(SCORES, [[-1, -1]] * 6))
+    assert out.X[:, 2:4].tolist() == [[1, 1], [1, 1], [1, 1], [0, 0], [0, 0], [0, 1]]
+    assert out.X[:, -2:].tolist() == SCORES
 
 
 def test_probabilities_are_named_so_and_predict_above_a_half():
@@ -259,14 +224,6 @@ def test_rows_without_class_or_weight_are_left_out():
     assert training.tasks == Tasks(("yes",), np.array([1]), True)
 
 
-def test_rows_with_any_label_missing_are_left_out():
-    X, y = [[0], [1], [50], [60], [9]], [[1, 0], [1, 1], [-1, 1], [0, -1], [0, 1]]
-    batch = two_labels(X, y)
-    assert testing.same(
-        fit(Means(), batch).transform(batch), fit(Means(), batch.take(np.array([0, 1, 4]))).transform(batch)
-    )
-
-
 def test_the_outcome_covers_the_rows_whose_class_is_known():
     batch = make([[0], [2], [99], [5], [4]], [0, 0, -1, 1, 0])
     learned = fit(Means(), make([[0], [2], [5]], [0, 0, 1])).stages[0]
@@ -279,20 +236,9 @@ def test_the_outcome_covers_the_rows_whose_class_is_known():
     assert none.truth.shape == none.predicted.shape == none.scores.shape == (0, 1)
 
 
-def test_a_nominal_attribute_of_two_values_is_its_index():
-    schema = Schema("s", [Attribute("n", "nominal", ("x", "y")), Attribute("class", "nominal", ("no", "yes"))], 1)
-    batch = Batch(schema, np.array([[0.0], [1], [1]]), np.array([0, 1, 1], np.int32))
-    plain = make([[0], [1], [1]], [0, 1, 1])
-    np.testing.assert_array_equal(fit(Means(), batch).transform(batch).X, fit(Means(), plain).transform(plain).X)
-
-
 @pytest.mark.parametrize(
     ("batch", "message"),
     [
-        (
-            make([[1, 2], [3, NAN]], [0, 1]),
-            "row 2: attribute 'a1' is missing; put a stage before it that fills missing values",
-        ),
         (
             make([[0, 2], [0, NAN]], [0, 1], sparse=True),
             "row 2: attribute 'a1' is missing; put a stage before it that fills missing values",
@@ -302,20 +248,14 @@ def test_a_nominal_attribute_of_two_values_is_its_index():
             make([[1], [2]], [0, 1], nominal=[0]),
             "attribute 'a0' is nominal with more than two values; put a stage before it that makes numbers of it",
         ),
-        (make([[1], [2]], [1, 1]), "the training rows are all of one class, which leaves nothing to learn"),
-        (make([[1], [2]], [0, 1], weights=[1, 0]), "the training rows are all of one class"),
+        (make([[1], [2]], [0, 1], weights=[1, 0]), "the training rows are all of one class, which leaves nothing to l"),
         (make([[1], [2]], [0, 1], "abc", positive="c"), "the training rows are all of one class"),
-        (make([[1], [2]], [0, 0], "a"), "the training rows are all of one class"),
         (make([[1], [2]], [-1, -1]), "there are no training rows"),
-        (make(np.empty((0, 1)), []), "there are no training rows"),
-        (make(np.empty((2, 0)), [0, 1]), "there are no features to learn from"),
         (two_labels([[1], [2]], [[1, -1], [-1, 0]]), "there are no training rows"),
+        (make(np.empty((2, 0)), [0, 1]), "there are no features to learn from"),
+        (rows({"a": [1, 1]}), "there is nothing to predict; name the class with --class"),
         (
-            Batch(Schema("s", [Attribute("a")]), np.ones((2, 1))),
-            "there is nothing to predict; name the class with --class",
-        ),
-        (
-            Batch(Schema("s", [Attribute("a"), Attribute("n")], 1), np.ones((2, 1)), np.ones(2)),
+            rows({"a": [1, 1], "n": [1, 2]}, class_="n"),
             "it predicts classes and labels, and 'n' is numeric; if its numbers stand for classes, make it",
         ),
     ],
@@ -323,15 +263,13 @@ def test_a_nominal_attribute_of_two_values_is_its_index():
 def test_data_that_cannot_be_learned_from_is_refused(batch, message):
     with pytest.raises(StageError) as caught:
         fit(Means(), batch)
-    assert str(caught.value).startswith(f"means: {message}")
-    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(f"means: {message}") and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("step", [1, 9])
-def test_an_error_about_a_missing_value_names_its_row(step):
+def test_an_error_about_a_missing_value_names_its_row_of_all_blocks():
     batch = make([[1], [2], [3], [NAN], [4]], [-1, 0, -1, 1, 1])
     with pytest.raises(StageError, match="row 4: attribute 'a0' is missing"):
-        fit(Means(), [batch.rows(i, min(i + step, 5)) for i in range(0, 5, step)])
+        fit(Means(), [batch.rows(i, i + 1) for i in range(5)])
 
 
 def test_a_missing_value_in_a_later_row_is_an_error():
@@ -342,10 +280,8 @@ def test_a_missing_value_in_a_later_row_is_an_error():
 
 @pytest.mark.parametrize("name", ["prediction", "score@yes"])
 def test_names_already_taken_get_the_name_of_the_stage_in_front(name):
-    batch = make([[1], [2]], [0, 1])
-    batch = batch.replace(schema=batch.schema.with_features([Attribute(name)], np.array([0])))
-    made = fit(Means(), batch).schema.attributes
-    assert {f"means.{a}" for a in ("prediction",)} <= {a.name for a in made}
+    fitted = fit(Means(), rows({name: [1, 2], "class": ["no", "yes"]}))
+    assert [a.name for a in fitted.schema.attributes] == [name, "means.prediction", "means.score@yes", "class"]
     with pytest.raises(StageError, match=r"means: there is an attribute 'means\.prediction' already"):
         Chain([Means(), Means(), Means()]).fit(make([[1], [2]], [0, 1]))
 
@@ -361,20 +297,21 @@ def test_a_learner_names_the_method_that_is_missing():
 # ---- linear models ----------------------------------------------------------------------------------------
 
 
+@settings(max_examples=50)
 @given(st.integers(1, 30), st.integers(1, 9), st.integers(1, 4), st.booleans(), st.integers(0, 99))
-def test_the_score_of_a_row_does_not_depend_on_other_rows(rows, features, tasks, calibrated, seed):
+def test_the_score_of_a_row_does_not_depend_on_other_rows(count, features, tasks, calibrated, seed):
     random = np.random.default_rng(seed)
     sigmoids = random.normal(size=(2, tasks)) if calibrated else None
     model = LinearModel(random.normal(size=(features, tasks)), random.normal(size=tasks), sigmoids, True)
-    X = random.normal(size=(rows, features)) * 10.0 ** random.integers(-9, 9, (rows, features))
+    X = random.normal(size=(count, features)) * 10.0 ** random.integers(-9, 9, (count, features))
     X[random.random(X.shape) < 0.3] = 0
-    batch = make(X, [0] * rows)
+    batch = make(X, [0] * count)
     sparse = batch.in_form(True)
     whole = model.scores(batch.X)
     np.testing.assert_array_equal(whole, model.scores(sparse.X))
-    order = random.permutation(rows)
+    order = random.permutation(count)
     np.testing.assert_array_equal(whole[order], model.scores(batch.X[order]))
-    for row in range(rows):
+    for row in range(count):
         np.testing.assert_array_equal(whole[row : row + 1], model.scores(batch.X[row : row + 1]))
         np.testing.assert_array_equal(whole[row : row + 1], model.scores(sparse.rows(row, row + 1).X))
     if not calibrated:
@@ -386,7 +323,7 @@ def test_sigmoids_worked_by_hand():
     sigmoids = np.array([[-1.0, -2], [0, 1]])
     probability = 1 / (1 + np.exp(scores * sigmoids[0] + sigmoids[1]))
     assert probability[0].tolist() == [0.5, 1 / (1 + np.exp(-1))]
-    labels = LinearModel(np.eye(2), np.zeros(2), sigmoids, False)
+    labels = LinearModel(np.eye(2), np.zeros(2), sigmoids)
     assert labels.threshold == 0.5
     assert labels.scores(scores) == pytest.approx(probability)
     classes = LinearModel(np.eye(2), np.zeros(2), sigmoids, True).scores(scores)
@@ -400,23 +337,14 @@ def test_sigmoids_worked_by_hand():
 
 @pytest.fixture(scope="module")
 def known():
-    """The registry with the stages of this file."""
+    """The registry with the learner of this file."""
     found = Registry()
-    for stage in [*registry().stages.values(), Means, Recorder, Given]:
+    for stage in [*registry().stages.values(), Means]:
         found.add_stage(stage)
     return found
 
 
-@pytest.mark.parametrize("name", ["breast-cancer", "iris", "sparse-counts-multiclass"])
-def test_a_chain_with_a_learner_of_a_plugin_is_saved_and_loaded(name, known, tmp_path):
-    batch = sample(name)
-    fitted = Chain.parse("standardize means", known).fit(batch)
-    saved.save(fitted, str(tmp_path / "chain"), known)
-    loaded = saved.load(str(tmp_path / "chain"), known)
-    assert testing.same(loaded.transform(batch), fitted.transform(batch))
-
-
-@pytest.mark.parametrize("name", testing.SAMPLES)
+@pytest.mark.parametrize("name", ["sparse-two-classes", "multi-label"])
 def test_the_learner_of_this_file_conforms(name):
     testing.check_stage(Means(), testing.sample(name))
     testing.check_declaration(Means())
@@ -428,7 +356,6 @@ def test_the_learner_of_this_file_conforms(name):
         {"coefficients": np.zeros((3, 3))},
         {"coefficients": np.zeros((4, 2))},
         {"coefficients": np.zeros((4, 3), np.int64)},
-        {"coefficients": [[0.0]]},
         {"coefficients": None},
         {"intercepts": np.zeros(4)},
         {"intercepts": np.zeros((3, 1))},
@@ -436,24 +363,21 @@ def test_the_learner_of_this_file_conforms(name):
         {"sigmoids": np.zeros((2, 3), bool)},
         {"names": ["setosa", "versicolor", "rose"]},
         {"names": ["setosa", "versicolor"]},
-        {"names": []},
         {"names": ["versicolor", "setosa", "virginica"]},
         {"codes": np.array([0, 1])},
         {"codes": np.array([0, 1, 3])},
         {"codes": np.array([0.0, 1.0, 2.0])},
         {"codes": np.array([1, 1, 1])},
-        {"codes": np.array([-1, 0, 1, 2])},
     ],
     ids=str,
 )
 def test_damaged_models_are_refused(damage, known, tmp_path, monkeypatch):
     fitted = Chain([Means()]).fit(sample("iris"))
-    kept = fitted.stages[0].get_state()
-    monkeypatch.setattr(fitted.stages[0], "get_state", lambda: kept)
+    state = fitted.stages[0].get_state()
     path = str(tmp_path / "chain")
     saved.save(fitted, path, known)
     saved.load(path, known)
-    monkeypatch.setattr(fitted.stages[0], "get_state", lambda: kept | damage)
+    monkeypatch.setattr(fitted.stages[0], "get_state", lambda: state | damage)
     saved.save(fitted, path, known)
     with pytest.raises(FilterkitError, match="no saved chain, or a damaged one: ") as caught:
         saved.load(path, known)
@@ -463,30 +387,25 @@ def test_damaged_models_are_refused(damage, known, tmp_path, monkeypatch):
 # ---- inner_splits -----------------------------------------------------------------------------------------------
 
 
-def recorded(before, batch, rows=None, folds=3, seed=0, **options):
-    """A recorder behind the stages `before`, fitted on `rows`, by default the batch whole."""
+def recorded(before, batch, parts=None, folds=3, seed=0, **options):
+    """A recorder behind the stages `before`, fitted on `parts`, by default the batch whole."""
     recorder = Recorder(folds=folds, seed=seed)
     chain = Chain([*Chain.parse(before).stages, recorder])
-    return recorder, chain.fit(batch if rows is None else rows, **options)
-
-
-def gaps(recorder):
-    return [(sorted(inner.X[:, 0]), sorted(outer.X[:, 0])) for inner, outer in recorder.trials]
+    return recorder, chain.fit(batch if parts is None else parts, **options)
 
 
 def test_every_counted_row_is_held_out_once():
     y = [0] * 10 + [1] * 7 + [-1] * 3 + [2] + [0, 1] * 6
     batch = make(np.arange(33.0)[:, None], y, "abc", weights=[1.0] * 21 + [0.0] * 12)
     recorder, _ = recorded("", batch)
-    out = [row for _, outer in gaps(recorder) for row in outer]
-    assert sorted(out) == list(range(17))  # not those without class or weight, nor the only row of c
-    for (inner, outer), (training, held_out) in zip(gaps(recorder), recorder.trials, strict=True):
-        assert sorted(inner + outer) == [*range(17), 20]
-        assert held_out.truth.argmax(axis=1).tolist() == [y[int(row)] for row in held_out.X[:, 0]]
-        assert training.truth.argmax(axis=1).tolist() == [y[int(row)] for row in training.X[:, 0]]
-        assert training.tasks.names == held_out.tasks.names == tuple("abc")
-        assert set(training.weights) == {1}
-    sizes = np.array([held_out.truth.sum(axis=0) for _, held_out in recorder.trials])
+    held_out = np.concatenate([outer.X[:, 0] for _, outer in recorder.trials])
+    assert sorted(held_out) == list(range(17))  # not those without class or weight, nor the only row of c
+    for training, outer in recorder.trials:
+        assert sorted([*training.X[:, 0], *outer.X[:, 0]]) == [*range(17), 20]
+        for part in (training, outer):
+            assert part.truth.argmax(axis=1).tolist() == [y[int(row)] for row in part.X[:, 0]]
+            assert part.tasks.names == tuple("abc") and set(part.weights) == {1}
+    sizes = np.array([outer.truth.sum(axis=0) for _, outer in recorder.trials])
     assert np.sort(sizes, axis=0).tolist() == [[3, 2, 0], [3, 2, 0], [4, 3, 0]]
     assert sorted(sizes.sum(axis=1)) == [5, 6, 6]
 
@@ -494,58 +413,32 @@ def test_every_counted_row_is_held_out_once():
 def test_every_row_with_all_labels_is_held_out_once():
     y = [[i % 2, i % 3 == 0] for i in range(19)] + [[1, -1]] * 13
     recorder, _ = recorded("", two_labels(np.arange(32.0)[:, None], y), folds=4)
-    assert sorted(row for _, outer in gaps(recorder) for row in outer) == list(range(19))
-    assert sorted(len(outer) for _, outer in gaps(recorder)) == [4, 5, 5, 5]
+    assert sorted(np.concatenate([outer.X[:, 0] for _, outer in recorder.trials])) == list(range(19))
+    assert sorted(len(outer.X) for _, outer in recorder.trials) == [4, 5, 5, 5]
 
 
-def test_folds_without_rows_give_no_trial():
-    recorder, _ = recorded("", make([[0], [1], [2], [3], [4]], [0, 0, 1, 1, 2], "abc"), folds=6)
-    assert sorted(len(outer) for _, outer in gaps(recorder)) == [1, 1, 1, 1]
-    recorder, _ = recorded("", make([[0], [1]], [0, 1]))
-    assert recorder.trials == []
-
-
-def test_means_and_deviations_are_those_of_the_other_folds():
-    batch = make([[1], [2], [4], [8], [16], [32]], [0, 0, 0, 1, 1, 1])
-    recorder, _ = recorded("standardize", batch)
-    fold = draw_folds(batch.y, 3, 0)
-    assert len(recorder.trials) == 3
-    for number, (inner, outer) in enumerate(recorder.trials):
-        own = fold == number
-        mean, deviation = batch.X[~own].mean(), batch.X[~own].std(ddof=1)
-        np.testing.assert_allclose(inner.X, (batch.X[~own] - mean) / deviation, rtol=1e-12)
-        np.testing.assert_allclose(outer.X, (batch.X[own] - mean) / deviation, rtol=1e-12)
-    np.testing.assert_allclose(recorder.training.X, (batch.X - batch.X.mean()) / batch.X.std(ddof=1), rtol=1e-12)
-
-
-BEFORE = [
-    *(
+@pytest.mark.parametrize(
+    "before",
+    [
         "",
-        "standardize",
-        "shape",
-        "shape --cross-fit 3 bns",
-        "l2",
-        "select --by ig --top 2 range",
         "standardize l2 shape",
-    ),
-    *(
+        "shape --cross-fit 3 bns",
+        "select --by ig --top 2 range",
         "sample --fraction 1/2",
-        "shuffle standardize",
         "head 40 standardize",
         "split --fold 1/3 --rest bns",
-        f"write {os.devnull}",
-    ),
-    *("standardize sample --rows 15 bns", f"standardize write {os.devnull} l2"),
-]
-
-
-@pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("name", ["breast-cancer", "sparse-counts-multiclass"])
-def test_stages_are_fitted_on_the_other_folds(before, name):
+        "standardize sample --rows 15 bns",
+        f"standardize write {os.devnull} l2",
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_stages_are_fitted_on_the_other_folds(before, streamed):
     """A trial gets the rows of the other folds and those of the fold, as stages fitted on the former put them out."""
-    batch = partly_known(name)
+    batch = partly_known("breast-cancer" if streamed else "sparse-counts-multiclass")
     fold = draw_folds(batch.y, 3, 5)
-    recorder, _ = recorded(before, batch, seed=5)
+    parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
+    options = {"parts": iter(parts), "memory": 1 << 16, "jobs": 2} if streamed else {}
+    recorder, _ = recorded(before, batch, seed=5, **options)
     trials = iter(recorder.trials)
     for number in range(3):
         own = fold == number
@@ -559,23 +452,10 @@ def test_stages_are_fitted_on_the_other_folds(before, name):
     _equal(recorder.training, filterkit.chain(before).fit_transform(batch)[1])
 
 
-@pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("name", ["breast-cancer", "sparse-counts-multiclass"])
-def test_a_stream_makes_the_same_trials(before, name):
-    batch = partly_known(name)
-    recorder, fitted = recorded(before, batch, seed=5)
-    parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
-    again, streamed = recorded(before, batch, iter(parts), seed=5, memory=1 << 16, jobs=2)
-    assert testing.same(streamed.transform(batch), fitted.transform(batch))
-    for one, other in zip(recorder.trials, again.trials, strict=True):
-        for a, b in zip(one, other, strict=True):
-            np.testing.assert_array_equal(dense_of(a.X), dense_of(b.X))
-
-
 def partly_known(name):
-    """Up to 90 rows of a sample, every eighth without class."""
+    """Up to 90 rows and some columns of a sample, every eighth row without class."""
     batch = sample(name)
-    batch = batch.rows(0, min(len(batch), 90))
+    batch = columns(batch, np.arange(0, batch.schema.width, 4)).rows(0, min(len(batch), 90))
     y = batch.y.copy()
     y[::8] = -1
     return batch.replace(y=y)
@@ -591,91 +471,65 @@ def _equal(training, batch):
 @pytest.mark.parametrize("before", ["standardize write", "write"])
 def test_a_write_stage_before_a_learner_writes_all_rows(before, tmp_path):
     batch = sample("breast-cancer").rows(0, 60)
-    path = tmp_path / "kept.arff"
-    for rows in (batch, iter([batch.rows(0, 40), batch.rows(40, 60)])):
-        recorder, _ = recorded(f"{before} {path}", batch, rows)
-        expected = filterkit.chain(before.removesuffix("write")).fit(batch).transform(batch)
-        assert testing.same(filterkit.read(str(path)), expected)
-        assert len(recorder.trials) == 3
+    path = tmp_path / "written.arff"
+    recorder, _ = recorded(f"{before} {path}", batch, iter([batch.rows(0, 40), batch.rows(40, 60)]))
+    expected = filterkit.chain(before.removesuffix("write")).fit(batch).transform(batch)
+    assert testing.same(filterkit.read(str(path)), expected)
+    assert len(recorder.trials) == 3
 
 
-def test_without_folds_the_stages_are_fitted_once():
-    class Counts(filterkit.RowStage):
-        """Count the fits."""
+class Counts(filterkit.RowStage):
+    """Count the fits."""
 
-        name = "counts"
-        fits = 0
+    name = "counts"
+    fits = 0
 
-        def fit(self, rows, schema):
-            Counts.fits += 1
-            return super().fit(rows, schema)
+    def fit(self, rows, schema):
+        Counts.fits += 1
+        return super().fit(rows, schema)
 
-        def transform(self, batch):
-            return batch
-
-    batch = sample("breast-cancer").rows(0, 60)
-    for learner, fits in ((Means(), 1), (Recorder(folds=0), 1), (Recorder(folds=4), 5)):
-        Counts.fits = 0
-        Chain([Counts(), learner]).fit(batch)
-        assert Counts.fits == fits
+    def transform(self, batch):
+        return batch
 
 
-def test_rows_in_memory_pass_leading_row_stages_once():
-    class Doubles(filterkit.RowStage):
-        """Double the numbers, and declare that zero is not special."""
-
-        name = "doubles"
-        rows = 0
-
-        def output(self, schema):
-            return schema.replace(zero=False)
-
-        def transform(self, batch):
-            Doubles.rows += len(batch)
-            return batch.replace(X=batch.X * 2)
-
-    batch = sample("iris").rows(0, 100)
-    recorder = Recorder(folds=4)
-    fitted = Chain([Doubles(), *Chain.parse("l2").stages, Doubles(), recorder]).fit(
-        [batch.rows(0, 30), batch.rows(30, 100)]
-    )
-    assert Doubles.rows == 2 * 100
-    assert fitted.incoming is batch.schema
-    assert len(recorder.trials) == 4
-    Doubles.rows = 0
-    stream = Recorder(folds=4)
-    again = Chain([Doubles(), *Chain.parse("l2").stages, Doubles(), stream]).fit(iter([batch]))
-    assert Doubles.rows > 2 * 100  # what is not in memory anyway goes through them for every trial
-    for (inner, outer), (inner_again, outer_again) in zip(recorder.trials, stream.trials, strict=True):
-        np.testing.assert_array_equal(inner.X, inner_again.X)
-        np.testing.assert_array_equal(outer.X, outer_again.X)
-    np.testing.assert_array_equal(fitted.transform(batch).X, again.transform(batch).X)
+@pytest.mark.parametrize(("learner", "fits"), [(Means(), 1), (Recorder(folds=0), 1), (Recorder(folds=4), 5)])
+def test_without_folds_the_stages_are_fitted_once(learner, fits):
+    Counts.fits = 0
+    Chain([Counts(), learner]).fit(sample("breast-cancer").rows(0, 60))
+    assert Counts.fits == fits
 
 
-def test_a_row_stage_that_learns_is_fitted_in_every_trial():
-    class Most(filterkit.RowStage):
-        """Divide by the largest training value, although a row stage should not learn."""
-
-        name = "most"
-        seen = []  # noqa: RUF012
-
-        def fit(self, rows, schema):
-            Most.seen.append(sum(len(batch) for batch in rows()))
-            return super().fit(rows, schema)
-
-        def transform(self, batch):
-            return batch
-
-    batch = sample("iris").rows(0, 100)
-    Most.seen = []
-    Chain([*Chain.parse("l2").stages, Most(), Recorder(folds=4)]).fit(batch)
-    assert Most.seen == [100, 75, 75, 75, 75]
-
-
-def test_an_error_in_a_trial_is_raised():
-    batch = make(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1])
+def test_too_few_rows_give_no_trial_and_an_error_in_a_trial_is_raised():
+    recorder, _ = recorded("", make([[0], [1]], [0, 1]))
+    assert recorder.trials == []
     with pytest.raises(StageError, match="sample: --rows 6: there are only 4"):
-        recorded("sample --rows 6", batch)
+        recorded("sample --rows 6", make(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1]))
+
+
+class Doubles(filterkit.RowStage):
+    """Double the numbers, and declare that zero is not special."""
+
+    name = "doubles"
+    rows = 0
+
+    def output(self, schema):
+        return schema.replace(zero=False)
+
+    def transform(self, batch):
+        Doubles.rows += len(batch)
+        return batch.replace(X=batch.X * 2)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_rows_in_memory_pass_leading_row_stages_once(streamed):
+    batch = sample("iris").rows(0, 100)
+    Doubles.rows = 0
+    recorder = Recorder(folds=4)
+    parts = [batch.rows(0, 30), batch.rows(30, 100)]
+    Chain([Doubles(), *Chain.parse("l2").stages, Doubles(), recorder]).fit(iter(parts) if streamed else parts)
+    # What is not in memory anyway goes through them for every trial.
+    assert Doubles.rows > 2 * 100 if streamed else Doubles.rows == 2 * 100
+    assert [len(outer.X) for _, outer in recorder.trials] == [25] * 4
 
 
 # ---- the command line --------------------------------------------------------------------------------------
@@ -711,20 +565,13 @@ def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
     assert done.returncode == 0
     # Only rows of a known class are measured, and bare.arff has none.
     assert done.stderr.splitlines()[0] == "filterkit: test.arff: 0.000 of the predictions are right (0 of 1)"
-    assert [line.split() for line in done.stderr.splitlines()[1:]] == [
-        ["class", "precision", "recall", "f1", "support", "as", "no", "as", "yes"],
-        ["no", "0.000", "–", "0.000", "0", "0", "0"],
-        ["yes", "–", "0.000", "0.000", "1", "1", "0"],
-    ]
-    assert rows(tmp_path / "o.arff") == ["0,no,-12,no", "2,no,-4,no", "50,yes,188,?", "5,yes,8,yes"]
-    assert rows(tmp_path / "t.arff") == ["3.5,yes,2,?", "1,no,-8,yes"]
-    assert rows(tmp_path / "b.arff") == ["5,yes,8,?", "3,no,0,?"]
-    assert [a.name for a in filterkit.read(str(tmp_path / "b.arff")).schema.attributes] == [
-        *("x", "prediction", "score@yes", "class")
-    ]
+    assert "bare.arff" not in done.stderr
+    assert data_of(tmp_path / "o.arff") == ["0,no,-12,no", "2,no,-4,no", "50,yes,188,?", "5,yes,8,yes"]
+    assert data_of(tmp_path / "t.arff") == ["3.5,yes,2,?", "1,no,-8,yes"]
+    assert data_of(tmp_path / "b.arff") == ["5,yes,8,?", "3,no,0,?"]
     done = run("--plugin", "my.py", "--load", "c", "-o", "l.arff", "bare.arff", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert rows(tmp_path / "l.arff") == rows(tmp_path / "b.arff")
+    assert data_of(tmp_path / "l.arff") == data_of(tmp_path / "b.arff")
     write_text(tmp_path, header + "1,no\n?,yes\n", "test.arff")
     done = run("--plugin", "my.py", *files, "train.arff", "means", cwd=tmp_path)
     assert done.returncode == 1
@@ -732,49 +579,16 @@ def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
     assert done.stderr == f"filterkit: means: test.arff: row 2: {problem}\n"
 
 
-def rows(path):
+def data_of(path):
     return [line for line in path.read_text().partition("@data\n")[2].splitlines() if not line.startswith("%")]
-
-
-# ---- a class that is made in the chain ----------------------------------------------------------------
-
-
-def numeric_class(tmp_path, labels="01"):
-    """The same rows with a nominal class, and with a class of numbers that is no class yet."""
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(60, 3))
-    y = (X[:, 0] + rng.normal(size=60) > 0.3).astype(int)
-    rows = "".join(f"{','.join(map(repr, row))},{labels[code]}\n" for row, code in zip(X.tolist(), y, strict=True))
-    head = "@relation r\n" + "".join(f"@attribute {name} numeric\n" for name in "abd")
-    made = head + "@attribute c numeric\n@attribute z numeric\n@data\n" + rows.replace("\n", ",7\n")
-    nominal = head + f"@attribute c {{{','.join(labels)}}}\n@data\n" + rows
-    (tmp_path / "made.arff").write_text(made)
-    (tmp_path / "nominal.arff").write_text(nominal)
-    return [str(tmp_path / name) for name in ("nominal.arff", "made.arff")]
-
-
-@pytest.mark.parametrize("learner", ["svm --calibrate", "svm --c 0.1,1,10", "shape svm --threshold f1 --folds 3"])
-@pytest.mark.parametrize("options", [(), ("--block-size", "100", "--jobs", "2")])
-def test_a_class_may_be_made_in_the_chain(learner, options, tmp_path):
-    """Numbers become a class; trials start behind that, and find what they find with the class in the file."""
-    nominal, made = numeric_class(tmp_path)
-    usual = run(*options, "--to", "csv", nominal, *learner.split())
-    chain = f"remove --attribute z nominal --only c class c {learner}"
-    found = run(*options, "--to", "csv", made, *chain.split())
-    assert (found.returncode, found.stderr) == (usual.returncode, usual.stderr)
-    assert usual.returncode == 0 and found.stdout == usual.stdout
 
 
 def test_all_trials_have_the_labels_that_the_chain_has_found():
     """A label of two rows, which are in one fold: the other folds would call the next label by its code."""
-    rng = np.random.default_rng(1)
-    names = [filterkit.Attribute("a"), filterkit.Attribute("n"), filterkit.Attribute("old", "nominal", ("x", "y"))]
     n = np.repeat([0.0, 1.0, 2.0], [2, 19, 19])
-    X = np.column_stack([n + rng.normal(size=40), n])
-    batch = filterkit.Batch(filterkit.Schema("r", names, class_index=2), X, np.arange(40) % 2)
-    words = "nominal --only n class n remove --attribute old svm --calibrate --folds 2"
-    fitted = filterkit.chain(words).fit(batch)
-    target = filterkit.Attribute("n", "nominal", ("0", "1", "2"))
-    plain = filterkit.Batch(filterkit.Schema("r", [names[0], target], class_index=1), X[:, :1], n.astype(int))
+    a = (n + np.random.default_rng(1).normal(size=40)).tolist()
+    batch = rows({"a": a, "n": n.tolist(), "old": ["x", "y"] * 20}, class_="old")
+    fitted = filterkit.chain("nominal --only n class n remove --attribute old svm --calibrate --folds 2").fit(batch)
+    plain = rows({"a": a, "n": [str(int(v)) for v in n]}, class_="n")
     same = filterkit.chain("svm --calibrate --folds 2").fit(plain)
     np.testing.assert_allclose(fitted.stages[-1].model.sigmoids, same.stages[-1].model.sigmoids, rtol=1e-5)

@@ -27,32 +27,15 @@ def test_it_finds_matches_and_replaces():
         pattern.replaced(["xaa"], r"\3")
 
 
-PIECES = [
-    "a",
-    "b",
-    "é",
-    " ",
-    "-",
-    r"\w",
-    r"\d",
-    r"\b",
-    r"\S",
-    ".",
-    "[a-c]",
-    r"[^\w]",
-    "^",
-    "$",
-    "a|b",
-    "(?:b|é)",
-    "(?=a)",
-]
+PIECES = ["a", "b", "é", " ", "-", r"\w", r"\d", r"\b", r"\S", ".", "[a-c]", r"[^\w]", "^", "$", "a|b", "(?:b|é)"]
+PIECES += ["(?=a)"]
 piece = st.sampled_from(PIECES).map(lambda text: f"(?:{text})")
 patterns = st.lists(st.tuples(piece, st.sampled_from(["", "", "*", "+?", "{0,2}"])).map("".join), max_size=4).map(
     "".join
 )
 
 
-@settings(max_examples=300, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(patterns, st.lists(st.text("ab1é -ß_東", max_size=4), max_size=4))
 @example("[a]?b*|(a.)", ["", "ab", "a1", "a", "a", "", "b", ""])
 @example(r"[^a]*", ["b", "b", ""])
@@ -62,7 +45,7 @@ def test_texts_that_are_matched_at_once_match_as_each_alone(text, subjects):
     assert Pattern("s", "--f", text).matches(subjects) == expected
 
 
-@settings(max_examples=300, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(patterns, st.text("ab1é -ß_\n東", max_size=8))
 def test_it_means_what_it_means_in_python(text, subject):
     ours, theirs = Pattern("s", "--f", text), re.compile(text)
