@@ -101,8 +101,8 @@ def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
         how, passes = title + (" by class" if stage.needs_class else ""), 1
         if stage.needs_class and is_numeric:
             how, passes = f"{how}, after its quantiles", 2
-        names = tuple(each.name for each in group[:count])
-        yield Step(f"{passes} or more" if statistic.grows else passes, names, how)
+        served = tuple(each.name for each in group[:count])
+        yield Step(f"{passes} or more" if statistic.grows else passes, served, how)
         if group[count:]:
             yield from _describe_steps(group[count:], is_numeric)
     elif isinstance(stage, Learner):
