@@ -460,14 +460,14 @@ _FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_al
 
 
 class _value_errors:
-    """A context that turns `FilterkitError`s into `ValueError`s, as scikit-learn expects."""
+    """A context that turns `FilterkitError`s into `ValueError`s, as scikit-learn expects; NaN is what is missing."""
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, FilterkitError):
-            raise ValueError(str(error)) from error
+            raise ValueError(str(error).replace("' is missing;", "' is missing (NaN);")) from error
 
 
 @lru_cache(maxsize=256)

@@ -40,8 +40,9 @@ class Learner(Stage):
     """A stage that predicts the class or the labels.
 
     Write `learn`, and `model` if the model is not a `LinearModel`. A learner that takes more than finite numbers also
-    writes `check_columns` and `check_values`; one whose scores are probabilities, or that has none, `expect_threshold`. A learner that evaluates itself on held-out training rows, with all
-    stages before it fitted again, also writes `inner_folds` and `learn_with_inner_cv`.
+    writes `check_columns` and `check_values`; one whose scores are probabilities, or that has none, `expect_threshold`.
+    A learner that evaluates itself on held-out training rows, with all stages before it fitted again, also writes
+    `inner_folds` and `learn_with_inner_cv`.
 
     Attributes
     ----------
