@@ -610,11 +610,9 @@ def test_before_fit_a_classifier_says_which_scores_it_will_have():
         "predict LinearSVC": "decision_function",
     }.items():
         classifier = ChainClassifier(chain)
-        found = [name for name in ("predict_proba", "decision_function") if hasattr(classifier, name)]
+        assert [name for name in methods if hasattr(classifier, name)] == [method]
         classifier.fit(X[::9], y[::9])
-        assert (
-            found == [name for name in ("predict_proba", "decision_function") if hasattr(classifier, name)] == [method]
-        )
+        assert [name for name in methods if hasattr(classifier, name)] == [method]
     calibrated = CalibratedClassifierCV(ChainClassifier("standardize svm"), cv=3).fit(X, y)
     assert calibrated.predict_proba(X).shape == (150, 3)
 
