@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Self
 
@@ -341,6 +342,15 @@ class _ChainPredictor(_ChainEstimator):
             out = self._transform(X)
             return self._learner().read_predictions(out)
 
+    def __sklearn_tags__(self) -> Any:
+        tags, stages = super().__sklearn_tags__(), self._stages()
+        tags.input_tags.allow_nan = any(stage.fills_missing for stage in stages)
+        with suppress(FilterkitError):
+            for learner in (stage for stage in stages[-1:] if isinstance(stage, Learner)):
+                learner.check_values(Batch(Schema("X", [Attribute("x")]), np.full((1, 1), np.nan)))
+                tags.input_tags.allow_nan = True
+        return tags
+
     def _check_stages(self, stages: list[Stage]) -> None:
         last = stages[-1] if stages else None
         if not isinstance(last, Learner):
@@ -370,7 +380,15 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         codes, _ = self._predictions(X)
         return np.asarray(self.classes_[codes[:, 0].astype(np.int64)])
 
-    @available_if(lambda self: self._learner().model.threshold)  # type: ignore[untyped-decorator]
+    def _threshold(self) -> float | None:
+        """Return that of the model; before `fit`, the one that the learner expects."""
+        if hasattr(self, "fitted_"):
+            return self._learner().model.threshold
+        last = next(iter(self._stages()[-1:]), None)
+        with _value_errors():
+            return last.expect_threshold() if isinstance(last, Learner) else None
+
+    @available_if(lambda self: self._threshold())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each of the `classes_`: float64 (rows, classes); errors are those of `predict`.
 
@@ -379,7 +397,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         _, scores = self._predictions(X)
         return self._split_by_class(scores, 0.0, lambda positive: 1 - positive)
 
-    @available_if(lambda self: self._learner().model.threshold == 0)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._threshold() == 0)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
         """Compute the scores, float64 (rows, classes), or of two classes that of the second, (rows,).
 
@@ -442,14 +460,14 @@ _FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_al
 
 
 class _value_errors:
-    """A context that turns `FilterkitError`s into `ValueError`s, as scikit-learn expects."""
+    """A context that turns `FilterkitError`s into `ValueError`s, as scikit-learn expects; NaN is what is missing."""
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, FilterkitError):
-            raise ValueError(str(error)) from error
+            raise ValueError(str(error).replace("' is missing;", "' is missing (NaN);")) from error
 
 
 @lru_cache(maxsize=256)

@@ -12,8 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Learner, Stage, StageError, hookimpl, option
-from filterkit.plugin import LinearModel, Model, Training
+from filterkit import FilterkitError, Learner, Schema, Stage, StageError, hookimpl, option
+from filterkit.plugin import (
+    LearnedTable,
+    LinearModel,
+    Model,
+    Tasks,
+    Training,
+    list_feature_names,
+    make_learned_table,
+    quoted,
+)
 
 # The number of labels in a block, whose weights then stay in the processor's cache.
 _BLOCK = 16
@@ -214,10 +223,43 @@ class Boosting(Learner):
                 f"attribute '{name}' is {X.data[at]:g}, and features must be 0 or 1; put binary or ordinal before it",
             )
         shape = (X.indices, X.indptr, X.shape[1])
-        weights, intercepts, _ = boost(
-            *shape, training.truth, self.rounds, self.multiple_pivots, training.jobs, training.weights
+        return BoostedStumps(
+            *boost(*shape, training.truth, self.rounds, self.multiple_pivots, training.jobs, training.weights)
         )
-        return LinearModel(weights, intercepts)
+
+    def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
+        linear, pivots = LinearModel.from_state(state, features, tasks), state.get("pivots")
+        if pivots is None:  # saved by 0.1.0
+            return linear
+        if pivots.ndim != 2 or pivots.shape[1] != len(tasks.names) or not np.isin(pivots, np.arange(features)).all():
+            raise FilterkitError("the stumps in it do not fit its features")
+        return BoostedStumps(linear.coefficients, linear.intercepts, pivots)
+
+
+class BoostedStumps(LinearModel):
+    """The model: the sum of decision stumps, each on the presence of a feature.
+
+    Parameters
+    ----------
+    coefficients, intercepts, pivots : what `boost` returns.
+    """
+
+    def __init__(self, coefficients: np.ndarray, intercepts: np.ndarray, pivots: np.ndarray) -> None:
+        super().__init__(coefficients, intercepts)
+        self.pivots = pivots
+
+    def get_state(self) -> dict[str, Any]:
+        """Implement `Fitted.get_state`."""
+        return super().get_state() | {"pivots": self.pivots}
+
+    def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
+        """See `Model`: for each task the features of stumps, how much more rows with them score, and their stumps."""
+        tables, names = super().describe(incoming, tasks, top)[:1], list_feature_names(incoming)
+        for task, (weights, pivots) in zip(tasks.names, zip(self.coefficients.T, self.pivots.T)):
+            stumps = np.bincount(pivots, minlength=len(names))
+            columns = {"weight": np.where(stumps > 0, weights, np.nan), "stumps": stumps}
+            tables.append(make_learned_table(f"for {quoted(task)}", names, columns, top, ranked=True))
+        return tables
 
 
 class AdaBoostMh(Boosting):

@@ -34,6 +34,9 @@ class Neighbors(Learner):
     k: int = option(1, "Number of neighbors that vote.", minimum=1)
     distance: str = option("cosine", "The distance to use.", choices=("cosine", "euclidean"))
 
+    def expect_threshold(self) -> float:
+        return Nearest.threshold
+
     def learn(self, training: Training) -> Model:
         weights = np.ones(len(training.truth)) if training.weights is None else training.weights
         return Nearest(self, training.X, training.truth, weights)

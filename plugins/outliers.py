@@ -73,6 +73,9 @@ class Limit(ColumnStage):
         return np.asarray(np.minimum(np.maximum(values, low), high))
 
 
+_LIMITS = ("outlier below", "outlier above", "extreme below", "extreme above")
+
+
 class Outliers(SelectiveStage):
     """Flag rows with values far from the others, as Weka's InterquartileRange does.
 
@@ -107,12 +110,12 @@ class Outliers(SelectiveStage):
             for number, factor in enumerate((self.outlier_factor, self.extreme_factor)):
                 limits[2 * number, columns] = first - factor * (third - first)
                 limits[2 * number + 1, columns] = third + factor * (third - first)
-        return {"limits": limits}
+        return dict(zip(_LIMITS, limits))
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        limits = state["limits"]
-        if not isinstance(limits, np.ndarray) or limits.shape != (4, schema.width) or limits.dtype != np.float64:
+        if any(state[name].shape != (schema.width,) or state[name].dtype != np.float64 for name in _LIMITS):
             raise FilterkitError("the limits of outliers are not those of its columns")
+        limits = np.stack([state[name] for name in _LIMITS])
         edit = Edit(schema)
         edit.append(Attribute("Outlier", "nominal", ("no", "yes")), partial(_flag_rows, limits, False))
         edit.append(Attribute("ExtremeValue", "nominal", ("no", "yes")), partial(_flag_rows, limits, True))

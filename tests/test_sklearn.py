@@ -8,7 +8,9 @@ import pytest
 import scipy.sparse
 from agreement import sample
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -538,7 +540,7 @@ def test_sparse_rows_become_sparse_frames():
     np.testing.assert_array_equal(again.toarray() if scipy.sparse.issparse(again) else again, [[0, 1], [1, 0]])
 
 
-CLASSIFIERS = {"impute svm": WEIGHTS, "impute predict LogisticRegression": []}
+CLASSIFIERS = {"impute svm": WEIGHTS, "standardize predict LogisticRegression": []}
 
 
 @pytest.mark.parametrize("chain", CLASSIFIERS)
@@ -546,6 +548,24 @@ def test_classifiers_pass_the_checks_of_scikit_learn(chain):
     known = dict.fromkeys(CLASSIFIERS[chain], SOLVER)
     done = check_estimator(ChainClassifier(chain), expected_failed_checks=known, on_skip=None)
     assert {each["check_name"] for each in done if each["status"] == "failed"} == set()
+
+
+def test_before_fit_a_classifier_says_which_scores_it_will_have():
+    X, y = load_iris(return_X_y=True)
+    methods = ("predict_proba", "decision_function")
+    for chain, method in {
+        "svm": "decision_function",
+        "svm --calibrate": "predict_proba",
+        "neighbors": "predict_proba",
+        "predict LogisticRegression": "predict_proba",
+        "predict LinearSVC": "decision_function",
+    }.items():
+        classifier = ChainClassifier(chain)
+        assert [name for name in methods if hasattr(classifier, name)] == [method]
+        classifier.fit(X[::9], y[::9])
+        assert [name for name in methods if hasattr(classifier, name)] == [method]
+    calibrated = CalibratedClassifierCV(ChainClassifier("standardize svm"), cv=3).fit(X, y)
+    assert calibrated.predict_proba(X).shape == (150, 3)
 
 
 NAMED = {"texts": lambda y: np.where(y == 1, "b c", "ä"), "numbers": lambda y: y, "truth": lambda y: y == 1}

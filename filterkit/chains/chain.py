@@ -247,7 +247,10 @@ class FittedChain:
         """
         schemas = [self.incoming, *(fitted.schema for fitted in self.stages)]
         return [
-            {"words": stage.words(), "learned": [table._asdict() for table in fitted.describe(incoming, top)]}
+            {
+                "words": stage.words(),
+                "learned": [table._asdict() for table in fitted.describe(incoming, top) if table.rows or table.more],
+            }
             for stage, fitted, incoming in zip(self.chain.stages, self.stages, schemas)
         ]
 

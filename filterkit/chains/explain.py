@@ -53,14 +53,16 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
     """Explain how `stages` would be fitted on rows of the schema `incoming`, as far as that is known without rows."""
     schema: Schema | None = incoming
     most: int | None = incoming.width
-    for stage in stages:
-        if schema is not None:
-            schema = _predict_schema(stage, schema)
-        most = _limit_columns(stage, most) if schema is None else schema.width
+    steps, is_numeric = list[Step](), incoming.has_numeric_target
+    for group in group_stages(stages):
+        steps += _describe_steps(group, is_numeric)
+        for stage in group:
+            if schema is not None:
+                schema = _predict_schema(stage, schema)
+            most = _limit_columns(stage, most) if schema is None else schema.width
+        is_numeric = is_numeric if schema is None else schema.has_numeric_target
     tables = any(isinstance(stage, ColumnStage) and stage.learns_from.grows for stage in stages)
-    return Explanation(
-        [step for group in group_stages(stages) for step in _describe_steps(group)], schema, most, tables
-    )
+    return Explanation(steps, schema, most, tables)
 
 
 def _predict_schema(stage: Stage, schema: Schema) -> Schema | None:
@@ -80,8 +82,11 @@ def _limit_columns(stage: Stage, width: int | None) -> int | None:
     return None if width is None else max(most, width)
 
 
-def _describe_steps(group: Sequence[Stage]) -> Iterator[Step]:
-    """Yield the steps in which a group of stages is fitted; column stages that one statistic serves share one."""
+def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
+    """Yield the steps in which a group of stages is fitted; column stages that one statistic serves share one.
+
+    `is_numeric` says whether the class is a number, whose quantiles take a pass of their own.
+    """
     stage, names = group[0], (group[0].name,)
     if isinstance(stage, ColumnStage):
         statistic = stage.learns_from
@@ -93,10 +98,13 @@ def _describe_steps(group: Sequence[Stage]) -> Iterator[Step]:
         counting, count = Counting.for_stage(stage), 1
         while count < len(group) and counting.serves(cast(ColumnStage, group[count])):
             count += 1
-        how = title + (" by class" if stage.needs_class else "")
-        yield Step("1 or more" if statistic.grows else 1, tuple(each.name for each in group[:count]), how)
+        how, passes = title + (" by class" if stage.needs_class else ""), 1
+        if stage.needs_class and is_numeric:
+            how, passes = f"{how}, after its quantiles", 2
+        served = tuple(each.name for each in group[:count])
+        yield Step(f"{passes} or more" if statistic.grows else passes, served, how)
         if group[count:]:
-            yield from _describe_steps(group[count:])
+            yield from _describe_steps(group[count:], is_numeric)
     elif isinstance(stage, Learner):
         folds = stage.inner_folds()
         how = "learns from all rows" + (f", and from {folds} times all but a fold" if folds else "")

@@ -18,7 +18,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.given import Table
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import UsageError, quoted
+from filterkit.errors import StageError, UsageError, quoted
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import find_metric, registry
 from filterkit.stages.base import check_class
@@ -53,6 +53,9 @@ class _ColumnScorer(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
+        if not table.totals.any():
+            known = " whose class is known" if self.needs_class else ""
+            raise StageError(self.name, f"there are no rows{known}")
         thresholds = Thresholds(table)
         state: State = {"varied": thresholds.varied}
         for metric in self._metrics:
@@ -102,7 +105,8 @@ def scores(
     Raises
     ------
     UsageError : there is no metric, one is named twice, or one is unknown; or `alpha` or `combine` has another value.
-    StageError : there is no class, or a numeric one, and a metric needs another; or a stage cannot score the rows.
+    StageError : there are no rows; there is no class, or a numeric one, and a metric needs another; or a stage cannot
+        score the rows.
     FilterkitError : `rows` is something else.
     """
     names = [metrics] if isinstance(metrics, str) else list(metrics)

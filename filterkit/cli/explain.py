@@ -62,7 +62,7 @@ def _lines(name: str, schema: Schema, found: Explanation, memory: int) -> Iterat
     target = schema.class_attribute
     end = "no class" if target is None else f"class {quoted(target.name)}"
     end = f"{len(schema.labels)} labels" if schema.labels else end
-    yield visible(f"{name}: {schema.width:,} columns, {end}")
+    yield visible(f"{name}: {_counted(schema.width)}, {end}")
     yield ""
     steps = [[_passes(step.passes), " ".join(step.stages), step.how] for step in found.steps]
     yield from aligned([["passes", "stages", "how"], *steps, ["1", "", "transform and write the rows"]], {0, 1, 2})

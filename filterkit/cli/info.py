@@ -12,7 +12,8 @@ from typing import Any
 import click
 import numpy as np
 
-from filterkit.cli.inputs import check_input_options, open_input
+from filterkit.chains.budget import DEFAULT_MEMORY
+from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
 from filterkit.cli.options import (
     BLOCK_SIZE,
     ENGINE,
@@ -31,7 +32,7 @@ from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import quoted, visible
+from filterkit.errors import StageError, quoted, visible
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
 from filterkit.progress import ReadingProgress
@@ -72,9 +73,12 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
     """Show the rows, attributes and class of INPUT.
 
     For each attribute the table shows its kind, the numbers of missing and of distinct values, and what these are like.
-    Attributes that are constant, empty or equal to others are listed, too.
+    Attributes that are constant, empty or equal to others are listed, too. With a numeric class, as "--class last" may
+    say, there is the size of each attribute's correlation with it: Pearson's, and for a nominal attribute the mean over
+    its labels, each of which is a 0/1 column.
 
-    INPUT is read once, in an amount of memory that its rows do not change. Rows count once, whatever their weight.
+    INPUT is read once, in an amount of memory that its rows do not change. Rows count once, whatever their weight. Only
+    correlations read INPUT once more, and weigh rows; there are none of standard input, which cannot be read twice.
     Numbers of distinct values are exact up to 1,023 and for nominal attributes. Larger ones are estimates, off by some
     3 %, and at most as large as the number of values. The first lines say which format and which class the other
     commands would assume.
@@ -83,14 +87,20 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
     formats = Formats(known.formats, options.from_)
     kind = formats.of_input(path)
     check_input_options([path], [kind], options)
-    overview, class_ = _look(path, options, known, formats)
+    overview, class_, is_rereadable = _look(path, options, known, formats)
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
     found = _Found(overview, path, kind.title, index, labels)
+    if is_rereadable and overview.rows and found.target is not None and found.target.kind == "numeric":
+        _add_correlations(found, options, known, formats)
     print_found(options.as_json, found.as_json, lambda: found.lines(options))
 
 
-def _look(path: str, options: InfoOptions, known: Registry, formats: Formats) -> tuple[Overview, str | int | None]:
-    """The overview of an input, whose class is an attribute like the others; and the choice of its class."""
+def _look(
+    path: str, options: InfoOptions, known: Registry, formats: Formats
+) -> tuple[Overview, str | int | None, bool]:
+    """Return the overview of an input, whose class is an attribute like the others; the choice of its class; and
+    whether the input can be read again.
+    """
     plain = replace(options, class_="none", labels=None, positive=None)
     shown = ReadingProgress(options.progress)
     with engine_of(known, options.engine, options.jobs) as engine, open_input(path, plain, formats) as reader:
@@ -99,9 +109,35 @@ def _look(path: str, options: InfoOptions, known: Registry, formats: Formats) ->
             merger = RecordMerger(Overview.of, reader.schema)
             for overview in shown.watch(reader.map(merger.compute, engine), reader):
                 merger.add(overview)
-            return merger.merge(), class_
+            return merger.merge(), class_, path != "-" and not reader.live
         finally:
             shown.close()
+
+
+def _add_correlations(found: _Found, options: InfoOptions, known: Registry, formats: Formats) -> None:
+    """Add to each feature its score by the first metric of a numeric class; or say why there is none."""
+    from filterkit.chains.feature_scores import scores
+    from filterkit.exploration.features import list_metrics
+
+    assert found.target is not None
+    reader = open_input(found.path, replace(options, class_=found.target.name), formats)
+    metric = next((each.name for each in list_metrics(reader.schema, known) if each.needs_class), None)
+    if metric is None or not reader.schema.width:
+        return
+    try:
+        with (
+            engine_of(known, options.engine, options.jobs) as engine,
+            training_rows(reader, Work(engine, DEFAULT_MEMORY, options.progress)) as rows,
+        ):
+            table = scores(rows, metric)
+    except StageError as error:
+        found.remarks.append(f"no {metric} with the class: {error}")
+        return
+    of_name = dict(zip(table["attribute"].to_pylist(), table[metric].to_pylist()))
+    found.scored = metric
+    for attribute in found.attributes:
+        if attribute["name"] in of_name:
+            attribute[metric] = of_name[attribute["name"]]
 
 
 class _Found:
@@ -114,6 +150,11 @@ class _Found:
     form : the name of its format.
     class_index : the position of the class that other commands would assume, or None.
     labels : the positions of the labels.
+
+    Attributes
+    ----------
+    scored : the name of the metric that the features have a score of; "" for none.
+    remarks : further lines of what deserves attention.
     """
 
     def __init__(
@@ -127,6 +168,8 @@ class _Found:
         self.labels = [self.schema.attributes[place].name for place in labels]
         self.attributes = list(describe_attributes(overview))
         self.of_target = None if class_index is None else self.attributes[class_index]
+        self.scored = ""
+        self.remarks: list[str] = []
 
     @property
     def kinds(self) -> dict[str, int]:
@@ -244,7 +287,7 @@ class _Found:
     def _table(self, top: int) -> Iterator[str]:
         """The first attributes, a line each; on a terminal not longer than that is wide."""
         width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
-        head = ["no", "name", "kind", "missing", "distinct", "values"]
+        head = ["no", "name", "kind", "missing", "distinct", *([self.scored] if self.scored else []), "values"]
         rows = [[*map(str, self._cells(a))] for a in islice(self.attributes, min(top, len(self.attributes)))]
         if rows:
             name = _NAME_WIDTH if width is None else max(12, width // 4)
@@ -261,7 +304,8 @@ class _Found:
         distinct = attribute["distinct"]
         about = "~" if distinct >= 1024 and attribute["kind"] != "nominal" else ""
         start = (attribute["number"], attribute["name"], attribute["kind"], f"{attribute['missing']:,}")
-        return (*start, f"{about}{distinct:,}", _values(attribute))
+        score = [f"{attribute[self.scored]:.4f}" if self.scored in attribute else ""] if self.scored else []
+        return (*start, f"{about}{distinct:,}", *score, _values(attribute))
 
     def _notes(self) -> Iterator[str]:
         """What deserves attention."""
@@ -274,6 +318,7 @@ class _Found:
         unused = [f"{quoted(name)} {{{_listed(labels)}}}" for name, labels in self.unused.items()]
         if unused and self.overview.rows:
             yield visible(f"labels that no row has: {_listed(unused)}")
+        yield from self.remarks
 
 
 def _values(attribute: dict[str, Any]) -> str:

@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from filterkit.data.schema import Schema
-from filterkit.errors import FilterkitError, RowError, quoted, system_error
+from filterkit.errors import FilterkitError, RowError, UsageError, quoted, system_error
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def check_costs(costs: str | os.PathLike[str] | ArrayLike, schema: Schema) -> np.ndarray:
+    """Return float64 (classes, classes), as `read_costs`, of numbers of this shape, or of the path of a file.
+
+    Raises
+    ------
+    UsageError : the numbers are no cost matrix of this class.
+    FilterkitError, RowError : as for `read_costs`.
+    """
+    if isinstance(costs, (str, os.PathLike)):
+        return read_costs(os.fspath(costs), schema)
+    _, n_classes = _check_classes("costs", schema)
+    try:
+        matrix = np.asarray(costs, np.float64)
+    except (TypeError, ValueError):
+        matrix = np.full(1, np.nan)
+    if matrix.shape != (n_classes, n_classes) or not np.isfinite(matrix).all():
+        raise UsageError(f"costs must be a file, or {n_classes} rows of {n_classes} numbers, one for each class")
+    return matrix
 
 
 def read_costs(path: str, schema: Schema) -> np.ndarray:
@@ -20,12 +46,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     FilterkitError : there is no nominal class, all of whose values are told apart, or the file cannot be read.
     RowError : it is no cost matrix of this class.
     """
-    target = schema.class_attribute
-    if target is None or target.kind != "nominal":
-        raise FilterkitError(f"{path}: costs are of a nominal class, and there is none")
-    n_classes = len(target.values)
-    if schema.positive is not None and n_classes > 2:
-        raise FilterkitError(f"{path}: costs are of all {n_classes} classes; leave out --positive")
+    name, n_classes = _check_classes(path, schema)
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = [(number, line.partition("%")[0].split()) for number, line in enumerate(file, 1)]
@@ -39,13 +60,24 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     (number, size), *rows = rows
     if size != [n_classes] * 2:
         sizes = f"a matrix of {size[0]:g} times {size[1]:g}"
-        raise RowError(f"{sizes}, and {quoted(target.name)} has {n_classes} values", source=path, line=number)
+        raise RowError(f"{sizes}, and {quoted(name)} has {n_classes} values", source=path, line=number)
     for number, row in rows:
         if len(row) != n_classes:
             raise RowError(f"{len(row)} costs for {n_classes} classes", source=path, line=number)
     if len(rows) != n_classes:
         raise RowError(f"{len(rows)} rows of costs for {n_classes} classes", source=path)
     return np.array([row for _, row in rows])
+
+
+def _check_classes(name: str, schema: Schema) -> tuple[str, int]:
+    """Return the name of the class and the number of its values; raise as `read_costs` if costs cannot be of them."""
+    target = schema.class_attribute
+    if target is None or target.kind != "nominal":
+        raise FilterkitError(f"{name}: costs are of a nominal class, and there is none")
+    n_classes = len(target.values)
+    if schema.positive is not None and n_classes > 2:
+        raise FilterkitError(f"{name}: costs are of all {n_classes} classes; leave out --positive")
+    return target.name, n_classes
 
 
 def _parse_numbers(path: str, number: int, words: list[str]) -> list[float]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import html
+import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
 from filterkit.data.given import Table, as_batch
-from filterkit.errors import UsageError
+from filterkit.errors import UsageError, quoted
+from filterkit.evaluation.costs import check_costs
 from filterkit.evaluation.folds import Design
+from filterkit.evaluation.measures import MEASURES
 from filterkit.evaluation.own_folds import OwnFold, OwnFolds
 from filterkit.evaluation.report_page import report_page
 from filterkit.evaluation.results import Results
@@ -22,6 +25,9 @@ from filterkit.plugin.engines import engine_on
 from filterkit.plugin.registry import registry
 from filterkit.progress import FoldProgress, in_notebook
 from filterkit.stages.nothing_learned import NothingLearnedWarning
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Evaluation(Results):
@@ -44,6 +50,8 @@ def evaluate(
     repeats: int = 1,
     seed: int = 0,
     group: str | None = None,
+    choose: str | None = None,
+    costs: str | os.PathLike[str] | ArrayLike | None = None,
     test: Batch | Table | None = None,
     jobs: int = 1,
     progress: bool | None = None,
@@ -62,6 +70,10 @@ def evaluate(
     repeats : how often the rows are dealt into folds anew.
     seed : for the folds; stages have seeds of their own.
     group : the name of an attribute whose equal values stay in one fold, and that no chain sees. None for none.
+    choose : a measure, by which each training part also chooses one of the chains; its results are those of the chain
+        ``chosen``. None for none.
+    costs : what it costs to predict each class (second axis) where another is true, (classes, classes) in the order of
+        the header, or the path of a file of Weka's (.cost), for the measure ``cost``. None for none.
     test : rows to test on, with the attributes of `data`, instead of a cross-validation. None for none.
     jobs : the number of processes.
     progress : whether to show how many folds are done. None: only in a notebook.
@@ -98,7 +110,19 @@ def evaluate(
         if len(batches) > 1 or repeats != 1 or group is not None or test is not None:
             raise UsageError("folds as row numbers are of one data set, without repeats, group and test")
         own = _read_folds(folds, len(first))
-    design = Design(texts, n_folds, seed=seed, repeats=repeats, group=group)
+    if choose is not None and (choose not in MEASURES or (choose == "cost" and costs is None)):
+        needs = "needs costs" if choose == "cost" else f"must be one of {', '.join(MEASURES)}"
+        raise UsageError(f"choose={quoted(str(choose))} {needs}")
+    matrices = [] if costs is None else [check_costs(costs, batch.schema).tolist() for batch in batches.values()]
+    design = Design(
+        texts,
+        n_folds,
+        seed=seed,
+        repeats=repeats,
+        group=group,
+        choose=choose,
+        costs=tuple(map(tuple, matrices[0])) if matrices else None,
+    )
     evaluator = Evaluator(batches.items(), design, test, own)
     shown = FoldProgress(in_notebook() if progress is None else progress, sum(map(evaluator.size, evaluator.parts)))
     found = []

@@ -5,7 +5,7 @@ Most of them follow from sums over rows, so that rows can be measured part by pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,8 +47,9 @@ def measure_numbers(outcome: Outcome) -> dict[str, float]:
     from sklearn.metrics import median_absolute_error  # few need it
 
     weights = _weights(outcome)
-    found = rate_errors(sum_errors(outcome))
     pair = outcome.truth, outcome.predicted
+    # Distances from means of their own lose no digits, however narrow the numbers of the fold are.
+    found = rate_errors(sum_errors(outcome, [_average(each, weights) for each in pair]))
     truth, predicted = (_rank(each, weights) for each in pair)
     ranks = outcome._replace(truth=truth, predicted=predicted, means=weights.sum() / 2)
     found["spearman"] = rate_errors(sum_errors(ranks))["pearson"]
@@ -63,26 +64,37 @@ def _mean_known(values: np.ndarray) -> float:
     return float(known.mean()) if len(known) and np.isfinite(known).all() else np.nan
 
 
-def sum_errors(outcome: Outcome) -> np.ndarray:
-    """Compute float64 (9, targets), the sums over rows from which `rate_errors` follows; those of parts can be added.
+def sum_errors(outcome: Outcome, centers: Sequence[np.ndarray] | None = None) -> np.ndarray:
+    """Compute float64 (10, targets), the sums over rows from which `rate_errors` follows; those of parts can be added.
 
-    For a = number − m and b = prediction − m, they are the sums by weight of 1, a, b, a², b², ab, |b − a|, (b − a)² and
-    |a|.
+    For the distances a and b of the number and the prediction from the `centers`, e = prediction − number and
+    d = number − m, they are the sums by weight of 1, a, b, a², b², ab, |e|, e², |d| and d².
+
+    Parameters
+    ----------
+    outcome : the numbers, the predictions and the means m of the training rows.
+    centers : two of float64 (targets,), the same for all parts; None for m.
     """
+    of_true, of_said = (outcome.means, outcome.means) if centers is None else centers
     with np.errstate(over="ignore", invalid="ignore"):
-        a, b = outcome.truth - outcome.means, outcome.predicted - outcome.means
+        a, b, d = outcome.truth - of_true, outcome.predicted - of_said, outcome.truth - outcome.means
         error = outcome.predicted - outcome.truth
-        terms = (np.ones_like(a), a, b, a * a, b * b, a * b, np.abs(error), error * error, np.abs(a))
+        terms = (np.ones_like(a), a, b, a * a, b * b, a * b, np.abs(error), error * error, np.abs(d), d * d)
         return np.stack([_weights(outcome) @ each for each in terms])
 
 
 def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:
     """Compute the measures that follow from `sum_errors`, each float64 (targets,), see `measure_numbers`."""
-    weight, a, b, aa, bb, ab, absolute, squares, absolute_of_mean = sums
+    weight, a, b, aa, bb, ab, absolute, squares, absolute_of_mean, squares_of_mean = sums
     with np.errstate(all="ignore"):
-        of_true, of_said, of_mean, absolute_of_mean = (
+        of_true, of_said, absolute_of_mean, squares_of_mean = (
             np.where(each > _EQUAL * whole, each, np.nan)
-            for each, whole in ((aa - a * a / weight, aa), (bb - b * b / weight, bb), (aa, aa), (absolute_of_mean,) * 2)
+            for each, whole in (
+                (aa - a * a / weight, aa),
+                (bb - b * b / weight, bb),
+                (absolute_of_mean, 0),
+                (squares_of_mean, 0),
+            )
         )
         correlation = (ab - a * b / weight) / np.sqrt(of_true) / np.sqrt(of_said)
         return {
@@ -91,7 +103,7 @@ def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:
             "r2": 1 - squares / of_true,
             "pearson": np.where(np.isnan(of_said), of_true * 0, correlation),
             "rae": absolute / absolute_of_mean,
-            "rrse": np.sqrt(squares / of_mean),
+            "rrse": np.sqrt(squares / squares_of_mean),
         }
 
 
@@ -104,6 +116,11 @@ def list_points(names: Iterable[str], outcome: Outcome) -> list[Any]:
 
 def _weights(outcome: Outcome) -> np.ndarray:
     return np.ones(len(outcome.truth)) if outcome.weights is None else outcome.weights
+
+
+def _average(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.average(values, axis=0, weights=weights))
 
 
 def _rank(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

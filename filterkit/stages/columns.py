@@ -342,7 +342,8 @@ class FittedColumns(Fitted):
         scores = describe_scores(self.schema, incoming, top, of_earlier=len(self.columns) < incoming.width)
         found = self.stage.describe_columns(incoming, self.state)
         if scores or not found:
-            return scores
+            chosen = [] if scores or len(self.columns) >= incoming.width else list_feature_names(self.schema)
+            return scores or [make_learned_table("", chosen, {}, top)]
         return [make_learned_table("", list_feature_names(incoming), found, top)]
 
     def _transform_values(

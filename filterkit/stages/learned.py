@@ -46,15 +46,16 @@ def make_learned_table(
     title : what it is, or "".
     names : the names, which stand in the first column.
     columns : the further columns by their heads: arrays (names,), lists or `Ragged`. Without them there is one column.
-        A row whose value in the first of them is NaN, or has no numbers, is left out: nothing was learned there.
+        A row whose value in the first of them is NaN, or has nothing else, is left out: nothing was learned there.
     top : the number of rows to show; None for all.
     ranked : whether the largest absolute values of the first column come first.
     of : the head of the names.
     """
     first = next(iter(columns.values()), None)
     order = np.arange(len(names))
-    if isinstance(first, Ragged):
-        order = order[first.lengths > 0]
+    if isinstance(first, Ragged) or (isinstance(first, list) and any(isinstance(each, list) for each in first)):
+        learned = [i for i in order.tolist() if any(each == each for each in _take_value(first, i))]
+        order = np.array(learned, np.int64)
     elif isinstance(first, np.ndarray) and first.dtype.kind == "f":
         order = order[~np.isnan(first)]
         if ranked:
@@ -87,7 +88,8 @@ _LONGEST = 100  # characters of a text that is no encoded object
 def describe_state(state: Mapping[str, Any], incoming: Schema, top: int | None) -> list[LearnedTable]:
     """Describe the state of a stage, as far as it says what it means: numbers of attributes, numbers, and texts.
 
-    The parameters are those of `Fitted.describe`; of other arrays, the shape is shown.
+    The parameters are those of `Fitted.describe`; of arrays (attributes,
+    n) the first five columns are shown, and of others the shape.
     """
     by_attribute: dict[str, Any] = {}
     single: dict[str, Any] = {}
@@ -98,6 +100,8 @@ def describe_state(state: Mapping[str, Any], incoming: Schema, top: int | None) 
             by_attribute[key] = value
         elif isinstance(value, list) and all(isinstance(each, str) for each in value):
             tables.append(make_learned_table("", value, {}, top, of=key))
+        elif len(shape) == 2 and shape[0] == incoming.width:
+            by_attribute |= {f"{key} {number}": each for number, each in enumerate(value.T[:_NUMBERS], 1)}
         elif shape:
             single[key] = " × ".join(f"{size:,}" for size in shape)
         elif isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _LONGEST):

@@ -40,8 +40,9 @@ class Learner(Stage):
     """A stage that predicts the class or the labels.
 
     Write `learn`, and `model` if the model is not a `LinearModel`. A learner that takes more than finite numbers also
-    writes `check_columns` and `check_values`. A learner that evaluates itself on held-out training rows, with all
-    stages before it fitted again, also writes `inner_folds` and `learn_with_inner_cv`.
+    writes `check_columns` and `check_values`; one whose scores are probabilities, or that has none, `expect_threshold`.
+    A learner that evaluates itself on held-out training rows, with all stages before it fitted again, also writes
+    `inner_folds` and `learn_with_inner_cv`.
 
     Attributes
     ----------
@@ -87,6 +88,10 @@ class Learner(Stage):
         tasks : the tasks of the model.
         """
         return LinearModel.from_state(state, features, tasks)
+
+    def expect_threshold(self) -> float | None:
+        """Return the `Model.threshold` of the model that it will learn: by default 0, that of scores."""
+        return 0.0
 
     def inner_folds(self) -> int:
         """Return the number of folds for `learn_with_inner_cv`; 0 for `learn` instead."""

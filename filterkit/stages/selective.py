@@ -6,7 +6,7 @@ come out replace the chosen ones. So a stage need not know that it is confined.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from filterkit.data.schema import KINDS, Schema
 from filterkit.errors import FilterkitError, StageError
 from filterkit.stages.base import Fitted, Stage, Unchanged, check_fitted, transform
 from filterkit.stages.options import option
+
+if TYPE_CHECKING:
+    from filterkit.stages.learned import LearnedTable
 
 _COLUMNS = "chosen"  # the entry of a saved state that holds the chosen columns
 
@@ -166,6 +169,9 @@ class FittedOnSome(Fitted):
 
     def get_state(self) -> dict[str, Any]:
         return {**self._choice.get_state(), **self._fitted.get_state()}
+
+    def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
+        return self._fitted.describe(self._choice.schema, top)
 
     def transform(self, batch: Batch) -> Batch:
         return self._join(batch, transform([self._fitted], self._choice.transform(batch)))

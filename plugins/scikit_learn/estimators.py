@@ -175,7 +175,10 @@ def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments:
     except (FilterkitError, MemoryError, OSError):
         raise
     except Exception as error:  # packages have errors of their own
-        raise StageError(stage, f"{class_}: {_shorten(error)}") from None
+        text = _shorten(error)
+        if "infs or NaNs" in text or "infinity" in text:  # what comes to it is finite
+            text += '; numbers are too large; put before it: standardize, or for a class: set "NAME = NAME / 1e300"'
+        raise StageError(stage, f"{class_}: {text}") from None
     for text, category in {str(each.message): each.category for each in found}.items():
         warn_of_fit(stage, f"{class_}: {_shorten(text)}", category)
     return result

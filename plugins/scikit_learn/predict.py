@@ -146,6 +146,9 @@ class Predict(Learner):
             raise UsageError(f"predict: {self.estimator} is no classifier or regressor with scikit-learn's interface")
         return tags
 
+    def expect_threshold(self) -> float | None:
+        return _THRESHOLDS.get(_find_method([self.make({})]))
+
     def check_target(self, schema: Schema) -> None:
         is_numeric = schema.has_numeric_target
         if is_numeric != (self._tags.estimator_type == "regressor"):
@@ -295,6 +298,14 @@ def _name_both(tasks: Tasks, task: int, schema: Schema) -> list[str]:
     return [rest, name] if _positive(tasks) else [name, rest]
 
 
+_THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}
+
+
+def _find_method(estimators: list[Any]) -> str:
+    """Return the first of the methods that give scores which all estimators have; "" if there is none."""
+    return next((name for name in _THRESHOLDS if all(hasattr(each, name) for each in estimators)), "")
+
+
 class Estimators:
     """The model: fitted estimators.
 
@@ -311,9 +322,8 @@ class Estimators:
     def __init__(self, stage: Predict, estimators: list[Any], tasks: Tasks, costs: np.ndarray | None = None) -> None:
         self._stage, self._estimators, self._tasks, self._costs = stage, estimators, tasks, costs
         fitted = [each for each in estimators if not isinstance(each, int)]
-        thresholds = {"predict_proba": 0.5, "decision_function": 0.0}
-        self._method = next((name for name in thresholds if all(hasattr(each, name) for each in fitted)), "")
-        self.threshold = thresholds.get(self._method)
+        self._method = _find_method(fitted)
+        self.threshold = _THRESHOLDS.get(self._method)
         if costs is not None and self._method != "predict_proba":
             raise StageError(
                 stage.name,

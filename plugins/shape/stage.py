@@ -134,6 +134,22 @@ class Shape(ColumnStage):
         images[drawn] = self._shaped(values[drawn], column, task, state) + state["base"][column, task]
         return images
 
+    def describe_columns(self, schema: Schema, state: State) -> State:
+        """Describe the points of each curve: values or labels, and what they become, for each class apart."""
+        knots, target, n_tasks = state["knots"], schema.class_attribute, state["unseen"].shape[1]
+        column = np.repeat(np.arange(len(knots)), knots.lengths)
+        points: list[list[Any]] = [each.tolist() for each in np.split(knots.values, knots.indptr[1:-1])]
+        for number in np.flatnonzero(schema.nominal).tolist():
+            points[number] = [schema.features[number].values[int(code)] for code in points[number]]
+        found: State = {"value": points}
+        classes = target.values if target is not None and len(target.values) == n_tasks else range(1, n_tasks + 1)
+        for task, name in enumerate(classes):
+            images = self._weighted(self._shaped(knots.values, column, task, state))
+            of = f" for {name}" if n_tasks > 1 else ""
+            found[f"becomes{of}"] = Ragged(knots.indptr, images)
+            found[f"missing{of}"] = self._weighted(state["missing"][:, task])
+        return found
+
     def folds(self) -> int:
         return self.cross_fit or (5 if self.auto else 0)
 

@@ -65,25 +65,28 @@ class AiSvm(Learner):
             raise StageError(self.name, "all training rows are zero, which leaves nothing to learn")
         solver = Hyperplanes(self.name, training)
         coefficients = np.zeros((X.shape[1], len(training.tasks.names)))
-        intercepts = np.zeros(len(training.tasks.names))
+        intercepts, costs = np.zeros((2, len(training.tasks.names)))
         for task, positive in enumerate(training.truth.T):
-            coefficients[:, task], intercept = self._adapted(solver, training, positive, 1 / mean)
+            coefficients[:, task], intercept, costs[task] = self._adapted(solver, training, positive, 1 / mean)
             scores = LinearModel(coefficients[:, task : task + 1], np.zeros(1)).scores(X)[:, 0]
             intercepts[task] = -adapted_threshold(scores, positive, -intercept, self.specificity, training.weights)
-        return LinearModel(coefficients, intercepts)
+        return LinearModel(coefficients, intercepts, chosen={"C": costs})
 
     def _adapted(
         self, solver: Hyperplanes, training: Training, positive: np.ndarray, unit: float
-    ) -> tuple[np.ndarray, float]:
-        """Coefficients and intercept of the SVM with the effective C (Algorithm 1 and the text before it)."""
+    ) -> tuple[np.ndarray, float, float]:
+        """Fit the SVM with the effective C (Algorithm 1 and the text before it).
+
+        Returns its coefficients, float64 (features,), its intercept, and C.
+        """
         X = training.X
         weights = np.ones(len(positive)) if training.weights is None else training.weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
         bound = self.high if self.until == "high" else self.low
 
-        def solved(step: int) -> tuple[np.ndarray, float]:
+        def solved(step: int) -> tuple[np.ndarray, float, float]:
             coefficients, intercepts = solver.solve(positive, [step * unit])
-            return coefficients[:, 0], float(intercepts[0])
+            return coefficients[:, 0], float(intercepts[0]), step * unit
 
         before = plane = solved(1)
         for step in range(1, self.steps + 1):

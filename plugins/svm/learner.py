@@ -78,6 +78,9 @@ class Svm(Learner):
     def inner_seed(self) -> int:
         return self.seed
 
+    def expect_threshold(self) -> float:
+        return 0.5 if self.calibrate else 0.0
+
     def learn(self, training: Training) -> Model:
         return Hyperplanes(self.name, self._weighted(training)).solve_all(training.truth, self._costs[0])
 

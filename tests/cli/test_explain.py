@@ -45,6 +45,13 @@ def test_rows_stream_through_a_chain_that_learns_nothing():
         ("shape --cross-fit 3", ["2 or more  shape   table of the distinct values of 3 folds"]),
         ("range --only 1 range", ["1       range   extremes and counts"] * 2),
         ("head 9 l1", ["as many as it needs  head    chooses, orders or writes the training rows"]),
+        (
+            "class 1 correlation",
+            [
+                "           class        each row by itself",
+                "2 or more  correlation  table of the distinct values by class, after its quantiles",
+            ],
+        ),
         ("svm", ["1       svm     learns from all rows"]),
         ("svm --c 1,2", ["6 or more  svm     learns from all rows, and from 5 times all but a fold"]),
         ("normal", ["as many as it needs  normal  reads the rows itself"]),

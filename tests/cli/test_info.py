@@ -58,6 +58,22 @@ def test_a_numeric_class_is_described():
     assert target == {"number": 1, "name": name, "kind": "numeric", "missing": 0, "least": 4.3, "largest": 7.9}
 
 
+def test_correlations_with_a_numeric_class_stand_beside_the_values(tmp_path):
+    path = tmp_path / "a.arff"
+    path.write_text("@relation a\n@attribute x numeric\n@attribute y numeric\n@data\n1,2\n2,1\n3,3\n")
+    assert told(path, "--class", "last").splitlines()[-3:] == [
+        "no  name  kind     missing  distinct  correlation  values",
+        " 1  x     numeric        0         3       0.5000  1 to 3, mean 2, deviation 1",
+        " 2  y     numeric        0         3               1 to 3, mean 2, deviation 1",
+    ]
+    first, second = json.loads(told(path, "--json", "--class", "last"))["attributes"]
+    assert (first["correlation"], "correlation" in second) == (pytest.approx(0.5), False)
+    assert "correlation" not in told("-", "--class", "last", input=path.read_text())
+    path.write_text(path.read_text() + "1e999,1\n")
+    done = run("info", path, "--class", "last")
+    assert "no correlation with the class: " in done.stdout.splitlines()[-1]
+
+
 def test_a_numeric_last_attribute_is_no_class(tmp_path):
     (tmp_path / "y.arff").write_text("@relation r\n@attribute a numeric\n@attribute y numeric\n@data\n1,0\n2,1\n")
     line = told("y.arff", cwd=tmp_path).splitlines()[2]

@@ -62,6 +62,18 @@ def test_a_single_chain_needs_no_list():
     assert filterkit.evaluate(sample("iris"), "neighbors", folds=2).chains == ["neighbors"]
 
 
+def test_each_training_part_may_choose_the_chain_that_costs_least(tmp_path):
+    costs = [[0, 1, 5], [2, 0, 1], [9, 1, 0]]
+    (tmp_path / "a.cost").write_text("3 3\n0 1 5\n2 0 1\n9 1 0\n")
+    frames = [
+        filterkit.evaluate(sample("iris"), CHAINS, folds=2, choose="cost", costs=each).frame()
+        for each in (costs, tmp_path / "a.cost")
+    ]
+    assert frames[0].cost.tolist() == frames[1].cost.tolist()
+    assert list(frames[0].chain.unique()) == [*CHAINS, "chosen"]
+    assert frames[0].cost.notna().all()
+
+
 def test_a_notebook_shows_the_page():
     shown = filterkit.evaluate(sample("iris"), CHAINS, folds=2)._repr_html_()
     assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
@@ -83,6 +95,11 @@ def test_a_notebook_shows_the_page():
         ({"seed": -1}, "repeats must be a whole number from 1, and seed one from 0"),
         ({"folds": 1}, "there must be at least 2 folds, not 1"),
         ({"class_": "sort"}, "class: no attribute 'sort'"),
+        ({"choose": "f2"}, "choose='f2' must be one of accuracy, precision,"),
+        ({"choose": "cost"}, "choose='cost' needs costs"),
+        ({"choose": "rmse"}, "iris: --choose rmse is a measure of numbers, and classes are predicted"),
+        ({"costs": [[0, 1], [1, 0]]}, "costs must be a file, or 3 rows of 3 numbers, one for each class"),
+        ({"costs": "none.cost"}, "none.cost: No such file or directory"),
         ({"chains": {}}, "there must be chains to compare"),
         ({"chains": {"a": "l2"}}, "chain 'l2' must end in a learner"),
     ],

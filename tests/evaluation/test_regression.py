@@ -35,6 +35,15 @@ def drawn(rows=60, targets=1, seed=1):
     return outcome(true, (true + rng.normal(0, 4, true.shape)).round(1), np.full(targets, 48.5))
 
 
+@pytest.mark.parametrize(("mean", "spread"), [(0, 1e-9), (5e3, 1e-9), (-1e6, 1e3), (5e3 * (1 + 1e-9), 1e-9)])
+def test_numbers_that_lie_close_together_have_measures(mean, spread):
+    given = drawn()
+    true, said = (5e3 * (1 + spread * each) for each in (given.truth, given.predicted))
+    found = measures(outcome(true, said, [mean]))
+    assert found["r2"] == pytest.approx(metrics.r2_score(true, said), rel=1e-9)
+    assert found["pearson"] == pytest.approx(pearsonr(true[:, 0], said[:, 0])[0], rel=1e-9)
+
+
 def test_measures_worked_by_hand():
     found = measures(outcome([1, 2, 4], [1, 3, 3]))
     assert tuple(found) == OF_NUMBERS

@@ -282,6 +282,11 @@ CLASSES = make([[0], [1], [4], [5]], [0, 1, 0, 1])
             of_numbers([1, 2], [[1, np.nan], [2, 3]]),
             "row 1: attribute 'a1' is missing; put .*, such as impute",
         ),
+        (
+            "Ridge",
+            of_numbers([1e308, -1e308, 1], [[1e308], [-1e308], [1]]),
+            "numbers are too large; put",
+        ),
         ("Ridge", of_numbers([np.nan, np.nan]), "there are no training rows"),
         ("PoissonRegressor", of_numbers([-1, 2]), "PoissonRegressor: Some value.* of y"),
     ],

@@ -31,14 +31,15 @@ def test_a_state_is_described_as_far_as_it_says_what_it_means():
         "mean": np.array([1.0, 2.0]),
         "words": ["x", "y"],
         "axes": np.zeros((2, 3)),
+        "grid": np.zeros((3, 2)),
         "steps": 7,
         "blob": "a" * 1000,
     }
     tables = describe_state(state, schema, None)
     assert [(table.head, table.rows) for table in tables] == [
-        (["attribute", "mean"], [["a", 1.0], ["b", 2.0]]),
+        (["attribute", "mean", "axes 1", "axes 2", "axes 3"], [["a", 1.0, 0.0, 0.0, 0.0], ["b", 2.0, 0.0, 0.0, 0.0]]),
         (["words"], [["x"], ["y"]]),
-        (["", "value"], [["axes", "2 × 3"], ["steps", 7]]),
+        (["", "value"], [["grid", "3 × 2"], ["steps", 7]]),
     ]
 
 
@@ -75,6 +76,37 @@ def test_scores_and_cuts():
     assert (len(table["rows"]), table["more"]) == (1, 3)
     (table,) = learned("bins --method width --bins 2", iris)
     assert table["rows"][0] == ["sepal length (cm)", [pytest.approx((4.3 + 7.9) / 2)]]
+
+
+def test_points_of_shapes_are_labels_and_values_of_the_user():
+    batch = sample("mixed")
+    (table,) = learned("shape", batch)
+    nominal = next(a for a in batch.schema.features if a.values)
+    row = next(row for row in table["rows"] if row[0] == nominal.name)
+    assert set(row[1]) <= set(nominal.values)
+    (table,) = learned("shape", sample("iris"))
+    assert table["head"][:4] == ["attribute", "value", "becomes for setosa", "missing for setosa"]
+    name, values, shaped, _, *_ = table["rows"][2]
+    assert (name, values[0], len(values)) == ("petal length (cm)", 1.0, len(shaped))
+
+
+def test_chosen_attributes_are_named_and_limits_are_of_attributes():
+    iris = sample("iris")
+    (table,) = learned("cfs", iris)
+    assert table["rows"] == [["petal length (cm)"], ["petal width (cm)"]]
+    (table,) = learned("outliers", iris)
+    assert table["head"][1:] == ["outlier below", "outlier above", "extreme below", "extreme above"]
+    assert [row[0] for row in table["rows"]] == [a.name for a in iris.schema.features]
+    (table,) = learned("bins --method width --only 3", iris)
+    assert [row[0] for row in table["rows"]] == ["petal length (cm)"]
+
+
+def test_stumps_are_counted_for_each_feature():
+    batch = sample("fortunes")
+    intercepts, *of_labels = learned("binary mp-boost --rounds 5", batch)
+    assert intercepts["head"][1] == "intercept"
+    assert all(table["head"] == ["attribute", "weight", "stumps"] for table in of_labels)
+    assert all(sum(row[2] for row in table["rows"]) == 5 for table in of_labels)
 
 
 @pytest.mark.parametrize(
