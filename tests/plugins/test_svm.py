@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from agreement import dense, make, sample, sparsely
+from cases import fit, view
 from counted import rows_in_memory
 from filterkit_plugins.svm import hyperplanes, learner
 from filterkit_plugins.svm.calibration import sigmoid
@@ -37,15 +38,12 @@ def plane(text, batch):
 @pytest.mark.parametrize(
     ("X", "y", "options", "w", "b"),
     [
-        # The widest margin between 1 and 3 is ±1 about 2.
-        ([[1], [3]], [0, 1], "--c 100", [1], -2),
+        # The widest margin between 3 and 1 is ±1 about 2.
         ([[3], [1]], [0, 1], "--c 100", [-1], 2),
         # Between the columns x = 0 and x = 2, whatever y is.
         ([[0, 0], [0, 1], [2, 0], [2, 1]], [0, 0, 1, 1], "--c 100", [1, 0], -1),
         # Both multipliers end at C = 0.1: w = 0.1 (3 - 1), and b is half-way between what the two rows would have.
         ([[1], [3]], [0, 1], "--c 0.1", [0.2], -0.4),
-        # Of overlapping rows that are symmetric about 1.5, all four multipliers end at C: w = C (3 + 1 - 2 - 0).
-        ([[0], [2], [1], [3]], [0, 0, 1, 1], "--c 0.25", [0.5], -0.75),
         # A dearer slack makes the margin no narrower than where it leaves out 0 and 3, 1.5 away.
         ([[0], [2], [1], [3]], [0, 0, 1, 1], "", [2 / 3], -1),
     ],
@@ -247,12 +245,13 @@ def test_labels_are_tuned_together():
     assert (got.coefficients == model(f"svm --c {best}", batch).coefficients).all()
 
 
-def test_one_c_needs_no_trials():
-    stage = filterkit.chain("svm --c 3").stages[0]
-    assert stage.inner_folds() == 0
-    assert filterkit.chain("svm --c 3,3.0").stages[0].inner_folds() == 0
-    assert filterkit.chain("svm --c 3 --calibrate --folds 4 --seed 9").stages[0].inner_folds() == 4
-    assert filterkit.chain("svm --c 1,3 --seed 9").stages[0].inner_seed() == 9
+@pytest.mark.parametrize(
+    ("options", "folds"),
+    [("--c 3", 0), ("--c 3,3.0", 0), ("--c 3 --calibrate --folds 4", 4), ("--c 1,3", 5), ("--threshold f1", 5)],
+)
+def test_one_c_needs_no_trials(options, folds):
+    stage = filterkit.chain(f"svm {options} --seed 9").stages[0]
+    assert (stage.inner_folds(), stage.inner_seed()) == (folds, 9)
 
 
 # ---- probabilities ----------------------------------------------------------------------------------------
@@ -309,27 +308,22 @@ def test_calibration_uses_the_scores_of_held_out_rows(classes):
     batch = noisy(classes)
     values, truth, scores = tried("standardize", batch, [0.03, 3.0], "accuracy", 4, 2)
     best = int(values.argmax())
-    fitted = filterkit.chain("standardize svm --c 0.03,3 --calibrate --folds 4 --seed 2").fit(batch)
-    got = fitted.stages[1].model
-    plain = model(f"standardize svm --c {[0.03, 3][best]}", batch)
+    fitted, out = fit("standardize svm --c 0.03,3 --calibrate --folds 4 --seed 2", batch)
+    got, plain = fitted.stages[1].model, model(f"standardize svm --c {[0.03, 3][best]}", batch)
     assert (got.coefficients == plain.coefficients).all()
     for task in range(truth.shape[1]):
         expected = platt(scores[best][:, task], truth[:, task])[0]
         assert got.sigmoids[:, task] == pytest.approx(expected, rel=5e-3, abs=5e-3)  # those scores are SVC's
-    out = fitted.transform(batch)
-    names = [a.name for a in out.schema.features][7:]
-    assert names == (["probability@a"] if classes == 2 else ["probability@a", "probability@b", "probability@c"])
-    probability = out.X[:, 7:]
     raw = plain.scores(filterkit.chain("standardize").fit(batch).transform(batch).X)
     expected = 1 / (1 + np.exp(raw * got.sigmoids[0] + got.sigmoids[1]))
+    found = view(out)
     if classes == 3:
-        expected = expected / expected.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(probability.sum(axis=1), 1, rtol=1e-12)
-        assert out.X[:, 6].tolist() == probability.argmax(axis=1).tolist()
+        expected /= expected.sum(axis=1, keepdims=True)
+        assert found["prediction"] == ["abc"[code] for code in expected.argmax(axis=1)]
     else:
-        assert out.X[:, 6].tolist() == np.where(probability[:, 0] > 0.5, 0, 1).tolist()
-    np.testing.assert_allclose(probability, expected, rtol=1e-9)
-    assert ((probability >= 0) & (probability <= 1)).all()
+        assert found["prediction"] == ["a" if p > 0.5 else "b" for p in expected[:, 0]]
+    for name, probabilities in zip("abc", expected.T):
+        assert found[f"probability@{name}"] == pytest.approx(probabilities, rel=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")  # see above: no row has the last label

@@ -50,7 +50,7 @@ def test_values_are_scaled_as_by_other_scorers():
     np.testing.assert_allclose(out.X, (batch.X - low) / (high - low) * score, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("options", ["--combine mean --subset 1/2", "--subset 1/3 --model perceptron"])
+@pytest.mark.parametrize("options", ["--combine mean --subset 1/2", "--subset 1/3 --model logistic"])
 def test_sparse_and_dense_rows_give_the_same_weights(options):
     sparse = sample("fortunes").take(np.arange(0, 400, 8))
     dense_ = sparse.in_form(False).replace(schema=sparse.schema.replace(sparse=False, zero=True))
