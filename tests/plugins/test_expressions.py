@@ -100,7 +100,7 @@ def value(batch, expression):
         ("if(ATT2 > 3, 1, 2)", [1, NAN, 2, 1]),
         ("if(x > 0, missing, x)", [NAN, NAN, -3, 0]),
         ("coalesce(ATT2, x)", [4, 2, 0, 8]),
-        ("coalesce(ATT2, x / 0, 5)", [4, 5, 0, 8]),
+        ("coalesce(ATT2, sqrt(x - 3), 5)", [4, 5, 0, 8]),
         ("weekday(d)", [1, 5, NAN, 2]),
         ("days_between('2001-01-01', d)", [0, 151, NAN, 365]),
         ("if(x > 0, 'up', 'down')", ["up", "up", "down", "down"]),
