@@ -19,12 +19,12 @@ def run(X, Y, rounds, multiple_pivots, jobs=1):
 
 
 def reference(X, Y, rounds, multiple_pivots):
-    """What `boost` returns, and the product of the normalisers: of each label, or with one pivot of all."""
+    """What `boost` returns."""
     (rows, features), labels = X.shape, Y.shape[1]
     eps = 1 / rows if multiple_pivots else 1 / (rows * labels)
     D = [[eps] * labels for _ in range(rows)]
     weights, intercept = np.zeros((features, labels)), np.zeros(labels)
-    pivots, product = [], np.ones(labels)
+    pivots = []
 
     def sums(label, feature):
         """W by sign, then value."""
@@ -57,9 +57,8 @@ def reference(X, Y, rounds, multiple_pivots):
         if not multiple_pivots:
             total[:] = fsum(total)
         D = [[d / n for d, n in zip(row, total)] for row in D]
-        product *= total
         pivots.append(taken)
-    return weights, intercept, np.array(pivots), product
+    return weights, intercept, np.array(pivots)
 
 
 def sample(seed, labels=6):
@@ -128,74 +127,28 @@ def test_without_rounds_all_scores_are_0():
 
 
 @pytest.mark.parametrize("multiple_pivots", [False, True])
-@pytest.mark.parametrize("seed", range(12))
-def test_boosting_equals_the_definitions(seed, multiple_pivots):
-    X, Y = sample(seed)
-    weights, intercept, pivots = run(X, Y, 25, multiple_pivots)
-    expected = reference(X, Y, 25, multiple_pivots)
+@pytest.mark.parametrize(("seed", "labels", "rounds"), [(0, 6, 20), (1, 6, 20), (2, 6, 20), (3, 37, 6)])
+def test_boosting_equals_the_definitions(seed, labels, rounds, multiple_pivots):
+    """Of few labels, and of more than fit into a block."""
+    X, Y = sample(seed, labels)
+    weights, intercept, pivots = run(X, Y, rounds, multiple_pivots)
+    expected = reference(X, Y, rounds, multiple_pivots)
     assert pivots.dtype == np.int32
     assert pivots.tolist() == expected[2].tolist()
     np.testing.assert_allclose(weights, expected[0], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(intercept, expected[1], rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("multiple_pivots", [False, True])
-def test_more_labels_than_fit_into_a_block_give_the_same(multiple_pivots):
-    X, Y = sample(3, labels=37)
-    weights, intercept, pivots = run(X, Y, 8, multiple_pivots)
-    expected = reference(X, Y, 8, multiple_pivots)
-    assert pivots.tolist() == expected[2].tolist()
-    np.testing.assert_allclose(weights, expected[0], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(intercept, expected[1], rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("multiple_pivots", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_the_normalisers_bound_the_training_error(seed, multiple_pivots):
-    X, Y = sample(seed)
-    for rounds in (1, 5, 20):
-        weights, intercept, _ = run(X, Y, rounds, multiple_pivots)
-        product = reference(X, Y, rounds, multiple_pivots)[3]
-        scores = X @ weights + intercept
-        wrong, loss = (scores > 0) != Y, np.exp(np.where(Y, -scores, scores))
-        if multiple_pivots:
-            assert loss.mean(axis=0).tolist() == close(product.tolist())
-            assert (wrong.mean(axis=0) <= product + 1e-9).all()
-        else:
-            assert loss.mean() == close(product[0])
-            assert wrong.mean() <= product[0] + 1e-9
-
-
-# ---- options that do not change the result ------------------------------------------------------------------------
-
-
-def same(one, other):
-    return all(a.tobytes() == b.tobytes() for a, b in zip(one, other))
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_with_one_label_both_algorithms_are_the_same(seed):
-    X, Y = sample(seed)
-    for label in range(Y.shape[1]):
-        assert same(run(X, Y[:, [label]], 25, False), run(X, Y[:, [label]], 25, True))
+# ---- the stages -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("multiple_pivots", [False, True])
 def test_jobs_do_not_change_the_result(multiple_pivots):
     rng = np.random.default_rng(0)
     X, Y = rng.random((300, 500)) < 0.05, rng.random((300, 50)) < 0.1
-    one = run(X, Y, 20, multiple_pivots)
+    one, other = (run(X, Y, 20, multiple_pivots, jobs) for jobs in (1, 3))
     assert len(np.unique(one[2])) > 10
-    for jobs in (2, 3):
-        assert same(one, run(X, Y, 20, multiple_pivots, jobs))
-
-
-def test_labels_with_their_own_pivots_are_independent():
-    X, Y = sample(1, labels=37)
-    weights, intercept, pivots = run(X, Y, 25, True)
-    for label in (0, 5, 15, 16, 36):
-        of_one = np.ascontiguousarray(weights[:, [label]]), intercept[[label]], np.ascontiguousarray(pivots[:, [label]])
-        assert same(of_one, run(X, Y[:, [label]], 25, True))
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(one, other))
 
 
 @pytest.mark.parametrize("name", ["adaboost-mh", "mp-boost"])

@@ -151,29 +151,26 @@ LONG = "a,b,c\n" + "1,x,2020-01-01\n" * 6
 )
 def test_a_value_that_does_not_fit_is_an_error_or_rejected(row, message, tmp_path):
     (tmp_path / "x.csv").write_text(LONG + row + "\n1,x,\n")
-    said = ("--from", "csv:look=40B,nominal=b")
+    said = ("--from", "csv:look=40B,nominal=b", "--block-size", "30")
     done = run(*said, "x.csv", cwd=tmp_path)
     assert done.returncode == 1 and done.stderr.startswith(f"filterkit: x.csv:8: {message}"), done.stderr
     assert done.stderr.count("\n") == 1
-    for size in ("30", "1MB"):
-        done = run(*said, "--rejects", "bad.txt", "--block-size", size, "--to", "csv", "x.csv", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        rejected = (tmp_path / "bad.txt").read_text()
-        assert rejected.startswith(f"% x.csv:8: {message}") and row in rejected
-        assert done.stdout.count("\n") == (7 if "not closed" in message else 8)
+    done = run(*said, "--rejects", "bad.txt", "--to", "csv", "x.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rejected = (tmp_path / "bad.txt").read_text()
+    assert rejected.startswith(f"% x.csv:8: {message}") and row in rejected
+    assert done.stdout.count("\n") == (7 if "not closed" in message else 8)
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("row", ['"1,x', '1,"x', '1,"'])
+@pytest.mark.parametrize(("row", "newline"), [('"1,x', "\n"), ('1,"x', "\r\n"), ('1,"', "\n")])
 def test_a_quote_that_is_not_closed_is_an_error_with_the_line_where_it_opens(row, newline, tmp_path):
     rows = ["a,b", '1,"x', 'y"', *["2,z"] * 500, row, *["3,z"] * 500]
-    text = newline.join([*rows, ""]).encode()
-    (tmp_path / "x.csv").write_bytes(text)
-    for said in ("--block-size 50", "--block-size 50 --engine processes --jobs 2", "-o y*.csv", "--jobs 2"):
-        done = run(*said.split(), "x.csv", cwd=tmp_path)
-        assert done.returncode == 1 and done.stderr.startswith("filterkit: x.csv:504: a quote is not closed: "), done
-    done = run("--from", "csv", "-", input=text.decode(), cwd=tmp_path)
-    assert done.returncode == 1 and done.stderr.startswith("filterkit: <standard input>:504: a quote is not closed: ")
+    text = newline.join([*rows, ""])
+    (tmp_path / "x.csv").write_bytes(text.encode())
+    for said in (["--block-size", "50", "x.csv"], ["-o", "y*.csv", "x.csv"], ["--from", "csv", "-"]):
+        done = run(*said, input=text, cwd=tmp_path)
+        name = "<standard input>" if "-" in said else "x.csv"
+        assert done.returncode == 1 and done.stderr.startswith(f"filterkit: {name}:504: a quote is not closed: "), done
     (tmp_path / "x.csv").write_bytes(newline.join([*rows, '4,"z"', ""]).encode())  # this one does not close it
     done = run("x.csv", cwd=tmp_path)
     assert done.returncode == 1 and done.stderr.startswith("filterkit: x.csv:504: 'z\"' comes after the closing quote")
@@ -192,21 +189,15 @@ def test_quotes_inside_of_values_are_characters(read):
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_an_empty_line_in_a_table_of_one_column_is_a_missing_value(newline, tmp_path):
     (tmp_path / "x.csv").write_bytes(newline.join(["a", "1", "", "3", "", ""]).encode())
-    for size in ("1", "4", "1MB"):
+    for size in ("1", "1MB"):
         assert run("--block-size", size, "--to", "csv", "x.csv", cwd=tmp_path).stdout == "a\n1\n?\n3\n?\n"
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_only_the_first_byte_order_mark_is_none_of_a_value(mark, tmp_path):
     (tmp_path / "x.csv").write_text(f"{mark}a,b\n" + "\ufeffx,1\n" * 9, encoding="utf-8")
-    for size in ("5", "20", "1MB"):
-        done = run("--block-size", size, "--to", "csv", "x.csv", cwd=tmp_path)
-        assert done.stdout == "a,b\n" + "\ufeffx,1\n" * 9
-
-
-def test_infinite_numbers_are_read_if_they_say_so(read):
-    data = read("a;b\ninf;2\n-Infinity;1e308\n1,5;3\n", format="csv:delimiter=;,decimal=comma")
-    assert data.X[:, 0].tolist() == [np.inf, -np.inf, 1.5]
+    done = run("--block-size", "5", "--to", "csv", "x.csv", cwd=tmp_path)
+    assert done.stdout == "a,b\n" + "\ufeffx,1\n" * 9
 
 
 def test_labels_are_looked_for_in_the_whole_file_but_not_in_a_pipe(tmp_path):
@@ -223,17 +214,15 @@ def test_labels_are_looked_for_in_the_whole_file_but_not_in_a_pipe(tmp_path):
     assert filterkit.read(tmp_path / "y.csv", format="csv:look=20B").schema.attributes[0].kind == "string"
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl"])
-def test_long_rows_are_looked_at_all_the_same(kind, tmp_path):
+@pytest.mark.parametrize(("kind", "row"), [("csv", "{},{},{}\n"), ("jsonl", '{{"n":{},"t":"{}","k":"{}"}}\n')])
+def test_long_rows_are_looked_at_all_the_same(kind, row, tmp_path):
     """Those of tables with very many columns; at least 20 rows are looked at, unless a size is said."""
-    row = "{},{},{}\n" if kind == "csv" else '{{"n":{},"t":"{}","k":"{}"}}\n'
-    for length, late in [(1_200_000, 2), (100_000, 19)]:
-        rows = [row.format(i, chr(97 + i) * length, "late" if i in (late, 21) else "usual") for i in range(22)]
-        text = ("n,t,k\n" if kind == "csv" else "") + "".join(rows)
-        done = run("--from", kind, "-", "remove", "--attribute", "t", input=text, cwd=tmp_path)
-        assert done.returncode == 0 and "@attribute k {usual,late}" in done.stdout, done.stderr
-        done = run("--from", f"{kind}:look=10kB,nominal=k", "-", "remove", "--attribute", "t", input=text, cwd=tmp_path)
-        assert "'late' is not among its labels, which are those of the first 10kB" in done.stderr
+    rows = [row.format(i, chr(97 + i) * 100_000, "late" if i in (19, 21) else "usual") for i in range(22)]
+    text = ("n,t,k\n" if kind == "csv" else "") + "".join(rows)
+    done = run("--from", kind, "-", "remove", "--attribute", "t", input=text, cwd=tmp_path)
+    assert done.returncode == 0 and "@attribute k {usual,late}" in done.stdout, done.stderr
+    done = run("--from", f"{kind}:look=10kB,nominal=k", "-", "remove", "--attribute", "t", input=text, cwd=tmp_path)
+    assert "'late' is not among its labels, which are those of the first 10kB" in done.stderr
 
 
 def test_bytes_that_are_no_utf8_are_refused_with_advice(tmp_path):
@@ -249,15 +238,10 @@ def test_a_file_without_columns_is_refused(read, text):
         read(text)
 
 
-def some_rows(data):
-    """At most 300 rows, from the whole of a batch."""
-    return data.take(np.arange(0, len(data), 1 + len(data) // 300))
-
-
-@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "csv:delimiter=|,missing=NA", "csv:quote=',delimiter=space"])
-@pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "digits", "fortunes", "one-row", "breast-cancer"])
+@pytest.mark.parametrize("form", ["jsonl", "csv:delimiter=|,missing=NA", "csv:quote=',delimiter=space"])
+@pytest.mark.parametrize("name", ["mixed", "mixed-sparse"])
 def test_what_is_written_is_read_again(form, name, tmp_path):
-    data = some_rows(sample(name))
+    data = sample(name)
     path = tmp_path / f"x.{form.partition(':')[0]}"
     filterkit.write(data, path, format=form)
     kind = registry().formats[form.partition(":")[0]]
@@ -265,9 +249,8 @@ def test_what_is_written_is_read_again(form, name, tmp_path):
     testing.formats.compare(kind(), testing.formats._flat(data), back)
 
 
-@pytest.mark.parametrize("name", ["iris", "mixed", "digits", "wine"])
-def test_pandas_reads_the_same_values(name, tmp_path):
-    data = sample(name)
+def test_pandas_reads_the_same_values(tmp_path):
+    data = sample("mixed")
     filterkit.write(data, tmp_path / "x.csv")
     frame = pd.read_csv(tmp_path / "x.csv", keep_default_na=False, na_values=[""], float_precision="round_trip")
     ours = filterkit.to_pandas(data.replace(weights=None))
@@ -279,52 +262,37 @@ def test_pandas_reads_the_same_values(name, tmp_path):
             assert [None if pd.isna(value) else str(value) for value in frame[attribute.name]] == expected
 
 
-COMMANDS = [
-    (),
-    ("--jobs", "1", "--block-size", "200"),
-    ("--jobs", "3", "--block-size", "3KB"),
-    ("--memory", "1KB", "--block-size", "500"),
-    ("--engine", "processes", "--jobs", "2", "--block-size", "2KB"),
-]
-
-
 def test_output_is_the_same_to_the_byte_however_work_is_cut(tmp_path):
-    filterkit.write(sample("iris"), tmp_path / "x.csv")
-    found = {run(*options, "--to", "csv", "x.csv", "shape", "bns", "l2", cwd=tmp_path).stdout for options in COMMANDS}
-    assert len(found) == 1 and found.pop().count("\n") == 151
-    quoted = tmp_path / "q.csv"
-    quoted.write_text(PEOPLE + PEOPLE.partition("\n")[2] * 30)
-    found = {run(*options, "--to", "csv", "q.csv", cwd=tmp_path).stdout for options in COMMANDS}
-    assert len(found) == 1
+    (tmp_path / "x.csv").write_text(PEOPLE + PEOPLE.partition("\n")[2] * 30)
+    commands = [
+        [],
+        ["--memory", "1KB", "--jobs", "1", "--block-size", "200"],
+        ["--engine", "processes", "--jobs", "2", "--block-size", "2KB"],
+    ]
+    assert len({run(*options, "--to", "csv", "x.csv", "range", cwd=tmp_path).stdout for options in commands}) == 1
 
 
 def test_csv_is_equal_to_arff_everywhere(tmp_path):
-    for name in ("a", "b"):
-        filterkit.write(sample("iris"), tmp_path / f"{name}.csv")
-    (tmp_path / "c.csv.gz").write_bytes(gzip.compress((tmp_path / "a.csv").read_bytes()))
+    filterkit.write(sample("iris"), tmp_path / "a.csv")
+    text = (tmp_path / "a.csv").read_text()
+    (tmp_path / "c.csv.gz").write_bytes(gzip.compress(text.encode()))
     plain = filterkit.read(IRIS)
     assert testing.same(filterkit.read(tmp_path / "c.csv.gz").replace(schema=plain.schema), plain)
-    text = (tmp_path / "a.csv").read_text()
-    done = run(
-        "--save", "m.chain", "-o", "o.csv", "--test", "c.csv.gz", "t.tsv.gz", "a.csv", "standardize", cwd=tmp_path
-    )
+    words = ["--save", "m.chain", "-o", "o.csv", "--test", "c.csv.gz", "t.tsv.gz", "a.csv", "standardize"]
+    done = run(*words, "write", "w.csv", "write", "--to", "csv:delimiter=;", "v.data", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     rows = (tmp_path / "o.csv").read_text()
     assert gzip.decompress((tmp_path / "t.tsv.gz").read_bytes()).decode() == rows.replace(",", "\t")
+    assert (tmp_path / "w.csv").read_text() == rows
+    assert (tmp_path / "v.data").read_text() == rows.replace(",", ";")
+    (tmp_path / "w.csv").unlink()
     assert run("--load", "m.chain", "--from", "csv", "--to", "csv", "-", input=text, cwd=tmp_path).stdout == rows
-    whole = run("--to", "csv", "[ab].csv", "standardize", cwd=tmp_path)
-    assert whole.returncode == 0 and whole.stdout.count("\n") == 301
-    done = run(
-        "-o", "x.arff", "a.csv", "write", "w.csv", "l2", "write", "--to", "csv:delimiter=;", "v.data", cwd=tmp_path
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "w.csv").read_text() == text and ";" in (tmp_path / "v.data").read_text()
     for command in (("scores", "a.csv", "ig"), ("scores", "--from", "csv", "-", "ig")):
         assert run(*command, input=text, cwd=tmp_path).stdout == run("scores", IRIS, "ig").stdout
-    chosen = ("--chain", "standardize svm", "--folds", "2", "--jobs", "1", "-o", "-")
+    chosen = ("--chain", "standardize l2 predict GaussianNB", "--folds", "2", "--jobs", "1", "-o", "-")
     both = [run("evaluate", path, *chosen, cwd=tmp_path).stdout.splitlines() for path in ("a.csv", IRIS)]
     one, other = ([row | {"data": "", "seconds": ""} for row in csv.DictReader(text)] for text in both)
-    assert one == other and len(one) == 2 and 0.8 < float(one[0]["accuracy"]) < 1
+    assert one == other and len(one) == 2
     batches = list(filterkit.batches(tmp_path / "a.csv", block_size=300))
     assert len(batches) > 5 and sum(map(len, batches)) == 150 and [b.start for b in batches][1] == len(batches[0])
 
@@ -376,43 +344,48 @@ def test_json_lines(read):
     assert np.array_equal(data.X, [[1, 0], [np.nan, 1], [2.5, 0], [3, 1]], equal_nan=True)
     assert data.schema.class_attribute.values == ("false", "true") and data.y.tolist() == [1, -1, 0, 0]
     assert read(text, "x.jsonl", format="jsonl:numeric=c").X[:, 2].tolist()[2:] == [0, 0]
-    for bad, message in [
-        ('{"a":"k"}', "x.jsonl:5: attribute 'a': 'k' is not a number; say --from jsonl:string=a"),
-        ("[1]", r"x.jsonl:5: '\[1\]' is no JSON object"),
-        ('{"z":1}', "x.jsonl:5: there is no column 'z' in the first rows"),
-        ('{"a":[1]}', "x.jsonl:5: attribute 'a': it is an array, which no attribute can hold"),
-        ('{"a":1e400}', "x.jsonl:5: attribute 'a': a number is too large: numbers end at 1.8e308"),
-    ]:
-        with pytest.raises(FilterkitError, match=message):
-            read(text + bad + "\n", "x.jsonl", format="jsonl:look=20B")
-    with pytest.raises(FilterkitError, match="which no attribute can hold"):
-        read('{"a":{"b":1}}\n', "x.jsonl")
     data.X[2, 0] = np.inf
     with pytest.raises(FilterkitError, match="JSON cannot hold infinity, which attribute 'a' has"):
         filterkit.write(data, "/dev/null", format="jsonl")
 
 
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
-@pytest.mark.parametrize("last", ["c", '"c"', "", "NA", "c,9"])
+@pytest.mark.parametrize(
+    ("rows", "form", "message"),
+    [
+        ('{"a":1}\n{"a":"k"}', ":look=1B", "x.jsonl:2: attribute 'a': 'k' is not a number; say --from jsonl:string=a"),
+        ('{"a":1}\n[1]', ":look=1B", r"x.jsonl:2: '\[1\]' is no JSON object"),
+        ('{"a":1}\n{"z":1}', ":look=1B", "x.jsonl:2: there is no column 'z' in the first rows"),
+        ('{"a":1}\n{"a":[1]}', ":look=1B", "x.jsonl:2: attribute 'a': it is an array, which no attribute can hold"),
+        ('{"a":1}\n{"a":1e400}', ":look=1B", "x.jsonl:2: attribute 'a': a number is too large: numbers end at 1.8e308"),
+        ('{"a":{"b":1}}', "", "which no attribute can hold"),
+        ('{"a":1}\n{"a":"x"}', "", "x.jsonl:2: attribute 'a': it is a text, and in the rows before a number; give its"),
+        ('{"a":1}\n{"a":[1]}', "", "attribute 'a': it is an array, and in the rows before a number; give its values"),
+        ('{"a":1}\n{"a":1e400}', "", "a number is too large: numbers end at 1.8e308; write Infinity if that is meant"),
+        ('[{"a":1}]', "", r"it is an array of JSON; jq -c '\.\[\]' makes JSON lines of it"),
+        ('\n[\n{"a":1},\n{"a":2}\n]', "", r"it is an array of JSON; jq -c '\.\[\]' makes JSON lines of it"),
+    ],
+)
+def test_json_lines_that_cannot_be_read(rows, form, message, read):
+    with pytest.raises(FilterkitError, match=message):
+        read(rows + "\n", "x.jsonl", format=f"jsonl{form}")
+
+
+@pytest.mark.parametrize(("last", "ending"), [("c", "\n"), ('"c"', "\r\n"), ("", "\n"), ("NA", "\r\n"), ("c,9", "\n")])
 def test_labels_of_the_last_column_are_those_of_the_whole_file(last, ending, tmp_path):
     rows = ["1,a", "2,b", "3,a", "4,b", "5,ab", "6,xa", f"7,{last}", "8,b,", "9,d"]
     text = ending.join(["n,class", *rows[:4] * 5, *rows]) + ending
-    (tmp_path / "x.csv").write_bytes(text.encode())
-    rejects = ("--rejects", "r.txt", "--from", "csv:look=60B")
-    done = run(*rejects, "x.csv", cwd=tmp_path)
     labels = ["a", "b", "ab", "xa", *(["c"] if last in ("c", '"c"') else []), "d"]
-    assert done.returncode == 0 and "@attribute class {" + ",".join(labels) + "}" in done.stdout
-    (tmp_path / "x.csv").write_bytes(text.encode()[: -len(ending)])
-    assert run(*rejects, "x.csv", cwd=tmp_path).stdout == done.stdout
-    (tmp_path / "x.csv").write_bytes(f"{ending * 2}{text}".encode())  # the header is no row
-    assert run(*rejects, "x.csv", cwd=tmp_path).stdout == done.stdout
+    for form in (text, text[: -len(ending)], ending * 2 + text):  # the header is no row
+        (tmp_path / "x.csv").write_bytes(form.encode())
+        done = run("--rejects", "r.txt", "--from", "csv:look=60B", "x.csv", cwd=tmp_path)
+        assert done.returncode == 0 and "@attribute class {" + ",".join(labels) + "}" in done.stdout
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_labels_are_those_that_a_plain_reader_finds(seed, read, monkeypatch):
+@pytest.mark.parametrize("quoted", [False, True])
+def test_labels_are_those_that_a_plain_reader_finds(quoted, read, monkeypatch):
     monkeypatch.setattr("filterkit_plugins.delimited.parsing._BLOCK", 16)
-    rng = random.Random(seed)
-    words = ["a", "b", "ab", "b a", "", "a" * 40, "ä", *(['"x,y"', '"u\nv"', '"a"'] if seed % 2 else [])]
+    rng = random.Random(quoted)
+    words = ["a", "b", "ab", "b a", "", "a" * 40, "ä", *(['"x,y"', '"u\nv"', '"a"'] if quoted else [])]
     for _ in range(20):
         common = rng.sample(words, 3)
         ending = rng.choice(["\n", "\n", "\r\n"])
@@ -555,9 +528,7 @@ def test_a_row_that_is_no_utf_8_is_refused_without_a_word_of_arrow(tmp_path, cap
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    "text", ["null", " null\n", 'null, "b": 1}', '{"a":1}\nnull\n', '{\n"a": 1}\n', '1\n{"a":1}\n']
-)
+@pytest.mark.parametrize("text", ["null", 'null, "b": 1}', '{"a":1}\nnull\n', '{\n"a": 1}\n', '1\n{"a":1}\n'])
 def test_a_line_of_json_without_an_object_is_refused(tmp_path, text):
     """Arrow crashes if the first value is null, and the process with it; hence the command."""
     (tmp_path / "x.jsonl").write_text(text)
@@ -567,56 +538,32 @@ def test_a_line_of_json_without_an_object_is_refused(tmp_path, text):
 
 
 def test_a_row_of_json_that_is_null_is_a_row_that_cannot_be_read(tmp_path):
-    rows = ['{"a": 1}', *["null"] * 3, '{"a": 2}']
-    (tmp_path / "x.jsonl").write_text("\n".join([rows[0]] * 200_000 + rows) + "\n")
-    done = run("--rejects", "r", "x.jsonl", cwd=tmp_path)
-    assert done.returncode == 0 and done.stdout.endswith("% 200002 rows\n")
+    (tmp_path / "x.jsonl").write_text("\n".join(['{"a": 1}'] * 9 + ["null"] * 3 + ['{"a": 2}']) + "\n")
+    done = run("--from", "jsonl:look=20B", "--rejects", "r", "x.jsonl", cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.endswith("% 10 rows\n")
     assert (tmp_path / "r").read_text().count("is no JSON object") == 3
 
 
-@pytest.mark.parametrize("text", ['[{"a":1}]', '\n[\n{"a":1},\n{"a":2}\n]\n'])
-def test_an_array_of_json_is_refused_with_what_makes_lines_of_it(text, read):
-    with pytest.raises(FilterkitError, match=r"it is an array of JSON; jq -c '\.\[\]' makes JSON lines of it"):
-        read(text, "x.jsonl")
-
-
-@pytest.mark.parametrize(
-    ("last", "message"),
-    [
-        ('{"a":"x"}', "it is a text, and in the rows before a number; give its values one type"),
-        ('{"a":[1]}', "it is an array, and in the rows before a number; give its values one type"),
-        ('{"a":1e400}', "a number is too large: numbers end at 1.8e308; write Infinity if that is meant"),
-    ],
-)
-def test_values_of_two_types_and_numbers_that_are_too_large_are_named(last, message, read):
-    with pytest.raises(FilterkitError, match=f"x.jsonl:3: attribute 'a': {message}"):
-        read('{"a":1}\n{"a":null}\n' + last + "\n", "x.jsonl")
-
-
 @pytest.mark.parametrize("text", [b"{}\n{}\n", b"\xbf", b'\xbb\n{"a":1}\n', b'\xbf{"a":1}\n'])
-def test_json_lines_without_columns_or_with_a_stray_byte_are_refused(tmp_path, text):
-    path = tmp_path / "x.jsonl"
-    path.write_bytes(text)
-    with pytest.raises(FilterkitError, match=r"^.*x\.jsonl: (it has no columns|its first rows are no JSON lines)"):
-        filterkit.read(path)
+def test_json_lines_without_columns_or_with_a_stray_byte_are_refused(text, read):
+    with pytest.raises(FilterkitError, match=r"x\.jsonl: (it has no columns|its first rows are no JSON lines)"):
+        read(text, "x.jsonl")
 
 
 DEEP = 101
 
 
 @pytest.mark.parametrize(
-    "row",
+    ("row", "before"),
     [
-        '{"a":' * DEEP + "1" + "}" * DEEP,
-        '{"a":' + "[" * DEEP + "]" * DEEP + "}",
-        '{"a":' + "[" * 200_000 + "]" * 200_000 + "}",
-        '{"a":\n' * 200_000 + "1" + "}" * 200_000,
-        "]" * 200_000 + "[" * 200_000,
-        r'{"b": "\"","a":' + '[{"c":' * 100_000,
+        ('{"a":' * DEEP + "1" + "}" * DEEP, 0),
+        ('{"a":' + "[" * DEEP + "]" * DEEP + "}", 3000),
+        ('{"a":\n' * 200_000 + "1" + "}" * 200_000, 0),
+        ("]" * 200_000 + "[" * 200_000, 3000),
+        (r'{"b": "\"","a":' + '[{"c":' * 100_000, 3000),
     ],
-    ids=["objects", "arrays", "very deep", "over lines", "closed before", "after a quote"],
+    ids=["objects", "arrays", "over lines", "closed before", "after a quote"],
 )
-@pytest.mark.parametrize("before", [0, 3000])
 def test_json_lines_that_are_nested_too_deep_are_refused(tmp_path, row, before):
     """Arrow's parser calls itself for each level, and would end the process."""
     path = tmp_path / "x.jsonl"
@@ -624,62 +571,52 @@ def test_json_lines_that_are_nested_too_deep_are_refused(tmp_path, row, before):
     done = run("--from", "jsonl:look=1kB", path)
     assert done.returncode == 1
     assert "nested more than 100 deep" in done.stderr or "'{\"a\":' is no JSON object" in done.stderr  # its first line
-    assert done.stderr.count("\n") == 1
-    assert len(done.stderr) < 300
+    assert done.stderr.count("\n") == 1 and len(done.stderr) < 300
 
 
-def test_json_lines_that_are_nested_less_deep_are_refused_for_what_they_are(tmp_path):
-    path = tmp_path / "x.jsonl"
-    path.write_text('{"a":' * (DEEP - 1) + "1" + "}" * (DEEP - 1) + "\n")
+def test_json_lines_that_are_nested_less_deep_are_refused_for_what_they_are(read):
     with pytest.raises(FilterkitError, match=r"column 'a' has the type struct<.*…, which no attribute can hold"):
-        filterkit.read(path)
+        read('{"a":' * (DEEP - 1) + "1" + "}" * (DEEP - 1) + "\n", "x.jsonl")
 
 
-def test_brackets_in_texts_of_json_lines_are_no_levels(tmp_path, read):
-    path = tmp_path / "x.jsonl"
+def test_brackets_in_texts_of_json_lines_are_no_levels(read):
     texts = [r"[" * 500, r"{\"[" * 500, r"\\", r"}]" * 500, ""]
-    path.write_text("".join(f'{{"t": "{text}"}}\n' for text in texts))
-    batch = filterkit.read(path, format="jsonl:string=t")
+    batch = read("".join(f'{{"t": "{text}"}}\n' for text in texts), "x.jsonl", format="jsonl:string=t")
     assert batch.passthrough.column("t").to_pylist() == ["[" * 500, '{"[' * 500, "\\", "}]" * 500, ""]
 
 
-LATE = "".join(f"{number},1\n" for number in range(150_000))
+LATE = "".join(f"{number},1\n" for number in range(2_000))
 
 
 @pytest.mark.parametrize(
     ("ending", "text", "where"),
     [
-        ("csv", f"id,x\n{LATE}9007199254740993,2\n", ":150002"),
-        ("csv", f"id,x\n{2**60},1\n{LATE}12345678901234567890,2\n", ":150003"),
-        ("jsonl", '{"id":5,"x":"y"}\n' * 70_000 + '{"id":9007199254740993,"x":"9007199254740995"}\n', ":70001"),
+        ("csv", f"id,x\n{LATE}9007199254740993,2\n", ":2002"),
+        ("csv", f"id,x\n{2**60},1\n{LATE}12345678901234567890,2\n", ":2003"),
+        ("jsonl", '{"id":5,"x":"y"}\n' * 2_000 + '{"id":9007199254740993,"x":"9007199254740995"}\n', ":2001"),
         ("jsonl", '{"id":9007199254740993,"x":1}\n{"id":0.5}\n', ""),
         ("jsonl", '{"id":1,"x":1}\n{"id":123456789012345678901234567890}\n', ""),
     ],
 )
 def test_whole_numbers_that_would_be_rounded_are_refused(ending, text, where, tmp_path):
     """In a column of numbers; where they are found in the first rows, it is one of texts, if these are known."""
-    path = tmp_path / f"x.{ending}"
+    path, form = tmp_path / f"x.{ending}", f"{ending}:look=1kB"
     path.write_text(text)
-    found = f"x.{ending}{where}: attribute 'id': '?[0-9]*'? has more digits than float64 holds; say .*:numeric=id to r"
+    found = f"x.{ending}{where}: attribute 'id': '?[0-9]*'? has more digits than float64 holds; say .*numeric=id to r"
     with pytest.raises(FilterkitError, match=found):
-        filterkit.read(path)
-    assert filterkit.read(path, format=f"{ending}:numeric=id").schema.attributes[0].kind == "numeric"
+        filterkit.read(path, format=form)
+    assert filterkit.read(path, format=f"{form},numeric=id").schema.attributes[0].kind == "numeric"
 
 
-@pytest.mark.parametrize("number", [2**53 + 2, 2**60, -(2**62), "9007199254740993.0", "0.12345678901234567890"])
-def test_whole_numbers_that_are_exact_and_decimals_are_numbers(number, tmp_path):
+@pytest.mark.parametrize("number", [2**53 + 2, -(2**62), "9007199254740993.0", "0.12345678901234567890"])
+def test_whole_numbers_that_are_exact_and_decimals_are_numbers(number, read):
     for ending, text in (("csv", f"id,x\n{number},1\n"), ("jsonl", f'{{"id":{number},"x":"{2**53 + 1}"}}\n')):
-        (tmp_path / f"x.{ending}").write_text(text)
-        assert filterkit.read(tmp_path / f"x.{ending}", class_="none").X[0, 0] == float(number)
+        assert read(text, f"x.{ending}", class_="none").X[0, 0] == float(number)
 
 
-def test_texts_that_are_numbers_in_json_keep_their_digits(tmp_path):
-    path = tmp_path / "x.jsonl"
-    path.write_text('{"id":9007199254740993}\n{"id":9007199254740992}\n')
-    assert filterkit.read(path).passthrough.column(0).to_pylist() == ["9007199254740993", "9007199254740992"]
-    path.write_text('{"id":"a"}\n{"id":123456789012345678901234567890}\n')
-    with pytest.raises(FilterkitError):
-        filterkit.read(path)
+def test_texts_that_are_numbers_in_json_keep_their_digits(read):
+    text = '{"id":9007199254740993}\n{"id":9007199254740992}\n'
+    assert read(text, "x.jsonl").passthrough.column(0).to_pylist() == ["9007199254740993", "9007199254740992"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])

@@ -4,19 +4,20 @@ import os
 import runpy
 import subprocess
 import sys
-import warnings
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sklearn
-from agreement import SAMPLES, dense, make, sample, shared, sparsely
+from agreement import SAMPLES, dense, make, sample, sparsely
+from cases import fit
+from cases import run as run_chain
 from command import run
 from filterkit_plugins.scikit_learn.names import known_classes
 from sklearn import metrics
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -24,13 +25,11 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import all_estimators
-from threadpoolctl import threadpool_limits
 
 import filterkit
-from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError
 from filterkit.chains import saved
-from filterkit.evaluation.folds import Design, Splits
-from filterkit.evaluation.runner import Evaluator, named_chain
+from filterkit.chains.crossfit import draw_folds
 
 BIT = ("0", "1")
 CLASSIFIERS = dict(all_estimators(type_filter="classifier"))
@@ -66,114 +65,42 @@ def weighted(batch):
     return batch.replace(weights=weights)
 
 
-def rank(scores, are_probabilities):
-    """The ranks of scores, from 0; those that differ by less than 2**-40 are equal for filterkit's measures."""
-    typical = 0.0 if are_probabilities else np.median(np.abs(scores[scores != 0]))
-    order = np.argsort(-scores, kind="stable")
-    ranks, current = np.zeros(len(scores)), 0
-    for one, other in pairwise(order):
-        size = max(min(abs(scores[one]), abs(scores[other])), typical)
-        current -= scores[one] - scores[other] > 2.0**-40 * size
-        ranks[other] = current
-    return ranks
-
-
-def plain_measures(estimator, training, test):
-    """The measures of a classifier on the rows of a test fold."""
-    weights = {} if training.weights is None else {"sample_weight": training.weights}
-    with warnings.catch_warnings(action="ignore"), threadpool_limits(1):  # as filterkit fits
-        estimator.fit(training.X, training.y, **weights)
-    y, said, w = test.y, estimator.predict(test.X), test.weights
-    has_probabilities = hasattr(estimator, "predict_proba")
-    scores = (estimator.predict_proba if has_probabilities else estimator.decision_function)(test.X)
-    codes = estimator.classes_.tolist()
-    tasks = codes
-    if len(codes) == 2:
-        totals = np.bincount(training.y, training.weights)
-        tasks = [int(totals[0] >= totals[1])]
-        if not has_probabilities:
-            scores = np.column_stack([-scores, scores])
-    ranks = {c: rank(scores[:, codes.index(c)], has_probabilities) for c in tasks}
-    by_task = {
-        "precision": [metrics.precision_score(y == c, said == c, sample_weight=w, zero_division=0) for c in tasks],
-        "recall": [metrics.recall_score(y == c, said == c, sample_weight=w) for c in tasks],
-        "f1": [metrics.f1_score(y == c, said == c, sample_weight=w) for c in tasks],
-        "auc": [metrics.roc_auc_score(y == c, ranks[c], sample_weight=w) for c in tasks],
-        "pr_auc": [metrics.average_precision_score(y == c, ranks[c], sample_weight=w) for c in tasks],
-    }
-    found = {measure: np.mean(values) for measure, values in by_task.items()}
-    found["accuracy"] = metrics.accuracy_score(y, said, sample_weight=w)
-    found["kappa"] = metrics.cohen_kappa_score(y, said, sample_weight=w)
-    found["mcc"] = metrics.matthews_corrcoef(y, said, sample_weight=w)
-    if has_probabilities:
-        p = scores[:, tasks[-1]]
-        true = np.where(y == tasks[-1], p, 1 - p) if len(tasks) == 1 else scores[np.arange(len(y)), y]
-        found["log_loss"] = np.average(-np.log(np.clip(true, 2.0**-52, 1 - 2.0**-52)), weights=w)
-        squares = (scores - (y[:, None] == codes)) ** 2
-        found["brier"] = np.average(squares.sum(axis=1) if len(codes) > 2 else squares[:, 0], weights=w)
-    return found
-
-
-SPARSE = ("text/oh0.wc.arff.gz", "text/tr23.wc.arff.gz")
 CASES = [
-    *((data, name, values, False) for data in ("breast-cancer", "fortunes") for name, values in WITH_WEIGHTS.items()),
-    *((data, name, values, True) for data in ("breast-cancer", "fortunes") for name, values in WITH_WEIGHTS.items()),
-    *(("breast-cancer", name, values, weights) for name, values in DENSE_ALONE.items() for weights in (False, True)),
-    *((data, name, values, False) for data in ("iris", "fortunes") for name, values in WITHOUT_WEIGHTS.items()),
-    *(("iris", name, values, False) for name, values in {**WITH_WEIGHTS, **DENSE_ALONE}.items()),
+    *(("iris", name) for name in (*WITH_WEIGHTS, *DENSE_ALONE, *WITHOUT_WEIGHTS, "SVC", "GaussianProcessClassifier")),
+    *(("breast-cancer", name) for name in ("LogisticRegression", "LinearSVC", "GaussianNB")),
+    *(("sparse-counts-multiclass", name) for name in ("LogisticRegression", "ComplementNB", "LinearSVC")),
 ]
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("data", "name", "values", "has_weights"), CASES)
-def test_evaluate_equals_a_plain_loop_over_the_same_folds(data, name, values, has_weights):
-    check_against_a_plain_loop(weighted(sample(data)) if has_weights else sample(data), name, values, 3)
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["uci/iris.arff", "uci/diabetes.arff", "uci/vehicle.arff", *SPARSE])
-@pytest.mark.parametrize("estimator", WITH_WEIGHTS)
-def test_evaluate_equals_a_plain_loop_on_real_data_with_weights(name, estimator):
-    batch = shared(name)
-    batch = weighted(batch.take(np.arange(0, len(batch), -(-len(batch) // 200))))
-    check_against_a_plain_loop(batch, estimator, WITH_WEIGHTS[estimator], 2)
-
-
-def check_against_a_plain_loop(batch, name, values, folds):
-    design = Design((named_chain(chain_of(name, values)),), folds=folds)
-    results = Evaluator([("d", batch)], design)
-    splits = Splits(batch.y, design)
-    for fold, part in enumerate(results.parts):
-        (result,) = results.evaluate_part(part)
-        estimator = plain_estimator(name, values)
-        expected = plain_measures(estimator, batch.take(splits.training(fold)), batch.take(splits.test(fold)))
-        found = {measure: result.values[measure] for measure in expected}
-        assert found == pytest.approx(expected, rel=0, abs=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [*WITH_WEIGHTS, *DENSE_ALONE, *WITHOUT_WEIGHTS])
-def test_rows_get_the_predictions_and_scores_of_scikit_learn(name):
-    batch = sample("iris")
-    values = {**WITH_WEIGHTS, **DENSE_ALONE, **WITHOUT_WEIGHTS}[name]
-    fitted = filterkit.chain(chain_of(name, values)).fit(batch)
-    out = fitted.transform(batch)
-    estimator = plain_estimator(name, values).fit(batch.X, batch.y)
-    assert out.X[:, 4].tolist() == estimator.predict(batch.X).tolist()
+@pytest.mark.parametrize(("data", "name"), CASES)
+def test_rows_get_the_predictions_and_scores_of_scikit_learn(data, name):
+    """With weights where the classifier takes them."""
+    batch = sample(data)
+    batch = batch.take(np.arange(0, len(batch), 3))
+    batch = batch if name in (*WITHOUT_WEIGHTS, "GaussianProcessClassifier") else weighted(batch)
+    values = {**WITH_WEIGHTS, **DENSE_ALONE, **WITHOUT_WEIGHTS}.get(name, {})
+    fitted, out = fit(chain_of(name, values), batch)
+    weights = {} if batch.weights is None else {"sample_weight": batch.weights}
+    estimator = plain_estimator(name, values).fit(batch.X, batch.y, **weights)
+    width = batch.schema.width
+    assert dense(out)[:, width].tolist() == estimator.predict(batch.X).tolist()
     method = getattr(estimator, "predict_proba", None) or estimator.decision_function
-    np.testing.assert_allclose(out.X[:, 5:], method(batch.X), rtol=0, atol=1e-12)
+    expected = method(batch.X)
+    if data == "breast-cancer":  # of its two classes, the rarer one is positive
+        expected = expected[:, :1] if expected.ndim > 1 else -expected[:, None]
+    np.testing.assert_allclose(dense(out)[:, width + 1 :], expected, rtol=0, atol=1e-12)
     kind = "probability" if hasattr(estimator, "predict_proba") else "score"
-    added = ["prediction", *(f"{kind}@{value}" for value in batch.schema.class_attribute.values)]
-    assert [a.name for a in fitted.schema.attributes][4:] == [*added, "class"]
+    labels = batch.schema.class_attribute.values[: expected.shape[1]]
+    assert [a.name for a in fitted.schema.features][width:] == ["prediction", *(f"{kind}@{each}" for each in labels)]
 
 
 @pytest.mark.parametrize("positive", [None, "malignant", "benign"])
 def test_ties_go_to_the_class_that_scikit_learn_predicts(positive):
     """Whichever class is positive: two neighbors tie."""
     batch = make([[0], [1], [4], [5]], [0, 1, 0, 1], ("malignant", "benign"), positive=positive)
-    out = filterkit.chain("predict KNeighborsClassifier --set n_neighbors=2").fit(batch).transform(batch)
-    assert out.X[:, 1].tolist() == [0, 0, 0, 0]
-    assert out.X[:, 2].tolist() == [0.5] * 4
+    out = run_chain("predict KNeighborsClassifier --set n_neighbors=2", batch)
+    assert out["prediction"] == ["malignant"] * 4 and out[f"probability@{positive or 'benign'}"] == [0.5] * 4
 
 
 def test_of_several_classes_one_can_be_positive():
@@ -192,32 +119,18 @@ def test_a_class_without_rows_has_no_column():
     assert names == [f"probability@{value}" for value in used] and len(used) == 2
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [*WITH_WEIGHTS, *DENSE_ALONE, *WITHOUT_WEIGHTS, "SVC", "GaussianProcessClassifier"])
-def test_a_saved_chain_gives_the_same_bytes(name, tmp_path):
-    batch = sample("iris")
-    fitted = filterkit.chain(f"range {chain_of(name, {})}").fit(batch)
-    path = str(tmp_path / "chain")
-    filterkit.save(fitted, path)
-    assert testing.same(filterkit.load(path).transform(batch), fitted.transform(batch))
-
-
-@pytest.mark.parametrize(
-    "words", ["predict mypack.Own --set C=3", "predict OneVsRestClassifier --set estimator=mypack.Own"]
-)
-def test_a_saved_estimator_of_another_package_needs_trust(words, tmp_path):
+def test_a_saved_estimator_of_another_package_needs_trust(tmp_path):
     (tmp_path / "mypack.py").write_text(
         "from sklearn.linear_model import LogisticRegression as Base\nclass Own(Base): pass\n"
     )
     where = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(tmp_path)}}
     iris = SAMPLES / "iris.arff"
+    words = "predict OneVsRestClassifier --set estimator=mypack.Own"
     fitted = run("--save", "m.chain", iris, *words.split(), **where)
     assert (fitted.returncode, fitted.stderr) == (0, "")
-    for trust in ([], ["--trust", "other"]):
-        refused = run(*trust, "--load", "m.chain", iris, **where)
-        hint = "predict: it names mypack.Own; if you trust that package, add --trust mypack (in Python trust=)"
-        assert (refused.returncode, refused.stdout) == (1, "")
-        assert refused.stderr == f"filterkit: m.chain: {hint}\n"
+    refused = run("--trust", "other", "--load", "m.chain", iris, **where)
+    hint = "predict: it names mypack.Own; if you trust that package, add --trust mypack (in Python trust=)"
+    assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", f"filterkit: m.chain: {hint}\n")
     loaded = run("--trust", "mypack", "--load", "m.chain", iris, **where)
     assert (loaded.returncode, loaded.stderr) == (0, "")
     assert loaded.stdout.partition("\n")[2] == fitted.stdout.partition("\n")[2]
@@ -258,29 +171,23 @@ def test_a_saved_chain_with_another_estimator_than_its_words_say_is_refused(tmp_
 # ---- values of parameters --------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("words", "estimator"),
     [
-        ("OneVsRestClassifier --set estimator=LinearSVC", OneVsRestClassifier(LinearSVC(random_state=0))),
         (
             "OneVsRestClassifier --set estimator=SVC --set estimator__kernel=linear",
             OneVsRestClassifier(SVC(kernel="linear")),
         ),
         ("sklearn.svm.LinearSVC --set C=0.25 --seed 7", LinearSVC(C=0.25, random_state=7)),
         ("LinearSVC --set random_state=5 --seed 7", LinearSVC(random_state=5)),
-        (
-            "OneVsRestClassifier --set estimator=sklearn.linear_model.LogisticRegression",
-            OneVsRestClassifier(LogisticRegression(random_state=0)),
-        ),
+        ("OneVsRestClassifier --set estimator=sklearn.svm.LinearSVC", OneVsRestClassifier(LinearSVC(random_state=0))),
     ],
 )
 def test_parameters_are_literals_or_classes(words, estimator):
     batch = sample("iris")
     out = filterkit.chain(f"predict {words}").fit(batch).transform(batch)
-    estimator.fit(batch.X, batch.y)
-    method = getattr(estimator, "predict_proba", None) or estimator.decision_function
-    np.testing.assert_allclose(out.X[:, 5:], method(batch.X), rtol=0, atol=1e-12)
+    expected = estimator.fit(batch.X, batch.y).decision_function(batch.X)
+    np.testing.assert_allclose(out.X[:, 5:], expected, rtol=0, atol=1e-12)
 
 
 def test_several_estimators_can_be_named():
@@ -344,50 +251,28 @@ def test_histogram_boosting_takes_nominal_attributes_as_categories():
         filterkit.chain("predict HistGradientBoostingClassifier").fit(mixed_columns(300, 3000))
 
 
-def one_class(batch):
-    return batch.take(np.flatnonzero(batch.y == 0))
-
-
 @pytest.mark.parametrize(
     ("words", "batch", "message"),
     [
-        (
-            "LogisticRegression",
-            with_missing,
-            r"row 1: attribute 'sepal width \(cm\)' is missing; put .*, such as impute",
-        ),
-        (
-            "LogisticRegression",
-            mixed_columns,
-            "'kind' is nominal with more than two values; .*, such as onehot",
-        ),
-        ("DecisionTreeClassifier", mixed_columns, "attribute 'kind' is nominal with more than two values"),
-        (
-            "GaussianNB",
-            lambda: sample("fortunes"),
-            "GaussianNB takes no sparse rows; put svd before it, or make",
-        ),
+        ("LogisticRegression", with_missing(), r"row 1: attribute 'sepal width \(cm\)' is missing; put .*as impute"),
+        ("DecisionTreeClassifier", mixed_columns(), "'kind' is nominal with more than two values; .*such as onehot"),
+        ("GaussianNB", sample("fortunes"), "GaussianNB takes no sparse rows; put svd before it, or make"),
         (
             "KNeighborsClassifier",
-            lambda: weighted(sample("iris")),
+            weighted(sample("iris")),
             "KNeighborsClassifier takes no weights, and a row has the weight 3; take another one",
         ),
-        ("LinearSVC", lambda: one_class(sample("iris")), "the training rows are all of one class"),
-        ("LinearSVC", lambda: sample("iris").rows(0, 0), "there are no training rows"),
-        ("LinearSVC", lambda: filterkit.read(str(SAMPLES / "iris.arff"), class_="none"), "there is nothing to predict"),
-        ("LinearSVC --set C=-1", lambda: sample("iris"), "The 'C' parameter of LinearSVC must be a float .* Got -1"),
-        (
-            "LinearSVC --set C=ten",
-            lambda: sample("iris"),
-            "The 'C' parameter of LinearSVC must be .* Got 'ten'",
-        ),
-        ("MultinomialNB", lambda: make([[-1], [2]], [0, 1]), "MultinomialNB: Negative values in data"),
+        ("LinearSVC", sample("iris").rows(0, 50), "the training rows are all of one class"),
+        ("LinearSVC", sample("iris").rows(0, 0), "there are no training rows"),
+        ("LinearSVC", sample("iris", class_="none"), "there is nothing to predict"),
+        ("LinearSVC --set C=-1", sample("iris"), "The 'C' parameter of LinearSVC must be a float .* Got -1"),
+        ("LinearSVC --set C=ten", sample("iris"), "The 'C' parameter of LinearSVC must be .* Got 'ten'"),
+        ("MultinomialNB", make([[-1], [2]], [0, 1]), "MultinomialNB: Negative values in data"),
     ],
 )
 def test_rows_that_the_classifier_does_not_take_are_refused(words, batch, message):
-    rows = batch()
     with pytest.raises(StageError, match=message):
-        filterkit.chain(f"predict {words}").fit(rows).transform(rows)
+        filterkit.chain(f"predict {words}").fit(batch).transform(batch)
 
 
 @pytest.fixture
@@ -398,9 +283,9 @@ def costs(tmp_path, monkeypatch):
     Path("3.cost").write_text("3 3\n0 1 5\n9 0 1\n10 1 0\n")
 
 
-@pytest.mark.parametrize("positive", [None, "malignant", "benign"])
+@pytest.mark.parametrize("positive", ["malignant", "benign"])
 def test_the_cheapest_of_two_classes_is_predicted(positive, costs):
-    batch = filterkit.read(str(SAMPLES / "breast-cancer.arff"), positive=positive)
+    batch = sample("breast-cancer", positive=positive)
     p = HistGradientBoostingClassifier(random_state=0, max_iter=5).fit(batch.X, batch.y).predict_proba(batch.X)
     out = filterkit.chain("predict HistGradientBoostingClassifier --set max_iter=5 --costs 2.cost").fit_transform(batch)
     expected = p[:, 0] < 9 * p[:, 1]  # whether the second class is cheaper: saying so costs 1, or else 9
@@ -409,20 +294,19 @@ def test_the_cheapest_of_two_classes_is_predicted(positive, costs):
 
 
 @pytest.mark.parametrize("rows", [150, 99])
-def test_the_cheapest_of_several_classes_is_predicted(rows, costs, tmp_path):
+def test_the_cheapest_of_several_classes_is_predicted(rows, costs):
     """Without a row of the last class it is not predicted. A saved chain does not need the file."""
     batch = sample("iris").rows(0, rows)
     chain = filterkit.chain("predict GaussianNB --set var_smoothing=2 --costs 3.cost").fit(batch)
+    filterkit.save(chain, "m.chain")
+    Path("3.cost").unlink()
     matrix = np.array([[0, 1, 5], [9, 0, 1], [10, 1, 0]])
     p = GaussianNB(var_smoothing=2).fit(batch.X, batch.y).predict_proba(batch.X)
     known = p.shape[1]
-    expected = [min(range(known), key=lambda said: row @ matrix[:known, said]) for row in p]
+    expected = (p @ matrix[:known, :known]).argmin(axis=1).tolist()
     assert expected != p.argmax(axis=1).tolist()
-    assert chain.transform(batch).X[:, 4].tolist() == expected
-    saved.save(chain, str(tmp_path / "m.chain"))
-    Path("3.cost").unlink()
-    loaded = filterkit.load(str(tmp_path / "m.chain"))
-    np.testing.assert_array_equal(loaded.transform(batch).X, chain.transform(batch).X)
+    for each in (chain, filterkit.load("m.chain")):
+        assert each.transform(batch).X[:, 4].tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -450,7 +334,6 @@ def test_costs_without_use_are_refused(words, options, message, costs):
         ("nothing.Here", "nothing.Here: No module named 'nothing'"),
         ("os.PathLike", "os.PathLike has no fit"),
         ("PCA", "PCA transforms rows; write: sklearn --class PCA"),
-        ("sklearn.decomposition.PCA", "is no classifier or regressor with scikit-learn's interface"),
         ("sklearn.covariance.EmpiricalCovariance", "is no classifier or regressor with scikit-learn's interface"),
         ("sklearn.mixture.GaussianMixture", "sklearn.mixture.GaussianMixture is no classifier or"),
         ("LinearSVC --set C", "--set must be like standardize=False, not 'C'"),
@@ -459,10 +342,15 @@ def test_costs_without_use_are_refused(words, options, message, costs):
         ("OneVsRestClassifier", "missing 1 required positional argument: 'estimator'"),
         ("BaggingClassifier --set estimator__C=1", "BaggingClassifier: .*set_params"),
         ("LinearSVC --grid C:1", "--grid must be like standardize=False, not 'C:1'"),
+        ("SVC --set decision_function_shape=ovo", "decision_function_shape=ovo has scores of pairs of classes"),
+        ("SVC --set C={{}}", "SVC: The 'C' parameter of SVC must be"),
+        ("SVC --set C=1 --set C=2", "the parameter 'C' is given twice"),
+        ("SVC --set C=1 --grid C=1,2", "the parameter 'C' is given twice"),
+        ("ClassifierChain --set estimator=GaussianNB", "ClassifierChain: name the estimator itself; each label has"),
     ],
 )
 def test_words_without_meaning_are_refused(words, message):
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(FilterkitError, match=message):
         filterkit.chain(f"predict {words}").fit(sample("iris"))
 
 
@@ -494,10 +382,9 @@ def labelled(values=BIT, rows=60):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["LogisticRegression", "LinearSVC", "RandomForestClassifier", "MLPClassifier"])
-def test_labels_are_learned_apart_or_together(name, tmp_path):
+def test_labels_are_learned_apart_or_together(name):
     batch = labelled()
-    fitted = filterkit.chain(f"predict {name}").fit(batch)
-    out = fitted.transform(batch)
+    fitted, out = fit(f"predict {name}", batch)
     scores = out.X[:, -3:]
     together = name in ("RandomForestClassifier", "MLPClassifier")
     if together:
@@ -514,8 +401,6 @@ def test_labels_are_learned_apart_or_together(name, tmp_path):
     assert (len(fitted.stages[-1].model._estimators) == 1) == together
     names = [a.name for a in out.schema.features]
     assert not out.X[:, names.index("prediction@few")].any()  # no training row has this label
-    saved.save(fitted, str(tmp_path / "chain"))
-    assert testing.same(saved.load(str(tmp_path / "chain")).transform(batch), out)
 
 
 def test_targets_of_several_values_have_an_estimator_each():
@@ -531,31 +416,18 @@ def test_targets_of_several_values_have_an_estimator_each():
 @pytest.mark.parametrize("criterion", ["accuracy", "f1", "auc"])
 def test_a_grid_is_searched_with_the_whole_chain_fitted_again(criterion):
     """`MaxAbsScaler` stands before the classifier, fitted on the rows of the other folds alone."""
-    from filterkit.chains.crossfit import draw_folds
-
     batch = sample("breast-cancer")
-    grid = [(C, penalty) for C in (0.001, 0.1, 10.0) for penalty in ("l2", "l1")]
-    words = "predict LogisticRegression --set solver=liblinear --grid C=0.001,0.1,10.0 --grid penalty=l2,l1"
+    grid = [(C, penalty) for C in (0.001, 10.0) for penalty in ("l2", "l1")]
+    words = "predict LogisticRegression --set solver=liblinear --grid C=0.001,10.0 --grid penalty=l2,l1"
     chain = filterkit.chain(f"sklearn --class MaxAbsScaler {words} --criterion {criterion} --folds 3")
     best = chain.fit(batch).stages[-1].model._estimators[0]
-    fold = draw_folds(batch.y, 3, 0)
+    scoring = {"accuracy": "accuracy", "f1": metrics.make_scorer(metrics.f1_score, pos_label=0), "auc": "roc_auc"}
     merits = []
     for C, penalty in grid:
-        merit = 0.0
-        for number in range(3):
-            plain = make_pipeline(
-                MaxAbsScaler(), LogisticRegression(C=C, penalty=penalty, solver="liblinear", random_state=0)
-            )
-            plain.fit(batch.X[fold != number], batch.y[fold != number])
-            X, positive = batch.X[fold == number], batch.y[fold == number] == 0
-            said = plain.predict(X) == 0
-            scores = plain.predict_proba(X)[:, 0]
-            merit += {
-                "accuracy": metrics.accuracy_score(positive, said),
-                "f1": metrics.f1_score(positive, said),
-                "auc": metrics.roc_auc_score(positive, scores),
-            }[criterion]
-        merits.append(round(merit, 12))
+        logistic = LogisticRegression(C=C, penalty=penalty, solver="liblinear", random_state=0)
+        plain = make_pipeline(MaxAbsScaler(), logistic)
+        folds = PredefinedSplit(draw_folds(batch.y, 3, 0))
+        merits.append(cross_val_score(plain, batch.X, batch.y, cv=folds, scoring=scoring[criterion]).mean().round(12))
     assert (best.C, best.penalty) == grid[int(np.argmax(merits))]
 
 
@@ -570,29 +442,26 @@ def test_a_criterion_without_scores_is_refused():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    ("form", "name"),
+    ("name", "sparse"),
     [
-        *(
-            ("dense", name)
-            for name in ("LogisticRegression", "MLPClassifier", "KNeighborsClassifier", "SVC", *DENSE_ALONE)
-        ),
-        *(("dense", name) for name in ("RandomForestClassifier", "NearestCentroid")),
-        *(("sparse", name) for name in ("LogisticRegression", "MLPClassifier", "KNeighborsClassifier", "ComplementNB")),
+        ("LogisticRegression", False),
+        ("MLPClassifier", False),
+        ("KNeighborsClassifier", False),
+        ("RandomForestClassifier", False),
+        ("MLPClassifier", True),
+        ("KNeighborsClassifier", True),
     ],
 )
-def test_blocks_and_jobs_do_not_change_the_scores(form, name):
-    batch = sample("digits").take(np.arange(0, 1797, 3))
-    if form == "sparse":
-        batch = sparsely(batch)
-    chain = filterkit.chain(chain_of(name, {**WITH_WEIGHTS, **DENSE_ALONE, **WITHOUT_WEIGHTS}.get(name, {})))
-    fitted = chain.fit(batch)
-    whole = fitted.transform(batch)
-    for step in (1, 7, 300):
-        rows = batch.rows(40, 40 + min(step * 20, 400))
-        parts = [rows.rows(i, min(i + step, len(rows))) for i in range(0, len(rows), step)]
+def test_blocks_do_not_change_the_scores(name, sparse):
+    """Products of matrices round their sums by how many rows there are."""
+    batch = sample("digits").take(np.arange(0, 1797, 9))
+    batch = sparsely(batch) if sparse else batch
+    fitted = filterkit.chain(chain_of(name, {**WITH_WEIGHTS, **WITHOUT_WEIGHTS}[name])).fit(batch)
+    whole = dense(fitted.transform(batch))
+    for step in (1, 7):
+        parts = [batch.rows(i, i + step) for i in range(40, 40 + 12 * step, step)]
         out = np.vstack([dense(fitted.transform(part)) for part in parts])
-        np.testing.assert_array_equal(out, dense(whole)[40 : 40 + len(rows)])
-    assert testing.same(chain.fit(batch, jobs=3).transform(batch), whole)
+        np.testing.assert_array_equal(out, whole[40 : 40 + 12 * step])
 
 
 def test_scikit_learn_is_imported_only_to_fit():
@@ -626,22 +495,6 @@ def test_rows_that_fill_up_a_block_are_rows_of_the_data(sparse):
     batch = make(np.full((6, 2), 100.0) + np.eye(6, 2), [0, 1] * 3, sparse=sparse)
     fitted = filterkit.chain("predict RadiusNeighborsClassifier --set radius=30").fit(batch)
     assert len(fitted.transform(batch)) == 6
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("SVC --set decision_function_shape=ovo", "decision_function_shape=ovo has scores of pairs of classes"),
-        ("SVC --set C={{}}", "SVC: The 'C' parameter of SVC must be"),
-        ("SVC --set C=1 --set C=2", "the parameter 'C' is given twice"),
-        ("SVC --set C=1 --grid C=1,2", "the parameter 'C' is given twice"),
-        ("ClassifierChain --set estimator=GaussianNB", "ClassifierChain: name the estimator itself; each label has"),
-    ],
-)
-def test_parameters_that_would_mislead_are_refused(words, message):
-    with pytest.raises(FilterkitError) as caught:
-        filterkit.chain(f"predict {words}").fit(sample("iris"))
-    assert str(caught.value).startswith(f"predict: {message}")
 
 
 def test_warnings_while_rows_are_predicted_name_the_stage_and_the_class(tmp_path, monkeypatch):

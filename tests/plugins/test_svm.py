@@ -6,17 +6,17 @@ import warnings
 import numpy as np
 import pytest
 from agreement import dense, make, sample, sparsely
+from cases import fit, view
 from counted import rows_in_memory
 from filterkit_plugins.svm import hyperplanes, learner
 from filterkit_plugins.svm.calibration import sigmoid
 from scipy.optimize import minimize
-from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
-from sklearn.metrics.pairwise import linear_kernel
+from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.svm import SVC
 from weka import weka
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError, testing
+from filterkit import Attribute, Batch, Schema, StageError, UsageError
 from filterkit.chains.crossfit import draw_folds, read_classes
 from filterkit.plugin import Tasks, Training
 
@@ -38,15 +38,12 @@ def plane(text, batch):
 @pytest.mark.parametrize(
     ("X", "y", "options", "w", "b"),
     [
-        # The widest margin between 1 and 3 is ±1 about 2.
-        ([[1], [3]], [0, 1], "--c 100", [1], -2),
+        # The widest margin between 3 and 1 is ±1 about 2.
         ([[3], [1]], [0, 1], "--c 100", [-1], 2),
         # Between the columns x = 0 and x = 2, whatever y is.
         ([[0, 0], [0, 1], [2, 0], [2, 1]], [0, 0, 1, 1], "--c 100", [1, 0], -1),
         # Both multipliers end at C = 0.1: w = 0.1 (3 - 1), and b is half-way between what the two rows would have.
         ([[1], [3]], [0, 1], "--c 0.1", [0.2], -0.4),
-        # Of overlapping rows that are symmetric about 1.5, all four multipliers end at C: w = C (3 + 1 - 2 - 0).
-        ([[0], [2], [1], [3]], [0, 0, 1, 1], "--c 0.25", [0.5], -0.75),
         # A dearer slack makes the margin no narrower than where it leaves out 0 and 3, 1.5 away.
         ([[0], [2], [1], [3]], [0, 0, 1, 1], "", [2 / 3], -1),
     ],
@@ -74,7 +71,7 @@ def varied(name):
     return batch if "weighted" not in name else batch.replace(weights=np.arange(len(batch)) % 4 / 2)
 
 
-SETS = ["breast-cancer", "breast-cancer-weighted", "iris", "digits", "fortunes", "sparse-counts-multiclass", "labels"]
+SETS = ["breast-cancer-weighted", "iris", "fortunes", "labels"]
 
 
 @pytest.mark.parametrize("libsvm_rows", [0, 4_000])
@@ -82,8 +79,6 @@ SETS = ["breast-cancer", "breast-cancer-weighted", "iris", "digits", "fortunes",
 def test_decisions_equal_those_of_scikit_learn(name, libsvm_rows, monkeypatch):
     monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", libsvm_rows)
     batch = varied(name)
-    if name == "digits":  # standardized, some columns are empty
-        batch = filterkit.chain("impute").fit(batch).transform(batch)
     fitted = filterkit.chain("svm --c 2").fit(batch)
     scores = fitted.stages[0].scores(batch)
     truth = fitted.stages[0].tasks.truth(batch)
@@ -97,47 +92,6 @@ def test_decisions_equal_those_of_scikit_learn(name, libsvm_rows, monkeypatch):
         expected = peer.decision_function(batch.X)
         # Both stop where no pair of rows violates the optimum by more than 1e-3, a margin being 1.
         np.testing.assert_allclose(scores[:, task], expected, rtol=1e-3, atol=1e-3 * abs(expected).max())
-
-
-@pytest.mark.parametrize("shift", [-30.0, 0.5, 7.0])
-@pytest.mark.parametrize("seed", range(5))
-def test_the_intercept_is_not_penalised(seed, shift):
-    random = np.random.default_rng(seed)
-    X, y = random.normal(size=(12, 2)), np.array([0, 1] * 6)
-    w, b = plane("svm", make(X, y))
-    moved_w, moved_b = plane("svm", make(X + shift, y))
-    assert moved_w == pytest.approx(w, abs=2e-3)
-
-    def objective(w, b, X):
-        return w @ w / 2 + np.maximum(1 - (2 * y - 1) * (X @ w + b), 0).sum()
-
-    least = objective(w, b, X)
-    assert objective(moved_w, moved_b, X + shift) == pytest.approx(least, rel=1e-3)
-    for step in (-0.1, 0.1):
-        assert objective(w, b + step, X) > least - 1e-3
-
-
-def test_weights_count_as_rows():
-    random = np.random.default_rng(3)
-    X, y = random.normal(size=(20, 3)), random.integers(0, 2, 20)
-    weights = random.integers(1, 4, 20)
-    weighted = plane("svm", make(X, y, weights=weights, positive="yes"))
-    repeated = plane("svm", make(np.repeat(X, weights, axis=0), np.repeat(y, weights), positive="yes"))
-    plain = plane("svm", make(X, y, positive="yes"))
-    assert weighted[0] == pytest.approx(repeated[0], abs=2e-3)
-    assert abs(weighted[0] - plain[0]).max() > 2e-2
-
-
-@pytest.mark.parametrize("libsvm_rows", [0, 4_000])
-@pytest.mark.parametrize("options", ["", "--calibrate", "--c 0.1,1,10 --criterion f1"])
-def test_blocks_and_jobs_do_not_change_the_model(options, libsvm_rows, monkeypatch):
-    monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", libsvm_rows)
-    for name in ("iris", "sparse-counts-multiclass"):
-        batch = sample(name)
-        parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
-        chain = filterkit.chain(f"range svm {options}")
-        whole = chain.fit(batch).transform(batch)
-        assert testing.same(whole, chain.fit(iter(parts), jobs=2, memory=1 << 16).transform(batch))
 
 
 # ---- the choice of C --------------------------------------------------------------------------------------
@@ -182,24 +136,19 @@ def measure(criterion, truth, scores):
     several = truth.shape[1] > 1
     predicted = np.eye(truth.shape[1])[scores.argmax(axis=1)] if several else scores > 0
     if criterion == "accuracy":
-        return (
-            accuracy_score(truth.argmax(axis=1), predicted.argmax(axis=1))
-            if several
-            else accuracy_score(truth, predicted)
-        )
-    each = f1_score if criterion == "f1" else roc_auc_score
-    judged = predicted if criterion == "f1" else scores
-    return np.mean([each(t, s) for t, s in zip(truth.T, judged.T)])
+        return (truth == predicted).all(axis=1).mean()
+    if criterion == "f1":
+        return f1_score(truth, predicted, average="macro")
+    return roc_auc_score(truth, scores, average="macro")
 
 
 COSTS = [0.003, 0.03, 0.3, 3.0]
 
 
-@pytest.mark.parametrize("criterion", ["accuracy", "f1", "auc"])
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("classes", "criterion"), [(2, "accuracy"), (3, "accuracy"), (3, "f1"), (3, "auc")])
 def test_the_best_c_is_found_by_trials(classes, criterion):
     chosen = set()
-    for seed in range(4):
+    for seed in range(2):
         batch = noisy(classes, seed=seed)
         values, _, _ = tried("standardize shape", batch, COSTS, criterion, 3, seed)
         best = COSTS[np.flatnonzero(values > values.max() - 1e-12)[0]]
@@ -209,7 +158,7 @@ def test_the_best_c_is_found_by_trials(classes, criterion):
         expected = model(f"standardize shape svm --c {best}", batch)
         assert (got.coefficients == expected.coefficients).all() and (got.intercepts == expected.intercepts).all()
         chosen.add(best)
-    assert len(chosen) > 1, "nothing is tested where it is always the same"
+    assert chosen != {COSTS[0]}, "nothing is tested where it is always the smallest"
 
 
 def test_of_equally_good_values_the_smallest_c_is_taken():
@@ -296,12 +245,13 @@ def test_labels_are_tuned_together():
     assert (got.coefficients == model(f"svm --c {best}", batch).coefficients).all()
 
 
-def test_one_c_needs_no_trials():
-    stage = filterkit.chain("svm --c 3").stages[0]
-    assert stage.inner_folds() == 0
-    assert filterkit.chain("svm --c 3,3.0").stages[0].inner_folds() == 0
-    assert filterkit.chain("svm --c 3 --calibrate --folds 4 --seed 9").stages[0].inner_folds() == 4
-    assert filterkit.chain("svm --c 1,3 --seed 9").stages[0].inner_seed() == 9
+@pytest.mark.parametrize(
+    ("options", "folds"),
+    [("--c 3", 0), ("--c 3,3.0", 0), ("--c 3 --calibrate --folds 4", 4), ("--c 1,3", 5), ("--threshold f1", 5)],
+)
+def test_one_c_needs_no_trials(options, folds):
+    stage = filterkit.chain(f"svm {options} --seed 9").stages[0]
+    assert (stage.inner_folds(), stage.inner_seed()) == (folds, 9)
 
 
 # ---- probabilities ----------------------------------------------------------------------------------------
@@ -328,13 +278,12 @@ def test_a_sigmoid_worked_by_hand():
     assert (a, b) == (pytest.approx(-np.log(2) * 1e-6, rel=1e-6), pytest.approx(np.log(2) * 100, rel=1e-6))
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_sigmoids_are_the_minimum_of_platts_loss(seed):
-    random = np.random.default_rng(seed)
-    rows = int(random.integers(3, 60))
-    positive = random.random(rows) < random.random()
-    positive[:2] = [True, False]
-    scores = random.normal(size=rows) + positive * random.choice([-1, 0, 1, 8])  # apart, mixed, the wrong way round
+@pytest.mark.parametrize("apart", [-1, 0, 8])
+def test_sigmoids_are_the_minimum_of_platts_loss(apart):
+    """For scores that are the wrong way round, mixed, or apart."""
+    random = np.random.default_rng(apart + 1)
+    positive = np.arange(40) % 3 == 0
+    scores = random.normal(size=40) + positive * apart
     expected, loss = platt(scores, positive)
     for unit in (1, 1e-5, 1e5):
         a, b = sigmoid(scores * unit, positive)
@@ -354,38 +303,27 @@ def test_sigmoids_of_uninformative_scores_are_constant(positive):
     assert 1 / (1 + np.exp(a * scores + b)) == pytest.approx([mean] * 4, rel=1e-4)
 
 
-@pytest.mark.parametrize("score", [0.0, -1.0])
-def test_equal_scores_cause_no_warning(score):
-    with warnings.catch_warnings(action="error"):
-        sigmoid(np.full(4, score), np.array([True, False, False, False]))
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 def test_calibration_uses_the_scores_of_held_out_rows(classes):
     batch = noisy(classes)
     values, truth, scores = tried("standardize", batch, [0.03, 3.0], "accuracy", 4, 2)
     best = int(values.argmax())
-    fitted = filterkit.chain("standardize svm --c 0.03,3 --calibrate --folds 4 --seed 2").fit(batch)
-    got = fitted.stages[1].model
-    plain = model(f"standardize svm --c {[0.03, 3][best]}", batch)
+    fitted, out = fit("standardize svm --c 0.03,3 --calibrate --folds 4 --seed 2", batch)
+    got, plain = fitted.stages[1].model, model(f"standardize svm --c {[0.03, 3][best]}", batch)
     assert (got.coefficients == plain.coefficients).all()
     for task in range(truth.shape[1]):
         expected = platt(scores[best][:, task], truth[:, task])[0]
         assert got.sigmoids[:, task] == pytest.approx(expected, rel=5e-3, abs=5e-3)  # those scores are SVC's
-    out = fitted.transform(batch)
-    names = [a.name for a in out.schema.features][7:]
-    assert names == (["probability@a"] if classes == 2 else ["probability@a", "probability@b", "probability@c"])
-    probability = out.X[:, 7:]
     raw = plain.scores(filterkit.chain("standardize").fit(batch).transform(batch).X)
     expected = 1 / (1 + np.exp(raw * got.sigmoids[0] + got.sigmoids[1]))
+    found = view(out)
     if classes == 3:
-        expected = expected / expected.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(probability.sum(axis=1), 1, rtol=1e-12)
-        assert out.X[:, 6].tolist() == probability.argmax(axis=1).tolist()
+        expected /= expected.sum(axis=1, keepdims=True)
+        assert found["prediction"] == ["abc"[code] for code in expected.argmax(axis=1)]
     else:
-        assert out.X[:, 6].tolist() == np.where(probability[:, 0] > 0.5, 0, 1).tolist()
-    np.testing.assert_allclose(probability, expected, rtol=1e-9)
-    assert ((probability >= 0) & (probability <= 1)).all()
+        assert found["prediction"] == ["a" if p > 0.5 else "b" for p in expected[:, 0]]
+    for name, probabilities in zip("abc", expected.T):
+        assert found[f"probability@{name}"] == pytest.approx(probabilities, rel=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning")  # see above: no row has the last label
@@ -402,33 +340,31 @@ def test_each_label_is_calibrated_separately():
 # ---- refused ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "text", ["0", "-1", "1,0", "1,-1", "inf", "1,inf", "nan", "1,nan", "1,,2", "", "a", "1;2", "1e400", "1e-400"]
-)
+@pytest.mark.parametrize("text", ["0", "-1", "1,inf", "1,nan,100", "1,,2", "", "a", "1e400", "1e-400"])
 def test_invalid_costs_are_refused(text):
     with pytest.raises(UsageError) as caught:
         filterkit.Chain.parse(["svm", "--c", text])
     assert str(caught.value) == f"svm: --c must be a number above 0, or several as 0.1,1,10, not '{text}'"
 
 
-def test_a_cost_that_is_no_number_is_named():
-    for many in range(2, 40):
-        text = ",".join([*map(str, range(1, many)), "nan", "100"])
-        with pytest.raises(UsageError):
-            filterkit.chain(f"svm --c {text}")
-
-
-@pytest.mark.parametrize("text", ["svm --criterion recall", "svm --folds 1", "svm --seed -1"])
-def test_invalid_options_are_refused(text):
-    with pytest.raises(UsageError):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("svm --criterion recall", "'recall' is not one of"),
+        ("svm --folds 1", "--folds must be at least 2"),
+        ("svm --seed -1", "--seed must be at least 0"),
+        *((f"svm --class-weights '{text}'", "balanced, or weights above 0") for text in ("", "a", "a=0", "a=x", "=2")),
+    ],
+)
+def test_invalid_options_are_refused(text, message):
+    with pytest.raises(UsageError, match=message):
         filterkit.chain(text)
 
 
-@pytest.mark.parametrize("options", ["--c 1,10", "--calibrate"])
-def test_trials_are_refused_if_no_row_can_be_held_out(options):
-    with pytest.raises(StageError) as caught:
-        model(f"svm {options}", make([[0], [1], [2]], [0, 1, 2], "abc"))
-    assert str(caught.value) == "svm: no class has two training rows, so that one could be held out"
+def test_trials_are_refused_if_no_row_can_be_held_out():
+    for options in ("--c 1,10", "--calibrate"):
+        with pytest.raises(StageError, match="svm: no class has two training rows, so that one could be held out"):
+            model(f"svm {options}", make([[0], [1], [2]], [0, 1, 2], "abc"))
 
 
 def test_a_trial_without_training_rows_is_reported():
@@ -483,7 +419,7 @@ def test_the_hyperplane_equals_that_of_weka_smo(weka36, tmp_path):
 TIMES = make([[1600000000000], [1600000000001], [1600000000007], [1600000001000]], [0, 1, 0, 1])
 
 
-@pytest.mark.parametrize("text", ["svm", "svm --c 1,10 --folds 2", "aisvm", "normal", "normal --model logistic"])
+@pytest.mark.parametrize("text", ["svm --c 1,10 --folds 2", "aisvm", "normal", "normal --model logistic"])
 def test_rows_that_differ_in_the_last_digits_only_are_refused(text):
     """libsvm would not terminate, or would fit rounding errors."""
     for sparse in (False, True):
@@ -492,52 +428,37 @@ def test_rows_that_differ_in_the_last_digits_only_are_refused(text):
     filterkit.chain(f"standardize {text}").fit(TIMES)
 
 
-@pytest.mark.parametrize("text", ["svm", "svm --c 1,10 --folds 2", "aisvm", "normal"])
-@pytest.mark.parametrize("libsvm_rows", [0, 4_000])
-def test_a_solution_that_takes_too_many_steps_is_an_error(text, libsvm_rows, monkeypatch):
-    monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", libsvm_rows)
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("text", ["svm --c 1,10 --folds 2", "aisvm", "normal"])
+def test_a_solution_that_takes_too_many_steps_is_an_error(text, monkeypatch):
     monkeypatch.setattr(hyperplanes, "_LIBSVM_STEPS", 3)
     monkeypatch.setattr(hyperplanes, "_NEWTON_STEPS", 3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(StageError, match=r"no solution for C=.* in 3 Newton steps; choose a smaller C, or put"):
-            filterkit.chain(text).fit(varied("breast-cancer"))
+    with pytest.raises(StageError, match=r"no solution for C=.* in 3 Newton steps; choose a smaller C, or put"):
+        filterkit.chain(text).fit(varied("breast-cancer"))
 
 
-@pytest.mark.parametrize("text", ["svm --c 1e20", "normal --cost 1e18"])
-@pytest.mark.parametrize("libsvm_rows", [0, 4_000])
-def test_a_very_large_c_asks_for_a_smaller_one(text, libsvm_rows, monkeypatch):
+def test_a_very_large_c_asks_for_a_smaller_one(monkeypatch):
     """Without a check of rounding, Newton's method would take coefficients of 10^16 for a solution."""
-    monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", libsvm_rows)
-    monkeypatch.setattr(hyperplanes, "_LIBSVM_STEPS", 100_000)
+    monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", 0)
     with pytest.raises(StageError, match=r"no solution for C=1e\+.* choose a smaller C"):
-        filterkit.chain(text).fit(sample("iris"))
+        filterkit.chain("svm --c 1e20").fit(noisy())
 
 
-@pytest.mark.parametrize("text", ["svm --c 10", "svm --c 1,10 --folds 2", "normal --cost 10"])
-def test_newton_steps_finish_what_libsvm_does_not(text, monkeypatch):
-    batch = sample("iris")
-    expected = filterkit.chain(text).fit(batch).transform(batch)
+def test_newton_steps_finish_what_libsvm_does_not(monkeypatch):
+    batch, chain = sample("iris"), filterkit.chain("svm --c 1,10 --folds 2")
+    expected = chain.fit(batch).transform(batch)
     monkeypatch.setattr(hyperplanes, "_LIBSVM_STEPS", 3)
-    found = filterkit.chain(text).fit(batch).transform(batch)
-    np.testing.assert_allclose(found.X, expected.X, rtol=0.02, atol=0.02)
-
-
-@pytest.mark.parametrize("name", ["breast-cancer", "fortunes"])
-def test_the_bound_changes_no_solution(name):
-    batch = varied(name)
-    fitted = filterkit.chain("svm").fit(batch).stages[0]
-    peer = SVC(kernel="precomputed").fit(linear_kernel(batch.X), fitted.tasks.truth(batch)[:, 0])
-    assert fitted.model.intercepts.tolist() == peer.intercept_.tolist()
+    np.testing.assert_allclose(chain.fit(batch).transform(batch).X, expected.X, rtol=0.02, atol=0.02)
 
 
 def test_sigmoids_cause_no_warning():
     """For almost random scores, scikit-learn warns that its last step changed nothing."""
     scores = np.array([1, 0, 1, 0, 0, 0, 1, -2, 0, 2, 1, -1, -1, -1, 0, 1.0])
     positive = np.array([0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1], bool)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert sigmoid(scores, positive) == pytest.approx((0, 0))
+        for score in (0.0, -1.0):
+            sigmoid(np.full(4, score), np.array([True, False, False, False]))
 
 
 def test_a_sigmoid_of_very_large_scores_is_that_of_small_ones():
@@ -566,25 +487,14 @@ def test_class_weights_are_those_of_scikit_learn(libsvm_rows, monkeypatch):
         np.testing.assert_allclose(np.append(w, b), np.append(reference.coef_, reference.intercept_), atol=5e-3)
 
 
-@pytest.mark.parametrize(("no", "yes"), [(7, 3), (83, 10), (10, 3), (30, 30), (1, 49)])
+@pytest.mark.parametrize(("no", "yes"), [(83, 10), (1, 49)])
 def test_of_intercepts_that_are_equally_good_the_middle_is_taken(no, yes):
     """With so small a C each row is inside the margin, and as the weights of both classes have the same sum, any b
     from -1 to 1 - w is equally good. Rounding of the sums must not choose an end."""
     batch = make(np.repeat([[0.0], [1.0]], [no, yes], axis=0), np.repeat([0, 1], [no, yes]), ("no", "yes"))
     w, b = plane("svm --c 0.001 --class-weights balanced", batch)
-    length = 0.001 * (no + yes) / 2
-    assert abs(w) == pytest.approx(length)
+    assert abs(w) == pytest.approx(0.001 * (no + yes) / 2)
     assert b == pytest.approx(-w / 2, abs=1e-9)
-
-
-def test_balanced_weights_of_few_rows_rank_held_out_rows_and_calibrate_them():
-    rng = np.random.default_rng(2)
-    y = (np.arange(93) % 9 == 0).astype(int)
-    batch = make(rng.normal(size=(93, 40)) + 1.2 * y[:, None], y, ("no", "yes"))
-    train, rest = batch.rows(0, 60), batch.rows(60, 93)
-    fitted = filterkit.chain("l2 svm --c 0.01 --calibrate --class-weights balanced").fit(train)
-    p = fitted.transform(rest).X[:, -1]
-    assert p[rest.y == 1].min() > p[rest.y == 0].mean()
 
 
 def test_balanced_weights_of_several_classes_are_by_class():
@@ -594,13 +504,6 @@ def test_balanced_weights_of_several_classes_are_by_class():
     np.testing.assert_array_equal(found.coefficients, model("svm", batch.replace(weights=weights)).coefficients)
 
 
-@pytest.mark.parametrize("text", ["", "yes", "yes=0", "yes=-1", "yes=x", "=2", "yes=inf"])
-def test_class_weights_must_be_positive_numbers(text):
-    with pytest.raises(UsageError, match="--class-weights must be balanced, or weights above 0"):
-        learner.Svm(class_weights=text)
-
-
 def test_class_weights_name_a_class():
-    batch = make([[0.0], [1.0], [2.0]], [0, 1, 1], ("no", "yes"))
     with pytest.raises(StageError, match=r"--class-weights: 'maybe' is not one of (yes, no|no, yes)"):
-        model("svm --class-weights maybe=2", batch)
+        model("svm --class-weights maybe=2", make([[0.0], [1.0], [2.0]], [0, 1, 1]))

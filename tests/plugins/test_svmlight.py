@@ -115,13 +115,6 @@ def test_what_it_cannot_hold_is_said(tmp_path):
         filterkit.write(make([[1.0], [2.0]], [0, -1]), tmp_path / "x.svm")
 
 
-def test_output_is_the_same_to_the_byte_however_work_is_cut(tmp_path):
-    filterkit.write(sample("fortunes"), tmp_path / "x.svm")
-    ways = [(), ("--jobs", "1", "--block-size", "500"), ("--engine", "processes", "--block-size", "2KB")]
-    found = {run(*way, "--to", "libsvm", "x.svm", "l2", cwd=tmp_path).stdout for way in ways}
-    assert len(found) == 1 and found.pop().count("\n") == len(sample("fortunes"))
-
-
 @pytest.mark.parametrize("row", ["1 1:2 2:9007199254740993", "9007199254740993 1:2"])
 def test_whole_numbers_that_would_be_rounded_are_refused(row, tmp_path):
     path = tmp_path / "x.svm"
