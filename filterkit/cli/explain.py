@@ -9,8 +9,8 @@ from filterkit.chains.budget import spool_share, statistic_share
 from filterkit.chains.explain import Explanation, explain, format_bytes
 from filterkit.cli.inputs import Work, open_input, training_rows
 from filterkit.cli.plan import Job, check
-from filterkit.cli.printing import print_found
-from filterkit.cli.text_table import aligned
+from filterkit.cli.shell.printing import print_found
+from filterkit.cli.shell.text_table import aligned
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError, quoted, visible
 

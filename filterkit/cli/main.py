@@ -30,8 +30,8 @@ from filterkit.cli.options import (
     seed,
     target_options,
 )
-from filterkit.cli.printing import JSON
-from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
+from filterkit.cli.shell.printing import JSON
+from filterkit.cli.shell.signals import end_at_once, end_by_unwinding, ended
 from filterkit.errors import FilterkitError, StageError, UsageError, or_of_a_file, quoted, suggestion, unexpected
 from filterkit.messages import draw, message_of, say, show_warnings
 from filterkit.plugin.parsing import check_once, stage_command
@@ -210,7 +210,7 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
         _answer_nothing(context)
     first, rest = words[0], list(words[1:])
     if first in known.subcommands:
-        from filterkit.cli.subcommand import run_subcommand
+        from filterkit.cli.subcommands.run import run_subcommand
 
         defaults = {} if found is None else found.of_command(first, known.subcommands[first])
         if found is not None:
@@ -228,7 +228,7 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
 
 def _answer_nothing(context: click.Context) -> NoReturn:
     """Answer a command line without INPUT: print the help, or say what is missing if there are options."""
-    from filterkit.cli.subcommand import given_options
+    from filterkit.cli.subcommands.run import given_options
 
     if any(given_options(context)):
         raise UsageError("INPUT is missing; see: filterkit --help")

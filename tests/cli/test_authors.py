@@ -383,7 +383,7 @@ def test_new_plugin_writes_a_file_of_each_kind_that_conforms(kind, tmp_path):
 
 
 def test_the_help_of_new_plugin_lists_every_kind():
-    from filterkit.cli.new_plugin import KINDS
+    from filterkit.cli.subcommands.new_plugin import KINDS
 
     assert set(WORDS) == set(KINDS)
     said = run("new-plugin", "--help").stdout

@@ -17,7 +17,7 @@ from pyarrow import csv, parquet
 
 from filterkit import Attribute
 from filterkit.cli import completion
-from filterkit.cli.shells import split
+from filterkit.cli.shell.shells import split
 from filterkit.formats.base import FileFormat, Opening, Table
 
 pytestmark = pytest.mark.posix

@@ -26,8 +26,8 @@ from filterkit.cli.options import (
     target_options,
 )
 from filterkit.cli.places import Goal, check_goals
-from filterkit.cli.printing import JSON, print_found
-from filterkit.cli.text_table import aligned, cut
+from filterkit.cli.shell.printing import JSON, print_found
+from filterkit.cli.shell.text_table import aligned, cut
 from filterkit.counts.thresholds import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
 from filterkit.files.output import open_output

@@ -25,8 +25,8 @@ from filterkit.cli.options import (
     jobs,
     target_options,
 )
-from filterkit.cli.printing import JSON, print_found
-from filterkit.cli.text_table import Heading, aligned, cut
+from filterkit.cli.shell.printing import JSON, print_found
+from filterkit.cli.shell.text_table import Heading, aligned, cut
 from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets

@@ -6,8 +6,16 @@ import click
 
 from filterkit.cli.options import SETTINGS
 from filterkit.cli.places import Goal, check_goals, check_page
-from filterkit.cli.printing import JSON
-from filterkit.cli.results import FIGURE, MEASURE, PLOT, CommandWithMeasures, show, shown_measures, write_page
+from filterkit.cli.shell.printing import JSON
+from filterkit.cli.subcommands.results import (
+    FIGURE,
+    MEASURE,
+    PLOT,
+    CommandWithMeasures,
+    show,
+    shown_measures,
+    write_page,
+)
 from filterkit.errors import UsageError
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from filterkit.cli.options import SETTINGS
-from filterkit.cli.printing import JSON, print_found
-from filterkit.cli.text_table import aligned
+from filterkit.cli.shell.printing import JSON, print_found
+from filterkit.cli.shell.text_table import aligned
 from filterkit.errors import UsageError, or_of_a_file, quoted, suggestion, visible
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import describe_options

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from filterkit.cli.options import SETTINGS
-from filterkit.cli.printing import JSON, print_found
-from filterkit.cli.text_table import aligned
+from filterkit.cli.shell.printing import JSON, print_found
+from filterkit.cli.shell.text_table import aligned
 from filterkit.errors import visible
 from filterkit.plugin.registry import Plugin, Registry
 

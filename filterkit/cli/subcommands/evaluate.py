@@ -22,8 +22,8 @@ from filterkit.cli.options import (
     seed,
 )
 from filterkit.cli.places import Goal, check_goals, is_page
-from filterkit.cli.printing import JSON
-from filterkit.cli.results import (
+from filterkit.cli.shell.printing import JSON
+from filterkit.cli.subcommands.results import (
     FIGURE,
     MEASURE,
     PLOT,
@@ -33,7 +33,7 @@ from filterkit.cli.results import (
     shown_measures,
     write_page,
 )
-from filterkit.cli.subcommand import BEFORE
+from filterkit.cli.subcommands.run import BEFORE
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine

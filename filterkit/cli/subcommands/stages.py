@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from filterkit.cli.options import SETTINGS, TRUST
-from filterkit.cli.printing import JSON, print_found
-from filterkit.cli.text_table import Heading, aligned, cut
+from filterkit.cli.shell.printing import JSON, print_found
+from filterkit.cli.shell.text_table import Heading, aligned, cut
 from filterkit.errors import FilterkitError, visible
 from filterkit.messages import say
 from filterkit.plugin.parsing import stage_command

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from filterkit.cli.text_table import Heading
+from filterkit.cli.shell.text_table import Heading
 from filterkit.errors import visible
 from filterkit.messages import HEADING, colored, has_color
 

@@ -11,8 +11,8 @@ import numpy as np
 from click.core import ParameterSource
 
 from filterkit.cli.comments import shell_line
-from filterkit.cli.printing import print_found
-from filterkit.cli.text_table import aligned
+from filterkit.cli.shell.printing import print_found
+from filterkit.cli.shell.text_table import aligned
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.comparison import pairs_to_test
 from filterkit.evaluation.measures import MEANINGS, MEASURES, check_measure
