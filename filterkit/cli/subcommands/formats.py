@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,78 +30,61 @@ def formats(known: Registry, names: tuple[str, ...], as_json: bool) -> None:
         if name not in kinds:
             hint = suggestion(name, [*kinds]) or "; see: filterkit formats"
             raise UsageError(f"formats: no format {quoted(name)}{or_of_a_file(hint, False)}")
-    asked = list(names or sorted(kinds))
-    print_found(
-        as_json,
-        lambda: {"formats": [_about(name, kinds[name]) for name in asked]},
-        lambda: _lines(asked, kinds) if names else _listed(asked, kinds),
-    )
+    document = {"formats": [_describe(name, kinds[name]) for name in names or sorted(kinds)]}
+    print_found(as_json, document, _explain if names else _list)
 
 
-def _about(name: str, kind: Any) -> dict[str, Any]:
-    """What ``--json`` says of a format."""
+def _describe(name: str, kind: Any) -> dict[str, Any]:
+    """Describe a format for the document."""
     return {
         "name": name,
         "title": kind.title,
         "read": kind.is_read(),
         "written": kind.is_written(),
         "endings": list(kind.endings),
+        "help": inspect.getdoc(kind) or "",
+        "losses": list(kind.losses),
         "options": describe_options(kind),
     }
 
 
-def _lines(names: list[str], kinds: dict[str, Any]) -> Iterator[str]:
-    """All about some formats."""
-    for name in names:
-        yield from map(visible, _explained(name, kinds[name]).splitlines())
-
-
-def _listed(names: list[str], kinds: dict[str, Any]) -> Iterator[str]:
-    """A line for each format."""
-    rows = [["format", "title", "use", "endings"]]
-    for name in names:
-        kind = kinds[name]
-        rows.append([name, kind.title, _ways(kind), _endings(kind)])
-    yield from aligned(rows, range(4))
+def _list(document: dict[str, Any]) -> Iterator[str]:
+    """Write a line for each format."""
+    rows = [[each["name"], each["title"], _use(each), _endings(each)] for each in document["formats"]]
+    yield from aligned([["format", "title", "use", "endings"], *rows], range(4))
     yield ""
     yield "All about one: filterkit formats NAME"
 
 
-def _ways(kind: Any) -> str:
-    ways = {"read": kind.is_read(), "written": kind.is_written()}
-    return ", ".join(way for way, holds in ways.items() if holds)
+def _explain(document: dict[str, Any]) -> Iterator[str]:
+    """Write all about each format."""
+    for each in document["formats"]:
+        yield f"{each['name']}: {each['title']} ({_endings(each)}), {_use(each)}"
+        if each["help"]:
+            yield from ("", *map(visible, each["help"].splitlines()))
+        if each["losses"]:
+            yield from ("", f"It cannot store: {', '.join(each['losses'])}.")
+        if each["options"]:
+            yield from ("", f"Options, as in {each['name']}:{each['options'][0]['option']}=VALUE:")
+        for option in each["options"]:
+            several = " Repeatable: a comma separates values." if option["repeatable"] else ""
+            choices = f"  [one of: {' '.join(map(_shown, option['choices']))}]" if option["choices"] else ""
+            default = "" if option["default"] in (None, []) else f"  [default: {_shown(option['default'])}]"
+            yield f"  {option['option']:<10}  {option['help']}{several}{choices}{default}"
 
 
-def _endings(kind: Any) -> str:
-    return ", ".join("a folder" if ending == "/" else ending for ending in kind.endings)
+def _use(each: dict[str, Any]) -> str:
+    return ", ".join(use for use in ("read", "written") if each[use])
 
 
-def _explained(name: str, kind: Any) -> str:
-    """What there is to say about a format."""
-    import inspect
-
-    lines = [f"{name}: {kind.title} ({_endings(kind)}), {_ways(kind)}"]
-    if documentation := inspect.getdoc(kind):
-        lines += ["", *documentation.splitlines()]
-    if kind.losses:
-        lines += ["", f"It cannot store: {', '.join(kind.losses)}."]
-    fields = dataclasses.fields(kind)
-    if fields:
-        lines += ["", f"Options, as in {name}:{kind.shown(fields[0])}=VALUE:"]
-    for field in fields:
-        default = field.default
-        shown = "" if default in (None, ()) else f"  [default: {_shown(default)}]"
-        choices = field.metadata["choices"]
-        words = f"  [one of: {' '.join(map(_shown, choices))}]" if choices else ""
-        several = " Repeatable: a comma separates values." if default == () or isinstance(default, tuple) else ""
-        lines.append(f"  {kind.shown(field):<10}  {field.metadata['help']}{several}{words}{shown}")
-    return "\n".join(lines)
+def _endings(each: dict[str, Any]) -> str:
+    return ", ".join("a folder" if ending == "/" else ending for ending in each["endings"])
 
 
 def _shown(value: Any) -> str:
-    """A default value as a user would write it."""
+    """Return a value as a user would write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, tuple):
+    if isinstance(value, list):
         return ",".join(value)
     return {"\t": "tab", ",": "comma"}.get(value, str(value))

@@ -20,12 +20,11 @@ from filterkit.plugin.registry import Plugin, Registry
 @click.pass_obj
 def plugins(known: Registry, as_json: bool, debug: bool) -> None:
     """List all plugins, what each offers, and whether it works."""
-    found = known.plugins
-    print_found(as_json, lambda: {"plugins": [_about(plugin, debug) for plugin in found]}, lambda: _lines(found, debug))
+    print_found(as_json, {"plugins": [_describe(plugin, debug) for plugin in known.plugins]}, _lines)
 
 
-def _about(plugin: Plugin, debug: bool) -> dict[str, Any]:
-    """What ``--json`` says of a plugin."""
+def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:
+    """Describe a plugin for the document."""
     return {
         "name": plugin.name,
         "origin": plugin.origin,
@@ -37,25 +36,21 @@ def _about(plugin: Plugin, debug: bool) -> dict[str, Any]:
     } | ({"trace": plugin.trace or None} if debug else {})
 
 
-def _lines(plugins: list[Plugin], debug: bool) -> Iterator[str]:
-    """A line for each plugin, below a head."""
-    states = [f"broken: {plugin.problem}" if plugin.problem else _offers(plugin) for plugin in plugins]
-    rows = [[plugin.name, plugin.origin, state] for plugin, state in zip(plugins, states)]
-    head, *lines = aligned([["plugin", "of", "offers"], *rows], range(3))
+def _lines(document: dict[str, Any]) -> Iterator[str]:
+    """Write a line for each plugin, below a head, and its traceback below it."""
+    plugins = document["plugins"]
+    head, *lines = aligned(
+        [["plugin", "of", "offers"], *([p["name"], p["origin"], _state(p)] for p in plugins)], range(3)
+    )
     yield head
     for plugin, line in zip(plugins, lines):
         yield line
-        if debug:
-            yield from map(visible, plugin.trace.splitlines())
+        yield from map(visible, (plugin.get("trace") or "").splitlines())
 
 
-def _offers(plugin: Plugin) -> str:
-    """What a plugin offers, in one line."""
-    return ", ".join(
-        [
-            *(stage.name for stage in plugin.stages),
-            *(f"format {format.name}" for format in plugin.formats),
-            *(f"engine {engine.name}" for engine in plugin.engines),
-            *(f"subcommand {command.name}" for command in plugin.subcommands),
-        ]
-    )
+def _state(plugin: dict[str, Any]) -> str:
+    """Say why a plugin is broken, or what it offers."""
+    if plugin["problem"]:
+        return f"broken: {plugin['problem']}"
+    kinds = {"stages": "", "formats": "format ", "engines": "engine ", "subcommands": "subcommand "}
+    return ", ".join(f"{kind}{name}" for key, kind in kinds.items() for name in plugin[key])

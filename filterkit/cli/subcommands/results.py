@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -153,7 +154,7 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
         found["ranks"] = _ranks(results, measures)
     if by_class:
         found["classes"] = _classes(results)
-    print_found(as_json, lambda: found, lambda: _lines(results, found))
+    print_found(as_json, found, partial(_lines, results))
 
 
 def _lines(results: Results, found: dict[str, Any]) -> Iterator[str]:

@@ -113,7 +113,7 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], **given: Any
     if options.top is not None:
         table = table.slice(0, min(options.top, len(table)))
     if options.path == "-" and not options.csv:
-        print_found(options.as_json, lambda: {"scores": table.to_pylist()}, lambda: text_lines(table, _name_width()))
+        print_found(options.as_json, {"scores": table.to_pylist()}, lambda _: text_lines(table, _name_width()))
         return
     with open_output(options.path) as out:
         _write(table, out, options)

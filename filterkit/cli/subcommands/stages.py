@@ -6,6 +6,8 @@ import inspect
 import os
 import shlex
 from collections.abc import Iterator
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 import click
@@ -17,7 +19,7 @@ from filterkit.errors import FilterkitError, visible
 from filterkit.messages import say
 from filterkit.plugin.parsing import stage_command
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage, group_by_heading
+from filterkit.stages.base import Stage
 from filterkit.stages.learned import format_learned
 from filterkit.stages.options import describe_options
 
@@ -43,31 +45,17 @@ def stages(known: Registry, names: tuple[str, ...], as_json: bool, top: int | No
     For a STAGE, show what it does and its options. For a FILE that --save wrote, show the chain in it, and what each
     stage has learned: the weights of attributes, for instance, the largest first.
     """
-    found = [name if _is_file(name, known) else known.stage(name) for name in names]
-    listed = list(known.stages.values()) if not names else [each for each in found if not isinstance(each, str)]
-
-    def document() -> dict[str, Any]:
-        files = [_describe_file(each, known, top, trust) for each in found if isinstance(each, str)]
-        return {"stages": [_about(stage, known) for stage in listed]} | ({"chains": files} if files else {})
-
-    def lines() -> Iterator[str]:
-        for each in found:
-            if isinstance(each, str):
-                yield from _chain_lines(_describe_file(each, known, top or _TOP, trust))
-            else:
-                yield from _explained(each)
-        if not names:
-            yield from _listed(listed)
-
-    print_found(as_json, document, lines)
+    files = [name for name in names if name not in known.stages and os.path.isfile(name)]
+    chosen = [known.stage(name) for name in names if name not in files] if names else [*known.stages.values()]
+    document: dict[str, Any] = {"stages": [_describe(stage, known) for stage in chosen]}
+    if files:
+        rows = top if as_json else top or _TOP
+        document["chains"] = [_describe_file(path, known, rows, trust) for path in files]
+    print_found(as_json, document, partial(_explain, names, files, known) if names else _list)
 
 
-def _is_file(name: str, known: Registry) -> bool:
-    return name not in known.stages and os.path.isfile(name)
-
-
-def _about(stage: type[Stage], known: Registry) -> dict[str, Any]:
-    """What ``--json`` says of a stage."""
+def _describe(stage: type[Stage], known: Registry) -> dict[str, Any]:
+    """Describe a stage for the document."""
     return {
         "name": stage.name,
         "group": stage.group,
@@ -79,7 +67,7 @@ def _about(stage: type[Stage], known: Registry) -> dict[str, Any]:
 
 
 def _describe_file(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
-    """The chain in a file, with what its stages have learned; a warning says why that cannot be told, if so."""
+    """Describe the chain in a file, with what its stages have learned, or warn why that cannot be told."""
     from filterkit.chains.saved import load, summarize_file
 
     document = summarize_file(path)
@@ -91,8 +79,31 @@ def _describe_file(path: str, known: Registry, top: int | None, trust: tuple[str
     return document | {"stages": [note | each for note, each in zip(document["stages"], described)]}
 
 
-def _chain_lines(chain: dict[str, Any]) -> Iterator[str]:
-    """The lines about a chain."""
+def _list(document: dict[str, Any]) -> Iterator[str]:
+    """Write a line for each stage, below the headings of their groups."""
+    stages = sorted(document["stages"], key=lambda each: (each["group"], each["name"]))
+    width = max((len(each["name"]) for each in stages), default=0)
+    for group, members in groupby(stages, lambda each: each["group"]):
+        yield Heading(visible(f"{group}:"))
+        for each in members:
+            yield visible(f"  {each['name']:<{width}}  {each['summary']}")
+        yield ""
+    yield "All about one: filterkit stages NAME"
+
+
+def _explain(names: tuple[str, ...], files: list[str], known: Registry, document: dict[str, Any]) -> Iterator[str]:
+    """Write all about each of the `names`: the help of a stage, or the chain in one of the `files`."""
+    chains = iter(document.get("chains", ()))
+    for name in names:
+        if name in files:
+            yield from _explain_chain(next(chains))
+        else:
+            command = stage_command(known.stage(name))
+            yield from command.get_help(click.Context(command, info_name=f"filterkit INPUT {name}")).splitlines()
+
+
+def _explain_chain(chain: dict[str, Any]) -> Iterator[str]:
+    """Write the stages of a chain, and what each has learned."""
     count = len(chain["stages"])
     yield f"a chain of {count} stage{'s' * (count != 1)}, saved by filterkit {chain['filterkit']}"
     yield from ("", f"from  {chain['incoming']}", f"to    {chain['outgoing']}")
@@ -111,20 +122,3 @@ def _chain_lines(chain: dict[str, Any]) -> Iterator[str]:
                 yield f"  … and {table['more']:,} more"
         if len(tables) > _TABLES:
             yield f"  … and {len(tables) - _TABLES:,} more; --json shows all"
-
-
-def _explained(each: type[Stage]) -> Iterator[str]:
-    """The lines about a stage."""
-    command = stage_command(each)
-    yield from command.get_help(click.Context(command, info_name=f"filterkit INPUT {each.name}")).splitlines()
-
-
-def _listed(stages: list[type[Stage]]) -> Iterator[str]:
-    """All stages, a line each."""
-    width = max((len(stage.name) for stage in stages), default=0)
-    for group, members in group_by_heading(stages).items():
-        yield Heading(visible(f"{group}:"))
-        for stage in members:
-            yield visible(f"  {stage.name:<{width}}  {stage.summary()}")
-        yield ""
-    yield "All about one: filterkit stages NAME"
