@@ -15,8 +15,6 @@ from filterkit.messages import HEADING, colored, has_color
 
 D = TypeVar("D")
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, with all digits.")
-
 
 def print_found(as_json: bool, document: D, lines: Callable[[D], Iterable[str]]) -> None:
     """Print a document as JSON, or as lines of text.

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from filterkit.cli.options import SETTINGS
-from filterkit.cli.shell.printing import JSON, print_found
+from filterkit.cli.declared import takes
+from filterkit.cli.options import SETTINGS, JsonOptions
+from filterkit.cli.shell.printing import print_found
 from filterkit.cli.shell.text_table import aligned
 from filterkit.errors import UsageError, or_of_a_file, quoted, suggestion, visible
 from filterkit.plugin.registry import Registry
@@ -17,10 +18,10 @@ from filterkit.stages.options import describe_options
 
 
 @click.command(context_settings=SETTINGS)
-@JSON
+@takes(JsonOptions)
 @click.argument("names", metavar="[FORMAT]...", nargs=-1)
 @click.pass_obj
-def formats(known: Registry, names: tuple[str, ...], as_json: bool) -> None:
+def formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) -> None:
     """List all file formats, or explain one and its options.
 
     A FORMAT, with options behind a colon, is what --from and --to take: csv, or csv:delimiter=;,nominal=a*.
@@ -31,7 +32,7 @@ def formats(known: Registry, names: tuple[str, ...], as_json: bool) -> None:
             hint = suggestion(name, [*kinds]) or "; see: filterkit formats"
             raise UsageError(f"formats: no format {quoted(name)}{or_of_a_file(hint, False)}")
     document = {"formats": [_describe(name, kinds[name]) for name in names or sorted(kinds)]}
-    print_found(as_json, document, _explain if names else _list)
+    print_found(options.as_json, document, _explain if names else _list)
 
 
 def _describe(name: str, kind: Any) -> dict[str, Any]:

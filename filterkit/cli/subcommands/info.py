@@ -13,20 +13,10 @@ from typing import Any
 import click
 import numpy as np
 
+from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import check_input_options, open_input
-from filterkit.cli.options import (
-    BLOCK_SIZE,
-    ENGINE,
-    FROM,
-    PROGRESS,
-    SETTINGS,
-    InputOptions,
-    engine_of,
-    input_options,
-    jobs,
-    target_options,
-)
-from filterkit.cli.shell.printing import JSON, print_found
+from filterkit.cli.options import SETTINGS, InputOptions, JsonOptions, WorkOptions, engine_of
+from filterkit.cli.shell.printing import print_found
 from filterkit.cli.shell.text_table import Heading, aligned, cut
 from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
@@ -44,31 +34,17 @@ _LEFT = ("name", "kind", "values")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class InfoOptions(InputOptions):
+class InfoOptions(JsonOptions, InputOptions, WorkOptions):
     """The options of ``info``."""
 
-    as_json: bool
-    top: int
-    jobs: int | None
-    engine: str | None
-    progress: bool | None
+    top: int = option(default=_SHOWN, metavar="N", type=click.IntRange(0), help="Show the first N attributes.")
 
 
 @click.command(context_settings=SETTINGS)
-@JSON
-@click.option(
-    "--top", metavar="N", type=click.IntRange(0), default=_SHOWN, show_default=True, help="Show the first N attributes."
-)
-@FROM
-@target_options
-@input_options
-@jobs("threads")
-@ENGINE
-@BLOCK_SIZE
-@PROGRESS
+@takes(InfoOptions)
 @click.argument("path", metavar="INPUT")
 @click.pass_obj
-def info(known: Registry, /, path: str, **given: Any) -> None:
+def info(known: Registry, /, path: str, options: InfoOptions) -> None:
     """Show the rows, attributes and class of INPUT.
 
     For each attribute the table shows its kind, the numbers of missing and of distinct values, and what these are like.
@@ -79,7 +55,6 @@ def info(known: Registry, /, path: str, **given: Any) -> None:
     3 %, and at most as large as the number of values. The first lines say which format and which class the other
     commands would assume.
     """
-    options = InfoOptions(**given)
     formats = Formats(known.formats, options.from_)
     kind = formats.of_input(path)
     check_input_options([path], [kind], options)

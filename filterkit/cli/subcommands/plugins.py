@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from filterkit.cli.options import SETTINGS
-from filterkit.cli.shell.printing import JSON, print_found
+from filterkit.cli.declared import takes
+from filterkit.cli.options import SETTINGS, JsonOptions, declare_debug
+from filterkit.cli.shell.printing import print_found
 from filterkit.cli.shell.text_table import aligned
 from filterkit.errors import visible
 from filterkit.plugin.registry import Plugin, Registry
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class PluginsOptions(JsonOptions):
+    """The options of ``plugins``."""
+
+    debug: bool = declare_debug("Show the traceback of each broken plugin.")
+
+
 @click.command(context_settings=SETTINGS)
-@JSON
-@click.option("--debug", is_flag=True, help="Show the traceback of each broken plugin.")
+@takes(PluginsOptions)
 @click.pass_obj
-def plugins(known: Registry, as_json: bool, debug: bool) -> None:
+def plugins(known: Registry, /, options: PluginsOptions) -> None:
     """List all plugins, what each offers, and whether it works."""
-    print_found(as_json, {"plugins": [_describe(plugin, debug) for plugin in known.plugins]}, _lines)
+    print_found(options.as_json, {"plugins": [_describe(plugin, options.debug) for plugin in known.plugins]}, _lines)
 
 
 def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:

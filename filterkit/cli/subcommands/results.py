@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from click.core import ParameterSource
 
 from filterkit.cli.comments import shell_line
+from filterkit.cli.declared import option, words_of_option
+from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import print_found
 from filterkit.cli.shell.text_table import aligned
 from filterkit.errors import UsageError, quoted
@@ -32,25 +35,24 @@ _LEAST_TASKS = 6  # with five, even the most extreme ranks have p = 2 / 2⁵
 MOST_SHOWN = 20  # classes in a table of how rows were predicted
 _RATES = ("precision", "recall", "f1")
 
-MEASURE = click.option(
-    "--measure",
-    "shown",
-    metavar="NAME",
-    multiple=True,
-    type=click.Choice(MEASURES),
-    help="Show this measure. Repeatable.",
-)
-PLOT = click.option(
-    "--plot", metavar="FILE", help="Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib."
-)
-FIGURE = click.option(
-    "--figure",
-    metavar="NAME",
-    type=click.Choice(FIGURES),
-    help="The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how often "
-    "a method is near the best), confusion or, of a numeric class, predicted (against true numbers) or residuals.  "
-    "[default: curves]",
-)
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ResultsOptions(JsonOptions):
+    """The options of what shows results."""
+
+    shown: tuple[str, ...] = option(
+        "--measure", default=(), metavar="NAME", type=click.Choice(MEASURES), help="Show this measure. Repeatable."
+    )
+    plot: str | None = option(
+        metavar="FILE", help="Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib."
+    )
+    figure: str | None = option(
+        metavar="NAME",
+        type=click.Choice(FIGURES),
+        help="The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how "
+        "often a method is near the best), confusion or, of a numeric class, predicted (against true numbers) or "
+        "residuals.  [default: curves]",
+    )
 
 
 def write_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
@@ -78,11 +80,7 @@ def command_line(context: click.Context) -> str:
             last += values
         elif source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP):
             words = before if source is ParameterSource.DEFAULT_MAP else after
-            if isinstance(values, bool):
-                words.append((param.opts if values else param.secondary_opts)[-1])
-                continue
-            for value in values if isinstance(values, tuple) else (values,):
-                words += [param.opts[-1], str(value)]
+            words += words_of_option(param, values)
     return shell_line([*before, *after, *last])
 
 

@@ -10,23 +10,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
-from filterkit.cli.options import (
-    BLOCK_SIZE,
-    ENGINE,
-    FROM,
-    MEMORY,
-    PROGRESS,
-    SETTINGS,
-    InputOptions,
-    engine_of,
-    input_options,
-    jobs,
-    seed,
-    target_options,
-)
+from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, JsonOptions, declare_seed, engine_of
 from filterkit.cli.places import Goal, check_goals
-from filterkit.cli.shell.printing import JSON, print_found
+from filterkit.cli.shell.printing import print_found
 from filterkit.cli.shell.text_table import aligned, cut
 from filterkit.counts.thresholds import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
@@ -43,20 +31,24 @@ _COUNTS = ("rank", "tp", "fp", "rows", "threshold")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ScoresOptions(InputOptions):
+class ScoresOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``scores``."""
 
-    output: str | None
-    csv: bool
-    as_json: bool
-    top: int | None
-    alpha: float | None
-    combine: str | None
-    jobs: int | None
-    engine: str | None
-    memory: int
-    seed: int | None
-    progress: bool | None
+    output: str | None = option(
+        *("-o", "--output"), metavar="PATH", help="Write a file, .csv or .parquet, with all digits."
+    )
+    csv: bool = option(default=False, help="Write CSV to standard output.")
+    top: int | None = option(metavar="N", type=click.IntRange(1), help="Show only the N best features.")
+    alpha: float | None = option(
+        metavar="X",
+        type=click.FLOAT,
+        help="Multiply scores of features of the positive class by X, the others by 1 − X.",
+    )
+    combine: str | None = option(
+        type=click.Choice(COMBINATIONS),
+        help="With more than two classes, score each against the rest and combine the scores in this way.",
+    )
+    seed: int | None = declare_seed("metrics that draw random numbers")
 
     @property
     def path(self) -> str:
@@ -70,34 +62,11 @@ class ScoresOptions(InputOptions):
 
 
 @click.command(context_settings=SETTINGS)
-@click.option("-o", "--output", metavar="PATH", help="Write a file, .csv or .parquet, with all digits.")
-@click.option("--csv", is_flag=True, help="Write CSV to standard output.")
-@JSON
-@click.option("--top", metavar="N", type=click.IntRange(1), help="Show only the N best features.")
-@click.option(
-    "--alpha",
-    metavar="X",
-    type=click.FLOAT,
-    help="Multiply scores of features of the positive class by X, the others by 1 − X.",
-)
-@click.option(
-    "--combine",
-    type=click.Choice(COMBINATIONS),
-    help="With more than two classes, score each against the rest and combine the scores in this way.",
-)
-@target_options
-@FROM
-@input_options
-@jobs("threads")
-@ENGINE
-@MEMORY
-@BLOCK_SIZE
-@seed("metrics that draw random numbers")
-@PROGRESS
+@takes(ScoresOptions)
 @click.argument("path", metavar="INPUT")
 @click.argument("metrics", metavar="METRIC...", nargs=-1, required=True)
 @click.pass_obj
-def scores(known: Registry, /, path: str, metrics: tuple[str, ...], **given: Any) -> None:
+def scores(known: Registry, /, path: str, metrics: tuple[str, ...], options: ScoresOptions) -> None:
     """Score every feature of INPUT by one or several metrics.
 
     Features are sorted by the first METRIC. For each feature the table shows the threshold that is best by the first
@@ -107,7 +76,6 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], **given: Any
     METRIC may also be a stage that scores columns by the rows, with its default options. "filterkit stages" lists both;
     "filterkit stages METRIC" explains one.
     """
-    options = ScoresOptions(**given)
     _check(path, options, known)
     table = _score(path, metrics, options, known)
     if options.top is not None:

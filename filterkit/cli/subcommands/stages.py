@@ -6,14 +6,16 @@ import inspect
 import os
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 import click
 
-from filterkit.cli.options import SETTINGS, TRUST
-from filterkit.cli.shell.printing import JSON, print_found
+from filterkit.cli.declared import option, takes
+from filterkit.cli.options import SETTINGS, JsonOptions, declare_trust
+from filterkit.cli.shell.printing import print_found
 from filterkit.cli.shell.text_table import Heading, aligned, cut
 from filterkit.errors import FilterkitError, visible
 from filterkit.messages import say
@@ -28,18 +30,23 @@ _TABLES = 20  # of a stage
 _WIDTH = 100  # of a text in a cell
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class StagesOptions(JsonOptions):
+    """The options of ``stages``."""
+
+    top: int | None = option(
+        metavar="N",
+        type=click.IntRange(1),
+        help=f"Show at most N rows of each table of a FILE.  [default: {_TOP}; with --json, all]",
+    )
+    trust: tuple[str, ...] = declare_trust()
+
+
 @click.command(context_settings=SETTINGS)
-@JSON
-@click.option(
-    "--top",
-    metavar="N",
-    type=click.IntRange(1),
-    help=f"Show at most N rows of each table of a FILE.  [default: {_TOP}; with --json, all]",
-)
-@TRUST
+@takes(StagesOptions)
 @click.argument("names", metavar="[STAGE|FILE]...", nargs=-1)
 @click.pass_obj
-def stages(known: Registry, names: tuple[str, ...], as_json: bool, top: int | None, trust: tuple[str, ...]) -> None:
+def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -> None:
     """List all stages, or explain one.
 
     For a STAGE, show what it does and its options. For a FILE that --save wrote, show the chain in it, and what each
@@ -49,9 +56,9 @@ def stages(known: Registry, names: tuple[str, ...], as_json: bool, top: int | No
     chosen = [known.stage(name) for name in names if name not in files] if names else [*known.stages.values()]
     document: dict[str, Any] = {"stages": [_describe(stage, known) for stage in chosen]}
     if files:
-        rows = top if as_json else top or _TOP
-        document["chains"] = [_describe_file(path, known, rows, trust) for path in files]
-    print_found(as_json, document, partial(_explain, names, files, known) if names else _list)
+        top = options.top if options.as_json else options.top or _TOP
+        document["chains"] = [_describe_file(path, known, top, options.trust) for path in files]
+    print_found(options.as_json, document, partial(_explain, names, files, known) if names else _list)
 
 
 def _describe(stage: type[Stage], known: Registry) -> dict[str, Any]:
