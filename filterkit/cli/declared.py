@@ -98,9 +98,9 @@ def deciding_words(options: Any) -> Iterator[str]:
     Options with values come first, flags last.
     """
     flags: list[str] = []
-    for each in declared(type(options)):
+    for each in fields(options):
         value = getattr(options, each.name)
-        if each.metadata["decides"] and value not in (None, False, each.default):
+        if each.metadata.get("decides") and value not in (None, False, each.default):
             clicks = clicks_of(each)
             made = next((one for one in clicks if getattr(one, "flag_value", None) == value), clicks[0])
             words = words_of_option(made, value)

@@ -179,18 +179,33 @@ class Options(InputOptions, FitOptions, JsonOptions):
     plugins: tuple[str, ...] = option(
         "--plugin", default=(), metavar="FILE", decides=True, help="Load a plugin from a Python file. Repeatable."
     )
-    rejects: str | None = option(
-        metavar="FILE",
-        section="Input",
-        decides=True,
-        help="Write unreadable rows to FILE, with line and reason, and go on.",
+    output: str = option(
+        *("-o", "--output"),
+        default="-",
+        show_default=False,
+        metavar="PATH",
+        section="Output",
+        help="Write to PATH instead of standard output. The file appears when it is complete. A * in its name, such as "
+        "'out/part-*.arff', writes parts; the same command completes them if it was stopped.",
     )
-    max_rejects: int | None = option(
-        metavar="N",
-        type=click.IntRange(0),
-        section="Input",
+    to: str | None = option(
+        metavar="FORMAT[:OPTIONS]",
+        section="Output",
         decides=True,
-        help="Fail after more than N unreadable rows.",
+        help="Write the output in this format.  [default: as its ending says, or ARFF]",
+    )
+    sparse: bool | None = option(
+        "--sparse/--dense",
+        section="Output",
+        decides=True,
+        help="Write sparse or dense rows.  [default: as in INPUT]",
+    )
+    precision: int | None = option(
+        metavar="N",
+        type=click.IntRange(1, 17),
+        section="Output",
+        decides=True,
+        help="Write N significant digits.  [default: as few as are exact]",
     )
     chain: str | None = option(
         metavar="FILE", section="Chain", help="Read the stages from FILE, one a line; # starts a comment."
@@ -221,33 +236,18 @@ class Options(InputOptions, FitOptions, JsonOptions):
         help="Transform INPUT by the chain saved in FILE; give no stages.",
     )
     trust: tuple[str, ...] = declare_trust()
-    output: str = option(
-        *("-o", "--output"),
-        default="-",
-        show_default=False,
-        metavar="PATH",
-        section="Output",
-        help="Write to PATH instead of standard output. The file appears when it is complete. A * in its name, such as "
-        "'out/part-*.arff', writes parts; the same command completes them if it was stopped.",
-    )
-    to: str | None = option(
-        metavar="FORMAT[:OPTIONS]",
-        section="Output",
+    rejects: str | None = option(
+        metavar="FILE",
+        section="Input",
         decides=True,
-        help="Write the output in this format.  [default: as its ending says, or ARFF]",
+        help="Write unreadable rows to FILE, with line and reason, and go on.",
     )
-    sparse: bool | None = option(
-        "--sparse/--dense",
-        section="Output",
-        decides=True,
-        help="Write sparse or dense rows.  [default: as in INPUT]",
-    )
-    precision: int | None = option(
+    max_rejects: int | None = option(
         metavar="N",
-        type=click.IntRange(1, 17),
-        section="Output",
+        type=click.IntRange(0),
+        section="Input",
         decides=True,
-        help="Write N significant digits.  [default: as few as are exact]",
+        help="Fail after more than N unreadable rows.",
     )
     defaults: str | None = option(metavar="FILE", help="Read the defaults of options from this TOML file.")
     no_defaults: bool = option(default=False, help="Read no defaults file.")
