@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from filterkit._lazy import postpone_import
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
 from filterkit.cli.declared import sections_of, takes
@@ -58,6 +59,8 @@ class _Command(click.Command):
         known.flags = frozenset(flag for each in self.get_params(ctx) for flag in (*each.opts, *each.secondary_opts))
         if first != "plugins":
             known.warn = _warn_of_broken
+        if first in ("stages", "formats", "plugins"):  # they import plugins, and use no data
+            postpone_import("numpy", "pyarrow")
         for path in given.get("plugins", ()):
             known.add_file(path)
         check_once(self, ctx, args)
