@@ -38,7 +38,8 @@ _INT_BYTES = 400  # of the Python ints of one column
 
 def _to_int(numbers: np.ndarray) -> np.ndarray:
     """Turn whole float64 numbers into Python ints."""
-    return np.frompyfunc(int, 1, 1)(numbers)
+    whole: np.ndarray = np.frompyfunc(int, 1, 1)(numbers)
+    return whole
 
 
 class Summary(Statistic):

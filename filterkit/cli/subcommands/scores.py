@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
@@ -61,10 +62,19 @@ class ScoresOptions(JsonOptions, InputOptions, FitOptions):
         return "" if self.path == "-" else os.path.splitext(self.path)[1].lower()
 
 
+def _complete_scorers(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """List the stages that score columns by the rows; metrics are listed already, as the argument is a METRIC."""
+    from filterkit.stages.metric_scaling import ScalingOptions
+
+    known: Registry = context.obj
+    stages = {name: each for name, each in known.stages.items() if issubclass(each, ScalingOptions)}
+    return [CompletionItem(name, help=each.summary()) for name, each in stages.items() if name not in known.metrics]
+
+
 @click.command(context_settings=SETTINGS)
 @takes(ScoresOptions)
 @click.argument("path", metavar="INPUT")
-@click.argument("metrics", metavar="METRIC...", nargs=-1, required=True)
+@click.argument("metrics", metavar="METRIC...", nargs=-1, required=True, shell_complete=_complete_scorers)
 @click.pass_obj
 def scores(known: Registry, /, path: str, metrics: tuple[str, ...], options: ScoresOptions) -> None:
     """Score every feature of INPUT by one or several metrics.

@@ -54,23 +54,20 @@ def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -
     """
     files = [name for name in names if name not in known.stages and os.path.isfile(name)]
     chosen = [known.stage(name) for name in names if name not in files] if names else [*known.stages.values()]
-    document: dict[str, Any] = {"stages": [_describe(stage, known) for stage in chosen]}
+    document: dict[str, Any] = {"stages": [_describe(stage, known, options.as_json) for stage in chosen]}
     if files:
         top = options.top if options.as_json else options.top or _TOP
         document["chains"] = [_describe_file(path, known, top, options.trust) for path in files]
     print_found(options.as_json, document, partial(_explain, names, files, known) if names else _list)
 
 
-def _describe(stage: type[Stage], known: Registry) -> dict[str, Any]:
-    """Describe a stage for the document."""
-    return {
-        "name": stage.name,
-        "group": stage.group,
-        "summary": stage.summary(),
-        "help": inspect.getdoc(stage) or "",
-        "plugin": known.origin(stage.name),
-        "options": describe_options(stage),
-    }
+def _describe(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, Any]:
+    """Describe a stage for the document; unless `is_full`, without its options, which click's help page shows."""
+    about = {"name": stage.name, "group": stage.group, "summary": stage.summary()}
+    if not is_full:
+        return about
+    more = {"help": inspect.getdoc(stage) or "", "plugin": known.origin(stage.name), "options": describe_options(stage)}
+    return about | more
 
 
 def _describe_file(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
