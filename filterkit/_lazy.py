@@ -1,4 +1,4 @@
-"""Public names that are imported when they are first asked for, because start-up counts.
+"""Imports that wait until they are needed, because start-up counts.
 
 A package's stub, ``__init__.pyi``, is the one table of its public names. Type checkers and editors read the stub, and
 `attach` makes the package do what the stub says. Each line of a stub is ``from MODULE import NAME as NAME``.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -34,3 +35,18 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         return value
 
     return get, lambda: sorted({*vars(sys.modules[package]), *home}), sorted(home)
+
+
+class _Postponed(ModuleType):
+    """A module that is imported when the first of its attributes is asked for."""
+
+    def __getattr__(self, attribute: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), attribute)
+
+
+def postpone_import(*modules: str) -> None:
+    """Let ``import`` of some modules, unless they are imported already, take no time until an attribute is used."""
+    for name in modules:
+        sys.modules.setdefault(name, _Postponed(name))

@@ -87,7 +87,7 @@ class Distinct(ChoosingStage, TrainingStage):
         yield from take_rows(rows, np.sort(order[new]))
 
 
-_SALTS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03))
+_SALTS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 
 
 def _hashes(batch: Batch, places: list[int] | None) -> np.ndarray:
@@ -135,7 +135,7 @@ def _of_arrow(values: Any) -> np.ndarray:
 def _add(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:
     """Add the hashes of values to those of their rows."""
     with np.errstate(over="ignore"):
-        for number, salt in enumerate(_SALTS):
+        for number, salt in enumerate(map(np.uint64, _SALTS)):
             value = _mixed(_mixed(columns * salt + salt) ^ bits) * salt
             np.add.at(found[:, number], rows, _mixed(value))
 

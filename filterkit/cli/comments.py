@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from filterkit._version import __version__
+from filterkit.cli.declared import deciding_words
 from filterkit.cli.options import Options
 from filterkit.stages.base import Stage
 
@@ -52,28 +53,7 @@ def words_of_options(options: Options) -> list[str]:
 
     Where there was a defaults file, the words say what it gave, and that they need no other.
     """
-    encoding = None if options.encoding == "utf-8" else options.encoding
-    given: list[tuple[str, object]] = [
-        *(("--plugin", plugin) for plugin in options.plugins),
-        ("--class", options.class_),
-        ("--labels", options.labels),
-        ("--positive", options.positive),
-        ("--from", options.from_),
-        ("--to", options.to),
-        ("--encoding", encoding),
-        ("--unseen", None if options.unseen == "error" else options.unseen),
-        ("--precision", options.precision),
-        ("--load", options.load),
-        ("--rejects", options.rejects),
-        ("--max-rejects", options.max_rejects),
-    ]
-    words = [word for option, value in given if value is not None for word in (option, str(value))]
-    if options.lenient:
-        words.append("--lenient")
-    if options.sparse is not None:
-        words.append("--sparse" if options.sparse else "--dense")
-    if options.predictions is not None:
-        words.append("--errors" if options.predictions == "errors" else "--predictions")
+    words = [*deciding_words(options)]
     alone = options.no_defaults or options.defaults is not None
     return ["--no-defaults", *words] if alone else words
 

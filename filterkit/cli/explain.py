@@ -9,8 +9,8 @@ from filterkit.chains.budget import spool_share, statistic_share
 from filterkit.chains.explain import Explanation, explain, format_bytes
 from filterkit.cli.inputs import Work, open_input, training_rows
 from filterkit.cli.plan import Job, check
-from filterkit.cli.printing import print_found
-from filterkit.cli.text_table import aligned
+from filterkit.cli.shell.printing import print_found
+from filterkit.cli.shell.text_table import aligned
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError, quoted, visible
 
@@ -30,62 +30,48 @@ def print_explanation(job: Job) -> None:
     reader = open_input(job.path, options, job.formats)
     with training_rows(reader, Work(job.engine, options.memory, False)) as rows:
         found = explain(job.stages, rows.schema)
-        print_found(
-            options.as_json,
-            lambda: _document(reader.name, reader.schema, found, options.memory),
-            lambda: _lines(reader.name, reader.schema, found, options.memory),
-        )
+        print_found(options.as_json, _describe(reader.name, reader.schema, found, options.memory), _lines)
 
 
-def _document(name: str, schema: Schema, found: Explanation, memory: int) -> dict[str, Any]:
-    """What ``--json`` says."""
+def _describe(name: str, schema: Schema, found: Explanation, memory: int) -> dict[str, Any]:
+    """Describe how a chain would be fitted, as the document."""
     return {
         "input": name,
         "columns": schema.width,
         "class": None if schema.class_attribute is None else schema.class_attribute.name,
         "labels": len(schema.labels),
         "steps": [{"passes": step.passes, "stages": list(step.stages), "how": step.how} for step in found.steps],
-        "streams": _streams(found),
+        "streams": all(step.passes == 0 for step in found.steps),  # each row is written as soon as it has been read
         "tables": found.tables,
         "bytes_of_rows": spool_share(memory),
+        "bytes_of_tables": statistic_share(memory),
         "columns_out": None if found.schema is None else found.schema.width,
         "most_columns_out": found.most,
     }
 
 
-def _streams(found: Explanation) -> bool:
-    """Whether each row is written as soon as it has been read."""
-    return all(step.passes == 0 for step in found.steps)
-
-
-def _lines(name: str, schema: Schema, found: Explanation, memory: int) -> Iterator[str]:
-    target = schema.class_attribute
-    end = "no class" if target is None else f"class {quoted(target.name)}"
-    end = f"{len(schema.labels)} labels" if schema.labels else end
-    yield visible(f"{name}: {_counted(schema.width)}, {end}")
+def _lines(document: dict[str, Any]) -> Iterator[str]:
+    """Write the document as text."""
+    target = "no class" if document["class"] is None else f"class {quoted(document['class'])}"
+    if document["labels"]:
+        target = f"{document['labels']} labels"
+    n_columns = document["columns"]
+    yield visible(f"{document['input']}: {n_columns:,} column{'s' * (n_columns != 1)}, {target}")
     yield ""
-    steps = [[_passes(step.passes), " ".join(step.stages), step.how] for step in found.steps]
+    steps = [[str(step["passes"] or ""), " ".join(step["stages"]), step["how"]] for step in document["steps"]]
     yield from aligned([["passes", "stages", "how"], *steps, ["1", "", "transform and write the rows"]], {0, 1, 2})
     yield ""
-    if _streams(found):
+    if document["streams"]:
         yield "Rows stream: each is written as soon as it has been read."
     else:
-        bound = format_bytes(spool_share(memory))
+        bound = format_bytes(document["bytes_of_rows"])
         yield f"Between passes, up to {bound} of rows wait in memory, and more in a temporary folder."
-    if found.tables:
-        bound = format_bytes(statistic_share(memory))
+    if document["tables"]:
+        bound = format_bytes(document["bytes_of_tables"])
         yield f"Up to {bound} of a table are taken at once; a larger one takes a pass for each strip of columns."
-    out = "the columns that come out depend on the rows"
-    if found.schema is not None:
-        out = f"{_counted(found.schema.width)} come{'s' * (found.schema.width == 1)} out"
-    elif found.most is not None:
-        out = f"at most {_counted(found.most)} come{'s' * (found.most == 1)} out"
-    yield out[0].upper() + out[1:] + "."
-
-
-def _counted(columns: int) -> str:
-    return f"{columns:,} column{'s' * (columns != 1)}"
-
-
-def _passes(passes: int | str) -> str:
-    return str(passes or "")
+    width, most = document["columns_out"], document["most_columns_out"]
+    if width is None and most is None:
+        yield "The columns that come out depend on the rows."
+        return
+    limit, count = ("At most ", most) if width is None else ("", width)
+    yield f"{limit}{count:,} column{'s' * (count != 1)} come{'s' * (count == 1)} out."

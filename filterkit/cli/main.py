@@ -13,25 +13,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from filterkit._lazy import postpone_import
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
-from filterkit.cli.options import (
-    BLOCK_SIZE,
-    DEBUG,
-    ENGINE,
-    FROM,
-    MEMORY,
-    PROGRESS,
-    SETTINGS,
-    TRUST,
-    Options,
-    input_options,
-    jobs,
-    seed,
-    target_options,
-)
-from filterkit.cli.printing import JSON
-from filterkit.cli.signals import end_at_once, end_by_unwinding, ended
+from filterkit.cli.declared import sections_of, takes
+from filterkit.cli.options import SETTINGS, Options
+from filterkit.cli.shell.signals import end_at_once, end_by_unwinding, ended
 from filterkit.errors import (
     FilterkitError,
     StageError,
@@ -65,15 +52,7 @@ SUBCOMMANDS = {
 }
 
 # How the help groups the options, by parameter names.
-SECTIONS = {
-    "Input": (
-        *("class_", "labels", "positive", "from_", "encoding", "lenient", "unseen", "complete"),
-        *("rejects", "max_rejects"),
-    ),
-    "Chain": ("chain", "seed", "test", "predictions", "save", "load", "trust"),
-    "Output": ("output", "to", "sparse", "precision"),
-    "Work": ("jobs", "engine", "memory", "progress"),
-}
+SECTIONS = sections_of(Options, ("Input", "Chain", "Output", "Work"))
 
 
 class _Command(click.Command):
@@ -88,6 +67,8 @@ class _Command(click.Command):
         known.flags = frozenset(flag for each in self.get_params(ctx) for flag in (*each.opts, *each.secondary_opts))
         if first != "plugins":
             known.warn = _warn_of_broken
+        if first in ("stages", "formats", "plugins"):  # they import plugins, and use no data
+            postpone_import("numpy", "pyarrow")
         for path in given.get("plugins", ()):
             known.add_file(path)
         check_once(self, ctx, args)
@@ -135,69 +116,11 @@ def find_other_subcommands(known: Registry) -> dict[str, click.Command]:
 @click.command(
     cls=_Command, context_settings=SETTINGS | {"allow_interspersed_args": False}, options_metavar="[OPTIONS]"
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="PATH",
-    default="-",
-    help="Write to PATH instead of standard output. The file appears when it is complete. A * in its name, such as "
-    "'out/part-*.arff', writes parts; the same command completes them if it was stopped.",
-)
-@target_options
-@FROM
-@click.option(
-    "--to", metavar="FORMAT[:OPTIONS]", help="Write the output in this format.  [default: as its ending says, or ARFF]"
-)
-@input_options
-@click.option("--rejects", metavar="FILE", help="Write unreadable rows to FILE, with line and reason, and go on.")
-@click.option("--max-rejects", metavar="N", type=click.IntRange(0), help="Fail after more than N unreadable rows.")
-@click.option("--chain", metavar="FILE", help="Read the stages from FILE, one a line; # starts a comment.")
-@click.option(
-    "--test",
-    nargs=2,
-    multiple=True,
-    metavar="IN OUT",
-    help="Also transform IN by the chain fitted on INPUT, and write it to OUT. Repeatable.",
-)
-@click.option(
-    "-p",
-    "--predictions",
-    flag_value="all",
-    help="Write of the rows of --test, or with --load of INPUT, their predictions beside the truth, with a mark where "
-    "they differ, and no other rows. OUT may be -.",
-)
-@click.option(
-    "--errors", "predictions", flag_value="errors", help="As --predictions, of rows that are predicted wrongly."
-)
-@click.option("--save", metavar="FILE", help="Save the fitted chain to FILE.")
-@click.option("--load", metavar="FILE", help="Transform INPUT by the chain saved in FILE; give no stages.")
-@TRUST
-@click.option("--sparse/--dense", default=None, help="Write sparse or dense rows.  [default: as in INPUT]")
-@click.option(
-    "--precision",
-    metavar="N",
-    type=click.IntRange(1, 17),
-    help="Write N significant digits.  [default: as few as are exact]",
-)
-@jobs("threads")
-@ENGINE
-@MEMORY
-@BLOCK_SIZE
-@seed("all stages that draw random numbers")
-@click.option(
-    "--plugin", "plugins", metavar="FILE", multiple=True, help="Load a plugin from a Python file. Repeatable."
-)
-@click.option("--defaults", metavar="FILE", help="Read the defaults of options from this TOML file.")
-@click.option("--no-defaults", is_flag=True, help="Read no defaults file.")
-@PROGRESS
-@click.option("--explain", is_flag=True, help="Show how the chain would be fitted, and read and write no rows.")
-@JSON
-@click.option("-v", "--verbose", is_flag=True, help="Report on standard error what was done.")
-@DEBUG
+@takes(Options)
 @click.version_option(__version__, prog_name="filterkit")
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
-def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -> None:
+def command(context: click.Context, /, words: tuple[str, ...], options: Options) -> None:
     """Pass a table through a chain of stages, and write it as ARFF or in another format.
 
     \b
@@ -218,7 +141,7 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
         _answer_nothing(context)
     first, rest = words[0], list(words[1:])
     if first in known.subcommands:
-        from filterkit.cli.subcommand import run_subcommand
+        from filterkit.cli.subcommands.run import run_subcommand
 
         defaults = {} if found is None else found.of_command(first, known.subcommands[first])
         if found is not None:
@@ -231,12 +154,13 @@ def command(context: click.Context, /, words: tuple[str, ...], **options: Any) -
     _notice_missing_input(known, first, rest)
     from filterkit.cli.run import run
 
-    run(first, rest, Options(**options | {"defaults": None if found is None else found.path}), known)
+    options.defaults = None if found is None else found.path
+    run(first, rest, options, known)
 
 
 def _answer_nothing(context: click.Context) -> NoReturn:
     """Answer a command line without INPUT: print the help, or say what is missing if there are options."""
-    from filterkit.cli.subcommand import given_options
+    from filterkit.cli.subcommands.run import given_options
 
     if any(given_options(context)):
         raise UsageError("INPUT is missing; see: filterkit --help")

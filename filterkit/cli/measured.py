@@ -71,7 +71,7 @@ class MeasuredRows:
 
         `name` is that of the input.
         """
-        from filterkit.cli.results import MOST_SHOWN, confusion_table, error_table
+        from filterkit.cli.subcommands.results import MOST_SHOWN, confusion_table, error_table
 
         if self._errors is not None:
             say(f"filterkit: {name}: errors of the predictions of {self._errors[0, 0]:g} rows")

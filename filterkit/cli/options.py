@@ -1,22 +1,19 @@
-"""Options that several commands have, each declared once, and the dataclasses that hold their values."""
+"""The options of the command ``filterkit``, and those that several commands have, each declared once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from filterkit.cli.declared import either, option
 from filterkit.engines.engine import Engine, available_cores
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import quoted
 from filterkit.messages import show_warnings
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import Registry
-
-F = TypeVar("F", bound=Callable[..., Any])
-Decorator = Callable[[F], F]
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -40,109 +37,68 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # older versions of clic
         return size
 
 
-BLOCK_SIZE = click.option("--block-size", type=Size(), hidden=True)
-CLASS = click.option(
-    "-c",
-    "--class",
-    "class_",
-    metavar="ATTRIBUTE",
-    help="The class attribute: its name, its number from 1, first, last or none.  [default: last, if nominal]",
-)
-DEBUG = click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-ENCODING = click.option("--encoding", metavar="NAME", default="utf-8", show_default=True, help="Encoding of the input.")
-FROM = click.option(
-    "--from",
-    "from_",
-    metavar="FORMAT[:OPTIONS]",
-    help='Read the input in this format, which the ending of its name may not say. "filterkit formats" lists them.',
-)
-ENGINE = click.option(
-    "--engine",
-    metavar="ENGINE[:OPTIONS]",
-    help="Run on this engine: local (threads), processes, or one that a plugin offers.",
-)
-LABELS = click.option(
-    "--labels",
-    metavar="N|-N|NAMES|FILE.xml",
-    help="The labels (or targets) of multi-label data: the last N attributes, the first N, those of these names or "
-    "patterns, or those in a file of Mulan.  [default: as the relation name says, like MEKA]",
-)
-LENIENT = click.option(
-    "--lenient",
-    is_flag=True,
-    help="Correct lines that Weka refuses where their meaning is beyond doubt, and report it: empty fields are missing "
-    "values, texts with blanks or apostrophes need no quotes, lines of KEEL are understood.",
-)
-MEMORY = click.option(
-    "--memory", type=Size(), default="1GB", show_default=True, help="Memory for tables, and for rows between passes."
-)
-POSITIVE = click.option(
-    "--positive", metavar="VALUE", help="The class value that is positive.  [default: the rarer of two]"
-)
-PROGRESS = click.option(
-    "--progress/--no-progress",
-    default=None,
-    help="Show progress on standard error.  [default: only on a terminal]",
-)
-TRUST = click.option(
-    "--trust",
-    metavar="PACKAGE",
-    multiple=True,
-    help="Let the saved chain hold estimators of this package, beside scikit-learn's. Repeatable.",
-)
-UNSEEN = click.option(
-    "--unseen",
-    type=click.Choice(("error", "missing", "extend")),
-    default="error",
-    show_default=True,
-    help="What becomes of a nominal value that the header, or the data fitted on, does not declare; extend adds it to "
-    "the header.",
-)
-
-
-COMPLETE = click.option(
-    "--complete",
-    is_flag=True,
-    help="Refuse a file of filterkit whose last line, the number of its rows, is missing; it may be cut off.",
-)
-
-
-def input_options(command: F) -> F:
-    """The options that say how the text of an input is read."""
-    return ENCODING(LENIENT(UNSEEN(COMPLETE(command))))
-
-
-def jobs(workers: str) -> Decorator[Any]:
-    """The option ``--jobs``, the number of `workers` that share the work."""
-    return click.option(
-        "--jobs", metavar="N", type=click.IntRange(1, 1024), help=f"Number of {workers}.  [default: one per core]"
-    )
-
-
-def seed(users: str) -> Decorator[Any]:
-    """The option ``--seed`` for the random numbers of the named `users`."""
-    return click.option("--seed", metavar="N", type=click.IntRange(0), help=f"Seed for {users}.")
-
-
-def target_options(command: F) -> F:
-    """The options that say what an input's class or labels are."""
-    return CLASS(LABELS(POSITIVE(command)))
-
-
 # Each method that `dataclass` generates takes start-up time, so there are no others than `__init__`.
+@dataclass(kw_only=True, eq=False, repr=False)
+class JsonOptions:
+    """The option of a command that prints a document."""
+
+    as_json: bool = option("--json", default=False, help="Print one JSON document, with all digits.")
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class InputOptions:
     """How inputs are read: `from_` is their format, the others are parameters of `filterkit.formats.reader.Reader`."""
 
-    class_: str | None = None
-    labels: str | None = None
-    positive: str | None = None
-    from_: str | None = None
-    encoding: str = "utf-8"
-    block_size: int | None = None
-    lenient: bool = False
-    unseen: str = "error"
-    complete: bool = False
+    class_: str | None = option(
+        *("-c", "--class"),
+        metavar="ATTRIBUTE",
+        section="Input",
+        decides=True,
+        help="The class attribute: its name, its number from 1, first, last or none.  [default: last, if nominal]",
+    )
+    labels: str | None = option(
+        metavar="N|-N|NAMES|FILE.xml",
+        section="Input",
+        decides=True,
+        help="The labels (or targets) of multi-label data: the last N attributes, the first N, those of these names or "
+        "patterns, or those in a file of Mulan.  [default: as the relation name says, like MEKA]",
+    )
+    positive: str | None = option(
+        metavar="VALUE",
+        section="Input",
+        decides=True,
+        help="The class value that is positive.  [default: the rarer of two]",
+    )
+    from_: str | None = option(
+        metavar="FORMAT[:OPTIONS]",
+        section="Input",
+        decides=True,
+        help='Read the input in this format, which the ending of its name may not say. "filterkit formats" lists them.',
+    )
+    encoding: str = option(
+        default="utf-8", metavar="NAME", section="Input", decides=True, help="Encoding of the input."
+    )
+    lenient: bool = option(
+        default=False,
+        section="Input",
+        decides=True,
+        help="Correct lines that Weka refuses where their meaning is beyond doubt, and report it: empty fields are "
+        "missing values, texts with blanks or apostrophes need no quotes, lines of KEEL are understood.",
+    )
+    unseen: str = option(
+        default="error",
+        type=click.Choice(("error", "missing", "extend")),
+        section="Input",
+        decides=True,
+        help="What becomes of a nominal value that the header, or the data fitted on, does not declare; extend adds it "
+        "to the header.",
+    )
+    complete: bool = option(
+        default=False,
+        section="Input",
+        help="Refuse a file of filterkit whose last line, the number of its rows, is missing; it may be cut off.",
+    )
+    block_size: int | None = option(type=Size(), hidden=True)
 
     @property
     def about_text(self) -> dict[str, bool]:
@@ -159,38 +115,149 @@ class InputOptions:
         }
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class Options(InputOptions):
-    """The options of the command ``filterkit``; the names are those of the parameters of its click command."""
+def declare_jobs(workers: str) -> Any:
+    """Declare ``--jobs``, the number of `workers` that share the work."""
+    return option(
+        metavar="N",
+        type=click.IntRange(1, 1024),
+        section="Work",
+        help=f"Number of {workers}.  [default: one per core]",
+    )
 
-    output: str = "-"
-    to: str | None = None
-    test: tuple[tuple[str, str], ...] = ()
-    predictions: str | None = None
-    save: str | None = None
-    load: str | None = None
-    trust: tuple[str, ...] = ()
-    chain: str | None = None
-    rejects: str | None = None
-    max_rejects: int | None = None
-    sparse: bool | None = None
-    precision: int | None = None
-    plugins: tuple[str, ...] = ()
-    defaults: str | None = None
-    no_defaults: bool = False
-    jobs: int | None = None
-    engine: str | None = None
-    memory: int = 1 << 30
-    seed: int | None = None
-    progress: bool | None = None
-    explain: bool = False
-    as_json: bool = False
-    verbose: bool = False
-    debug: bool = False
+
+def declare_seed(users: str) -> Any:
+    """Declare ``--seed`` for the random numbers of the named `users`."""
+    return option(metavar="N", type=click.IntRange(0), section="Chain", help=f"Seed for {users}.")
+
+
+def declare_trust() -> Any:
+    """Declare ``--trust``, which lets a saved chain hold code of other packages."""
+    return option(
+        default=(),
+        metavar="PACKAGE",
+        section="Chain",
+        help="Let the saved chain hold estimators of this package, beside scikit-learn's. Repeatable.",
+    )
+
+
+def declare_debug(help: str = "Show the traceback of an error.") -> Any:
+    """Declare ``--debug``."""
+    return option(default=False, help=help)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WorkOptions:
+    """Where work runs, and whether it shows progress."""
+
+    jobs: int | None = declare_jobs("threads")
+    engine: str | None = option(
+        metavar="ENGINE[:OPTIONS]",
+        section="Work",
+        help="Run on this engine: local (threads), processes, or one that a plugin offers.",
+    )
+    progress: bool | None = option(
+        "--progress/--no-progress",
+        section="Work",
+        help="Show progress on standard error.  [default: only on a terminal]",
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class FitOptions(WorkOptions):
+    """What fitting needs besides."""
+
+    memory: int = option(
+        default="1GB", type=Size(), section="Work", help="Memory for tables, and for rows between passes."
+    )
+    seed: int | None = declare_seed("all stages that draw random numbers")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Options(InputOptions, FitOptions, JsonOptions):
+    """The options of the command ``filterkit``."""
+
+    plugins: tuple[str, ...] = option(
+        "--plugin", default=(), metavar="FILE", decides=True, help="Load a plugin from a Python file. Repeatable."
+    )
+    output: str = option(
+        *("-o", "--output"),
+        default="-",
+        show_default=False,
+        metavar="PATH",
+        section="Output",
+        help="Write to PATH instead of standard output. The file appears when it is complete. A * in its name, such as "
+        "'out/part-*.arff', writes parts; the same command completes them if it was stopped.",
+    )
+    to: str | None = option(
+        metavar="FORMAT[:OPTIONS]",
+        section="Output",
+        decides=True,
+        help="Write the output in this format.  [default: as its ending says, or ARFF]",
+    )
+    sparse: bool | None = option(
+        "--sparse/--dense",
+        section="Output",
+        decides=True,
+        help="Write sparse or dense rows.  [default: as in INPUT]",
+    )
+    precision: int | None = option(
+        metavar="N",
+        type=click.IntRange(1, 17),
+        section="Output",
+        decides=True,
+        help="Write N significant digits.  [default: as few as are exact]",
+    )
+    chain: str | None = option(
+        metavar="FILE", section="Chain", help="Read the stages from FILE, one a line; # starts a comment."
+    )
+    test: tuple[tuple[str, str], ...] = option(
+        default=(),
+        nargs=2,
+        metavar="IN OUT",
+        section="Chain",
+        help="Also transform IN by the chain fitted on INPUT, and write it to OUT. Repeatable.",
+    )
+    predictions: str | None = either(
+        option(
+            *("-p", "--predictions"),
+            flag_value="all",
+            section="Chain",
+            decides=True,
+            help="Write of the rows of --test, or with --load of INPUT, their predictions beside the truth, with a "
+            "mark where they differ, and no other rows. OUT may be -.",
+        ),
+        option("--errors", flag_value="errors", help="As --predictions, of rows that are predicted wrongly."),
+    )
+    save: str | None = option(metavar="FILE", section="Chain", help="Save the fitted chain to FILE.")
+    load: str | None = option(
+        metavar="FILE",
+        section="Chain",
+        decides=True,
+        help="Transform INPUT by the chain saved in FILE; give no stages.",
+    )
+    trust: tuple[str, ...] = declare_trust()
+    rejects: str | None = option(
+        metavar="FILE",
+        section="Input",
+        decides=True,
+        help="Write unreadable rows to FILE, with line and reason, and go on.",
+    )
+    max_rejects: int | None = option(
+        metavar="N",
+        type=click.IntRange(0),
+        section="Input",
+        decides=True,
+        help="Fail after more than N unreadable rows.",
+    )
+    defaults: str | None = option(metavar="FILE", help="Read the defaults of options from this TOML file.")
+    no_defaults: bool = option(default=False, help="Read no defaults file.")
+    explain: bool = option(default=False, help="Show how the chain would be fitted, and read and write no rows.")
+    verbose: bool = option(*("-v", "--verbose"), default=False, help="Report on standard error what was done.")
+    debug: bool = declare_debug()
 
 
 def engine_of(known: Registry, text: str | None, jobs: int | None) -> Engine:
-    """The engine that ``--engine`` and ``--jobs`` ask for.
+    """Make the engine that ``--engine`` and ``--jobs`` ask for.
 
     Raises
     ------

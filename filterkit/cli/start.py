@@ -7,7 +7,7 @@ import os
 import sys
 from typing import NoReturn
 
-from filterkit.cli.signals import end_at_once
+from filterkit.cli.shell.signals import end_at_once
 
 
 def _print_version() -> int:
@@ -30,13 +30,13 @@ def main() -> NoReturn:
     """Run the command line and exit."""
     end_at_once()  # before other imports: an interrupt in one would show a traceback
     gc.disable()  # imports leave no garbage; `filterkit.cli.main` enables it again
-    from filterkit.cli.streams import secure
+    from filterkit.cli.shell.streams import secure
 
     secure()
     if sys.argv[1:] == ["--version"]:  # needs none of the imports below
         os._exit(_print_version())
     if "_FILTERKIT_COMPLETE" in os.environ:  # a shell asks what may follow
-        from filterkit.cli.shells import answer
+        from filterkit.cli.shell.shells import answer
 
         os._exit(answer(os.environ["_FILTERKIT_COMPLETE"], sys.argv[1:]))
     # Otherwise numpy's BLAS would start threads when it is imported. No stage uses them.

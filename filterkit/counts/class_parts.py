@@ -7,6 +7,7 @@ because a cell has rows of few classes; then a `SparseParts` holds the others al
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Union
 
 import numpy as np
 
@@ -87,7 +88,7 @@ class SparseParts:
         return array.reshape(len(self), self.classes, self.parts.shape[1])
 
 
-Parts = np.ndarray | SparseParts
+Parts = Union["np.ndarray", SparseParts]
 
 
 def collapse_parts(parts: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from filterkit.data.ragged import begins_run, ranges
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
 
 # float64 (n,) and the score of a feature in no row, of tp, fp, pos, neg and the column of each
-Score = Callable[[np.ndarray, np.ndarray, float, float, np.ndarray], tuple[np.ndarray, float]]
+Score = Callable[["np.ndarray", "np.ndarray", float, float, "np.ndarray"], tuple["np.ndarray", float]]
 
 
 class Runs(NamedTuple):

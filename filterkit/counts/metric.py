@@ -15,7 +15,7 @@ from filterkit.errors import FilterkitError, PluginError, one_line
 if TYPE_CHECKING:
     from filterkit.counts.table import ContingencyTable
 
-Score = Callable[[np.ndarray, np.ndarray, float, float], np.ndarray]
+Score = Callable[["np.ndarray", "np.ndarray", float, float], "np.ndarray"]
 
 
 class ClassSums(NamedTuple):

@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 14  # numbers that are worked on at once, so that they stay in the processor's cache
 _WEIGHT_BITS = 64  # weights are multiples of 2**-64
-
 _INT_BYTES = 400  # of the Python ints of one column
 
-_to_int = np.frompyfunc(int, 1, 1)  # turns whole float64 numbers into Python ints
+
+def _to_int(numbers: np.ndarray) -> np.ndarray:
+    """Turn whole float64 numbers into Python ints."""
+    whole: np.ndarray = np.frompyfunc(int, 1, 1)(numbers)
+    return whole
 
 
 class Summary(Statistic):

@@ -60,7 +60,7 @@ class ColumnMap(NamedTuple):
         return values
 
 
-def codes_of(values: np.ndarray, dtype: Any = np.int32) -> np.ndarray:
+def codes_of(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
     """Return codes, -1 for missing, from float64 with NaN for missing; of a floating `dtype`, `values` themselves."""
     if np.dtype(dtype).kind == "f":
         return np.ascontiguousarray(values)

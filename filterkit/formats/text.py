@@ -22,7 +22,7 @@ _NEWLINE = 0x0A
 
 # Where records end in a text that begins with one: int64 offsets after the end of each, ascending. The rest of the text
 # is the beginning of a record.
-Ends = Callable[[bytes], np.ndarray]
+Ends = Callable[[bytes], "np.ndarray"]
 
 
 def line_ends(text: bytes) -> np.ndarray:

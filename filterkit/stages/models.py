@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Union
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from filterkit.stages.learned import LearnedTable, list_feature_names, make_lear
 
 # The tasks of which a row is positive in exactly one, because they are the values of one nominal attribute: all (True),
 # none (False), or those with the same number, int (tasks,), ascending.
-Exclusive = bool | np.ndarray
+Exclusive = Union[bool, "np.ndarray"]
 
 
 class Tasks(NamedTuple):

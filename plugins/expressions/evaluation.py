@@ -5,6 +5,7 @@ An expression is evaluated on each batch. Types are checked on the way, so an em
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
@@ -127,7 +128,7 @@ class AttributeReader:
             elif name == "CLASS":
                 position = schema.class_index
             elif name.lower() in _WORDS:
-                return _WORDS[name.lower()]
+                return _constant(name)
         if position is None:
             raise ExpressionError(
                 f"there is no attribute {quoted(name)}{suggestion(name, list(self._positions))}", tree.at
@@ -155,15 +156,17 @@ def read_variable(values: Mapping[str, np.ndarray], tree: Tree) -> Value:
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
     if tree.what == "name" and tree.value.lower() in _WORDS:
-        return _WORDS[tree.value.lower()]
+        return _constant(tree.value)
     raise ExpressionError(f"there is no {quoted(tree.value)} here; there are {', '.join(values)}", tree.at)
 
 
-_WORDS = {
-    "missing": Value("", np.array(np.nan)),
-    "true": Value(TRUTH, np.array(1.0)),
-    "false": Value(TRUTH, np.array(0.0)),
-}
+def _constant(word: str) -> Value:
+    """Return the value of one of `_WORDS`, in any case of letters."""
+    kind, number = _WORDS[word.lower()]
+    return Value(kind, np.array(number))
+
+
+_WORDS = {"missing": ("", math.nan), "true": (TRUTH, 1.0), "false": (TRUTH, 0.0)}
 
 
 # Types
@@ -244,13 +247,13 @@ def _not(one: np.ndarray) -> np.ndarray:
     return 1.0 - one
 
 
-_COMPARISONS: dict[str, Any] = {
-    "=": np.equal,
-    "!=": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
+_COMPARISONS = {  # functions of numpy
+    "=": "equal",
+    "!=": "not_equal",
+    "<": "less",
+    "<=": "less_equal",
+    ">": "greater",
+    ">=": "greater_equal",
 }
 
 
@@ -265,7 +268,7 @@ def _compare(tree: Tree, parts: list[Value]) -> Value:
         texts = _as_text(one), _as_text(other)
         ranks = {label: float(rank) for rank, label in enumerate(sorted({*texts[0].labels, *texts[1].labels}))}
         left, right = (np.array([*(ranks[label] for label in each.labels), np.nan])[each.data] for each in texts)
-    truth = _COMPARISONS[tree.value](left, right).astype(np.float64)
+    truth = getattr(np, _COMPARISONS[tree.value])(left, right).astype(np.float64)
     return Value(TRUTH, np.where(np.isnan(left) | np.isnan(right), np.nan, truth))
 
 
@@ -445,22 +448,27 @@ def _write(tree: Tree, parts: list[Value]) -> Value:
     return Value(TEXT, np.where(np.isnan(value.data), -1, codes.reshape(value.data.shape)), texts, is_closed=False)
 
 
+def _of_numpy(name: str) -> Callable[..., Any]:
+    """Return a function of numpy, which is not imported before it is called."""
+    return lambda *values: getattr(np, name)(*values)
+
+
 _MANY = 1000
 _FUNCTIONS: dict[str, Function] = {
     **dict.fromkeys(_COMPARISONS, Function(_compare, 2, 2)),
     **{
-        name: Function(_on_numbers(function), 2, 2, _NUMBERS)
+        name: Function(_on_numbers(_of_numpy(function)), 2, 2, _NUMBERS)
         for name, function in (
-            ("+", np.add),
-            ("-", np.subtract),
-            ("*", np.multiply),
-            ("/", np.divide),
-            ("%", np.mod),
-            ("^", np.power),
+            ("+", "add"),
+            ("-", "subtract"),
+            ("*", "multiply"),
+            ("/", "divide"),
+            ("%", "mod"),
+            ("^", "power"),
         )
     },
-    "sign-": Function(_on_numbers(np.negative), 1, 1, _NUMBERS),
-    "sign+": Function(_on_numbers(np.positive), 1, 1, _NUMBERS),
+    "sign-": Function(_on_numbers(_of_numpy("negative")), 1, 1, _NUMBERS),
+    "sign+": Function(_on_numbers(_of_numpy("positive")), 1, 1, _NUMBERS),
     "and": Function(_on_numbers(_and, TRUTH), 2, 2, (TRUTH,)),
     "or": Function(_on_numbers(_or, TRUTH), 2, 2, (TRUTH,)),
     "not": Function(_on_numbers(_not, TRUTH), 1, 1, (TRUTH,)),
@@ -469,7 +477,7 @@ _FUNCTIONS: dict[str, Function] = {
     "max": Function(_on_numbers(_largest), 1, _MANY, _NUMBERS),
     "round": Function(_round, 1, 2, _NUMBERS),
     **{
-        name: Function(_on_numbers(getattr(np, name)), 1, 1, _NUMBERS)
+        name: Function(_on_numbers(_of_numpy(name)), 1, 1, _NUMBERS)
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")
     },
     "year": _of_date(_year),

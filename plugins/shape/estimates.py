@@ -6,6 +6,7 @@ codes of the classes that count as positive, one after the other.
 
 from __future__ import annotations
 
+import math
 from math import ceil, lcm
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 16  # cells that are worked on at once, to save memory
 _EXACT = 1 << 53  # whole numbers up to here are float64
 _LONGEST = 1000  # characters of a number of rows
-_LEAST, _LARGEST = np.nextafter(0, 1), np.nextafter(1, 0)  # estimates that have log odds
+_LEAST, _LARGEST = math.nextafter(0, 1), math.nextafter(1, 0)  # estimates that have log odds
 
 
 def rows_on_each_side(neighbors: int | str, rows: float) -> Fraction:

@@ -12,7 +12,7 @@ from filterkit.plugin import ContingencyTable, Fold, State, sum_over_classes
 if TYPE_CHECKING:
     from .logistic import Losses, WeightedRows
 
-Shaped = Callable[[np.ndarray, np.ndarray, int, State], np.ndarray]
+Shaped = Callable[["np.ndarray", "np.ndarray", int, State], "np.ndarray"]
 
 _MARGIN = 2.0  # standard errors; docs/formulas.md says how many columns of noise exceed it
 _ROUNDING = 1e-9  # losses equal in theory, as those of a column with two values, may differ by this part of them

@@ -161,9 +161,9 @@ class Hashed:
         found = np.zeros(len(sequences.row), np.uint64)
         with np.errstate(over="ignore"):
             for pieces in sequences.pieces.T:
-                found = (found ^ pieces.astype(np.uint64)) * _FACTOR
+                found = (found ^ pieces.astype(np.uint64)) * np.uint64(_FACTOR)
                 found ^= found >> np.uint64(32)
         return sequences.row, (found % np.uint64(self.width)).astype(np.int64)
 
 
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, with bits that look random
+_FACTOR = 0x9E3779B97F4A7C15  # odd, with bits that look random

@@ -12,7 +12,7 @@ from command import run
 
 import filterkit
 from filterkit import StageError, UsageError
-from filterkit.cli.scores import text_lines
+from filterkit.cli.subcommands.scores import text_lines
 from filterkit.plugin.registry import registry
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"

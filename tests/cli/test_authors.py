@@ -351,7 +351,7 @@ def test_a_file_of_new_plugin_conforms_and_is_not_written_again(tmp_path):
 
 
 def test_the_help_of_new_plugin_lists_every_kind():
-    from filterkit.cli.new_plugin import KINDS
+    from filterkit.cli.subcommands.new_plugin import KINDS
 
     assert set(WORDS) == set(KINDS)
     said = run("new-plugin", "--help").stdout

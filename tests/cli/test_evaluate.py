@@ -25,9 +25,9 @@ from command import run, start
 from made_results import drawn, svg_texts, table
 
 from filterkit import progress
-from filterkit.cli.evaluate import evaluate
 from filterkit.cli.main import _main
-from filterkit.cli.report import report
+from filterkit.cli.subcommands.evaluate import evaluate
+from filterkit.cli.subcommands.report import report
 from filterkit.evaluation.measures import EARLY_MEASURES, OF_CLASSES
 from filterkit.evaluation.plots import FIGURES
 from filterkit.evaluation.results import Results
@@ -645,7 +645,7 @@ def test_an_output_that_cannot_be_written_is_reported_at_once(tmp_path, run_in_p
 
 
 def test_of_very_many_classes_a_table_has_no_column_for_each():
-    from filterkit.cli.results import MOST_SHOWN, confusion_table
+    from filterkit.cli.subcommands.results import MOST_SHOWN, confusion_table
     from filterkit.evaluation.confusion import PredictionCounts
 
     for number in (MOST_SHOWN, MOST_SHOWN + 1):

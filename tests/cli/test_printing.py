@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import COMMAND, run, run_anew
 
-from filterkit.cli.text_table import aligned, cut, width_of
+from filterkit.cli.shell.text_table import aligned, cut, width_of
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
 IRIS = str(SAMPLES / "iris.arff")

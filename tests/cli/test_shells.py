@@ -16,7 +16,7 @@ from command import quick, run_anew
 
 from filterkit import Attribute
 from filterkit.cli import completion
-from filterkit.cli.shells import split
+from filterkit.cli.shell.shells import split
 from filterkit.formats.base import FileFormat, Opening, Table
 
 pytestmark = pytest.mark.posix

@@ -221,5 +221,5 @@ def test_no_other_subcommand_is_imported_than_is_run():
     for arguments in ([IRIS, "l2"], ["stages"], ["--help"], []):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
         modules = done.stderr.splitlines()[-1].split()
-        assert "filterkit.cli.evaluate" not in modules
+        assert "filterkit.cli.subcommands.evaluate" not in modules
         assert arguments not in ([], ["--help"]) or "numpy" not in modules

@@ -198,7 +198,7 @@ def test_a_plugin_cannot_take_the_name_of_a_bundled_subcommand(found):
     import click
 
     registry = found(Point("one", module("one", click.Command("info"), hook="filterkit_subcommands")))
-    assert registry.subcommands["info"].callback.__module__ == "filterkit.cli.info"
+    assert registry.subcommands["info"].callback.__module__ == "filterkit.cli.subcommands.info"
     claimed = "two plugins claim the subcommand 'info': filterkit itself and one (package.module)"
     assert registry.plugins[0].problem == claimed
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,8 +13,10 @@ import numpy as np
 from click.core import ParameterSource
 
 from filterkit.cli.comments import shell_line
-from filterkit.cli.printing import print_found
-from filterkit.cli.text_table import aligned
+from filterkit.cli.declared import option, words_of_option
+from filterkit.cli.options import JsonOptions
+from filterkit.cli.shell.printing import print_found
+from filterkit.cli.shell.text_table import aligned
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.comparison import pairs_to_test
 from filterkit.evaluation.measures import MEANINGS, MEASURES, check_measure
@@ -31,25 +35,24 @@ _LEAST_TASKS = 6  # with five, even the most extreme ranks have p = 2 / 2⁵
 MOST_SHOWN = 20  # classes in a table of how rows were predicted
 _RATES = ("precision", "recall", "f1")
 
-MEASURE = click.option(
-    "--measure",
-    "shown",
-    metavar="NAME",
-    multiple=True,
-    type=click.Choice(MEASURES),
-    help="Show this measure. Repeatable.",
-)
-PLOT = click.option(
-    "--plot", metavar="FILE", help="Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib."
-)
-FIGURE = click.option(
-    "--figure",
-    metavar="NAME",
-    type=click.Choice(FIGURES),
-    help="The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how often "
-    "a method is near the best), confusion or, of a numeric class, predicted (against true numbers) or residuals.  "
-    "[default: curves]",
-)
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ResultsOptions(JsonOptions):
+    """The options of what shows results."""
+
+    shown: tuple[str, ...] = option(
+        "--measure", default=(), metavar="NAME", type=click.Choice(MEASURES), help="Show this measure. Repeatable."
+    )
+    plot: str | None = option(
+        metavar="FILE", help="Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib."
+    )
+    figure: str | None = option(
+        metavar="NAME",
+        type=click.Choice(FIGURES),
+        help="The figure that --plot draws: curves (learning curves), ranks (critical differences), near-best (how "
+        "often a method is near the best), confusion or, of a numeric class, predicted (against true numbers) or "
+        "residuals.  [default: curves]",
+    )
 
 
 def write_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
@@ -77,11 +80,7 @@ def command_line(context: click.Context) -> str:
             last += values
         elif source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP):
             words = before if source is ParameterSource.DEFAULT_MAP else after
-            if isinstance(values, bool):
-                words.append((param.opts if values else param.secondary_opts)[-1])
-                continue
-            for value in values if isinstance(values, tuple) else (values,):
-                words += [param.opts[-1], str(value)]
+            words += words_of_option(param, values)
     return shell_line([*before, *after, *last])
 
 
@@ -153,7 +152,7 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
         found["ranks"] = _ranks(results, measures)
     if by_class:
         found["classes"] = _classes(results)
-    print_found(as_json, lambda: found, lambda: _lines(results, found))
+    print_found(as_json, found, partial(_lines, results))
 
 
 def _lines(results: Results, found: dict[str, Any]) -> Iterator[str]:

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from filterkit._version import __version__
+from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
-from filterkit.cli.options import (
-    BLOCK_SIZE,
-    ENGINE,
-    FROM,
-    MEMORY,
-    PROGRESS,
-    SETTINGS,
-    InputOptions,
-    engine_of,
-    input_options,
-    jobs,
-    seed,
-    target_options,
-)
+from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, declare_seed, engine_of
 from filterkit.cli.places import Goal, check_goals, check_page
 from filterkit.files.output import open_output
 from filterkit.plugin.formats import Formats
@@ -39,17 +27,19 @@ _FLAGS = ("-o", "--output")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ExploreOptions(InputOptions):
+class ExploreOptions(InputOptions, FitOptions):
     """The options of ``explore``."""
 
-    output: str
-    by: tuple[str, ...]
-    top: int
-    jobs: int | None
-    engine: str | None
-    memory: int
-    seed: int | None
-    progress: bool | None
+    output: str = option(*("-o", "--output"), metavar="PATH", required=True, help="Write the page to this file.")
+    by: tuple[str, ...] = option(
+        default=(),
+        metavar="METRIC",
+        help="Rank the features by this metric; may be repeated.  [default: all, the leading one first]",
+    )
+    top: int = option(
+        default=_BEST, metavar="N", type=click.IntRange(0, 1000), help="Show the N best features in detail."
+    )
+    seed: int | None = declare_seed("stages that draw random numbers")
 
 
 class _AroundTheInput(click.Command):
@@ -73,34 +63,11 @@ class _AroundTheInput(click.Command):
 
 
 @click.command(cls=_AroundTheInput, context_settings=SETTINGS | {"allow_interspersed_args": False})
-@click.option("-o", "--output", metavar="PATH", required=True, help="Write the page to this file.")
-@click.option(
-    "--by",
-    metavar="METRIC",
-    multiple=True,
-    help="Rank the features by this metric; may be repeated.  [default: all, the leading one first]",
-)
-@click.option(
-    "--top",
-    metavar="N",
-    type=click.IntRange(0, 1000),
-    default=_BEST,
-    show_default=True,
-    help="Show the N best features in detail.",
-)
-@FROM
-@target_options
-@input_options
-@jobs("threads")
-@ENGINE
-@MEMORY
-@BLOCK_SIZE
-@seed("stages that draw random numbers")
-@PROGRESS
+@takes(ExploreOptions)
 @click.argument("path", metavar="INPUT")
 @click.argument("words", metavar="[STAGE [OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def explore(known: Registry, /, path: str, words: tuple[str, ...], **given: Any) -> None:
+def explore(known: Registry, /, path: str, words: tuple[str, ...], options: ExploreOptions) -> None:
     """Draw INPUT and what a chain makes of it, as a page.
 
     The page is one HTML file that any browser opens, also without a network. It shows classes, warnings, all features
@@ -109,7 +76,6 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], **given: Any)
 
     The features are those that come to the first stage that learns from columns. So "words" makes features of texts.
     """
-    options = ExploreOptions(**given)
     formats = Formats(known.formats, options.from_)
     kind = formats.of_input(path)
     stages = parse_stages(list(words), known, options.seed)

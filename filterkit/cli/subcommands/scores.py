@@ -9,25 +9,14 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
-from filterkit.cli.options import (
-    BLOCK_SIZE,
-    ENGINE,
-    FROM,
-    MEMORY,
-    PROGRESS,
-    SETTINGS,
-    InputOptions,
-    engine_of,
-    input_options,
-    jobs,
-    seed,
-    target_options,
-)
+from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, JsonOptions, declare_seed, engine_of
 from filterkit.cli.places import Goal, check_goals
-from filterkit.cli.printing import JSON, print_found
-from filterkit.cli.text_table import aligned, cut
+from filterkit.cli.shell.printing import print_found
+from filterkit.cli.shell.text_table import aligned, cut
 from filterkit.counts.thresholds import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
 from filterkit.files.output import open_output
@@ -43,20 +32,24 @@ _COUNTS = ("rank", "tp", "fp", "rows", "threshold")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ScoresOptions(InputOptions):
+class ScoresOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``scores``."""
 
-    output: str | None
-    csv: bool
-    as_json: bool
-    top: int | None
-    alpha: float | None
-    combine: str | None
-    jobs: int | None
-    engine: str | None
-    memory: int
-    seed: int | None
-    progress: bool | None
+    output: str | None = option(
+        *("-o", "--output"), metavar="PATH", help="Write a file, .csv or .parquet, with all digits."
+    )
+    csv: bool = option(default=False, help="Write CSV to standard output.")
+    top: int | None = option(metavar="N", type=click.IntRange(1), help="Show only the N best features.")
+    alpha: float | None = option(
+        metavar="X",
+        type=click.FLOAT,
+        help="Multiply scores of features of the positive class by X, the others by 1 − X.",
+    )
+    combine: str | None = option(
+        type=click.Choice(COMBINATIONS),
+        help="With more than two classes, score each against the rest and combine the scores in this way.",
+    )
+    seed: int | None = declare_seed("metrics that draw random numbers")
 
     @property
     def path(self) -> str:
@@ -69,35 +62,21 @@ class ScoresOptions(InputOptions):
         return "" if self.path == "-" else os.path.splitext(self.path)[1].lower()
 
 
+def _complete_scorers(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """List the stages that score columns by the rows; metrics are listed already, as the argument is a METRIC."""
+    from filterkit.stages.metric_scaling import ScalingOptions
+
+    known: Registry = context.obj
+    stages = {name: each for name, each in known.stages.items() if issubclass(each, ScalingOptions)}
+    return [CompletionItem(name, help=each.summary()) for name, each in stages.items() if name not in known.metrics]
+
+
 @click.command(context_settings=SETTINGS)
-@click.option("-o", "--output", metavar="PATH", help="Write a file, .csv or .parquet, with all digits.")
-@click.option("--csv", is_flag=True, help="Write CSV to standard output.")
-@JSON
-@click.option("--top", metavar="N", type=click.IntRange(1), help="Show only the N best features.")
-@click.option(
-    "--alpha",
-    metavar="X",
-    type=click.FLOAT,
-    help="Multiply scores of features of the positive class by X, the others by 1 − X.",
-)
-@click.option(
-    "--combine",
-    type=click.Choice(COMBINATIONS),
-    help="With more than two classes, score each against the rest and combine the scores in this way.",
-)
-@target_options
-@FROM
-@input_options
-@jobs("threads")
-@ENGINE
-@MEMORY
-@BLOCK_SIZE
-@seed("metrics that draw random numbers")
-@PROGRESS
+@takes(ScoresOptions)
 @click.argument("path", metavar="INPUT")
-@click.argument("metrics", metavar="METRIC...", nargs=-1, required=True)
+@click.argument("metrics", metavar="METRIC...", nargs=-1, required=True, shell_complete=_complete_scorers)
 @click.pass_obj
-def scores(known: Registry, /, path: str, metrics: tuple[str, ...], **given: Any) -> None:
+def scores(known: Registry, /, path: str, metrics: tuple[str, ...], options: ScoresOptions) -> None:
     """Score every feature of INPUT by one or several metrics.
 
     Features are sorted by the first METRIC. For each feature the table shows the threshold that is best by the first
@@ -107,13 +86,12 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], **given: Any
     METRIC may also be a stage that scores columns by the rows, with its default options. "filterkit stages" lists both;
     "filterkit stages METRIC" explains one.
     """
-    options = ScoresOptions(**given)
     _check(path, options, known)
     table = _score(path, metrics, options, known)
     if options.top is not None:
         table = table.slice(0, min(options.top, len(table)))
     if options.path == "-" and not options.csv:
-        print_found(options.as_json, lambda: {"scores": table.to_pylist()}, lambda: text_lines(table, _name_width()))
+        print_found(options.as_json, {"scores": table.to_pylist()}, lambda _: text_lines(table, _name_width()))
         return
     with open_output(options.path) as out:
         _write(table, out, options)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.cli.options import DEBUG, SETTINGS
+from filterkit.cli.options import SETTINGS
 from filterkit.errors import FilterkitError, UsageError, or_of_a_file, quoted, suggestion, visible
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import OWN, Plugin, Registry
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Options after the name of a stage belong to the stage.
 @click.command("check-plugin", context_settings=SETTINGS | {"allow_interspersed_args": False})
-@DEBUG
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.argument("words", metavar="PLUGIN|PACKAGE|FILE|NAME...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:

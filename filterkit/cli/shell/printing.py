@@ -5,31 +5,31 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-from filterkit.cli.text_table import Heading
+from filterkit.cli.shell.text_table import Heading
 from filterkit.errors import visible
 from filterkit.messages import HEADING, color_text, has_color
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, with all digits.")
+D = TypeVar("D")
 
 
-def print_found(as_json: bool, document: Callable[[], Any], lines: Callable[[], Iterable[str]]) -> None:
-    """Print what was found.
+def print_found(as_json: bool, document: D, lines: Callable[[D], Iterable[str]]) -> None:
+    """Print a document as JSON, or as lines of text.
 
     Parameters
     ----------
     as_json : whether ``--json`` is given.
-    document : makes the document for it, of mappings, lists, texts, numbers, truth values and None. A number that is
-        not finite becomes null, because JSON has none.
-    lines : makes the lines of text that say the same. A `Heading` is bold on a terminal.
+    document : what was found: mappings, lists, texts, numbers, truth values and None. In JSON a number that is not
+        finite becomes null, because JSON has none.
+    lines : makes lines of text from the document. A `Heading` is bold on a terminal.
     """
     if as_json:
-        print_json(document())
+        print_json(document)
     else:
-        print_lines(lines())
+        print_lines(lines(document))
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -164,7 +164,7 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
     """Return the text of a template with the values in the place of their names in braces; other braces stay."""
     from importlib.resources import files
 
-    text = files("filterkit.cli").joinpath("templates", f"{template}.txt").read_text("utf-8")
+    text = files("filterkit.cli.subcommands").joinpath("templates", f"{template}.txt").read_text("utf-8")
     for key, value in values.items():
         text = text.replace(f"{{{key}}}", value)
     return text

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import check_input_options, open_input
-from filterkit.cli.options import (
-    ENGINE,
-    FROM,
-    LABELS,
-    PROGRESS,
-    SETTINGS,
-    InputOptions,
-    engine_of,
-    input_options,
-    jobs,
-    seed,
-)
+from filterkit.cli.options import SETTINGS, InputOptions, WorkOptions, declare_jobs, declare_seed, engine_of
 from filterkit.cli.places import Goal, check_goals, is_page
-from filterkit.cli.printing import JSON
-from filterkit.cli.results import (
-    FIGURE,
-    MEASURE,
-    PLOT,
+from filterkit.cli.subcommands.results import (
     CommandWithMeasures,
+    ResultsOptions,
     share_of,
     show,
     shown_measures,
     write_page,
 )
-from filterkit.cli.subcommand import BEFORE
+from filterkit.cli.subcommands.run import BEFORE
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
@@ -53,47 +40,95 @@ if TYPE_CHECKING:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class EvaluateOptions(InputOptions):
+class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     """The options of ``evaluate``."""
 
-    chains: tuple[str, ...]
-    folds: int
-    repeats: int
-    group: str | None
-    fold_column: str | None
-    splits: str | None
-    test: str | None
-    choose: str | None
-    costs: str | None
-    classes: tuple[str, ...]
-    positives: tuple[str, ...]
-    by_class: bool
-    as_json: bool
-    train: str | None
-    one_against_rest: bool
-    min_positives: int | None
-    shown: tuple[str, ...]
-    output: str | None
-    journal: str | None
-    plot: str | None
-    figure: str | None
-    jobs: int | None
-    engine: str | None
-    seed: int | None
-    seed_of_stages: int | None
-    progress: bool | None
+    chains: tuple[str, ...] = option(
+        "--chain",
+        default=(),
+        metavar="[NAME: ]STAGES",
+        required=True,
+        help="A chain to evaluate, in quotes. Repeatable.",
+    )
+    folds: int = option(default=10, metavar="N", type=click.IntRange(2), help="Number of folds.")
+    repeats: int = option(
+        default=1, metavar="N", type=click.IntRange(1, 10_000), help="Deal the rows into folds N times."
+    )
+    group: str | None = option(
+        metavar="ATTRIBUTE",
+        help="Keep rows with the same value of this attribute in one fold. The chains do not see it.",
+    )
+    fold_column: str | None = option(
+        metavar="ATTRIBUTE",
+        help="Make a fold of the rows of each value of this attribute. The chains do not see it.",
+    )
+    splits: str | None = option(
+        metavar="FILE",
+        help="Take the folds from FILE, as OpenML writes them: a row names the type (TRAIN or TEST) of a rowid of "
+        "DATA, counted from 0, in a repeat and a fold, and may name the sample of a learning curve.",
+    )
+    test: str | None = option(metavar="FILE", help="Instead of cross-validation, fit on DATA and test on FILE.")
+    choose: str | None = option(
+        metavar="MEASURE",
+        type=click.Choice(MEASURES),
+        help="Also let each training part choose one of the chains, the best by this measure in a cross-validation of "
+        "its rows alone, and show the results as the chain 'chosen'.",
+    )
+    costs: str | None = option(
+        metavar="FILE",
+        help="Show the mean cost of the predictions by FILE, a cost matrix in one of Weka's formats (.cost).",
+    )
+    by_class: bool = option(
+        default=False,
+        help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix; -o keeps "
+        "them, too, or of a numeric class the predictions.",
+    )
+    train: str | None = option(
+        metavar="SHARES",
+        help="Learning curves: train on these shares of all rows, as in 10%,20%. Larger parts contain smaller ones.",
+    )
+    one_against_rest: bool = option(default=False, help="Make each class or label a task of its own.")
+    min_positives: int | None = option(
+        metavar="N",
+        type=click.IntRange(1),
+        help="With --one-against-rest: skip classes with fewer than N rows.",
+    )
+    output: str | None = option(
+        *("-o", "--output"),
+        metavar="FILE",
+        help="Write the results of all folds to a CSV file, which report shows; or, to a name that ends in .html, a "
+        "page for the browser with all tables and figures.",
+    )
+    journal: str | None = option(
+        metavar="FILE",
+        help="Keep each result in FILE at once. After an interruption the same command resumes from it.",
+    )
+    classes: tuple[str, ...] = option(
+        *("-c", "--class"),
+        default=(),
+        metavar="ATTRIBUTE",
+        help="The class attribute: its name, its number from 1, first, last or none; once, or once for each DATA in "
+        "order.  [default: last, if nominal]",
+    )
+    positives: tuple[str, ...] = option(
+        "--positive",
+        default=(),
+        metavar="VALUE",
+        help="The class value that is positive; once, or once for each DATA.  [default: the rarer of two]",
+    )
+    seed: int | None = declare_seed("folds and subsamples")
+    jobs: int | None = declare_jobs("processes")
+    # These are no options: those of each DATA, and the seed of stages, if it is given before the subcommand's name.
+    class_: str | None = None
+    positive: str | None = None
+    block_size: int | None = None
+    seed_of_stages: int | None = None
 
     @property
     def outputs(self) -> list[Goal]:
         """The files to write."""
         paths = {"-o": self.output, "--journal": self.journal, "--plot": self.plot}
         return [Goal(option, path) for option, path in paths.items() if path is not None]
-
-
-_OUTPUT = (
-    "Write the results of all folds to a CSV file, which report shows; or, to a name that ends in .html, a page for "
-    "the browser with all tables and figures."
-)
 
 
 class EvaluateCommand(CommandWithMeasures):
@@ -118,103 +153,10 @@ class EvaluateCommand(CommandWithMeasures):
 
 
 @click.command(cls=EvaluateCommand, context_settings=SETTINGS)
-@click.option(
-    "--chain",
-    "chains",
-    metavar="[NAME: ]STAGES",
-    multiple=True,
-    required=True,
-    help="A chain to evaluate, in quotes. Repeatable.",
-)
-@click.option("--folds", metavar="N", type=click.IntRange(2), default=10, show_default=True, help="Number of folds.")
-@click.option(
-    "--repeats",
-    metavar="N",
-    type=click.IntRange(1, 10_000),
-    default=1,
-    show_default=True,
-    help="Deal the rows into folds N times.",
-)
-@click.option(
-    "--group",
-    metavar="ATTRIBUTE",
-    help="Keep rows with the same value of this attribute in one fold. The chains do not see it.",
-)
-@click.option(
-    "--fold-column",
-    metavar="ATTRIBUTE",
-    help="Make a fold of the rows of each value of this attribute. The chains do not see it.",
-)
-@click.option(
-    "--splits",
-    metavar="FILE",
-    help="Take the folds from FILE, as OpenML writes them: a row names the type (TRAIN or TEST) of a rowid of DATA, "
-    "counted from 0, in a repeat and a fold, and may name the sample of a learning curve.",
-)
-@click.option("--test", metavar="FILE", help="Instead of cross-validation, fit on DATA and test on FILE.")
-@click.option(
-    "--choose",
-    metavar="MEASURE",
-    type=click.Choice(MEASURES),
-    help="Also let each training part choose one of the chains, the best by this measure in a cross-validation of its "
-    "rows alone, and show the results as the chain 'chosen'.",
-)
-@click.option(
-    "--costs",
-    metavar="FILE",
-    help="Show the mean cost of the predictions by FILE, a cost matrix in one of Weka's formats (.cost).",
-)
-@click.option(
-    "--by-class",
-    is_flag=True,
-    help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix; -o keeps them, "
-    "too, or of a numeric class the predictions.",
-)
-@click.option(
-    "--train",
-    metavar="SHARES",
-    help="Learning curves: train on these shares of all rows, as in 10%,20%. Larger parts contain smaller ones.",
-)
-@click.option("--one-against-rest", is_flag=True, help="Make each class or label a task of its own.")
-@click.option(
-    "--min-positives",
-    metavar="N",
-    type=click.IntRange(1),
-    help="With --one-against-rest: skip classes with fewer than N rows.",
-)
-@MEASURE
-@JSON
-@click.option("-o", "--output", metavar="FILE", help=_OUTPUT)
-@click.option(
-    "--journal",
-    metavar="FILE",
-    help="Keep each result in FILE at once. After an interruption the same command resumes from it.",
-)
-@PLOT
-@FIGURE
-@click.option(
-    *("-c", "--class", "classes"),
-    metavar="ATTRIBUTE",
-    multiple=True,
-    help="The class attribute: its name, its number from 1, first, last or none; once, or once for each DATA in "
-    "order.  [default: last, if nominal]",
-)
-@LABELS
-@click.option(
-    *("--positive", "positives"),
-    metavar="VALUE",
-    multiple=True,
-    help="The class value that is positive; once, or once for each DATA.  [default: the rarer of two]",
-)
-@FROM
-@input_options
-@jobs("processes")
-@ENGINE
-@seed("folds and subsamples")
-@PROGRESS
+@takes(EvaluateOptions)
 @click.argument("paths", metavar="DATA...", nargs=-1, required=True)
 @click.pass_context
-def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) -> None:
+def evaluate(context: click.Context, /, paths: tuple[str, ...], options: EvaluateOptions) -> None:
     """Compare chains by cross-validation.
 
     \b
@@ -231,8 +173,7 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], **given: Any) ->
     """
     known: Registry = context.obj
     # Before the name of the subcommand, --seed is for stages too, as in a run of a chain.
-    is_before = "seed" in context.meta.get(BEFORE, ())
-    options = EvaluateOptions(**given, seed_of_stages=given["seed"] if is_before else None)
+    options.seed_of_stages = options.seed if "seed" in context.meta.get(BEFORE, ()) else None
     _check(paths, options, known)
     design = _design(options, known)
     _check_own_folds(context, paths, options)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
-from filterkit.cli.completion import Answer, complete
+from filterkit.cli.shell.completion import Answer, complete
 from filterkit.errors import quoted
 
 _BASH = r"""

@@ -1,0 +1,91 @@
+"""The subcommand ``formats``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from filterkit.cli.declared import takes
+from filterkit.cli.options import SETTINGS, JsonOptions
+from filterkit.cli.shell.printing import print_found
+from filterkit.cli.shell.text_table import aligned
+from filterkit.errors import UsageError, or_of_a_file, quoted, suggestion, visible
+from filterkit.plugin.registry import Registry
+from filterkit.stages.options import describe_options
+
+
+@click.command(context_settings=SETTINGS)
+@takes(JsonOptions)
+@click.argument("names", metavar="[FORMAT]...", nargs=-1)
+@click.pass_obj
+def formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) -> None:
+    """List all file formats, or explain one and its options.
+
+    A FORMAT, with options behind a colon, is what --from and --to take: csv, or csv:delimiter=;,nominal=a*.
+    """
+    kinds = {name: kind for name, kind in known.formats.items() if name[:1] not in "./"}
+    for name in names:
+        if name not in kinds:
+            hint = suggestion(name, [*kinds]) or "; see: filterkit formats"
+            raise UsageError(f"formats: no format {quoted(name)}{or_of_a_file(hint, False)}")
+    document = {"formats": [_describe(name, kinds[name]) for name in names or sorted(kinds)]}
+    print_found(options.as_json, document, _explain if names else _list)
+
+
+def _describe(name: str, kind: Any) -> dict[str, Any]:
+    """Describe a format for the document."""
+    return {
+        "name": name,
+        "title": kind.title,
+        "read": kind.is_read(),
+        "written": kind.is_written(),
+        "endings": list(kind.endings),
+        "help": inspect.getdoc(kind) or "",
+        "losses": list(kind.losses),
+        "options": describe_options(kind),
+    }
+
+
+def _list(document: dict[str, Any]) -> Iterator[str]:
+    """Write a line for each format."""
+    rows = [[each["name"], each["title"], _use(each), _endings(each)] for each in document["formats"]]
+    yield from aligned([["format", "title", "use", "endings"], *rows], range(4))
+    yield ""
+    yield "All about one: filterkit formats NAME"
+
+
+def _explain(document: dict[str, Any]) -> Iterator[str]:
+    """Write all about each format."""
+    for each in document["formats"]:
+        yield f"{each['name']}: {each['title']} ({_endings(each)}), {_use(each)}"
+        if each["help"]:
+            yield from ("", *map(visible, each["help"].splitlines()))
+        if each["losses"]:
+            yield from ("", f"It cannot store: {', '.join(each['losses'])}.")
+        if each["options"]:
+            yield from ("", f"Options, as in {each['name']}:{each['options'][0]['option']}=VALUE:")
+        for option in each["options"]:
+            several = " Repeatable: a comma separates values." if option["repeatable"] else ""
+            choices = f"  [one of: {' '.join(map(_shown, option['choices']))}]" if option["choices"] else ""
+            default = "" if option["default"] in (None, []) else f"  [default: {_shown(option['default'])}]"
+            yield f"  {option['option']:<10}  {option['help']}{several}{choices}{default}"
+
+
+def _use(each: dict[str, Any]) -> str:
+    return ", ".join(use for use in ("read", "written") if each[use])
+
+
+def _endings(each: dict[str, Any]) -> str:
+    return ", ".join("a folder" if ending == "/" else ending for ending in each["endings"])
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a user would write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ",".join(value)
+    return {"\t": "tab", ",": "comma"}.get(value, str(value))

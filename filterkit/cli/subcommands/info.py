@@ -1,0 +1,277 @@
+"""The subcommand ``info``."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import click
+import numpy as np
+
+from filterkit.chains.budget import DEFAULT_MEMORY
+from filterkit.cli.declared import option, takes
+from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
+from filterkit.cli.options import SETTINGS, InputOptions, JsonOptions, WorkOptions, engine_of
+from filterkit.cli.shell.printing import print_found
+from filterkit.cli.shell.text_table import Heading, aligned, cut
+from filterkit.counts.overview import Overview, describe_attributes
+from filterkit.counts.record import RecordMerger
+from filterkit.data.labels import find_targets
+from filterkit.errors import StageError, quoted, visible
+from filterkit.plugin.formats import Formats
+from filterkit.plugin.registry import Registry
+from filterkit.progress import ReadingProgress
+
+_SHOWN = 40  # attributes that the table has, unless it is asked for more
+_LABELS = 4  # of a nominal attribute
+_NAMES = 6  # of constant or equal attributes in a line
+_NAME_WIDTH = 40  # of attributes, unless the terminal is narrow
+_LEFT = ("name", "kind", "values")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class InfoOptions(JsonOptions, InputOptions, WorkOptions):
+    """The options of ``info``."""
+
+    top: int = option(default=_SHOWN, metavar="N", type=click.IntRange(0), help="Show the first N attributes.")
+
+
+@click.command(context_settings=SETTINGS)
+@takes(InfoOptions)
+@click.argument("path", metavar="INPUT")
+@click.pass_obj
+def info(known: Registry, /, path: str, options: InfoOptions) -> None:
+    """Show the rows, attributes and class of INPUT.
+
+    For each attribute the table shows its kind, the numbers of missing and of distinct values, and what these are like.
+    Attributes that are constant, empty or equal to others are listed, too. With a numeric class, as "--class last" may
+    say, there is the size of each attribute's correlation with it: Pearson's, and for a nominal attribute the mean over
+    its labels, each of which is a 0/1 column.
+
+    INPUT is read once, in an amount of memory that its rows do not change. Rows count once, whatever their weight. Only
+    correlations read INPUT once more, and weigh rows; there are none of standard input, which cannot be read twice.
+    Numbers of distinct values are exact up to 1,023 and for nominal attributes. Larger ones are estimates, off by some
+    3 %, and at most as large as the number of values. The first lines say which format and which class the other
+    commands would assume.
+    """
+    formats = Formats(known.formats, options.from_)
+    kind = formats.of_input(path)
+    check_input_options([path], [kind], options)
+    overview, class_, is_rereadable = _look(path, options, known, formats)
+    index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
+    document = _describe(overview, path, kind.title, index, labels)
+    if is_rereadable and overview.rows and document["class"] is not None and document["class"]["kind"] == "numeric":
+        _add_correlations(document, options, known, formats)
+    print_found(options.as_json, document, partial(_lines, options))
+
+
+def _look(
+    path: str, options: InfoOptions, known: Registry, formats: Formats
+) -> tuple[Overview, str | int | None, bool]:
+    """Read an input, whose class is an attribute like the others.
+
+    Returns
+    -------
+    Its overview, the choice of its class, and whether it can be read again.
+    """
+    plain = replace(options, class_="none", labels=None, positive=None)
+    shown = ReadingProgress(options.progress)
+    with engine_of(known, options.engine, options.jobs) as engine, open_input(path, plain, formats) as reader:
+        class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
+        try:
+            merger = RecordMerger(Overview.of, reader.schema)
+            for overview in shown.watch(reader.map(merger.compute, engine), reader):
+                merger.add(overview)
+            return merger.merge(), class_, path != "-" and not reader.live
+        finally:
+            shown.close()
+
+
+def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Registry, formats: Formats) -> None:
+    """Add the score by the first metric of a numeric class to each feature of the document; or say why there is none.
+
+    ``scored`` is the name of the metric, and ``remarks`` are lines that say why.
+    """
+    from filterkit.chains.feature_scores import scores
+    from filterkit.exploration.features import list_metrics
+
+    reader = open_input(document["file"], replace(options, class_=document["class"]["name"]), formats)
+    metric = next((each.name for each in list_metrics(reader.schema, known) if each.needs_class), None)
+    if metric is None or not reader.schema.width:
+        return
+    try:
+        with (
+            engine_of(known, options.engine, options.jobs) as engine,
+            training_rows(reader, Work(engine, DEFAULT_MEMORY, options.progress)) as rows,
+        ):
+            table = scores(rows, metric)
+    except StageError as error:
+        document["remarks"].append(f"no {metric} with the class: {error}")
+        return
+    score = dict(zip(table["attribute"].to_pylist(), table[metric].to_pylist()))
+    document["scored"] = metric
+    for attribute in document["attributes"]:
+        if attribute["name"] in score:
+            attribute[metric] = score[attribute["name"]]
+
+
+def _describe(
+    overview: Overview, path: str, form: str, class_index: int | None, labels: tuple[int, ...]
+) -> dict[str, Any]:
+    """Describe an input, as the document.
+
+    Parameters
+    ----------
+    overview : of all rows.
+    path, form : the input, and the name of its format.
+    class_index : the position of the class that other commands would assume, or None.
+    labels : the positions of the labels.
+    """
+    schema = overview.schema
+    attributes = list(describe_attributes(overview))
+    target = None
+    if class_index is not None:
+        of_class = attributes[class_index]
+        more = ("labels",) if "labels" in of_class else ("missing", "least", "largest", "mean", "deviation")
+        target = {key: of_class[key] for key in ("number", "name", "kind", *more)}
+    constant = [each["name"] for each in attributes if each["distinct"] == 1 and not each["missing"]]
+    empty = [each["name"] for each in attributes if each["missing"] == overview.rows]
+    equal = [[schema.features[column].name for column in group] for group in overview.find_equal_columns()]
+    unused = {a["name"]: [label for label, rows in a.get("labels", {}).items() if not rows] for a in attributes}
+    numeric = ~schema.nominal
+    cells = overview.rows * int(np.count_nonzero(numeric))
+    low, high = overview.least_weight, overview.largest_weight
+    is_weighted = (low, high) != (1, 1) and overview.rows
+    return {
+        "file": path,
+        "format": form,
+        "relation": schema.relation,
+        "rows": overview.rows,
+        "sparse": schema.sparse,
+        "kinds": dict(Counter(each["kind"] for each in attributes)),
+        "class": target,
+        "labels": [schema.attributes[index].name for index in labels],
+        "missing": sum(each["missing"] for each in attributes),
+        "zeros": float(overview.zeros[numeric].sum() / cells) if cells else None,
+        "weights": {"least": low, "largest": high, "sum": float(overview.weight)} if is_weighted else None,
+        "constant": constant,
+        "empty": empty,
+        "equal": [group for group in equal if group[0] not in {*empty, *constant}],
+        "unused_labels": {name: of_none for name, of_none in unused.items() if of_none},
+        "attributes": attributes,
+        "scored": None,
+        "remarks": [],
+    }
+
+
+def _lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
+    """Write the document as text."""
+    rows, attributes = document["rows"], document["attributes"]
+    form = "sparse " if document["sparse"] else "dense "
+    n_columns = sum(document["kinds"].get(kind, 0) for kind in ("numeric", "nominal"))
+    if n_columns == (document["class"] is not None) + len(document["labels"]):  # no feature is a number or a label
+        form = ""
+    yield visible(f"{document['file']}: {form}{document['format']}, relation {quoted(document['relation'])}")
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in document["kinds"].items())
+    yield f"{_counted(rows, 'row')}, {_counted(len(attributes), 'attribute')}" + (f": {kinds}" if kinds else "")
+    yield visible(_target_line(options, document))
+    if rows:
+        zeros = document["zeros"]
+        share = "" if zeros is None else f"; {zeros:.1%} of the numbers are zero"
+        yield f"{_counted(document['missing'], 'missing value')}{share}"
+        if document["weights"] is not None:
+            yield "row weights from {least:g} to {largest:g}, {sum:g} in all".format(**document["weights"])
+    yield ""
+    yield from _table(attributes, options.top, document["scored"])
+    notes = [*_notes(document)] if rows else []
+    yield from ["", *notes] if notes else []
+
+
+def _target_line(options: InfoOptions, document: dict[str, Any]) -> str:
+    """Say which class or labels other commands would assume."""
+    target, labels = document["class"], document["labels"]
+    if labels:
+        return f"{_counted(len(labels), 'label')}: {_some(labels)}"
+    if target is None:
+        asked = "" if options.class_ is not None else "; the last attribute is not nominal (--class names another)"
+        return f"no class{asked}"
+    is_last = options.class_ is None and target["number"] == len(document["attributes"])
+    start = f"class {quoted(target['name'])}{', the last attribute' if is_last else ''}"
+    if "labels" not in target:
+        return f"{start}: numeric, {_values(document['attributes'][target['number'] - 1]) or 'without values'}"
+    return f"{start}: {_shares(target['labels'])}"
+
+
+def _table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
+    """Write the first attributes, a line each, with their scores; on a terminal not longer than that is wide."""
+    width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
+    name_width = _NAME_WIDTH if width is None else max(12, width // 4)
+    rows = []
+    for each in attributes[:top]:
+        about = "~" if each["distinct"] >= 1024 and each["kind"] != "nominal" else ""
+        counts = f"{each['missing']:,}", f"{about}{each['distinct']:,}"
+        score = [] if metric is None else [f"{each[metric]:.4f}" if metric in each else ""]
+        rows.append([str(each["number"]), cut(each["name"], name_width), each["kind"], *counts, *score, _values(each)])
+    if rows:
+        head = ["no", "name", "kind", "missing", "distinct", *([] if metric is None else [metric]), "values"]
+        for line in aligned([head, *rows], {head.index(each) for each in _LEFT}):
+            shown = line if width is None else cut(line, width)
+            yield Heading(shown) if isinstance(line, Heading) else shown
+    left = len(attributes) - len(rows)
+    if left:
+        what = "more attribute" if rows else "attribute"
+        yield f"and {_counted(left, what)} (--top {len(attributes)} or --json)"
+
+
+def _notes(document: dict[str, Any]) -> Iterator[str]:
+    """Write what deserves attention."""
+    for key, what in (("empty", "no values"), ("constant", "the same value in all rows")):
+        if document[key]:
+            yield visible(f"{what}: {_some(document[key])}")
+    if document["equal"]:
+        yield visible(f"equal: {_listed([' = '.join(map(quoted, group[:_NAMES])) for group in document['equal']])}")
+    if document["unused_labels"]:
+        unused = [f"{quoted(name)} {{{_listed(labels)}}}" for name, labels in document["unused_labels"].items()]
+        yield visible(f"labels that no row has: {_listed(unused)}")
+    yield from document["remarks"]
+
+
+def _values(attribute: dict[str, Any]) -> str:
+    """Say what the values of an attribute are like."""
+    if "labels" in attribute:
+        return _shares(attribute["labels"])
+    if attribute["kind"] == "numeric":
+        if attribute["least"] is None:
+            return ""
+        spread = f", deviation {attribute['deviation']:.4g}" if attribute["deviation"] is not None else ""
+        infinite = f", {attribute['infinite']:,} infinite" if "infinite" in attribute else ""
+        return f"{attribute['least']:.6g} to {attribute['largest']:.6g}, mean {attribute['mean']:.4g}{spread}{infinite}"
+    keys, unit = (("least", "largest"), "") if attribute["kind"] == "date" else (("shortest", "longest"), " characters")
+    low, high = (attribute[key] for key in keys)
+    return "" if low is None else f"{low} to {high}{unit}"
+
+
+def _shares(counts: dict[str, int]) -> str:
+    """List the most frequent labels with their numbers of rows, those declared first before others on a tie."""
+    ordered = sorted(counts.items(), key=lambda pair: -pair[1])
+    found = [f"{label} {rows:,}" for label, rows in ordered[:_LABELS]]
+    return ", ".join([*found, *([f"{len(ordered) - _LABELS:,} more"] if len(ordered) > _LABELS else [])])
+
+
+def _some(names: list[str]) -> str:
+    return _listed([*map(quoted, names[:_NAMES])], len(names))
+
+
+def _listed(texts: list[str], count: int | None = None) -> str:
+    """List the first of `texts`, and how many more there are, of `count` in all."""
+    left = (len(texts) if count is None else count) - _NAMES
+    return ", ".join([*texts[:_NAMES], *([f"{left:,} more"] if left > 0 else [])])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -1,0 +1,64 @@
+"""The subcommand ``plugins``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from filterkit.cli.declared import takes
+from filterkit.cli.options import SETTINGS, JsonOptions, declare_debug
+from filterkit.cli.shell.printing import print_found
+from filterkit.cli.shell.text_table import aligned
+from filterkit.errors import visible
+from filterkit.plugin.registry import Plugin, Registry
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PluginsOptions(JsonOptions):
+    """The options of ``plugins``."""
+
+    debug: bool = declare_debug("Show the traceback of each broken plugin.")
+
+
+@click.command(context_settings=SETTINGS)
+@takes(PluginsOptions)
+@click.pass_obj
+def plugins(known: Registry, /, options: PluginsOptions) -> None:
+    """List all plugins, what each offers, and whether it works."""
+    print_found(options.as_json, {"plugins": [_describe(plugin, options.debug) for plugin in known.plugins]}, _lines)
+
+
+def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:
+    """Describe a plugin for the document."""
+    return {
+        "name": plugin.name,
+        "origin": plugin.origin,
+        "problem": plugin.problem or None,
+        "stages": [stage.name for stage in plugin.stages],
+        "formats": [format.name for format in plugin.formats],
+        "engines": [engine.name for engine in plugin.engines],
+        "subcommands": [command.name for command in plugin.subcommands],
+    } | ({"trace": plugin.trace or None} if debug else {})
+
+
+def _lines(document: dict[str, Any]) -> Iterator[str]:
+    """Write a line for each plugin, below a head, and its traceback below it."""
+    plugins = document["plugins"]
+    head, *lines = aligned(
+        [["plugin", "of", "offers"], *([p["name"], p["origin"], _state(p)] for p in plugins)], range(3)
+    )
+    yield head
+    for plugin, line in zip(plugins, lines):
+        yield line
+        yield from map(visible, (plugin.get("trace") or "").splitlines())
+
+
+def _state(plugin: dict[str, Any]) -> str:
+    """Say why a plugin is broken, or what it offers."""
+    if plugin["problem"]:
+        return f"broken: {plugin['problem']}"
+    kinds = {"stages": "", "formats": "format ", "engines": "engine ", "subcommands": "subcommand "}
+    return ", ".join(f"{kind}{name}" for key, kind in kinds.items() for name in plugin[key])

@@ -1,0 +1,61 @@
+"""The subcommand ``report``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from filterkit.cli.declared import option, takes
+from filterkit.cli.options import SETTINGS
+from filterkit.cli.places import Goal, check_goals, check_page
+from filterkit.cli.subcommands.results import CommandWithMeasures, ResultsOptions, show, shown_measures, write_page
+from filterkit.errors import UsageError
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ReportOptions(ResultsOptions):
+    """The options of ``report``."""
+
+    by_class: bool = option(
+        default=False,
+        help="Show the rates of each class and the confusion matrix, from results of evaluate --by-class.",
+    )
+    output: str | None = option(
+        *("-o", "--output"),
+        metavar="FILE.html",
+        help="Write a page for the browser with all tables and figures. It needs no network.",
+    )
+
+
+@click.command(cls=CommandWithMeasures, context_settings=SETTINGS)
+@takes(ReportOptions)
+@click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
+def report(paths: tuple[str, ...], options: ReportOptions) -> None:
+    """Show what evaluations found.
+
+    RESULTS are files that "filterkit evaluate -o" wrote. Several are shown together, those of other seeds as further
+    folds. Chains named METHOD/VARIANT are variants of one method in the figure near-best.
+
+    \b
+        filterkit report results.csv -o report.html
+        filterkit report results.csv --figure ranks --plot ranks.pdf
+    """
+    from filterkit.evaluation import plots
+    from filterkit.evaluation.results import read_several
+
+    outputs = {"-o": options.output, "--plot": options.plot}
+    check_goals([Goal(option, path) for option, path in outputs.items() if path is not None], paths, ())
+    if options.output is not None:
+        check_page("report", options.output)
+    plots.check_plot(options.plot, options.figure)
+    results = read_several(paths)
+    if options.by_class and all(row.confusion is None for row in results.rows):
+        raise UsageError("--by-class: the results do not have the classes; evaluate again with --by-class and -o")
+    measures = shown_measures(results, options.shown)
+    if options.output is not None:
+        write_page(results, measures, options.output, [("results", ", ".join(paths))])
+    if options.plot is not None:
+        plots.plot(options.figure or "curves", results, measures, options.plot)
+    if options.output != "-":  # where the page goes instead of the tables
+        show(results, measures, options.by_class, options.as_json)

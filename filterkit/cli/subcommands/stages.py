@@ -1,0 +1,128 @@
+"""The subcommand ``stages``."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import click
+
+from filterkit.cli.declared import option, takes
+from filterkit.cli.options import SETTINGS, JsonOptions, declare_trust
+from filterkit.cli.shell.printing import print_found
+from filterkit.cli.shell.text_table import Heading, aligned, cut
+from filterkit.errors import FilterkitError, visible
+from filterkit.messages import say
+from filterkit.plugin.parsing import stage_command
+from filterkit.plugin.registry import Registry
+from filterkit.stages.base import Stage
+from filterkit.stages.learned import format_learned
+from filterkit.stages.options import describe_options
+
+_TOP = 10  # rows of a table
+_TABLES = 20  # of a stage
+_WIDTH = 100  # of a text in a cell
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StagesOptions(JsonOptions):
+    """The options of ``stages``."""
+
+    top: int | None = option(
+        metavar="N",
+        type=click.IntRange(1),
+        help=f"Show at most N rows of each table of a FILE.  [default: {_TOP}; with --json, all]",
+    )
+    trust: tuple[str, ...] = declare_trust()
+
+
+@click.command(context_settings=SETTINGS)
+@takes(StagesOptions)
+@click.argument("names", metavar="[STAGE|FILE]...", nargs=-1)
+@click.pass_obj
+def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -> None:
+    """List all stages, or explain one.
+
+    For a STAGE, show what it does and its options. For a FILE that --save wrote, show the chain in it, and what each
+    stage has learned: the weights of attributes, for instance, the largest first.
+    """
+    files = [name for name in names if name not in known.stages and os.path.isfile(name)]
+    chosen = [known.stage(name) for name in names if name not in files] if names else [*known.stages.values()]
+    document: dict[str, Any] = {"stages": [_describe(stage, known, options.as_json) for stage in chosen]}
+    if files:
+        top = options.top if options.as_json else options.top or _TOP
+        document["chains"] = [_describe_file(path, known, top, options.trust) for path in files]
+    print_found(options.as_json, document, partial(_explain, names, files, known) if names else _list)
+
+
+def _describe(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, Any]:
+    """Describe a stage for the document; unless `is_full`, without its options, which click's help page shows."""
+    about = {"name": stage.name, "group": stage.group, "summary": stage.summary()}
+    if not is_full:
+        return about
+    more = {"help": inspect.getdoc(stage) or "", "plugin": known.origin(stage.name), "options": describe_options(stage)}
+    return about | more
+
+
+def _describe_file(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
+    """Describe the chain in a file, with what its stages have learned, or warn why that cannot be told."""
+    from filterkit.chains.saved import load, summarize_file
+
+    document = summarize_file(path)
+    try:
+        described = load(path, known, trust=trust).describe(top)
+    except FilterkitError as error:
+        say(f"filterkit: warning: what was learned is not shown: {error}")
+        return document
+    return document | {"stages": [note | each for note, each in zip(document["stages"], described)]}
+
+
+def _list(document: dict[str, Any]) -> Iterator[str]:
+    """Write a line for each stage, below the headings of their groups."""
+    stages = sorted(document["stages"], key=lambda each: (each["group"], each["name"]))
+    width = max((len(each["name"]) for each in stages), default=0)
+    for group, members in groupby(stages, lambda each: each["group"]):
+        yield Heading(visible(f"{group}:"))
+        for each in members:
+            yield visible(f"  {each['name']:<{width}}  {each['summary']}")
+        yield ""
+    yield "All about one: filterkit stages NAME"
+
+
+def _explain(names: tuple[str, ...], files: list[str], known: Registry, document: dict[str, Any]) -> Iterator[str]:
+    """Write all about each of the `names`: the help of a stage, or the chain in one of the `files`."""
+    chains = iter(document.get("chains", ()))
+    for name in names:
+        if name in files:
+            yield from _explain_chain(next(chains))
+        else:
+            command = stage_command(known.stage(name))
+            yield from command.get_help(click.Context(command, info_name=f"filterkit INPUT {name}")).splitlines()
+
+
+def _explain_chain(chain: dict[str, Any]) -> Iterator[str]:
+    """Write the stages of a chain, and what each has learned."""
+    count = len(chain["stages"])
+    yield f"a chain of {count} stage{'s' * (count != 1)}, saved by filterkit {chain['filterkit']}"
+    yield from ("", f"from  {chain['incoming']}", f"to    {chain['outgoing']}")
+    for stage in chain["stages"]:
+        yield ""
+        yield Heading(f"{shlex.join(stage['words'])}  (plugin {stage['plugin']})")
+        tables = [table for table in stage.get("learned", ()) if table["rows"]]
+        for number, table in enumerate(tables[:_TABLES]):
+            if number:
+                yield ""
+            if table["title"]:
+                yield f"  {table['title']}"
+            rows = [[cut(format_learned(value), _WIDTH) for value in row] for row in [table["head"], *table["rows"]]]
+            yield from (f"  {line}" for line in aligned(rows, left=(0,)))
+            if table["more"]:
+                yield f"  … and {table['more']:,} more"
+        if len(tables) > _TABLES:
+            yield f"  … and {len(tables) - _TABLES:,} more; --json shows all"
