@@ -69,7 +69,7 @@ def test_a_reader_that_differs_from_weka_is_found(weka39, monkeypatch):
 
 @pytest.mark.parametrize("target", targets.TARGETS)
 def test_changed_bytes_lead_to_no_finding(target):
-    assert fuzz.blind(target, 60, 1, 40)[1:] == (None, "")
+    assert fuzz.blind(target, 60, 1, 20)[1:] == (None, "")
 
 
 def test_what_was_found_is_kept(tmp_path):
@@ -90,7 +90,7 @@ def test_what_was_found_is_kept(tmp_path):
     assert [*(tmp_path / "empty").iterdir()] == []
 
 
-@pytest.mark.parametrize("target", ["header", "rows", "words", "expression", "saved", "formats"])
+@pytest.mark.parametrize("target", ["header", "rows", "saved"])
 def test_kept_files_are_sound(target, tmp_path):
     """Every twentieth of those that reached new code."""
     fuzz.unpack(targets.CORPUS / f"{target}.tar.xz", tmp_path / "kept")
