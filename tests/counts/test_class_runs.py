@@ -63,7 +63,7 @@ def counts_of_many_classes(seed, classes=60, rows=300, negative=False, gaps=Fals
     return make(X, y, names, nominal=(1,))
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches((None, WHOLE, QUARTERS, FRACTIONS)))
 def test_sparse_weights_are_those_of_arrays(batch):
     def tables():

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filterkit.counts.cells import find_entries
@@ -62,6 +62,7 @@ def test_zeros_of_both_signs_and_all_missing_values_have_one_hash():
     assert len(set(hash_numbers(np.array([np.nan, -np.nan])).tolist())) == 1
 
 
+@settings(max_examples=30)
 @given(st.lists(st.text(max_size=8), max_size=40), st.integers(0, 5))
 def test_equal_texts_have_equal_hashes_and_others_do_not(texts, skip):
     hashes = hash_texts(pa.array(texts, pa.string()).slice(skip)).tolist()

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from agreement import make
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filterkit import Attribute, Batch, Schema, StageError
@@ -63,6 +63,7 @@ def sparsely(batch):
     return batch.replace(schema=batch.schema.replace(sparse=True)).in_form(True)
 
 
+@settings(max_examples=50)
 @given(rows())
 def test_moments_are_those_of_fractions(batch):
     found = taken(Moments, batch)
@@ -103,6 +104,7 @@ def test_summaries_count_rows_and_find_extremes(batch):
 
 
 @pytest.mark.parametrize("kind", [Summary, Moments])
+@settings(max_examples=40)
 @given(batch=rows(), cuts=st.lists(st.integers(0, 12), max_size=4), random=st.randoms())
 def test_they_are_the_same_in_any_grouping_order_and_form(kind, batch, cuts, random):
     expected = content(taken(kind, batch))

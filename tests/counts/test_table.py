@@ -83,7 +83,7 @@ def test_a_table_by_hand():
     assert table.nbytes == 3 * 8 + 6 * 8 + 4 * 8
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches(EXACT), st.booleans())
 def test_a_table_is_the_plain_count(batch, supervised):
     table = table_of(batch, supervised=supervised)
@@ -137,7 +137,7 @@ def test_exact_parts_add_up_to_the_weight():
     assert exact_parts(np.array([1.0, 0.5, 2.0**-10, 1e12])).shape == (4, 1)
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches(ANY), st.data())
 def test_tables_of_any_parts_merged_in_any_order_are_the_whole_table(batch, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(batch)), max_size=4)))
@@ -165,7 +165,7 @@ def test_first_is_the_table_of_the_first_columns(batch, count):
     assert_same(table_of(batch).first_columns(count), table_of(batch, range(width)))
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches(EXACT))
 def test_with_zeros_makes_zero_a_value(batch):
     table = table_of(batch).with_zeros()
@@ -233,7 +233,7 @@ def test_pushed_tables_of_samples_are_those_of_the_rows(name, text):
     assert_pushed(sample(name), filterkit.chain(text))
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches(ANY), st.sampled_from(COLUMN_STAGES))
 def test_pushed_tables_are_those_of_the_rows(batch, text):
     assert_pushed(batch, filterkit.chain(text))
@@ -258,7 +258,7 @@ class Swap(ColumnStage):
         return np.where(np.isnan(values), 7.0, np.where(values >= 1, NAN, rest))
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches(ANY))
 def test_counts_of_values_that_become_missing_or_equal_are_added_up(batch):
     assert_pushed(batch, Chain([Swap()]))

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from agreement import columns, dense, make, sample
+from cases import rows
 from gathered import gathered
 
 import filterkit
-from filterkit import Attribute, Batch, Schema
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
 from filterkit.exploration.isolines import roc_rates
@@ -173,8 +173,8 @@ def test_columns_that_come_out_are_found_by_the_feature_they_come_from():
 
 
 def test_stages_are_accounted_for():
-    rows = [[0, 1], [2, 0], [3, np.nan], [0, 4]]
-    found = gathered(make(rows, [0, 1, 0, 1]), "head 3 range standardize")["stages"]
+    X = [[0, 1], [2, 0], [3, np.nan], [0, 4]]
+    found = gathered(make(X, [0, 1, 0, 1]), "head 3 range standardize")["stages"]
     keys = ("words", "columns", "rows", "nonzero", "missing")
     assert [tuple(each[key] for key in keys) for each in found] == [
         ("", 2, 4, 4, 1),
@@ -276,19 +276,11 @@ def test_agreement_is_spearmans_correlation():
 
 
 def test_warnings_name_what_deserves_attention():
-    rows = 40
-    y = np.arange(rows) % 2
-    x = np.sin(np.arange(rows))
-    X = np.column_stack([np.arange(rows), np.full(rows, 7), y * 2.0, y * 2.0, x, np.full(rows, np.nan)])
-    schema = Schema(
-        "r",
-        [
-            *(Attribute(n, "numeric") for n in ("id", "same", "leak", "again", "x", "none")),
-            Attribute("c", "nominal", ("no", "yes", "never")),
-        ],
-        class_index=6,
-    )
-    found = gathered(Batch(schema, X, y.astype(np.int32)))["warnings"]
+    y = ["no", "yes"] * 20
+    leak = [2.0 * (label == "yes") for label in y]
+    x = np.sin(np.arange(40)).tolist()
+    data = {"id": list(range(40)), "same": [7] * 40, "leak": leak, "again": leak, "x": x, "none": [None] * 40, "c": y}
+    found = gathered(rows(data, class_="c", labels={"c": ("no", "yes", "never")}))["warnings"]
     assert {each["kind"]: each["attributes"] for each in found} == {
         "unused": ["never"],
         "empty": ["none"],
@@ -299,34 +291,21 @@ def test_warnings_name_what_deserves_attention():
     }
 
 
-@pytest.mark.parametrize("name", ["mixed-sparse", "wine", "numbers"])
-def test_nothing_depends_on_batches_jobs_memory_and_engine(name):
-    if name == "numbers":
-        batch = with_numbers()
-        assert timeless(gathered([batch.rows(i, i + 1) for i in range(11)], memory=0)) == timeless(gathered(batch))
-        return
-    batch = sample(name, **({"class_": "first"} if name == "wine" else {}))
-    step = max(len(batch) // 7, 1)
-    pieces = [batch.rows(i, min(i + step, len(batch))).replace(start=0) for i in range(0, len(batch), step)]
+def test_nothing_depends_on_batches_jobs_memory_and_engine():
+    batch = with_numbers()
+    assert timeless(gathered([batch.rows(i, i + 1) for i in range(11)], memory=0)) == timeless(gathered(batch))
+    batch = sample("mixed-sparse")
+    pieces = [batch.rows(i, min(i + 6, len(batch))).replace(start=0) for i in range(0, len(batch), 6)]
     one = timeless(gathered(batch, "shape bns l2"))
     assert timeless(gathered(pieces, "shape bns l2", memory=1 << 16, engine=LocalEngine(2))) == one
-    if name == "wine":
-        with ProcessEngine(2) as engine:
-            assert timeless(gathered(pieces, "shape bns l2", engine=engine)) == one
+    with ProcessEngine(2) as engine:
+        assert timeless(gathered(pieces, "shape bns l2", engine=engine)) == one
 
 
 def test_a_thousand_classes():
-    rng = np.random.default_rng(3)
-    schema = Schema(
-        "many",
-        [
-            *(Attribute(name, "numeric") for name in "ab"),
-            Attribute("c", "nominal", tuple(f"k{i}" for i in range(1000))),
-        ],
-        class_index=2,
-    )
-    y = np.repeat(np.arange(1000), 3).astype(np.int32)
-    found = gathered(Batch(schema, np.column_stack([y + rng.random(3000), rng.random(3000)]), y), by=["bns", "ig"])
+    rng, y = np.random.default_rng(3), np.repeat(np.arange(1000), 3)
+    batch = make(np.column_stack([y + rng.random(3000), rng.random(3000)]), y, [f"k{i}" for i in range(1000)])
+    found = gathered(batch, by=["bns", "ig"])
     shown = found["details"][0]["before"]
     assert (len(shown["classes"]), shown["classes"][-1]) == (10, "991 others")
     assert np.sum(shown["counts"]) == 3000
