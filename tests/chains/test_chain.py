@@ -363,3 +363,10 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, jobs, spool, note):
 def test_a_chain_of_too_many_stages_is_refused():
     with pytest.raises(UsageError, match="a chain has at most 1,000 stages, and this one has 1,001"):
         filterkit.chain("l2 " * 1001)
+
+
+def test_batches_pass_without_change_through_an_empty_chain():
+    batch = sample("mixed")
+    fitted = filterkit.chain("").fit(batch)
+    assert fitted.transform(batch) is batch
+    assert fitted.schema is batch.schema

@@ -184,3 +184,34 @@ def test_sparse_rows_stay_sparse():
     batch = sparsely(make(np.eye(12) * np.arange(1, 13), [0, 1] * 6))
     _, out = filterkit.chain("shape --cross-fit 3").fit_transform(batch)
     assert out.sparse and len(out.csr.data) <= 12
+
+
+def test_a_stage_that_compares_columns_is_cross_fitted_whatever_the_budget():
+    batch = columns(sample("digits", positive="3"), np.arange(20, 30))
+    expected = Chain([Widest(columns=4)]).fit_transform(batch)[1]
+    assert expected.X.shape[1] == 4
+    assert testing.same(Chain([Widest(columns=4)]).fit_transform(batch, memory=0)[1], expected)
+
+
+class Widest(filterkit.ColumnStage):
+    """Keep the columns of the largest range, doubled."""
+
+    name = "widest"
+
+    columns: int = filterkit.option(1, "How many.", minimum=1)
+
+    def folds(self):
+        return 3
+
+    def fit_columns(self, table):
+        low, high = table.extremes()
+        return {"range": high - low}
+
+    def output_columns(self, schema, state, totals):
+        return np.sort(np.argsort(-state["range"], kind="stable")[: self.columns])
+
+    def output_attributes(self, schema, state, columns, totals):
+        return [schema.features[i] for i in columns.tolist()]
+
+    def apply(self, values, columns, state):
+        return values * 2

@@ -154,6 +154,15 @@ def _ragged(about, members):
     members["0.state.knots.indptr.npy"] = header((7,), "<i8") + np.array([0, 9, 1, 1, 1, 1, 10**12]).tobytes()
 
 
+def _short(about, members):
+    members["1.state.score.npy"] = header((2,)) + bytes(16)
+
+
+def _late(about, members):
+    indptr = np.load(io.BytesIO(members["0.state.knots.indptr.npy"]))
+    members["0.state.knots.indptr.npy"] = header(indptr.shape, "<i8") + np.maximum(indptr, 1).tobytes()
+
+
 def _object(about, members):
     members["1.state.score.npy"] = header((1,), "|O") + b"cos\nsystem\n(S'true'\ntR."
 
@@ -202,6 +211,8 @@ def _without_end(about, members):
         (_two, "is not one stage"),
         (_absurd, "not of the size that it says"),
         (_ragged, "do not fit together"),
+        (_short, "is not that of its columns"),
+        (_late, "do not fit together"),
         (_object, "not of the size that it says"),
         (_source, "are not those of its attributes"),
         (_gone, "1.state.score.npy"),
@@ -437,3 +448,31 @@ def test_a_state_that_cannot_be_saved_is_named(state, said, monkeypatch):
     known.add_stage(Mindful)
     with pytest.raises(FilterkitError, match=f"--save: mindful cannot be saved: {said}"):
         saved.encode_chain(filterkit.Chain([Mindful()]).fit(sample("iris")), known)
+
+
+def test_a_saved_words_stage_does_not_need_its_stop_list_file(tmp_path):
+    (tmp_path / "stop.txt").write_text("the\nof\n")
+    batch = sample("mixed")
+    fitted = filterkit.chain(f"words --stop {tmp_path}/stop.txt").fit(batch)
+    saved.save(fitted, str(tmp_path / "chain"))
+    (tmp_path / "stop.txt").unlink()
+    assert testing.same(saved.load(str(tmp_path / "chain")).transform(batch), fitted.transform(batch))
+
+
+def test_numpy_can_read_the_arrays_of_a_saved_chain(kept):
+    with np.load(kept[0]) as arrays:
+        assert arrays["1.state.score"].dtype == np.float64
+
+
+def test_numbers_of_numpy_in_a_state_are_saved(monkeypatch):
+    monkeypatch.setattr(FittedMindful, "get_state", lambda self: {"mean": np.int64(3)})
+    testing.check_a_saved_chain_is_the_same(ByWholeNumber(), testing.sample("dense-two-classes"))
+
+
+class ByWholeNumber(Mindful):
+    """Subtract three."""
+
+    name = "by-whole-number"
+
+    def fit(self, rows, schema):
+        return FittedMindful(schema, 3)

@@ -209,3 +209,24 @@ def test_a_full_disk_is_one_error_and_nothing_is_printed_at_the_end(monkeypatch,
         del scratch
     gc.collect()
     assert unraisable == []
+
+
+@pytest.mark.parametrize("budget", [MEMORY, DISK])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("rows", "width"), [(0, 3), (2, 0), (0, 0), (3, 2)])
+def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
+    batch = make(np.zeros((rows, width)), [0] * rows, sparse=sparse, weights=[1.5] * rows)
+    with Spool(budget) as spool:
+        spool.append(SpooledBatch(batch))
+        spool.append(SpooledBatch(batch))
+        for kept in spool:
+            assert_same(kept.load(batch.schema), batch)
+
+
+def test_a_matrix_that_is_not_contiguous_is_spooled_unchanged():
+    batch = make(np.arange(12.0).reshape(3, 4).T / 7, [0] * 4)
+    assert not batch.X.flags.c_contiguous
+    for budget in (MEMORY, DISK):
+        with Spool(budget) as spool:
+            spool.append(SpooledBatch(batch))
+            assert_same(next(iter(spool)).load(batch.schema), batch)

@@ -261,3 +261,8 @@ def test_a_journal_of_an_earlier_version_is_refused_where_weights_did_not_count(
     (tmp_path / "j").write_text(json.dumps(head) + "\n")
     with pytest.raises(FilterkitError, match=r"another evaluation \(not the same data\); name another file"):
         go_on(tmp_path / "j", [(name, batch)], design())
+
+
+def test_an_empty_file_becomes_a_journal(tmp_path):
+    (tmp_path / "j").touch()
+    assert len(go_on(tmp_path / "j", data(), design())) == 12

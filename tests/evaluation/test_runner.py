@@ -512,3 +512,17 @@ def test_constant_numbers_have_errors_and_no_correlation():
     made = Evaluator([("d", numbers().replace(y=np.full(30, 0.3)))], design("neighbors"))
     (found,) = made.evaluate("d", "n", 0)
     assert (found.values["mae"], np.isnan(found.values["r2"]), np.isnan(found.values["pearson"])) == (0, True, True)
+
+
+def test_the_same_class_is_positive_in_all_folds(tested):
+    evaluated(make(np.random.default_rng(0).random((101, 2)), np.repeat([0, 1], [50, 51])), design(folds=10))
+    assert {learner.tasks.names for learner, _ in tested} == {("no",)}
+
+
+def test_subsamples_are_drawn_anew_for_each_fold_and_seed():
+    y = np.zeros(60, int)
+    one, other = (Splits(y, design(folds=2, seed=seed)) for seed in (0, 1))
+    drawn = {tuple(splits.training(fold, 0.25)) for splits in (one, other) for fold in (0, 1)}
+    assert len(drawn) == 4 and all(len(rows) == 15 for rows in drawn)
+    assert (one.test(0) != other.test(0)).any()
+    assert not set(one.training(0, 0.25)) & set(one.test(0))
