@@ -126,6 +126,7 @@ def test_places_are_spread_out_as_little_as_possible(places):
     assert (found[np.argsort(places, kind="stable")] == np.sort(found)).all()
     found = np.sort(found)
     assert (np.diff(found) >= 10 - 1e-9).all() and found.min() >= 0 and found.max() <= 100
+    assert spread_out(np.array([0.0, 0, 100, 100]), 10.0, 100.0).tolist() == [0, 10, 90, 100]
     others = np.sort(np.random.default_rng(0).uniform(0, 100, (2000, len(places))))
     others = others[(np.diff(others) >= 10).all(axis=1)]
     assert (((found - before) ** 2).sum() <= ((others - before) ** 2).sum(axis=1)).all()
@@ -200,6 +201,7 @@ def test_curves_are_the_means():
         for number, (x, y) in enumerate(lines_of(axes)):
             np.testing.assert_allclose(x, [10, 50, 90])
             np.testing.assert_allclose(y, results.summary(measure)[number, :, 0])
+            assert (x[-1], y[-1]) in [mark.xy for mark in ends(axes)]
         assert [text.get_text() for text in axes.get_xticklabels()] == ["90%", "50%", "10%"]
     assert "Means over 4 tasks; bars show one standard error to either side." in svg_notes(made)
 
