@@ -133,7 +133,7 @@ def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
 def test_strips_of_columns_give_the_same_output(name, chain):
     """Also with weights that are not whole numbers, in blocks and in threads."""
     batch = columns(sample(name), np.arange(0, sample(name).schema.width, 40 if name == "fortunes" else 1))
-    batch = batch.rows(0, min(len(batch), 300))
+    batch = batch.rows(0, min(len(batch), 150))
     batch = batch.replace(weights=np.random.default_rng(6).random(len(batch)))
     whole = filterkit.chain(chain).fit(batch)
     batches, passes = blocks(batch, 37), []

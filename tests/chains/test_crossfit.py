@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from agreement import columns, dense, make, sample, sparsely
-from cases import fit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,7 +99,7 @@ def test_a_small_budget_does_not_change_the_output(name, chain):
     batch = columns(sample(name), np.arange(min(sample(name).schema.width, 12)))
     batch = batch.rows(0, min(len(batch), 200))
     batch = batch.replace(y=np.where(np.arange(len(batch)) % 7 == 3, -1, batch.y).astype(np.int32))
-    _, expected = fit(chain, batch)
+    _, expected = filterkit.chain(chain).fit_transform(batch)
     parts = [batch.rows(i, min(i + 37, len(batch))) for i in range(0, len(batch), 37)]
     assert testing.same(filterkit.chain(chain).fit_transform(iter(parts), memory=1000)[1], expected)
 
