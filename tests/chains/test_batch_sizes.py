@@ -7,7 +7,7 @@ import filterkit
 from filterkit.chains.batch_sizes import resize_batches
 from filterkit.data.batch import concatenate
 
-SAMPLES = ["iris", "sparse-counts-multiclass", "mixed-sparse"]
+SAMPLES = ["iris", "mixed-sparse"]
 
 
 def cut(batch, bounds):

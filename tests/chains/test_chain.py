@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from agreement import SAMPLES, columns, dense, make, sample, shared, sparsely
+from agreement import SAMPLES, columns, dense, make, sample, sparsely
 from counted import counted_rows
 
 import filterkit
@@ -62,10 +62,6 @@ def text(fitted, batches):
     )
 
 
-def with_weights(batch):
-    return batch.replace(weights=np.random.default_rng(6).random(len(batch)))
-
-
 # ---- passes --------------------------------------------------------------------------------------
 
 
@@ -76,7 +72,6 @@ def with_weights(batch):
         ("l2", 0),
         ("shape", 1),
         ("bns", 1),
-        ("shape bns l2", 1),
         ("shape bns shape bns", 1),
         ("shape l2 bns", 2),
         ("l2 shape", 1),
@@ -96,8 +91,7 @@ def test_a_general_stage_may_read_the_rows_often_and_ends_a_run_of_column_stages
     assert rows.source.passes == 1 + 2 + 1
 
 
-@pytest.mark.parametrize("chain", ["shape bns l2", "l2", "shape l2 bns"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("chain", "jobs"), [("l2", 1), ("shape l2 bns", 2)])
 def test_text_is_parsed_once_however_often_rows_are_read(chain, jobs, monkeypatch):
     parsed = []
     parse = BlockParser.__call__
@@ -131,83 +125,37 @@ def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
 
 # ---- the same output whatever the way --------------------------------------------------------------
 
-CHAINS = ["shape bns l2", "bns shape --neighbors 3", "shape --no-zero bns", "l2 bns l2 shape"]
-WAYS = ["digits", "fortunes", "mixed-sparse"]
 
-
-def some(name):
-    """A part of a sample, with weights that are not whole numbers."""
-    batch = sample(name)
-    batch = columns(batch, np.arange(0, len(batch.schema.features), 40 if name == "fortunes" else 1))
-    return with_weights(batch.rows(0, min(len(batch), 300)))
-
-
-@pytest.mark.parametrize("name", WAYS)
-@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize(
+    ("name", "chain"),
+    [("digits", "l2 bns l2 shape"), ("fortunes", "shape bns l2"), ("mixed-sparse", "shape --no-zero bns")],
+)
 def test_strips_of_columns_give_the_same_output(name, chain):
-    batches = blocks(some(name), 100)
-    whole = filterkit.chain(chain).fit(batches)
-    passes = []
+    """Also with weights that are not whole numbers, in blocks and in threads."""
+    batch = columns(sample(name), np.arange(0, sample(name).schema.width, 40 if name == "fortunes" else 1))
+    batch = batch.rows(0, min(len(batch), 150))
+    batch = batch.replace(weights=np.random.default_rng(6).random(len(batch)))
+    whole = filterkit.chain(chain).fit(batch)
+    batches, passes = blocks(batch, 37), []
     for memory in (PLENTY, 2000 if name == "mixed-sparse" else 10_000, 0):
-        rows = counted_rows(batches)
+        rows = counted_rows(batches, LocalEngine(2))
         strips = filterkit.chain(chain).fit(rows, memory=memory)
-        assert text(strips, batches) == text(whole, batches)
+        assert text(strips, batches) == text(whole, [batch])
         passes.append(rows.source.passes)
     assert passes[0] < passes[1] < passes[2]
 
 
-def test_strips_of_columns_give_the_same_fitted_state():
-    def arrays(fitted):
-        for stage in fitted.stages:
-            for key, found in stage.state.items():
-                yield from (
-                    [(key, found)] if isinstance(found, np.ndarray) else [(key, found.indptr), (key, found.values)]
-                )
-
-    batches = blocks(some("digits"), 300)
-    whole = filterkit.chain("shape bns").fit(batches)
-    strips = filterkit.chain("shape bns").fit(batches, memory=50_000)
-    for (key, one), (_, other) in zip(arrays(whole), arrays(strips), strict=True):
-        np.testing.assert_array_equal(one, other, err_msg=key, strict=True)
-
-
-@pytest.mark.parametrize("name", WAYS)
-@pytest.mark.parametrize("chain", CHAINS)
-def test_block_size_and_jobs_do_not_change_the_output(name, chain):
-    batch = some(name)
-    fitted = filterkit.chain(chain).fit(batch)
-    expected = text(fitted, [batch])
-    for size, jobs in [(13, 1), (100, 2), (100, 4)]:
-        batches = blocks(batch, size)
-        again = filterkit.chain(chain).fit(batches, jobs=jobs)
-        assert text(again, batches) == expected
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(("block_size", "spool"), [(400, PLENTY), (400, 0), (5000, 700), (1 << 20, 0)])
+@pytest.mark.parametrize(("jobs", "block_size", "spool"), [(1, 400, PLENTY), (2, 400, 0), (2, 5000, 700)])
 def test_fitting_on_a_file_equals_fitting_on_its_rows(jobs, block_size, spool):
-    for name in ("iris", "mixed-sparse"):
-        batch = sample(name)
-        for chain in ("shape bns l2", "l2 shape l2 bns"):
-            expected = text(filterkit.chain(chain).fit(batch), [batch])
-            engine = LocalEngine(jobs)
-            with Reader(Arff(), str(SAMPLES / f"{name}.arff"), block_size=block_size) as reader:
-                rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
-                fitted = filterkit.chain(chain).fit(rows, memory=3000)
-                formatter = Formatter(fitted.schema, fitted.schema.sparse)
-                out = list(rows.map(lambda batch: b"".join(formatter.rows(fitted.transform(batch))), last=True))  # noqa: B023
-                rows.source.close()
-            assert header_text(fitted.schema).encode() + b"".join(out) == expected
-
-
-def test_word_counts_give_the_same_in_strips_blocks_and_threads():
-    batch = shared("text/oh0.wc.arff.gz")
-    chain = filterkit.chain("shape bns l2")
-    expected = text(chain.fit(batch), [batch])
-    rows = counted_rows(blocks(batch, 128), LocalEngine(2))
-    strips = chain.fit(rows, memory=1_000_000)
-    assert rows.source.passes > 2
-    assert text(strips, blocks(batch, 50)) == expected
+    batch, chain = sample("mixed-sparse"), filterkit.chain("l2 shape l2 bns")
+    engine = LocalEngine(jobs)
+    with Reader(Arff(), str(SAMPLES / "mixed-sparse.arff"), block_size=block_size) as reader:
+        rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
+        fitted = chain.fit(rows, memory=3000)
+        formatter = Formatter(fitted.schema, fitted.schema.sparse)
+        out = list(rows.map(lambda batch: b"".join(formatter.rows(fitted.transform(batch))), last=True))
+        rows.source.close()
+    assert header_text(fitted.schema).encode() + b"".join(out) == text(chain.fit(batch), [batch])
 
 
 # ---- chains with stages of all kinds ----------------------------------------------------------------
@@ -229,7 +177,7 @@ def test_a_table_that_outgrows_the_budget_is_pushed_no_further(monkeypatch):
     assert 0 < sum(pushed) < 8
 
 
-@pytest.mark.parametrize("name", ["iris", "mixed", "sparse-counts-multiclass", "unused-class-value"])
+@pytest.mark.parametrize("name", ["mixed", "sparse-counts-multiclass"])
 def test_a_chain_equals_its_stages_applied_one_by_one(name):
     batch = sample(name)
     shape, bns, l2 = filterkit.chain("shape --neighbors 4 bns l2").stages
@@ -274,35 +222,11 @@ def test_a_stage_that_counts_without_the_class_takes_its_own_table():
     assert Chain([Rank()]).fit(without).transform(without).X.ravel().tolist() == [3, 0, 0, 2]
 
 
-def test_a_fitted_chain_transforms_rows_it_was_not_fitted_on():
-    batch = sample("breast-cancer")
-    chain = filterkit.chain("shape bns l2")
-    fitted = chain.fit(batch.rows(0, 300))
-    out = fitted.transform(batch.rows(300, 569))
-    np.testing.assert_array_equal(out.X, fitted.transform(batch).X[300:])
-    assert not np.array_equal(out.X, chain.fit(batch).transform(batch).X[300:])
-
-
-def test_batches_pass_without_change_through_an_empty_chain():
-    batch = sample("mixed")
-    fitted = filterkit.chain("").fit(batch)
-    assert fitted.transform(batch) is batch
-    assert fitted.schema is batch.schema
-
-
 def test_a_chain_of_no_rows_gives_no_rows():
     for batch in (sample("empty"), sparsely(sample("empty")), sample("mixed-sparse").rows(0, 0)):
         out = filterkit.chain("shape bns l2").fit(batch).transform(batch)
         assert len(out) == 0
         assert len(out.schema.features) == len(batch.schema.features)
-
-
-def test_an_empty_stream_of_batches_is_transformed_to_no_rows():
-    schema = sample("mixed-sparse").schema
-    rows = Rows(BatchSource(schema, lambda function: iter(()), LocalEngine(1), PLENTY))
-    fitted = filterkit.chain("shape bns l2").fit(rows)
-    assert fitted.schema == filterkit.chain("shape bns l2").fit(sample("mixed-sparse").rows(0, 0)).schema
-    rows.source.close()
 
 
 # ---- words and errors ----------------------------------------------------------------------------
@@ -329,7 +253,6 @@ def test_the_text_of_a_chain_parses_to_the_same_chain(given, shown):
     [
         ("shap", "no stage 'shap'; did you mean 'shape'?"),
         ("shape --neighbours 3", "shape: no such option"),
-        ("shape --seed few", "shape: .*'few' is not a valid integer"),
         ("shape --neighbors", "shape: .*requires an argument"),
         ("l2 3", "no stage '3'"),
     ],
@@ -354,12 +277,6 @@ def test_a_stage_that_needs_a_class_says_so_before_any_row_is_read(stage):
         fit(None)
     with pytest.raises(StageError, match=f"^{stage}: it needs a nominal class, and 'petal width .* is numeric"):
         fit(3)
-
-
-def test_l2_needs_no_class():
-    batch = sample("iris")
-    unclassed = filterkit.read(str(SAMPLES / "iris.arff"), class_="none")
-    assert len(filterkit.chain("l2").fit(unclassed).transform(unclassed)) == len(batch)
 
 
 def test_rows_of_another_header_are_refused():
@@ -396,7 +313,7 @@ def test_rows_in_dense_and_sparse_form_give_the_same():
         (sample("iris"), sparsely(sample("iris"))),
         (sample("mixed-sparse"), sample("mixed-sparse").in_form(False).replace(schema=unlike)),
     ):
-        for chain in ("shape bns l2", "bns", "shape --zero", "shape --no-zero"):
+        for chain in ("shape bns l2", "shape --no-zero"):
             fitted = filterkit.chain(chain).fit(batch)
             out = fitted.transform(other)
             assert out.schema == fitted.schema
@@ -419,36 +336,23 @@ def test_two_columns_of_one_name_are_an_error_of_the_stage():
         filterkit.chain("shape").fit(batch.replace(schema=twins))
 
 
-@pytest.mark.parametrize("spool", [PLENTY, 0])
-def test_an_error_in_a_later_pass_also_names_the_row(tmp_path, spool):
-    lines = [f"{i},{'ab'[i % 2]}" for i in range(100)]
-    lines[77] = "Infinity,?"  # bns does not count it, as its class is missing; l2 falls over it on the next pass
-    path = tmp_path / "odd.arff"
-    path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n@data\n" + "\n".join(lines))
-    engine = LocalEngine(1)
-    with Reader(Arff(), str(path), block_size=60) as reader:
-        rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
-        with pytest.raises(StageError, match=r"^l2: row 78: "):
-            filterkit.chain("bns l2 shape").fit(rows)
-        rows.source.close()
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("note", ["", "@attribute note string\n"])
-@pytest.mark.parametrize(("chain", "last"), [("shape", False), ("l2", True), ("l2 shape", False)])
-def test_an_error_names_the_row_of_the_file(tmp_path, chain, last, note, jobs):
-    lines = [f"{i},a{',x' * bool(note)}" for i in range(100)]
-    lines[77] = f"Infinity,a{',x' * bool(note)}"
-    path = tmp_path / "odd.arff"
-    path.write_text("@relation odd\n@attribute n numeric\n@attribute c {a,b}\n" + note + "@data\n" + "\n".join(lines))
+@pytest.mark.parametrize(
+    ("chain", "jobs", "spool", "note"),
+    [("shape", 1, PLENTY, ""), ("l2", 2, PLENTY, ",x"), ("l2 shape", 2, PLENTY, ""), ("bns l2 shape", 1, 0, "")],
+)
+def test_an_error_names_the_row_of_the_file(tmp_path, chain, jobs, spool, note):
+    """Stages of later passes, too: `bns` does not count the row, as its class is missing, and `l2` falls over it."""
+    lines = [f"{i},{'ab'[i % 2]}{note}" for i in range(100)]
+    lines[77] = f"Infinity,{'?' if chain.startswith('bns') else 'a'}{note}"
+    header = "@relation odd\n@attribute n numeric\n@attribute c {a,b}\n" + "@attribute note string\n" * bool(note)
+    (tmp_path / "odd.arff").write_text(f"{header}@data\n" + "\n".join(lines))
     engine = LocalEngine(jobs)
-    with Reader(Arff(), str(path), class_="c", block_size=60) as reader:
-        rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, PLENTY))
+    with Reader(Arff(), str(tmp_path / "odd.arff"), class_="c", block_size=60) as reader:
+        rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
 
         def run():
             fitted = filterkit.chain(chain).fit(rows)
-            if last:
-                list(rows.map(fitted.transform, last=True))
+            list(rows.map(fitted.transform, last=True))
 
         with pytest.raises(StageError, match=r"row 78: .*infinite") as caught:
             run()
@@ -459,3 +363,10 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, last, note, jobs):
 def test_a_chain_of_too_many_stages_is_refused():
     with pytest.raises(UsageError, match="a chain has at most 1,000 stages, and this one has 1,001"):
         filterkit.chain("l2 " * 1001)
+
+
+def test_batches_pass_without_change_through_an_empty_chain():
+    batch = sample("mixed")
+    fitted = filterkit.chain("").fit(batch)
+    assert fitted.transform(batch) is batch
+    assert fitted.schema is batch.schema

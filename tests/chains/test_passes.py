@@ -57,19 +57,16 @@ def plain(found):
 @pytest.mark.parametrize(
     "text",
     [
-        "bns standardize",
         "ig range select --top 2",
         "shape --cross-fit 3 bns impute",
-        "shape --auto standardize",
         "impute sample --fraction 1/2 bns tfidf",
         "impute shuffle normal svm --c 1,2 --folds 2",
     ],
 )
-@pytest.mark.parametrize("unlabelled", [7])
-def test_counting_rows_in_another_process_gives_the_same_fit(text, unlabelled):
+def test_counting_rows_in_another_process_gives_the_same_fit(text):
     batch = sample("breast-cancer").rows(0, 120)
     y = batch.y.copy()
-    y[10 : 10 + unlabelled] = -1
+    y[10:17] = -1
     batch = batch.replace(y=y)
     batches = [batch.rows(first, first + 30) for first in range(0, 120, 30)]
     assert plain(fitted(text, batches, LocalEngine(1))) == plain(fitted(text, batches, Elsewhere(1)))
@@ -109,7 +106,6 @@ def cut(batch, step):
     return [batch.rows(first, first + step) for first in range(0, len(batch), step)]
 
 
-@pytest.mark.parametrize("text", USING_WEIGHTS)
 @pytest.mark.parametrize("step", [1, 4])
 @pytest.mark.parametrize(
     ("weights", "message"),
@@ -123,9 +119,10 @@ def cut(batch, step):
         ([1e-13, 0, 1e-13, 1e-13], r"the instance weights are 1e-13 on average, which is too little to be counted"),
     ],
 )
-def test_weights_that_cannot_be_counted_are_refused(text, step, weights, message):
-    with pytest.raises(filterkit.StageError, match=f"^{text.split()[0]}: {message}"):
-        filterkit.chain(text).fit(cut(make(*ROWS, weights=weights), step))
+def test_weights_that_cannot_be_counted_are_refused(step, weights, message):
+    for text in USING_WEIGHTS:
+        with pytest.raises(filterkit.StageError, match=f"^{text.split()[0]}: {message}"):
+            filterkit.chain(text).fit(cut(make(*ROWS, weights=weights), step))
 
 
 @pytest.mark.parametrize("text", USING_WEIGHTS)
@@ -138,7 +135,7 @@ def test_weights_at_the_limits_are_counted(text, weights):
     filterkit.chain(text).fit(cut(make(*ROWS, weights=weights), 2))
 
 
-@pytest.mark.parametrize("text", ["impute", "standardize", "shape --neighbors 1", "bins --method frequency", "bns"])
+@pytest.mark.parametrize("text", ["impute", "standardize", "bns"])
 def test_a_weight_too_small_to_be_counted_is_taken_as_zero(text):
     """Probabilities from expectation maximisation, used as weights, can be as small."""
     X, y = [[1, 2], [2, np.nan], [3, 1], [7, 7]], [0, 1, 1, 0]
@@ -189,28 +186,18 @@ def test_a_table_of_all_columns_serves_all_stages_and_a_strip_serves_one():
         assert fitted_with(text, batch, 100_000)[1] == passes, text
 
 
-@pytest.mark.parametrize("name", ["iris", "wine", "mixed"])
 @pytest.mark.parametrize(
     "text",
     [
         "shape bns standardize",
         "shape rand select --top 3 ig",
         "ordinal --real bns --score-only select --top 4",
-        "rand --seed 4 --score-only select --fraction 1/2 shape rand",
-        "bns standardize impute range",
-        "tfidf shape --only *1* bns",
+        "rand --seed 4 --score-only select --fraction 0.5 shape rand",
+        "tfidf shape --only *length* bns",
     ],
 )
-def test_the_budget_does_not_change_what_is_learned(text, name):
-    batch = sample(name, "first" if name == "wine" else None).rows(0, 50)
-    if name == "mixed":
-        text = text.replace("ordinal --real ", "").replace("tfidf ", "")
-    try:
-        expected = fitted_with(text, batch, 1 << 30)[0]
-    except filterkit.FilterkitError as error:
-        with pytest.raises(type(error)):
-            fitted_with(text, batch, 1)
-        return
-    for memory in (5_000, 20_000):
-        assert fitted_with(text, batch, memory)[0] == expected
-        assert fitted_with(text, batch, memory, Keeping)[0] == expected
+def test_the_budget_does_not_change_what_is_learned(text):
+    batch = sample("iris").take(np.arange(0, 150, 3))
+    expected = fitted_with(text, batch, 1 << 30)[0]
+    assert fitted_with(text, batch, 20_000)[0] == expected
+    assert fitted_with(text, batch, 5_000, Keeping)[0] == expected

@@ -1,7 +1,6 @@
 """Query: what is wanted at the same time is found in one pass, behind whatever stages."""
 
 import numpy as np
-import pytest
 from agreement import make
 from counted import counted_rows
 
@@ -90,15 +89,6 @@ def test_several_share_their_passes_and_the_later_know_what_the_earlier_have_fou
     assert rows.source.passes == 3
     assert said == [("a", 0), ("b", 0), ("b", 1), ("b", 2)]
     assert run_passes() == []
-
-
-def test_an_error_comes_out():
-    def refuse(batch):
-        raise filterkit.StageError("refuse", "no")
-
-    rows = counted(made())
-    with pytest.raises(filterkit.StageError, match="refuse: no"):
-        run_pass([Query(rows, len, print), Query(rows, refuse, print)])
 
 
 def test_processes_find_the_same():

@@ -28,16 +28,10 @@ def taken(rows, numbers):
 
 
 @pytest.mark.parametrize("memory", [1 << 20, 100, 0])
-@pytest.mark.parametrize("step", [1, 3, 10])
-@pytest.mark.parametrize(
-    "numbers", [[0, 3, 4, 9], list(range(10)), [9, 0, 5], list(range(9, -1, -1)), [7], [3, 2]], ids=str
-)
-def test_rows_come_in_the_order_of_their_numbers(numbers, step, memory):
-    assert taken(rows_of(step, memory), numbers) == numbers
-
-
-def test_an_empty_list_of_numbers_gives_no_rows():
-    assert taken(rows_of(3), []) == []
+@pytest.mark.parametrize("numbers", [[0, 3, 4, 9], [9, 0, 5], list(range(9, -1, -1)), [7], []], ids=str)
+def test_rows_come_in_the_order_of_their_numbers(numbers, memory):
+    for step in (1, 3, 10):
+        assert taken(rows_of(step, memory), numbers) == numbers
 
 
 def test_rows_in_ascending_order_are_streamed():

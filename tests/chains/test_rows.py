@@ -71,11 +71,6 @@ def test_rows_that_are_asked_for_once_are_not_kept():
     assert passes == [0] and rows.source._stored is None
 
 
-def test_rows_in_memory_are_numbered():
-    rows = rows_in_memory(batches([1, 2], [], [3]), 0)
-    assert list(rows.map(values)) == [(0, [1, 2]), (2, []), (2, [3])] == list(rows.map(values))
-
-
 def fitted(stage):
     return stage.fit(lambda: iter(()), SCHEMA)
 

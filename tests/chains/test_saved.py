@@ -20,11 +20,9 @@ from filterkit.plugin import Ragged
 from filterkit.plugin.registry import Registry
 
 CHAINS = [
-    ("breast-cancer", "shape bns l2"),
     ("mixed", "impute onehot shape --cross-fit 3 chi"),
     ("mixed-sparse", "shape --method isotonic select --by ig --top 3 l1"),
     ("fortunes", "select --by bns --top 40 ordinal tfidf"),
-    ("iris", "rename --find ' .cm.' shape --only petal* label --positive setosa"),
     ("digits", "head 200 normal --subset 1/2 shuffle bins"),
     ("one-row", ""),
 ]
@@ -41,31 +39,15 @@ def kept(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("name", "chain"), CHAINS)
-def test_a_loaded_chain_gives_the_same_output(name, chain, tmp_path):
-    batch = sample(name)
-    fitted = filterkit.chain(chain).fit(batch)
-    path = str(tmp_path / "chain")
-    saved.save(fitted, path)
-    loaded = saved.load(path)
-    assert testing.same(loaded.transform(batch), fitted.transform(batch))
+def test_a_loaded_chain_gives_the_same_output_and_file(name, chain, tmp_path):
+    fitted = filterkit.chain(chain).fit(sample(name))
+    path = tmp_path / "chain"
+    saved.save(fitted, str(path))
+    loaded, first = saved.load(str(path)), path.read_bytes()
+    assert testing.same(loaded.transform(sample(name)), fitted.transform(sample(name)))
     assert (loaded.incoming, loaded.schema, str(loaded.chain)) == (fitted.incoming, fitted.schema, str(fitted.chain))
-    first = (tmp_path / "chain").read_bytes()
-    saved.save(loaded, path)
-    assert (tmp_path / "chain").read_bytes() == first, "the same chain is the same file"
-
-
-def test_a_saved_words_stage_does_not_need_its_stop_list_file(tmp_path):
-    (tmp_path / "stop.txt").write_text("the\nof\n")
-    batch = sample("mixed")
-    fitted = filterkit.chain(f"words --stop {tmp_path}/stop.txt").fit(batch)
-    saved.save(fitted, str(tmp_path / "chain"))
-    (tmp_path / "stop.txt").unlink()
-    assert testing.same(saved.load(str(tmp_path / "chain")).transform(batch), fitted.transform(batch))
-
-
-def test_numpy_can_read_the_arrays_of_a_saved_chain(kept):
-    with np.load(kept[0]) as arrays:
-        assert arrays["1.state.score"].dtype == np.float64
+    saved.save(loaded, str(path))
+    assert path.read_bytes() == first
 
 
 def test_the_command_describes_a_saved_chain(kept):
@@ -120,7 +102,7 @@ def filterkit_stages():
 """
 
 
-@pytest.mark.parametrize("name", ["iris", "mixed", "mixed-sparse", "wine"])
+@pytest.mark.parametrize("name", ["mixed", "wine"])
 def test_a_schema_survives_its_json_form(name):
     schema = filterkit.chain("bns").fit(sample(name, class_="first" if name == "wine" else None)).schema
     assert schema_from_json(json.loads(json.dumps(schema_to_json(schema)))) == schema
@@ -160,10 +142,6 @@ def _stage(about, members):
     about["stages"][0]["plugin"] = "my of my-plugins 1.2"
 
 
-def _option(about, members):
-    about["stages"][0]["words"] = ["shape", "--neighbours", "2"]
-
-
 def _two(about, members):
     about["stages"][0]["words"] = ["shape", "l2"]
 
@@ -172,12 +150,12 @@ def _absurd(about, members):
     members["0.base.npy"] = members["0.state.base.npy"] = header((10**15, 10**6))
 
 
-def _short(about, members):
-    members["1.state.score.npy"] = header((2,)) + bytes(16)
-
-
 def _ragged(about, members):
     members["0.state.knots.indptr.npy"] = header((7,), "<i8") + np.array([0, 9, 1, 1, 1, 1, 10**12]).tobytes()
+
+
+def _short(about, members):
+    members["1.state.score.npy"] = header((2,)) + bytes(16)
 
 
 def _late(about, members):
@@ -207,16 +185,9 @@ def _nested(about, members):
 
 
 def _deep(about, members):
+    attributes = about["incoming"]["attributes"]
     for number in range(102):
-        about["incoming"]["attributes"][0] = [
-            f"a{number}",
-            "relational",
-            [],
-            "",
-            about["incoming"]["attributes"][:1],
-            1,
-            [],
-        ]
+        attributes[0] = [f"a{number}", "relational", [], "", attributes[:1], 1, []]
 
 
 def _deepest(about, members):
@@ -228,10 +199,6 @@ def _twice(about, members):
         about["stages"][1]["kept"][f"state.{number}"] = {"array": "1.state.score"}
 
 
-def _twice_ragged(about, members):
-    about["stages"][0]["kept"]["state.more"] = about["stages"][0]["kept"]["state.knots"]
-
-
 def _without_end(about, members):
     members["1.state.score.npy"] = header((0, 10**12))
 
@@ -241,11 +208,10 @@ def _without_end(about, members):
     [
         (_newer, "it is of format 2, and this filterkit 0.1.0 reads 1"),
         (_stage, "it needs the stage 'shpe'; install my of my-plugins 1.2"),
-        (_option, "no such option"),
         (_two, "is not one stage"),
         (_absurd, "not of the size that it says"),
-        (_short, "is not that of its columns"),
         (_ragged, "do not fit together"),
+        (_short, "is not that of its columns"),
         (_late, "do not fit together"),
         (_object, "not of the size that it says"),
         (_source, "are not those of its attributes"),
@@ -255,7 +221,6 @@ def _without_end(about, members):
         (_deep, "an attribute in the schema is nested too deep"),
         (_deepest, "its chain.json is nested too deep"),
         (_twice, "an array in it is named twice"),
-        (_twice_ragged, "an array in it is named twice"),
         (_without_end, "not of the size that it says"),
     ],
 )
@@ -306,12 +271,6 @@ def test_members_that_overlap_are_refused(kept, tmp_path):
             way(path)
 
 
-@pytest.mark.parametrize("change", [_twice, _deepest, _gone])
-def test_a_file_with_an_invalid_description_is_not_described(kept, change, tmp_path):
-    with pytest.raises(FilterkitError, match="no saved chain, or a damaged one"):
-        saved.summarize_file(rewritten(kept[1], change, tmp_path / "chain"))
-
-
 def test_compressed_files_and_other_files_are_refused(kept, tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("chain.json", json.dumps({"format": saved.FORMAT}) + " " * 10**7)
@@ -326,10 +285,9 @@ def test_compressed_files_and_other_files_are_refused(kept, tmp_path):
         saved.load(str(tmp_path / "none"))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_mutated_files_load_to_a_working_chain_or_are_refused(kept, seed, tmp_path):
+def test_mutated_files_load_to_a_working_chain_or_are_refused(kept, tmp_path):
     """Bits are flipped, and pieces cut, doubled or overwritten; `benchmarks/stress.py` does more of this."""
-    rng = random.Random(seed)
+    rng = random.Random(0)
     path = tmp_path / "chain"
     refused = 0
     for _ in range(150):
@@ -475,13 +433,35 @@ def test_a_stage_of_a_plugin_is_saved_and_loaded():
     testing.check_a_saved_chain_is_the_same(Mindful(), testing.sample("dense-two-classes"))
 
 
-def test_an_array_of_an_unsupported_type_cannot_be_saved(tmp_path, monkeypatch):
-    monkeypatch.setattr(FittedMindful, "get_state", lambda self: {"mean": np.array(["a"])})
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"mean": np.array(["a"])}, "it keeps an array of <U1"),
+        ({"tree": {1}}, "the 'tree' of get_state cannot be kept .Object of type set .*; it may hold arrays of float64"),
+        ([1], "get_state gives a list; return a dict of arrays of float64"),
+        ({1: 2}, "get_state gives a dict; return a dict of arrays .*, by names"),
+    ],
+)
+def test_a_state_that_cannot_be_saved_is_named(state, said, monkeypatch):
+    monkeypatch.setattr(FittedMindful, "get_state", lambda self: state)
     known = Registry()
     known.add_stage(Mindful)
-    fitted = filterkit.Chain([Mindful()]).fit(sample("iris"))
-    with pytest.raises(FilterkitError, match="mindful cannot be saved: it keeps an array of <U1"):
-        saved.save(fitted, str(tmp_path / "chain"), known)
+    with pytest.raises(FilterkitError, match=f"--save: mindful cannot be saved: {said}"):
+        saved.encode_chain(filterkit.Chain([Mindful()]).fit(sample("iris")), known)
+
+
+def test_a_saved_words_stage_does_not_need_its_stop_list_file(tmp_path):
+    (tmp_path / "stop.txt").write_text("the\nof\n")
+    batch = sample("mixed")
+    fitted = filterkit.chain(f"words --stop {tmp_path}/stop.txt").fit(batch)
+    saved.save(fitted, str(tmp_path / "chain"))
+    (tmp_path / "stop.txt").unlink()
+    assert testing.same(saved.load(str(tmp_path / "chain")).transform(batch), fitted.transform(batch))
+
+
+def test_numpy_can_read_the_arrays_of_a_saved_chain(kept):
+    with np.load(kept[0]) as arrays:
+        assert arrays["1.state.score"].dtype == np.float64
 
 
 def test_numbers_of_numpy_in_a_state_are_saved(monkeypatch):
@@ -496,20 +476,3 @@ class ByWholeNumber(Mindful):
 
     def fit(self, rows, schema):
         return FittedMindful(schema, 3)
-
-
-@pytest.mark.parametrize(
-    ("state", "said"),
-    [
-        ({"tree": {1}}, "the 'tree' of get_state cannot be kept .Object of type set .*; it may hold arrays of float64"),
-        ({"tree": [[1, {"a": 2j}]]}, "the 'tree' of get_state cannot be kept .Object of type complex "),
-        ([1], "get_state gives a list; return a dict of arrays of float64"),
-        ({1: 2}, "get_state gives a dict; return a dict of arrays .*, by names"),
-    ],
-)
-def test_a_state_that_cannot_be_saved_is_named(state, said, monkeypatch):
-    monkeypatch.setattr(FittedMindful, "get_state", lambda self: state)
-    known = Registry()
-    known.add_stage(Mindful)
-    with pytest.raises(FilterkitError, match=f"--save: mindful cannot be saved: {said}"):
-        saved.encode_chain(filterkit.Chain([Mindful()]).fit(sample("iris")), known)

@@ -18,7 +18,7 @@ from filterkit.plugin import find_metric
 
 AT_ENDS = ["acc", "acc2", "bns", "chi", "f1", "hellinger", "hyp", "ig", "oddn", "odds", "pmi", "pow", "pr"]
 UNSURE = ["bbs", "fisher"]
-TOTALS = [(5, 9), (9, 5), (1, 12), (12, 1), (7, 7), (3, 40)]
+TOTALS = [(5, 9), (9, 5), (1, 12), (3, 20)]
 
 
 def table_of(batch):
@@ -63,7 +63,7 @@ def counts_of_many_classes(seed, classes=60, rows=300, negative=False, gaps=Fals
     return make(X, y, names, nominal=(1,))
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches((None, WHOLE, QUARTERS, FRACTIONS)))
 def test_sparse_weights_are_those_of_arrays(batch):
     def tables():
@@ -83,7 +83,7 @@ def test_sparse_weights_are_those_of_arrays(batch):
 
 
 @pytest.mark.parametrize("chain", ["shape", "shape --no-zero", "standardize", "bns"])
-@pytest.mark.parametrize("name", ["digits", "mixed", "mixed-sparse", "sparse-counts-multiclass"])
+@pytest.mark.parametrize("name", ["mixed", "sparse-counts-multiclass"])
 def test_sparse_weights_are_pushed_as_arrays_are(name, chain):
     batch = sample(name)
     fitted = Chain.parse(chain).fit(batch).stages[0]
@@ -99,7 +99,7 @@ def test_a_table_of_many_classes_takes_memory_for_the_weights_that_are_not_zero(
 
 
 @pytest.mark.parametrize("name", [*AT_ENDS, *UNSURE])
-@pytest.mark.parametrize("kind", [{}, {"negative": True}, {"gaps": True}, {"negative": True, "gaps": True}])
+@pytest.mark.parametrize("kind", [{"negative": True}, {"gaps": True}])
 def test_classes_scored_together_have_the_scores_of_each_against_the_rest(name, kind):
     batch = counts_of_many_classes(2, **kind)
     alphas = [None, 0.3]
@@ -110,7 +110,6 @@ def test_classes_scored_together_have_the_scores_of_each_against_the_rest(name, 
         np.testing.assert_array_equal(many, few)
 
 
-@settings(max_examples=100, deadline=None)
 @given(batches((None, WHOLE)))
 def test_any_classes_scored_together_have_the_scores_of_each(batch):
     for name in ("bns", "odds", "fisher"):
@@ -159,24 +158,12 @@ def test_sums_over_classes_are_the_form_for_several_classes(name, weights):
 
 
 @pytest.mark.parametrize("name", ["ig", "bns"])
-def test_scores_of_many_classes_do_not_depend_on_the_columns_beside(name):
-    table = table_of(counts_of_many_classes(7, negative=True))
-    whole = score_columns(Thresholds(table), find_metric(name))
+def test_scores_of_many_classes_do_not_depend_on_the_columns_beside_or_the_form(name):
+    batch = counts_of_many_classes(7, negative=True)
+    whole = score_columns(Thresholds(table_of(batch)), find_metric(name))
     for low, high in ((0, 1), (2, 5), (3, 8)):
-        part = score_columns(Thresholds(table.column_range(low, high)), find_metric(name))
+        part = score_columns(Thresholds(table_of(sparsely(batch)).column_range(low, high)), find_metric(name))
         np.testing.assert_array_equal(part, whole[low:high])
-
-
-def test_one_class_of_many_is_scored_as_of_few():
-    batch = counts_of_many_classes(8, negative=True)
-    batch = batch.replace(schema=batch.schema.replace(positive="c3"))
-    np.testing.assert_array_equal(*both(lambda: score_columns(Thresholds(table_of(batch)), find_metric("bns"))))
-
-
-def test_sparse_rows_of_many_classes_have_the_scores_of_dense_ones():
-    batch = counts_of_many_classes(9)
-    scores = [score_columns(Thresholds(table_of(b)), find_metric("bns")) for b in (batch, sparsely(batch))]
-    np.testing.assert_array_equal(*scores)
 
 
 def test_only_metrics_that_look_at_whole_columns_make_arrays_of_the_weights():
@@ -189,11 +176,11 @@ def test_only_metrics_that_look_at_whole_columns_make_arrays_of_the_weights():
 
 
 @pytest.mark.parametrize("name", AT_ENDS)
-@pytest.mark.parametrize("unit", [1.0, 0.25])
-def test_the_best_of_a_range_of_fp_is_at_its_ends(name, unit):
+def test_the_best_of_a_range_of_fp_is_at_its_ends(name):
     """The promise of `Metric.best_at_ends`, for all ranges; next to fp = 0 and fp = neg is an end, too."""
     metric = find_metric(name)
-    assert metric.best_at_ends
+    assert metric.best_at_ends and not any(find_metric(each).best_at_ends for each in UNSURE)
+    unit = 0.5
     for pos, neg in TOTALS:
         fps = np.arange(0, neg + unit, unit)
         for tp in np.arange(0, pos + unit, unit):
@@ -203,10 +190,6 @@ def test_the_best_of_a_range_of_fp_is_at_its_ends(name, unit):
                 if low < high:
                     most = max(inner[low], inner[high])
                     assert inner[low : high + 1].max() <= most + 1e-13 * abs(most), (tp, fps[low + 1], fps[high + 1])
-
-
-def test_metrics_that_may_not_promise_it_do_not():
-    assert not any(find_metric(name).best_at_ends for name in UNSURE)
 
 
 def test_sums_from_each_cell_on():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import make
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filterkit.plugin import ContingencyTable, SortedValues, quantiles
@@ -24,6 +24,7 @@ def columns(draw):
     return np.array(draw(st.lists(VALUES, min_size=2 * size, max_size=2 * size))).reshape(size, 2)
 
 
+@settings(max_examples=50)
 @given(columns(), st.booleans(), st.booleans())
 def test_they_are_those_of_numpy(X, sparse, supervised):
     table = table_of(X, sparse=sparse, supervised=supervised)
@@ -38,6 +39,7 @@ def test_they_are_those_of_numpy(X, sparse, supervised):
             np.testing.assert_allclose(own, expected, rtol=1e-12, atol=1e-12)
 
 
+@settings(max_examples=40)
 @given(columns(), st.data())
 def test_rows_count_by_weight(X, data):
     times = np.array(data.draw(st.lists(st.integers(1, 4), min_size=len(X), max_size=len(X))))

@@ -25,12 +25,11 @@ def counted(columns):
 
 
 @given(st.lists(st.lists(st.sampled_from([1.0, -1.0, 2.5, 1e300, 5e-324, 7.0]), max_size=30), min_size=1, max_size=4))
-@settings(deadline=None)
 def test_few_distinct_values_are_counted_exactly(columns):
     assert counted(columns).counts.tolist() == [len(set(values)) for values in columns]
 
 
-@pytest.mark.parametrize("count", [MOST_HASHES - 1, MOST_HASHES, 5_000, 200_000])
+@pytest.mark.parametrize("count", [MOST_HASHES - 1, MOST_HASHES, 20_000])
 def test_many_distinct_values_are_estimated(count):
     values = np.random.default_rng(count).permutation(np.repeat(np.arange(count) * 0.37 + 1, 2))
     found = int(counted([values, values[:1]]).counts[0])
@@ -63,18 +62,13 @@ def test_zeros_of_both_signs_and_all_missing_values_have_one_hash():
     assert len(set(hash_numbers(np.array([np.nan, -np.nan])).tolist())) == 1
 
 
+@settings(max_examples=30)
 @given(st.lists(st.text(max_size=8), max_size=40), st.integers(0, 5))
-@settings(deadline=None)
 def test_equal_texts_have_equal_hashes_and_others_do_not(texts, skip):
     hashes = hash_texts(pa.array(texts, pa.string()).slice(skip)).tolist()
     assert len(hashes) == len(texts[skip:])
     assert len(set(hashes)) == len(set(texts[skip:]))
     assert hashes == hash_texts(pa.array(texts[skip:], pa.string())).tolist()
-
-
-def test_texts_that_begin_alike_have_other_hashes():
-    texts = ["", "a", "aa", "a\0", "\0a", "b" * 10_000, "b" * 10_001]
-    assert len(set(hash_texts(pa.array(texts)).tolist())) == len(texts)
 
 
 def prints(X, sparse=False):

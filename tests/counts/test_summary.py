@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from agreement import make, sample
-from hypothesis import given
+from agreement import make
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filterkit import Attribute, Batch, Schema, StageError
@@ -63,6 +63,7 @@ def sparsely(batch):
     return batch.replace(schema=batch.schema.replace(sparse=True)).in_form(True)
 
 
+@settings(max_examples=50)
 @given(rows())
 def test_moments_are_those_of_fractions(batch):
     found = taken(Moments, batch)
@@ -103,6 +104,7 @@ def test_summaries_count_rows_and_find_extremes(batch):
 
 
 @pytest.mark.parametrize("kind", [Summary, Moments])
+@settings(max_examples=40)
 @given(batch=rows(), cuts=st.lists(st.integers(0, 12), max_size=4), random=st.randoms())
 def test_they_are_the_same_in_any_grouping_order_and_form(kind, batch, cuts, random):
     expected = content(taken(kind, batch))
@@ -136,16 +138,8 @@ def test_some_columns_are_those_of_all(batch, low, size):
         assert cut.labels.values.tobytes() == alone.labels.values.tobytes()
 
 
-def test_moments_agree_with_numpy_on_real_data():
-    batch = sample("wine")
-    found = taken(Moments, batch)
-    np.testing.assert_allclose(found.mean(), batch.X.mean(axis=0), rtol=1e-13)
-    np.testing.assert_allclose(found.squared_deviations() / (len(batch) - 1), batch.X.var(axis=0, ddof=1), rtol=1e-11)
-
-
-@pytest.mark.parametrize("form", [lambda batch: batch, sparsely])
-def test_an_infinite_value_is_an_error_that_names_it(form):
-    batch = form(make([[1, 2], [3, np.inf]], [0, 1]))
+def test_an_infinite_value_is_an_error_that_names_it():
+    batch = sparsely(make([[1, 2], [3, np.inf]], [0, 1]))
     with pytest.raises(StageError, match=r"attribute 'a1' has an infinite value") as caught:
         taken(Moments, batch)
     assert caught.value.row == 1

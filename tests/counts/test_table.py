@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from agreement import FRACTIONS, QUARTERS, WHOLE, batches, columns, dense, make, sample, shared, sparsely
+from agreement import FRACTIONS, QUARTERS, WHOLE, batches, columns, dense, make, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +13,6 @@ import filterkit
 from filterkit import Attribute, Chain, ColumnStage, StageError
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import exact_parts
-from filterkit.plugin import concatenate, sum_over_classes
 
 NAN = np.nan
 EXACT = (None, WHOLE, QUARTERS)
@@ -84,30 +83,12 @@ def test_a_table_by_hand():
     assert table.nbytes == 3 * 8 + 6 * 8 + 4 * 8
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches(EXACT), st.booleans())
 def test_a_table_is_the_plain_count(batch, supervised):
-    assert_counts(table_of(batch, supervised=supervised), plain(batch, supervised))
-
-
-def test_a_table_with_fractional_weights_is_the_plain_count():
-    batch = sample("iris")
-    batch = batch.replace(weights=np.resize([0.1, 1 / 3, 0.7, 2.5, 0.0, 1e-3], len(batch)))
-    table = table_of(batch)
-    for j, cells in enumerate(plain(batch)):
-        for i in range(table.indptr[j], table.indptr[j + 1]):
-            exact = [float(w) for w in cells[table.values[i]]]
-            assert table.counts[i].tolist() == pytest.approx(exact, rel=1e-15)
-
-
-@pytest.mark.parametrize("name", ["breast-cancer", "digits", "mixed", "mixed-sparse", "sparse-counts-multiclass"])
-def test_tables_of_samples_are_the_plain_count(name):
-    assert_counts(table_of(sample(name)), plain(sample(name)))
-
-
-def test_dense_and_sparse_rows_have_one_table():
-    batch = sample("digits")
-    assert_same(table_of(batch), table_of(sparsely(batch)))
+    table = table_of(batch, supervised=supervised)
+    assert_counts(table, plain(batch, supervised))
+    np.testing.assert_allclose(table.rows, table.counts.sum(axis=1), rtol=1e-15)
 
 
 @given(batches(ANY), st.sets(st.integers(0, 2)))
@@ -141,11 +122,8 @@ def test_an_infinite_value_is_an_error_with_its_attribute_and_row(sparse):
     batch = make([[1, 2], [2, 0], [3, np.inf]], [0, -1, 1], sparse=sparse).replace(start=10)
     with pytest.raises(StageError, match=r"^test: row 13: attribute 'a1' has an infinite value"):
         table_of(batch)
+    assert table_of(make([[1], [np.inf]], [0, -1])).values.tolist() == [1]  # nor are rows that are not counted
     assert table_of(batch, [0]).values.tolist() == [1, 3]  # columns that are not asked for are not checked
-
-
-def test_an_infinite_value_in_a_row_that_is_not_counted_does_no_harm():
-    assert table_of(make([[1], [np.inf]], [0, -1])).values.tolist() == [1]
 
 
 # ---- exact sums ----------------------------------------------------------------------------------
@@ -159,16 +137,7 @@ def test_exact_parts_add_up_to_the_weight():
     assert exact_parts(np.array([1.0, 0.5, 2.0**-10, 1e12])).shape == (4, 1)
 
 
-def test_exact_parts_add_up_exactly_in_any_order():
-    weights = np.random.default_rng(1).random(20000)
-    parts = exact_parts(weights)
-    exact = sum(map(Fraction, weights.tolist()))
-    for order in (parts, parts[::-1], np.sort(parts, axis=0)):
-        total = sum(Fraction(float(np.cumsum(part)[-1])) for part in order.T)
-        assert abs(total - exact) <= len(weights) * Fraction(2) ** -65
-
-
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches(ANY), st.data())
 def test_tables_of_any_parts_merged_in_any_order_are_the_whole_table(batch, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(batch)), max_size=4)))
@@ -179,19 +148,6 @@ def test_tables_of_any_parts_merged_in_any_order_are_the_whole_table(batch, data
         size = data.draw(st.integers(2, len(tables)))
         tables = [*tables[size:], ContingencyTable.merge(tables[:size])]
     assert_same(tables[0], table_of(batch))
-
-
-def test_tables_of_parts_of_real_data_merge_to_the_whole_table():
-    batch = shared("text/oh0.wc.arff.gz")
-    batch = batch.replace(weights=np.random.default_rng(2).random(len(batch)))
-    parts = [table_of(batch.rows(a, min(a + 100, len(batch)))) for a in range(0, len(batch), 100)]
-    whole = table_of(batch)
-    assert_same(ContingencyTable.merge(parts), whole)
-    assert_same(ContingencyTable.merge(parts[::-1]), whole)
-    shuffled = np.random.default_rng(3).permutation(len(batch))
-    assert_same(
-        table_of(batch.replace(X=batch.X[shuffled], y=batch.y[shuffled], weights=batch.weights[shuffled])), whole
-    )
 
 
 def test_one_table_merges_to_itself():
@@ -209,7 +165,7 @@ def test_first_is_the_table_of_the_first_columns(batch, count):
     assert_same(table_of(batch).first_columns(count), table_of(batch, range(width)))
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches(EXACT))
 def test_with_zeros_makes_zero_a_value(batch):
     table = table_of(batch).with_zeros()
@@ -221,14 +177,6 @@ def test_with_zeros_makes_zero_a_value(batch):
     assert not table.zeros.any()
     assert not np.signbit(table.values[table.values == 0]).any()
     assert_same(table.with_zeros(), table)
-
-
-@given(batches(ANY))
-def test_rows_are_counted_over_all_classes(batch):
-    table = table_of(batch)
-    np.testing.assert_allclose(table.rows, table.counts.sum(axis=1), rtol=1e-15)
-    np.testing.assert_array_equal(table.rows, sum_over_classes(table.counts))
-    assert sum_over_classes(np.empty((2, 0))).tolist() == [0, 0]
 
 
 @given(batches(EXACT))
@@ -244,16 +192,12 @@ def test_cumulative_counts_from_either_end_of_each_column(batch):
     ("y", "classes", "weights", "positive", "expected"),
     [
         ([0, 0, 1], "ab", None, None, [1]),  # the rarer
-        ([0, 1, 1], "ab", None, None, [0]),
         ([0, 0, 1], "ab", [1, 1, 5], None, [0]),  # ... by weight
         ([0, 1, 1, 0], "ab", [1, 1, 0, 1], None, [1]),  # a row of weight 0 is none
         ([0, 1, 1, -1], "ab", [2, 1, 1, 1], None, [1]),  # tie: the later
         ([0, 0, 1], "ab", None, "a", [0]),  # the named
-        ([0, 0], "ab", None, None, [1]),  # one without rows is the rarer
-        ([0, 1, 1], "abc", None, None, [0, 1]),  # those that have rows
         ([3, 0, 2, 0, -1], "abcd", [1, 1, 0, 1, 1], None, [0, 3]),
         ([0, 1, 1], "abc", None, "c", [2]),
-        ([0], "a", None, None, [0]),
         ([-1], "", None, None, []),
     ],
 )
@@ -284,21 +228,12 @@ def assert_pushed(batch, chain):
 
 
 @pytest.mark.parametrize("text", COLUMN_STAGES)
-@pytest.mark.parametrize(
-    "name", ["empty", "iris", "mixed", "mixed-sparse", "one-class", "sparse-counts-multiclass", "unused-class-value"]
-)
+@pytest.mark.parametrize("name", ["mixed", "sparse-counts-multiclass"])
 def test_pushed_tables_of_samples_are_those_of_the_rows(name, text):
     assert_pushed(sample(name), filterkit.chain(text))
 
 
-@pytest.mark.parametrize("text", COLUMN_STAGES)
-def test_pushed_tables_of_word_counts_are_those_of_the_rows(text):
-    batch = shared("text/oh15.wc.arff.gz", positive="Memory")
-    batch = batch.replace(weights=np.random.default_rng(5).random(len(batch)))
-    assert_pushed(columns(batch, np.arange(0, 3100, 10)), filterkit.chain(text))
-
-
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches(ANY), st.sampled_from(COLUMN_STAGES))
 def test_pushed_tables_are_those_of_the_rows(batch, text):
     assert_pushed(batch, filterkit.chain(text))
@@ -323,7 +258,7 @@ class Swap(ColumnStage):
         return np.where(np.isnan(values), 7.0, np.where(values >= 1, NAN, rest))
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(batches(ANY))
 def test_counts_of_values_that_become_missing_or_equal_are_added_up(batch):
     assert_pushed(batch, Chain([Swap()]))
@@ -336,9 +271,3 @@ def test_a_table_is_pushed_through_all_stages_of_a_chain():
     for stage in fitted.stages:
         table, batch = stage.transform_table(table), stage.transform(batch)
         assert_same(table, table_of(batch))
-
-
-def test_concatenated_rows_count_together():
-    batch = sample("mixed-sparse")
-    halves = [batch.rows(0, 15), batch.rows(15, 40)]
-    assert_same(table_of(concatenate(halves, batch.schema)), table_of(batch))

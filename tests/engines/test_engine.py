@@ -35,10 +35,9 @@ def test_results_that_are_missing_are_an_error(engine, said):
         list(found)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("items", [[], [3], [1, 2, PAUSE, 3, PAUSE], range(50)])
-def test_an_engine_that_gives_all_results_is_left_alone(jobs, items):
-    engine = LocalEngine(jobs)
+@pytest.mark.parametrize("items", [[], [1, 2, PAUSE, 3, PAUSE], range(50)])
+def test_an_engine_that_gives_all_results_is_left_alone(items):
+    engine = LocalEngine(2)
     assert list(map_checked(engine, str, items)) == list(engine.map(str, items))
 
 

@@ -24,7 +24,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, MEANINGS, MEASURES, OF_CLASSES, confusions, measures
+from filterkit.evaluation.measures import EARLY_MEASURES, MEANINGS, MEASURES, OF_CLASSES, confusions, measures
 from filterkit.evaluation.regression import OF_NUMBERS
 from filterkit.stages.models import Outcome
 
@@ -67,11 +67,12 @@ def test_without_scores_their_measures_are_unknown():
     assert pick(found, *others) == approx(*pick(measures(given), *others))
 
 
-@pytest.mark.parametrize("name", OF_CLASSES)
-def test_a_measure_has_the_same_value_if_asked_for_alone(name):
+def test_a_measure_has_the_same_value_if_asked_for_alone():
     given = outcome([[1, 0], [0, 1], [1, 1]], [[1, 1], [0, 1], [0, 1]], [[0.3, 0.1], [0.2, 0.2], [0.1, 1]])
     given = given._replace(probabilities=True)
-    assert measures(given, (name,)) == {name: measures(given)[name]}
+    together = measures(given)
+    for name in OF_CLASSES:
+        assert measures(given, (name,)) == pytest.approx({name: together[name]}, rel=0, nan_ok=True)
 
 
 def test_measures_of_one_task_worked_by_hand():
@@ -94,30 +95,11 @@ def test_measures_of_two_tasks_worked_by_hand():
     )
 
 
-def test_accuracy_of_a_nominal_class_is_of_rows():
-    truth, predicted = np.eye(4), np.eye(4)[[0, 1, 2, 0]]
-    assert measures(outcome(truth, predicted, exclusive=True))["accuracy"] == 3 / 4
-    assert measures(outcome(truth, predicted))["accuracy"] == 14 / 16
-
-
 def test_accuracy_of_targets_is_of_rows_and_targets():
     """Two targets: of the first, with three values, two of four rows are right; of the second three."""
     truth = [[1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0]]
     predicted = [[1, 0, 0, 1], [0, 0, 1, 0], [0, 1, 0, 1], [1, 0, 0, 1]]
     assert measures(outcome(truth, predicted, exclusive=np.array([0, 0, 0, 1])))["accuracy"] == 5 / 8
-
-
-def test_measures_of_all_right_and_all_wrong_predictions():
-    truth = np.array([1, 0, 1, 0, 0])
-    names = tuple(name for name in OF_CLASSES if name not in (*LOSSES, "lrap"))
-    right = measures(outcome(truth), names)
-    assert right.pop("p20") == 2 / 5
-    assert set(right.values()) == {1.0}
-    wrong = measures(outcome(truth, 1 - truth), names)
-    assert wrong.pop("p20") == 2 / 5
-    assert (wrong.pop("mcc"), wrong.pop("kappa")) == approx(-1, -12 / 13)
-    assert wrong.pop("pr_auc") == 2 / 5
-    assert set(wrong.values()) == {0.0}
 
 
 def test_measures_if_nothing_is_predicted_positive():
@@ -145,11 +127,6 @@ def test_a_task_without_negative_rows_is_left_out():
     assert pick(found, "precision", "recall", "bep") == approx(3 / 4, 3 / 4, 1)
 
 
-def test_one_positive_cell_among_many_tasks():
-    found = measures(outcome([[1, 0, 0], [0, 0, 0]]))
-    assert pick(found, "micro_precision", "micro_recall", "micro_f1") == (1, 1, 1)
-
-
 def test_measures_without_positive_or_negative_rows_are_nan():
     negative, positive = measures(outcome([0, 0], [0, 1])), measures(outcome([1, 1], [0, 1]))
     of_all_rows = ("accuracy", "specificity", "hamming_loss", "subset_accuracy")
@@ -167,7 +144,7 @@ def test_precision_is_taken_of_the_20_highest_scores():
     assert measures(outcome(truth, scores=scores))["p20"] == pytest.approx((10 + 1 / 4) / 20, rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_measures_of_several_tasks_equal_those_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     truth = rng.random((60, 4)) < [0.2, 0.5, 0.8, 0.4]
@@ -185,10 +162,9 @@ def test_measures_of_several_tasks_equal_those_of_scikit_learn(seed):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_measures_of_labels_equal_those_of_scikit_learn(seed, weighted):
+def test_measures_of_labels_equal_those_of_scikit_learn(weighted):
     """Some rows have no label, some have all, and scores tie."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     truth, scores = rng.random((60, 5)) < 0.3, np.round(rng.random((60, 5)), 1)
     truth[:3], truth[3:6] = False, True
     weights = rng.integers(1, 4, 60).astype(float) if weighted else None
@@ -226,51 +202,35 @@ def test_the_cost_is_the_mean_by_weight():
     assert measures(given._replace(weights=np.array([3.0, 1.0])))["cost"] == 1.25
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_measures_of_a_nominal_class_equal_those_of_scikit_learn(seed):
-    rng = np.random.default_rng(seed)
-    scores = np.round(rng.normal(size=(50, 3)), 1)
-    y, guess = np.arange(50) % 3, scores.argmax(axis=1)
-    found = measures(Outcome(np.eye(3, dtype=bool)[y], np.eye(3, dtype=bool)[guess], scores, True))
-    macro = precision_recall_fscore_support(y, guess, average="macro", zero_division=0)[:3]
-    assert pick(found, "precision", "recall", "f1") == approx(*macro)
-    accuracy = accuracy_score(y, guess)
-    assert pick(found, "accuracy", "micro_precision", "micro_recall", "micro_f1") == approx(*[accuracy] * 4)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("classes", [2, 3, 5])
-def test_agreement_and_losses_equal_those_of_scikit_learn(classes, weighted):
+@pytest.mark.parametrize("classes", [2, 5])
+def test_measures_of_a_nominal_class_equal_those_of_scikit_learn(classes, weighted):
     rng = np.random.default_rng(classes)
     p = rng.dirichlet(np.ones(classes), 80)
     y, guess = rng.integers(0, classes, 80), p.argmax(axis=1)
-    weights = rng.random(80) + 0.1 if weighted else None
+    w = rng.random(80) + 0.1 if weighted else np.ones(80)
     truth, predicted = (np.eye(classes, dtype=bool)[each] for each in (y, guess))
-    found = measures(Outcome(truth, predicted, p, True, weights, True))
-    names = ("accuracy", "kappa", "mcc", "log_loss", "pr_auc", "auc")
-    of_tasks = [metric(truth, p, sample_weight=weights) for metric in (average_precision_score, roc_auc_score)]
+    given = Outcome(truth, predicted, p, True, w if weighted else None, True)
+    found = measures(given)
+    accuracy = accuracy_score(y, guess, sample_weight=w)
+    names = ("micro_f1", "kappa", "mcc", "log_loss", "accuracy", "pr_auc", "auc", "precision", "recall", "f1", "brier")
     assert pick(found, *names) == approx(
-        accuracy_score(y, guess, sample_weight=weights),
-        cohen_kappa_score(y, guess, sample_weight=weights),
-        matthews_corrcoef(y, guess, sample_weight=weights),
-        log_loss(y, p, sample_weight=weights),
-        *of_tasks,
+        accuracy,
+        cohen_kappa_score(y, guess, sample_weight=w),
+        matthews_corrcoef(y, guess, sample_weight=w),
+        log_loss(y, p, sample_weight=w),
+        accuracy,
+        *[metric(truth, p, sample_weight=w) for metric in (average_precision_score, roc_auc_score)],
+        *precision_recall_fscore_support(y, guess, average="macro", zero_division=0, sample_weight=w)[:3],
+        np.average(((p - truth) ** 2).sum(axis=1), weights=w),
     )
-    assert found["brier"] == pytest.approx(((p - truth) ** 2).sum(axis=1) @ share(weights, 80), rel=1e-12)
-    macro = precision_recall_fscore_support(y, guess, average="macro", zero_division=0, sample_weight=weights)[:3]
-    assert pick(found, "precision", "recall", "f1") == approx(*macro)
-    (matrix,) = confusions(Outcome(truth, predicted, p, True, weights, True))
-    np.testing.assert_allclose(matrix[:-1, :-1], confusion_matrix(y, guess, sample_weight=weights), rtol=1e-12)
+    (matrix,) = confusions(given)
+    np.testing.assert_allclose(matrix[:-1, :-1], confusion_matrix(y, guess, sample_weight=w), rtol=1e-12)
     assert not matrix[-1].any() and not matrix[:, -1].any()
     if classes == 2:  # as a single task
-        one = measures(Outcome(truth[:, 1:], predicted[:, 1:], p[:, 1:], True, weights, True))
-        assert pick(one, *names[:4]) == approx(*pick(found, *names[:4]))
-        assert one["brier"] == pytest.approx(brier_score_loss(y, p[:, 1], sample_weight=weights), rel=1e-12)
-
-
-def share(weights, rows):
-    weights = np.ones(rows) if weights is None else weights
-    return weights / weights.sum()
+        one = measures(Outcome(truth[:, 1:], predicted[:, 1:], p[:, 1:], True, given.weights, True))
+        assert pick(one, *names[1:5]) == approx(*pick(found, *names[1:5]))
+        assert one["brier"] == pytest.approx(brier_score_loss(y, p[:, 1], sample_weight=w), rel=1e-12)
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
@@ -308,15 +268,6 @@ def test_scores_that_are_equal_but_for_rounding_tie():
     assert measures(near_zero._replace(scores=np.abs(near_zero.scores), probabilities=True))["auc"] == (1 + 1) / 4
 
 
-ROWS = st.lists(st.tuples(st.booleans(), st.sampled_from([-1.5, 0.0, 2.0])), min_size=2, max_size=30)
-
-
-@given(ROWS.filter(lambda rows: len({positive for positive, _ in rows}) == 2))
-def test_auc_with_ties_equals_that_of_scikit_learn(rows):
-    truth, scores = zip(*rows, strict=True)
-    assert measures(outcome(truth, scores=scores))["auc"] == pytest.approx(roc_auc_score(truth, scores), rel=1e-12)
-
-
 def orders(truth, scores):
     """Every order of the rows, as truths, in which scores do not rise: all orders within each group of ties."""
     rows = sorted(range(len(truth)), key=lambda i: -scores[i])
@@ -343,7 +294,7 @@ def test_ties_are_averaged_over_every_order(rows):
     assert found["p20"] == pytest.approx(sum(truth) / len(truth), rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_ties_across_rank_20_are_averaged_over_every_order(seed):
     """17 rows have ranks of their own; six tie for ranks 18 to 20 and beyond; more rows follow."""
     rng = np.random.default_rng(seed)
@@ -356,16 +307,6 @@ def test_ties_across_rank_20_are_averaged_over_every_order(seed):
     assert measures(outcome(truth[shuffled], scores=scores[shuffled]))["p20"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_tasks_are_averaged():
-    rng = np.random.default_rng(0)
-    truth, scores = rng.random((40, 3)) < 0.4, rng.integers(0, 9, (40, 3)).astype(float)
-    whole = measures(Outcome(truth, scores > 4, scores, False))
-    single = [measures(outcome(truth[:, j], scores[:, j] > 4, scores[:, j])) for j in range(3)]
-    for name in OF_CLASSES:
-        if not name.startswith("micro") and name not in (*LOSSES, "subset_accuracy", "lrap"):
-            assert whole[name] == pytest.approx(np.mean([one[name] for one in single]), rel=1e-12)
-
-
 def test_auc_and_precision_depend_only_on_the_order_of_scores():
     truth = [1, 0, 1, 0, 0, 1]
     plain = measures(outcome(truth, truth, [5, 5, 4, 3, 2, 1]))
@@ -373,19 +314,14 @@ def test_auc_and_precision_depend_only_on_the_order_of_scores():
     assert measures(outcome([1, 0], [1, 0], [0.0, -0.0]))["auc"] == 0.5
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (Outcome(np.ones((2, 1), bool), np.ones((2, 2), bool), np.ones((2, 1)), False), "shape"),
-        (Outcome(np.ones((2, 1), bool), np.ones((2, 1), bool), np.ones((3, 1)), False), "shape"),
-        (Outcome(np.ones(2, bool), np.ones(2, bool), np.ones(2), False), "shape"),
+def test_invalid_outcomes_are_refused():
+    one = outcome([1, 0])
+    for wrong, message in [
+        (one._replace(predicted=np.ones((2, 2), bool)), "shape"),
+        (one._replace(scores=np.ones((3, 1))), "shape"),
         (Outcome(np.ones((0, 2), bool), np.ones((0, 2), bool), np.ones((0, 2)), True), "no rows"),
-        (Outcome(np.ones((2, 0), bool), np.ones((2, 0), bool), np.ones((2, 0)), True), "no tasks"),
-        (Outcome(np.ones((2, 1)), np.ones((2, 1), bool), np.ones((2, 1)), False), "bool"),
-        (Outcome(np.ones((2, 1), bool), np.ones((2, 1), int), np.ones((2, 1)), False), "bool"),
-        (outcome([1, 0], scores=[1, NAN]), "NaN"),
-    ],
-)
-def test_invalid_outcomes_are_refused(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        measures(wrong)
+        (one._replace(truth=np.ones((2, 1))), "bool"),
+        (one._replace(scores=np.array([[1], [NAN]])), "NaN"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            measures(wrong)

@@ -1,10 +1,9 @@
 """Folds that are given: by an attribute, and in a file of splits."""
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from agreement import make
-from sklearn.metrics import accuracy_score
+from cases import rows
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -52,16 +51,11 @@ def test_each_value_of_the_column_is_a_fold_and_no_chain_sees_it():
     ]
 
 
-@pytest.mark.parametrize("kind", ["nominal", "string"])
-def test_values_may_be_labels_or_texts(kind):
-    y = np.arange(6, dtype=np.int32) % 2
-    others = [Attribute("x"), Attribute("c", "nominal", ("n", "y"))]
-    if kind == "nominal":
-        schema = Schema("d", [Attribute("who", "nominal", ("ann", "bob")), *others], 2)
-        batch = Batch(schema, np.column_stack([[1, 1, 0, 0, 1, 0], np.arange(6)]).astype(float), y)
-    else:
-        texts = pa.table({"who": ["bob", "bob", "ann", "ann", "bob", "ann"]})
-        batch = Batch(Schema("d", [Attribute("who", "string"), *others], 2), np.arange(6.0)[:, None], y, None, texts)
+@pytest.mark.parametrize("texts", [(), ["who"]])
+def test_values_may_be_labels_or_texts(texts):
+    who = ["bob", "bob", "ann", "ann", "bob", "ann"]
+    data = {"who": who, "x": [1] * 6, "class": ["n", "y"] * 3}
+    batch = rows(data, texts=texts, labels={} if texts else {"who": ["ann", "bob"]})
     found = {fold.name: fold.test.tolist() for fold in folds_of_column(batch, "who")[0].folds}
     assert found == {"who ann": [2, 3, 5], "who bob": [0, 1, 4]}
 
@@ -90,20 +84,17 @@ def test_missing_values_are_a_value_of_their_own():
 def test_a_file_of_splits_gives_what_scikit_learn_does_with_the_same_rows():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
-    rows, expected = [], []
+    named, expected = [], []
     for repeat in range(2):
         for fold, (train, test) in enumerate(StratifiedKFold(4, shuffle=True, random_state=repeat).split(X, y)):
-            rows += [["TRAIN", i, repeat, fold] for i in train] + [["TEST", i, repeat, fold] for i in test]
+            named += [["TRAIN", i, repeat, fold] for i in train] + [["TEST", i, repeat, fold] for i in test]
             model = KNeighborsClassifier(1, metric="cosine", algorithm="brute").fit(X[train], y[train])
-            expected.append(accuracy_score(y[test], model.predict(X[test])))
-    rows = [rows[i] for i in rng.permutation(len(rows))]
-    own = folds_of_splits(splits(rows), 60, "s.arff")
+            expected.append(model.score(X[test], y[test]))
+    own = folds_of_splits(splits([named[i] for i in rng.permutation(len(named))]), 60, "s.arff")
     results = evaluated(make(X, y, "abc"), plan(), own)
     assert [result.values["accuracy"] for result in results] == expected
-    assert [result.fold_name for result in results][:5] == [
-        *(f"repeat 0, fold {f}" for f in range(4)),
-        "repeat 1, fold 0",
-    ]
+    names = [f"repeat {repeat}, fold {fold}" for repeat in range(2) for fold in range(4)]
+    assert [result.fold_name for result in results] == names
     assert own.describe_untested() == ""
 
 
@@ -116,44 +107,34 @@ def test_samples_are_the_shares_of_a_learning_curve():
 
 
 def test_names_of_columns_may_be_in_any_case_and_order():
-    rows = [[row[3], row[1], row[0], row[2]] for row in two_folds(4)]
-    own = folds_of_splits(splits(rows, ["fold", "rowid", "type", "repeat"]), 4, "s.arff")
-    other = Batch(splits(two_folds(4)).schema, splits(two_folds(4)).X, None)
-    upper = other.schema.replace(attributes=[a._replace(name=a.name.upper()) for a in other.schema.attributes])
-    assert own.digest == folds_of_splits(other.replace(schema=upper), 4, "s.arff").digest
+    turned = splits([[row[3], row[1], row[0], row[2]] for row in two_folds(4)], ["fold", "rowid", "type", "repeat"])
+    attributes = [a._replace(name=a.name.upper()) for a in turned.schema.attributes]
+    turned = turned.replace(schema=turned.schema.replace(attributes=attributes))
+    assert folds_of_splits(turned, 4, "s").digest == folds_of_splits(splits(two_folds(4)), 4, "s").digest
+
+
+SAMPLED = [["TEST", 0, 0, 0, 0], ["TRAIN", 1, 0, 0, 0], ["TEST", 2, 0, 0, 1], ["TRAIN", 1, 0, 0, 1]]
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("file", "message"),
     [
-        (lambda rows: [*rows, ["TEST", 0, 0, 0]], "repeat 0, fold 0: row 0 is named twice"),
-        (lambda rows: [*rows, ["TRAIN", 0, 0, 0]], "repeat 0, fold 0: row 0 is named twice"),
-        (lambda rows: [*rows, ["TEST", 9, 0, 0]], "row 9: there is no row 9; DATA has 4, numbered from 0"),
-        (lambda rows: [*rows, ["TEST", 1.5, 0, 0]], "row 9: rowid must be a whole number from 0, not '1.5'"),
-        (lambda rows: [*rows, ["TEST", 1, -1, 0]], "row 9: repeat must be a whole number from 0, not '-1'"),
-        (lambda rows: [*rows, ["TEST", 1, 0, np.nan]], "row 9: fold must be a whole number from 0, not '?'"),
-        (lambda rows: [row for row in rows if row[0] != "TEST"], "repeat 0, fold 0: there are no rows to test on"),
-        (lambda rows: [row for row in rows if row[0] == "TEST"], "repeat 0, fold 0: there are no rows to train on"),
-        (lambda rows: [], "it has no rows, and so no folds"),
+        (splits([*two_folds(4), ["TRAIN", 0, 0, 0]]), "repeat 0, fold 0: row 0 is named twice"),
+        (splits([*two_folds(4), ["TEST", 9, 0, 0]]), "row 9: there is no row 9; DATA has 4, numbered from 0"),
+        (splits([*two_folds(4), ["TEST", 1.5, 0, 0]]), "row 9: rowid must be a whole number from 0, not '1.5'"),
+        (splits([*two_folds(4), ["TEST", 1, -1, 0]]), "row 9: repeat must be a whole number from 0, not '-1'"),
+        (splits([*two_folds(4), ["TEST", 1, 0, np.nan]]), "row 9: fold must be a whole number from 0, not '?'"),
+        (splits([["TRAIN", 1, 0, 0]]), "repeat 0, fold 0: there are no rows to test on"),
+        (splits([["TEST", 1, 0, 0]]), "repeat 0, fold 0: there are no rows to train on"),
+        (splits([]), "it has no rows, and so no folds"),
+        (splits([["TEST", 1.0]], ["type", "row"]), "there is no attribute 'rowid'; a file of splits has type"),
+        (splits(SAMPLED, [*COLUMNS, "sample"]), "sample 1: the rows to test on are not those of sample 0"),
     ],
 )
-def test_files_that_give_no_folds_are_refused(change, message):
+def test_files_that_give_no_folds_are_refused(file, message):
     with pytest.raises(FilterkitError) as caught:
-        folds_of_splits(splits(change(two_folds(4))), 4, "s.arff")
-    assert str(caught.value) == f"s.arff: {message}"
-
-
-def test_a_file_without_its_columns_is_refused():
-    with pytest.raises(
-        FilterkitError, match=r"^s: there is no attribute 'rowid'; a file of splits has type, rowid, rep"
-    ):
-        folds_of_splits(splits([["TEST", 1.0]], ["type", "row"]), 4, "s")
-
-
-def test_samples_of_a_fold_test_the_same_rows():
-    rows = [["TEST", 0, 0, 0, 0], ["TRAIN", 1, 0, 0, 0], ["TEST", 2, 0, 0, 1], ["TRAIN", 1, 0, 0, 1]]
-    with pytest.raises(FilterkitError, match=r"sample 1: the rows to test on are not those of sample 0"):
-        folds_of_splits(splits(rows, [*COLUMNS, "sample"]), 4, "s")
+        folds_of_splits(file, 4, "s.arff")
+    assert str(caught.value).startswith("s.arff: ") and message in str(caught.value)
 
 
 def test_rows_that_are_not_tested_equally_often_are_told():

@@ -10,15 +10,12 @@ from sklearn import metrics
 from filterkit import UsageError
 from filterkit.evaluation.measures import check_measure, measures
 from filterkit.evaluation.regression import (
-    LOSSES_OF_NUMBERS,
     OF_NUMBERS,
     list_points,
     rate_errors,
     sum_errors,
 )
 from filterkit.stages.models import Outcome
-
-NAN = float("nan")
 
 
 def outcome(true, said, means=(2.0,), weights=None):
@@ -90,12 +87,12 @@ def test_a_row_of_weight_w_counts_like_w_rows(weights, seed):
 
 def test_measures_of_targets_are_means_over_those_for_which_they_are_defined():
     """The second target is constant in the test rows, and equal to its training mean."""
-    both = outcome([[1, 5], [2, 5], [4, 5]], [[1, 5], [3, 6], [3, 4]], (2.0, 5.0))
-    one, other = (measures(outcome(both.truth[:, i], both.predicted[:, i], both.means[[i]])) for i in (0, 1))
+    both = measures(outcome([[1, 5], [2, 5], [4, 5]], [[1, 5], [3, 6], [3, 4]], (2.0, 5.0)))
+    one, other = measures(outcome([1, 2, 4], [1, 3, 3])), measures(outcome([5, 5, 5], [5, 6, 4], (5.0,)))
     for name in ("r2", "pearson", "spearman", "rae", "rrse"):
-        assert np.isnan(other[name]) and measures(both)[name] == one[name]
+        assert np.isnan(other[name]) and both[name] == one[name]
     for name in ("mae", "rmse", "medae"):
-        assert measures(both)[name] == (one[name] + other[name]) / 2
+        assert both[name] == (one[name] + other[name]) / 2
 
 
 def test_equal_predictions_have_no_correlation():
@@ -110,24 +107,17 @@ def test_one_row_has_errors_alone():
     assert np.isnan([found["r2"], found["pearson"], found["spearman"]]).all()
 
 
-@pytest.mark.parametrize("cut", [1, 30, 59])
-def test_errors_can_be_summed_in_parts(cut):
+def test_errors_can_be_summed_in_parts():
     given = drawn(targets=2)._replace(weights=np.random.default_rng(3).random(60) + 0.1)
     parts = [
         sum_errors(
             given._replace(truth=given.truth[rows], predicted=given.predicted[rows], weights=given.weights[rows])
         )
-        for rows in (slice(cut), slice(cut, None))
+        for rows in (slice(20), slice(20, None))
     ]
     whole = rate_errors(sum_errors(given))
     for name, values in rate_errors(sum(parts)).items():
         np.testing.assert_allclose(values, whole[name], rtol=1e-13)
-
-
-def test_constant_numbers_have_no_deviation_in_parts_either():
-    given = outcome([0.1, 0.1], [0.3, 0.4])
-    found = rate_errors(sum_errors(given) * 2)
-    assert np.isnan(found["r2"]).all() and np.isnan(found["pearson"]).all()
 
 
 def test_points_of_many_rows_are_some():
@@ -140,29 +130,19 @@ def test_points_of_many_rows_are_some():
 @pytest.mark.parametrize(
     ("name", "is_numeric", "message"),
     [
-        ("f1", True, "--choose f1 is a measure of classes, and a number is predicted; choose of mae, rmse, r2"),
-        (
-            "mae",
-            False,
-            "--choose mae is a measure of numbers, and classes are predicted; choose of accuracy, precision",
-        ),
+        ("f1", True, "f1 is a measure of classes, and a number is predicted; choose of mae, rmse, r2"),
+        ("mae", False, "mae is a measure of numbers, and classes are predicted; choose of accuracy, precision"),
     ],
 )
 def test_a_measure_of_the_other_kind_is_refused(name, is_numeric, message):
     check_measure("--choose", name, not is_numeric)
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match=f"^--choose {message}"):
         check_measure("--choose", name, is_numeric)
-    assert str(caught.value).startswith(message)
 
 
-def test_errors_are_losses():
-    assert set(OF_NUMBERS) - LOSSES_OF_NUMBERS == {"r2", "pearson", "spearman"}
-
-
-@pytest.mark.parametrize("shape", [(0, 1), (3, 0)])
-def test_no_numbers_are_refused(shape):
+def test_no_numbers_are_refused():
     with pytest.raises(ValueError, match="no rows or no tasks"):
-        measures(Outcome(np.ones(shape), np.ones(shape), None, False, means=np.ones(shape[1])))
+        measures(Outcome(np.ones((0, 1)), np.ones((0, 1)), None, False, means=np.ones(1)))
 
 
 def test_errors_that_are_too_large_for_numbers_are_undefined(recwarn):

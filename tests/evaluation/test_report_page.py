@@ -30,7 +30,9 @@ def data_of(results):
 
 def test_the_data_is_that_of_the_results():
     results = made()
+    results = Results(row._replace(values=row.values | {"brier": float("nan")}) for row in results.rows)
     data = data_of(results)
+    assert "brier" not in [measure["name"] for measure in data["measures"]]  # nor others without a value
     assert (data["chains"], data["shares"], data["over"], data["units"]) == (["a", "b", "c"], [0.1, 0.9], "tasks", 4)
     np.testing.assert_allclose(data["summary"]["f1"], results.summary("f1"), atol=1e-6)
     np.testing.assert_allclose(data["values"]["auc"], results.units("auc"), atol=1e-6)
@@ -73,8 +75,3 @@ def test_what_is_too_much_is_left_out_and_told(monkeypatch):
         "20 of 30 confusion matrices are left out.",
         "The table of tasks has the first 3 of 5 tasks.",
     ]
-
-
-def test_measures_without_a_value_are_left_out():
-    rows = [row._replace(values=row.values | {"brier": float("nan")}) for row in made().rows]
-    assert "brier" not in [measure["name"] for measure in data_of(Results(rows))["measures"]]

@@ -10,10 +10,9 @@ from filterkit.evaluation.trial import try_chains
 
 CHAINS = [
     "standardize l2 svm",
-    "standardize l2 svm --c 0.1,10",
     "standardize l2 neighbors",
     "shuffle shape bns svm",
-    "shuffle shape l2 svm --c 0.1,10",
+    "shuffle shape l2 neighbors",
     "shape --cross-fit 3 bns svm",
     "shape --cross-fit 3 l2 svm",
     "standardize l2 svm",
@@ -38,9 +37,8 @@ def fitted(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("name", ["iris", "sparse-counts-multiclass"])
-def test_each_chain_does_as_it_does_alone(name):
-    rows = sample(name)
+def test_each_chain_does_as_it_does_alone():
+    rows = sample("iris")
     numbers = np.arange(len(rows))
     training, test = (rows.take(numbers[part]).replace(start=0) for part in (numbers % 3 > 0, numbers % 3 == 0))
     chains = named(CHAINS)

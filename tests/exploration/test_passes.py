@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from agreement import columns, make, sample
+from agreement import make
 from counted import counted_rows
 from gathered import as_json, request_of
 
@@ -26,10 +26,6 @@ def numbers():
     return make(X, (X[:, 0] > 0).astype(int))
 
 
-def words():
-    return columns(sample("fortunes", positive="food"), np.arange(0, 2011, 9))
-
-
 def texts():
     rng = np.random.default_rng(2)
     vocabulary = np.array([f"word{i}" for i in range(400)])
@@ -41,9 +37,6 @@ def texts():
 CHAINS = [
     (numbers, "", 0),
     (numbers, "shape bns l2", 1),
-    (numbers, "standardize", 1),
-    (words, "", 0),
-    (words, "shape bns l2", 1),
     (texts, "words --keep 200 tfidf select --by ig --top 50 l2", 3),
 ]
 
@@ -60,17 +53,6 @@ def test_rows_are_read_twice_besides_what_fitting_the_chain_takes(made, chain, t
     assert len(found["details"]) >= 6 and len(found["correlation"]["features"]) >= 6
     assert all(each["before"]["counts"] is not None and each["curves"] for each in found["details"])
     assert any(each["after"] for each in found["details"]) == bool(chain)
-
-
-def test_arranged_rows_are_read_twice_too():
-    rows = counted_rows(pieces(numbers()), LocalEngine(2))
-    explore(rows, request_of("shuffle bns"))
-    in_order = rows.source.passes
-    rows = counted_rows(pieces(numbers()), LocalEngine(2))
-    fit_each(Chain.parse("shuffle bns").stages, rows, PLENTY)
-    assert (
-        in_order == rows.source.passes + 1
-    )  # the account of the rows that come in; the others are those that come out
 
 
 def test_a_small_memory_takes_more_passes_and_finds_the_same():

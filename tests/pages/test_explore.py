@@ -402,7 +402,7 @@ def test_the_page_of_a_real_table_says_what_scores_says(open_page):
     assert opened.page.locator(".card").count() == 50
 
 
-@pytest.mark.parametrize("made", [real_table, text_like, many_classes, hostile_names])
+@pytest.mark.parametrize("made", [many_classes, hostile_names])
 def test_on_a_narrow_screen_only_tables_scroll(open_page, made):
     opened = open_page(made, viewport={"width": 390, "height": 800})
     opened.page.wait_for_function("() => !document.querySelector('.waiting')")

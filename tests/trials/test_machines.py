@@ -16,8 +16,8 @@ from trials.limits import SIZES  # noqa: E402
 
 
 def test_made_files_are_read_as_weka_reads_them(weka39, weka36):
-    assert against_weka.search(lambda data: against_weka.against_weka(data, weka39), files(), 1, 40)[1] is None
-    assert against_weka.search(lambda data: against_weka.written(data, weka39, weka36), files(), 2, 20)[1] is None
+    assert against_weka.search(lambda data: against_weka.against_weka(data, weka39), files(), 1, 20)[1] is None
+    assert against_weka.search(lambda data: against_weka.written(data, weka39, weka36), files(), 2, 10)[1] is None
 
 
 def test_made_files_are_read_in_the_same_way_by_both_paths_and_by_liac_arff():
@@ -69,7 +69,7 @@ def test_a_reader_that_differs_from_weka_is_found(weka39, monkeypatch):
 
 @pytest.mark.parametrize("target", targets.TARGETS)
 def test_changed_bytes_lead_to_no_finding(target):
-    assert fuzz.blind(target, 60, 1, 40)[1:] == (None, "")
+    assert fuzz.blind(target, 60, 1, 20)[1:] == (None, "")
 
 
 def test_what_was_found_is_kept(tmp_path):
@@ -90,7 +90,7 @@ def test_what_was_found_is_kept(tmp_path):
     assert [*(tmp_path / "empty").iterdir()] == []
 
 
-@pytest.mark.parametrize("target", ["header", "rows", "words", "expression", "saved", "formats"])
+@pytest.mark.parametrize("target", ["header", "rows", "saved"])
 def test_kept_files_are_sound(target, tmp_path):
     """Every twentieth of those that reached new code."""
     fuzz.unpack(targets.CORPUS / f"{target}.tar.xz", tmp_path / "kept")
@@ -121,9 +121,9 @@ def patient(monkeypatch):
 @pytest.mark.posix
 @pytest.mark.usefixtures("patient")
 def test_chains_write_the_same_whatever_the_settings():
-    counts, wrong = soak.soak(1e9, 3, CHAINS, 4, SMALL)
+    counts, wrong = soak.soak(1e9, 3, CHAINS, 2, SMALL)
     assert wrong == []
-    assert counts["chains"] == 4
+    assert counts["chains"] == 2
     assert counts["exit 0"] >= 1
 
 
