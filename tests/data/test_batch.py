@@ -44,13 +44,6 @@ def test_take_takes_rows_by_number(name):
     assert values(batch.take(numbers)) == expected
 
 
-def test_rows_are_taken_from_a_batch_without_class_and_weights():
-    batch = Batch(Schema("r", [Attribute("a")]), np.array([[1.0], [2.0], [3.0]]))
-    part = batch.rows(1, 3)
-    assert part.X.tolist() == [[2], [3]]
-    assert part.y is part.weights is part.passthrough is None
-
-
 @pytest.mark.parametrize("name", [*MIXED, "iris", "fortunes"])
 def test_concatenated_parts_are_the_whole_batch(name):
     batch = sample(name)
@@ -71,12 +64,6 @@ def test_concatenate_fills_in_weights_of_1():
     weighted = batch.replace(weights=np.array([0.5, 3]))
     assert concatenate([batch, weighted], batch.schema).weights.tolist() == [1, 1, 0.5, 3]
     assert concatenate([batch, batch], batch.schema).weights is None
-
-
-def test_concatenating_one_batch_gives_it_and_none_an_empty_batch():
-    batch = sample("mixed-sparse")
-    assert concatenate([batch], batch.schema) is batch
-    assert values(concatenate([], batch.schema)) == values(batch.rows(0, 0)) | {"weights": None}
 
 
 @pytest.mark.parametrize("name", [*MIXED, "iris", "sparse-counts-multiclass"])
@@ -111,15 +98,6 @@ def test_labels_need_a_nominal_class():
         batch = Batch(Schema("r", attributes, class_index), np.ones((1, 1)), y)
         with pytest.raises(ValueError, match="no nominal class"):
             batch.labels()
-
-
-def test_replace_leaves_the_original():
-    batch = make([[1]], [0])
-    changed = batch.replace(start=7)
-    assert (batch.start, changed.start) == (0, 7)
-    assert changed.X is batch.X
-    with pytest.raises(AttributeError):
-        batch.start = 7
 
 
 @pytest.mark.parametrize("name", [*MIXED, "iris", "empty", "sparse-counts-multiclass"])

@@ -1,7 +1,5 @@
 """Attributes and schemas: features, the class, and changes of columns."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -24,31 +22,10 @@ def test_a_schema_has_features_a_class_and_passthrough_attributes():
     assert schema.passthrough == (TEXT, DAY, BAG)
 
 
-def test_without_a_class_every_numeric_and_nominal_attribute_is_a_feature():
-    schema = Schema("r", [A, B, C])
-    assert schema.class_attribute is None
-    assert schema.features == (A, B, C)
-
-
-def test_a_schema_may_have_no_feature():
-    schema = Schema("r", [TEXT, C], 1)
-    assert schema.features == ()
-    assert schema.feature_indices.dtype == np.int64
-    assert schema.nominal.dtype == bool
-
-
 def test_zero_is_special_for_sparse_unless_said_otherwise():
     assert [Schema("r", [A], sparse=sparse).zero for sparse in (False, True)] == [False, True]
     assert Schema("r", [A], zero=True).zero
     assert not Schema("r", [A], sparse=True, zero=False).zero
-
-
-def test_replace_changes_only_the_named_members():
-    schema = Schema("r", [A, B, C], 2, "no", sparse=True, zero=False)
-    assert schema.replace() == schema
-    changed = schema.replace(relation="s", zero=True)
-    assert (changed.relation, changed.positive, changed.sparse, changed.zero) == ("s", "no", True, True)
-    assert schema.relation == "r"
 
 
 @pytest.mark.parametrize(
@@ -195,15 +172,6 @@ def test_columns_must_say_where_they_come_from():
             schema.with_features([Attribute("x"), Attribute("y")], np.array(source))
 
 
-@pytest.mark.parametrize("class_index", [None, 0, 1, 2])
-def test_the_class_stays_the_class_if_columns_change(class_index):
-    schema = Schema("r", [Attribute("a"), Attribute("b"), Attribute("d")], class_index)
-    source = np.repeat(np.arange(len(schema.features)), 2)
-    out = schema.with_features([Attribute(f"{schema.features[j].name}{i}") for i, j in enumerate(source)], source)
-    assert out.class_attribute == schema.class_attribute
-    assert len(out.features) == 2 * len(schema.features)
-
-
 def test_with_features_can_also_change_other_members():
     schema = Schema("r", [A, C], 1, "no", sparse=True)
     out = schema.with_features(new("A"), np.array([0]), zero=False, sparse=False)
@@ -219,15 +187,6 @@ def renewed(schema, made, **changes):
         return [a.scored("m", number) for number, a in enumerate(schema.features)]
 
     return schema.with_renewed_features(make, schema.nominal, **changes)
-
-
-def test_renewed_attributes_are_those_of_a_list():
-    schema = Schema("r", [A, TEXT, C, B], 2, "no", sparse=True)
-    out = renewed(schema, [], zero=False)
-    listed = [a.scored("m", number) for number, a in enumerate(schema.features)]
-    assert out == schema.with_features(listed, np.arange(2), zero=False)
-    assert out.features == tuple(listed)
-    assert out.attributes == (listed[0], TEXT, C, listed[1])
 
 
 def test_renewed_attributes_are_made_once_when_first_asked_for():
@@ -250,11 +209,6 @@ def test_renewed_attributes_may_change_their_kind():
     assert out.features == tuple(new("a", "b"))
     assert out.label_counts.tolist() == [0, 0]
     assert out.nominal.tolist() == [False, False] == [a.kind == "nominal" for a in out.features]
-
-
-def test_a_schema_with_renewed_attributes_is_pickled_with_them():
-    out = renewed(Schema("r", [A, B, C], 2), [])
-    assert pickle.loads(pickle.dumps(out)) == out
 
 
 def test_names_are_in_order():
