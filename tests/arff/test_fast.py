@@ -17,7 +17,7 @@ from filterkit.data.schema import Attribute, Schema
 
 BAG = Attribute("bag", "relational", attributes=(Attribute("x"), Attribute("y", "nominal", ("p", "q r"))))
 LABELS = ("x", "a b", "1", "NaN", "?", "", "é", "\\", "1.0", '"', "it's", "%", "{}", "a,b")
-CONTEXT = settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+CONTEXT = settings(max_examples=250, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 attribute_kinds = st.sampled_from(
     [
@@ -316,7 +316,7 @@ def read_both_ways(path, monkeypatch, **options):
     return batch
 
 
-SAMPLES = ["breast-cancer", "digits", "fortunes", "iris", "wine", "mixed", "one-class", "sparse-counts-multiclass"]
+SAMPLES = ["breast-cancer", "digits", "fortunes", "mixed", "sparse-counts-multiclass"]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -328,7 +328,7 @@ def test_samples_take_the_fast_path(arff_samples, count, monkeypatch, name):
 
 @pytest.mark.parametrize(
     "name",
-    ["uci/letter.arff.gz", "uci/credit-g.arff", "uci/vowel.arff", "uci/wine.arff", "text/oh0.wc.arff.gz"],
+    ["uci/letter.arff.gz", "uci/credit-g.arff", "text/oh0.wc.arff.gz"],
 )
 def test_data_sets_take_the_fast_path(shared_data, count, monkeypatch, name):
     if not (shared_data / name).exists():
@@ -349,14 +349,6 @@ def test_one_unusual_line_leaves_the_other_rows_to_the_fast_path(tmp_path, count
     size = len("\n".join(rows))
     assert count["taken"] >= 4
     assert count["left"] <= 2 + np.log2(size / SMALLEST_HALF)
-
-
-@pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "iris", "empty", "one-row", "one-class"])
-def test_any_block_size_gives_the_same_rows(arff_samples, way, name):
-    path = arff_samples / f"{name}.arff"
-    whole = load(path, class_="last")
-    for size in (1, 7, 64, 1000):
-        assert same(load(path, size, class_="last"), whole)
 
 
 @CONTEXT

@@ -88,7 +88,7 @@ def test_every_kind_of_attribute_has_a_type_of_arrow_and_pandas():
     expected = view(batch)
     for name in ("n", "c", "s", "class"):
         assert table.column(name).to_pylist() == expected[name]
-        assert [None if value != value else value for value in frame[name]] == expected[name]
+        assert [None if pd.isna(value) else value for value in frame[name]] == expected[name]
     assert str(table.column("d")[0]) == "2001-02-03 00:00:00" and frame["d"][0] == pd.Timestamp("2001-02-03")
     assert list(frame["c"].cat.categories) == ["red", "dark green", "blue"]
     sparse = filterkit.to_arrow(testing.sample("sparse-two-classes"))

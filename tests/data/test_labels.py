@@ -248,12 +248,6 @@ def test_labels_of_other_data_may_be_declared_otherwise_or_absent(header, row, y
     assert testing.same(Alignment(rows.schema, data.schema).apply(rows), wanted)
 
 
-def test_a_class_is_no_label(data, tmp_path):
-    rows = read(tmp_path, OTHERS["dense"], class_="p")
-    with pytest.raises(FilterkitError, match="the class is 'p', and "):
-        Alignment(rows.schema, data.schema)
-
-
 # ---- stages and schemas -----------------------------------------------------------------------------------
 
 
@@ -312,13 +306,6 @@ def test_targets_are_in_y(targets):
     assert data.schema.label_values.names == names
     assert data.schema.label_values.labels.tolist() == [0, 0, 0, 1, 2, 2]
     assert data.schema.label_values.codes.tolist() == [0, 1, 2, 1, 0, 1]
-
-
-def test_a_target_of_one_value_is_predicted_so(tmp_path):
-    rows = "@data\na,1\na,2\n"
-    data = read(tmp_path, "@relation 'r: -C 1'\n@attribute t {a,b,c}\n@attribute x numeric\n" + rows)
-    out = filterkit.to_pandas(filterkit.chain("svm").fit_transform(data)[1])
-    assert (list(out.columns), out["prediction@t"].tolist()) == (["t", "x", "prediction@t", "score@t=a"], ["a", "a"])
 
 
 def test_a_label_may_declare_its_values_in_any_order(tmp_path):

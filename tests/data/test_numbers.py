@@ -110,7 +110,7 @@ def from_repr(number):
     return repr(number).replace("e-0", "e-").removesuffix(".0")
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.floats())
 def test_the_text_of_a_number_is_that_of_repr_and_reads_back(number):
     text = format_number(number)

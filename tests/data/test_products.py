@@ -31,8 +31,8 @@ def test_sums_are_in_the_order_of_the_columns(data, rows, width, k):
         assert same.tobytes() == found.tobytes()
 
 
-@pytest.mark.parametrize("width", [1, 3, 50, 700])
-@pytest.mark.parametrize("k", [1, 2, 8, 33, 100])
+@pytest.mark.parametrize("width", [1, 50, 700])
+@pytest.mark.parametrize("k", [1, 8, 33])
 def test_a_row_has_the_same_bits_in_blocks_of_any_size(width, k, monkeypatch):
     random = np.random.default_rng(width + k)
     X = random.normal(size=(60, width)) * 10.0 ** random.integers(-6, 6, size=(60, width))
