@@ -9,7 +9,7 @@ from content import content, load, write_text
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from filterkit import ArffError
+from filterkit import ArffError, testing
 from filterkit.arff import exact, fast, fast_dense
 from filterkit.arff.blocks import SMALLEST_HALF
 from filterkit.arff.layout import Layout
@@ -153,25 +153,12 @@ def blocks(draw):
 
 
 def same(left, right):
-    """Whether two batches are equal to the bit."""
-    assert left.sparse == right.sparse
-    pairs = [(left.y, right.y), (left.weights, right.weights)]
-    if left.sparse:
-        assert left.X.shape == right.X.shape
-        pairs += [(getattr(left.X, part), getattr(right.X, part)) for part in ("data", "indices", "indptr")]
-    else:
-        pairs.append((left.X, right.X))
-    for one, other in pairs:
-        if one is None or other is None:
-            assert one is other
-        else:
-            assert one.dtype == other.dtype
-            np.testing.assert_array_equal(one, other)
-            known = one == one
-            np.testing.assert_array_equal(np.signbit(one[known]), np.signbit(other[known]))
-    assert (left.passthrough is None) == (right.passthrough is None)
-    assert left.passthrough is None or left.passthrough.equals(right.passthrough)
-    return True
+    """Whether two batches are equal to the bit, the signs of zeros included."""
+    X = [each.X.data if each.sparse else each.X for each in (left, right)]
+    np.testing.assert_array_equal(*[np.signbit(each) & ~np.isnan(each) for each in X])
+    assert (left.weights is None) == (right.weights is None)
+    assert left.y is None or left.y.dtype == right.y.dtype
+    return testing.same(left, right)
 
 
 @WIDE

@@ -24,7 +24,7 @@ def values(batch):
 def test_rows_are_taken_by_range_and_by_number(name):
     batch = sample(name).replace(start=100)
     whole = values(batch)
-    for first, stop in ((0, 40), (3, 17), (39, 40), (5, 5)):
+    for first, stop in ((0, len(batch)), (3, 17), (29, 30), (5, 5)):
         part = batch.rows(first, stop)
         assert values(part) == {key: column[first:stop] for key, column in whole.items()}
         assert (len(part), part.start, part.sparse) == (stop - first, 100 + first, batch.sparse)
