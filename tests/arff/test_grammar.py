@@ -484,7 +484,7 @@ def test_rows_of_any_length_are_refused(tmp_path, way, guard, row):
     [(b"", ".gz"), (b"%", ".zst"), (b"@relation r\n@attribute a numeric\n", ".zst"), (b"@relation r\n%", ".gz")],
 )
 def test_a_blank_line_or_comment_without_an_end_takes_no_memory(tmp_path, begin, ending):
-    given = begin + bytes(60_000_000)
+    given = begin + bytes(200_000_000)
     made = gzip.compress(given, compresslevel=1) if ending == ".gz" else zstandard.compress(given)
     path = write_text(tmp_path, made, f"t.arff{ending}")
     tracemalloc.start()
@@ -492,4 +492,4 @@ def test_a_blank_line_or_comment_without_an_end_takes_no_memory(tmp_path, begin,
         load(path)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert most < 45_000_000
+    assert most < 150_000_000
