@@ -154,3 +154,16 @@ def test_finished_parts_are_not_read_again_unless_an_error_has_to_name_its_line(
     with opened(path, "jsonl:look=100", part_size=100) as reader, pytest.raises(filterkit.FilterkitError) as caught:
         list(reader.map(itself, LocalEngine(1), {0: 10, 1: 10}))
     assert str(caught.value).startswith(f"{path}:26: ")
+
+
+def test_text_that_only_this_process_can_cut_is_read_here(tmp_path):
+    class Table(plugin.TextTable):
+        pass
+
+    (tmp_path / "a.txt").write_text("1\n2\n")
+    source = filterkit.plugin.Opening(str(tmp_path / "a.txt")).text()
+    assert Table("r", [], source).stretches(2) is not None
+    assert Table("r", [], source, last=lambda text: text.rfind(b"\n") + 1).stretches(2) is None
+    Table.parts = lambda self: iter([])
+    assert Table("r", [], source).stretches(2) is None
+    source.close()
