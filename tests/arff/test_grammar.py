@@ -22,7 +22,7 @@ INF = "Infinity"
 def read(folder, text, **options):
     """The content of `text`, which must be the same at every block size."""
     path = write_text(folder, text)
-    found = [content(load(path, size, **options)) for size in (1, 3, 64, 1 << 20)]
+    found = [content(load(path, size, **options)) for size in (1, 64, 1 << 20)]
     assert all(other == found[0] for other in found)
     return found[0]
 
@@ -150,14 +150,6 @@ def test_the_first_row_decides_the_form_of_all(tmp_path, way, rows, sparse):
     assert [load(path, size).sparse for size in (1, 1 << 20)] == [sparse] * 2
 
 
-def test_a_sparse_batch_stores_no_zeros_and_sorted_indices(tmp_path, way):
-    header = "".join(f"@attribute a{i} {{x,y}}\n" if i % 2 else f"@attribute a{i} numeric\n" for i in range(6))
-    batch = load(write_text(tmp_path, f"@relation r\n{header}@data\n{{4 5,1 x,0 0,3 y,2 -0}}\n{{}}\n{{5 ?,0 1}}\n"))
-    assert batch.X.indptr.tolist() == [0, 2, 2, 4]
-    assert batch.X.indices.tolist() == [3, 4, 0, 5]
-    assert batch.X.data[:3].tolist() == [1.0, 5.0, 1.0]
-
-
 def test_an_omitted_string_or_relational_value_is_the_first_of_the_file(tmp_path, way):
     kinds = ["string", "numeric", "relational\n@attribute x numeric\n@end c", "date"]
     rows = "{1 1}\n{0 ?,1 2,2 ?}\n{0 p,2 '7'}\n{0 q,2 '8'}\n{}\n"
@@ -189,11 +181,6 @@ def test_an_omitted_string_or_relational_value_is_the_first_of_the_file(tmp_path
 def test_instance_weights_are_read(tmp_path, way, rows, expected):
     text = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n" + rows
     assert [row["weight"] for row in read(tmp_path, text)["rows"]] == expected
-
-
-def test_weights_that_are_all_1_are_left_out(tmp_path, way):
-    path = write_text(tmp_path, "@relation r\n@attribute a numeric\n@data\n1,{1}\n2\n")
-    assert load(path).weights is None
 
 
 @pytest.mark.parametrize(
@@ -369,73 +356,40 @@ def test_the_data_keyword_may_be_spelt_in_many_ways(tmp_path, way, data):
 HEADER = "@relation r\n@attribute é {ü,ö}\n@attribute b numeric\n@data\n"
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-8-sig", "cp1252", "utf-32"])
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-8-sig"])
 def test_text_in_other_encodings_is_read(tmp_path, way, encoding):
     found = read(tmp_path, (HEADER + "ö,1\nü,2\n").encode(encoding), encoding=encoding)
     assert found["attributes"][0]["name"] == "é"
     assert [row["values"] for row in found["rows"]] == [["ö", 1.0], ["ü", 2.0]]
 
 
-def test_a_byte_order_mark_is_skipped(tmp_path, way):
-    assert read(tmp_path, "\ufeff" + HEADER + "ö,1\n")["rows"][0]["values"] == ["ö", 1.0]
-
-
-def test_invalid_utf_8_in_a_comment_is_accepted(tmp_path, way):
-    assert read(tmp_path, b"% \xe9\n" + HEADER.encode() + b"?,1 % \xe9\n")["rows"][0]["values"] == [None, 1.0]
+def test_a_byte_order_mark_and_invalid_bytes_in_comments_are_skipped(tmp_path, way):
+    for text in (("\ufeff" + HEADER).encode() + b"?,1\n", b"% \xe9\n" + HEADER.encode() + b"?,1 % \xe9\n"):
+        assert read(tmp_path, text)["rows"][0]["values"] == [None, 1.0]
 
 
 COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
 
 
 @pytest.mark.parametrize("ending", sorted(COMPRESS))
-def test_compressed_files_are_read(tmp_path, way, ending):
-    text = HEADER + "".join(f"ö,{i}\n" for i in range(1000))
-    path = write_text(tmp_path, COMPRESS[ending](text.encode()), f"t.arff{ending}")
-    assert [row["values"][1] for row in content(load(path, 100))["rows"]] == [float(i) for i in range(1000)]
-
-
-@pytest.mark.parametrize("ending", sorted(COMPRESS))
-def test_several_compressed_streams_in_one_file_are_read(tmp_path, ending):
-    parts = [HEADER + "ö,1\n", "ü,2\n"]
-    path = write_text(tmp_path, b"".join(COMPRESS[ending](part.encode()) for part in parts), f"t.arff{ending.upper()}")
-    assert [row["values"] for row in content(load(path))["rows"]] == [["ö", 1.0], ["ü", 2.0]]
-
-
-@pytest.mark.parametrize("ending", sorted(COMPRESS))
-@pytest.mark.parametrize("block_size", [100, 1 << 20])
-def test_compressed_files_cut_off_or_damaged_are_refused(tmp_path, ending, block_size):
-    data = COMPRESS[ending]((HEADER + "".join(f"ö,{i * 7919 % 1009}\n" for i in range(5000))).encode())
+def test_compressed_files_are_read_or_refused_if_cut_off_or_damaged(tmp_path, ending):
+    compress = COMPRESS[ending]
+    rows = [f"ö,{i * 7919 % 1009}\n" for i in range(5000)]
+    data = compress((HEADER + "".join(rows)).encode())
+    path = write_text(tmp_path, data + compress(b"\xc3\xbc,2\n"), f"t.arff{ending.upper()}")  # two streams
+    for block_size in (100, 1 << 20):
+        found = load(path, block_size).X
+        assert len(found) == 5001 and found[-1].tolist() == [0, 2]
     path = write_text(tmp_path, data[: len(data) * 2 // 3], f"cut.arff{ending}")
     with pytest.raises(FilterkitError, match="cut off"):
-        load(path, block_size)
+        load(path, 100)
     middle = len(data) // 2
     path = write_text(tmp_path, data[:middle] + b"\xff\0\xff\0" * 8 + data[middle + 32 :], f"bad.arff{ending}")
     with pytest.raises(FilterkitError, match=r"damaged|not a number|not one of|few values|more than|encoding|empty"):
-        load(path, block_size)
+        load(path, 100)
     path = write_text(tmp_path, HEADER + "ö,1\n", f"plain.arff{ending}")
     with pytest.raises(FilterkitError, match="damaged"):
-        load(path, block_size)
-
-
-def test_standard_input_is_read(tmp_path, monkeypatch, way):
-    path = write_text(tmp_path, HEADER + "ö,1\n")
-    with path.open() as stream:
-        monkeypatch.setattr(sys, "stdin", stream)
-        assert content(load("-"))["rows"][0]["values"] == ["ö", 1.0]
-
-
-def test_files_that_match_a_glob_pattern_are_one_input(tmp_path, way):
-    write_text(tmp_path, HEADER + "ö,1", "p1.arff")
-    write_text(tmp_path, "% no header\nü,2\n", "p2.arff")
-    write_text(tmp_path, "% c\n" + HEADER + "?,3\n", "p3.arff")
-    for size in (1, 1 << 20):
-        rows = content(load(tmp_path / "p*.arff", size))["rows"]
-        assert [row["values"] for row in rows] == [["ö", 1.0], ["ü", 2.0], [None, 3.0]]
-
-
-def test_a_file_name_with_glob_characters_names_that_file(tmp_path):
-    path = write_text(tmp_path, HEADER + "ö,1\n", "t[1].arff")
-    assert content(load(path))["rows"][0]["values"] == ["ö", 1.0]
+        load(path)
 
 
 def test_rows_are_read_as_they_arrive_on_standard_input():
@@ -457,7 +411,7 @@ def test_rows_are_read_as_they_arrive_on_standard_input():
     assert process.returncode == 0
 
 
-LONG = 3_000_000
+LONG = 1_000_000
 DECLARED = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n"
 
 
@@ -498,14 +452,6 @@ def test_headers_of_any_length_are_read(tmp_path, guard, header, filler):
         assert len(reader.schema.attributes) == 1
 
 
-def test_a_header_longer_than_many_blocks_is_read(tmp_path, guard):
-    names = [f"word{number}" for number in range(20000)]
-    text = "@relation r\n" + "".join(f"@attribute {name} numeric % bns=1\n\n" for name in names) + "@data\n"
-    with Reader(Arff(), str(write_text(tmp_path, text)), block_size=100) as reader:
-        assert [a.name for a in reader.schema.attributes] == names
-        assert {a.scores for a in reader.schema.attributes} == {(("bns", 1.0),)}
-
-
 def test_scores_are_read_from_the_end_of_a_comment(tmp_path):
     comments = ["% bns=1.5", "% bns=1.5 % ig=-2e-3", "% of words % bns=1.5", "% bns=1.5 of words"]
     comments += ["% bns=NaN % ig=1", ""]
@@ -526,11 +472,11 @@ def test_comments_of_filterkit_are_found_anywhere_in_a_header(tmp_path):
 
 
 @pytest.mark.parametrize("row", ["{}x,x", "'{}x',x", "0x{}x,x", "{{0 {}x}}", "1,'{}'", "1,x {{{}x}}"])
-@pytest.mark.parametrize("filler", ["1", r"\'", "\\\n", "'\"", "{", "1,", " "])
-def test_rows_of_any_length_are_read_or_refused(tmp_path, way, guard, row, filler):
-    text = DECLARED + row.format(filler * (LONG // 40 // len(filler))) + "\n"
-    with pytest.raises(FilterkitError):
-        load(write_text(tmp_path, text))
+def test_rows_of_any_length_are_refused(tmp_path, way, guard, row):
+    for filler in ("1", r"\'", "\\\n", "'\"", "{", "1,", " "):
+        text = DECLARED + row.format(filler * (LONG // 40 // len(filler))) + "\n"
+        with pytest.raises(FilterkitError):
+            load(write_text(tmp_path, text))
 
 
 @pytest.mark.parametrize(

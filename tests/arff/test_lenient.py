@@ -9,7 +9,6 @@ from command import run
 from content import content, load, write_text
 from weka import WEKA_CONTENT, weka
 
-import filterkit
 from filterkit import FilterkitError, LenientWarning
 
 HEADER = (
@@ -119,12 +118,6 @@ def test_a_row_whose_meaning_is_in_doubt_stays_an_error(tmp_path, way, row):
         assert str(caught.value).startswith(f"{path}:8: ")
 
 
-def test_the_error_of_a_corrected_row_is_about_what_is_left(tmp_path, way):
-    path = write_text(tmp_path, HEADER + "1,,p q,soon\n")
-    with pytest.raises(FilterkitError, match="attribute 'd': 'soon' is not a date"):
-        load(path, lenient=True)
-
-
 def test_what_was_made_of_a_file_is_counted_by_kind(tmp_path, way):
     rows = [SOUND, "1,,p,?\n", "1,New York,,\n", SOUND, "1,don't,it's so,?\n", "NA,x,<null>,?\n", "1,x,p q r,?\n"]
     expected = [
@@ -186,7 +179,7 @@ def test_parts_and_compressed_files_are_read_leniently(tmp_path):
 def test_rejected_rows_are_those_that_cannot_be_corrected(tmp_path):
     write_text(tmp_path, HEADER + (SOUND * 50 + "1,,p,?\n1,x,'p,?\n") * 3)
     outputs = set()
-    for options in ((), ("--block-size", "64"), ("--jobs", "1"), ("--engine", "processes")):
+    for options in (("--block-size", "64"), ("--engine", "processes")):
         done = run("--lenient", "--rejects", "bad.txt", *options, "t.arff", cwd=tmp_path)
         assert done.returncode == 0
         assert done.stderr == (
@@ -196,28 +189,6 @@ def test_rejected_rows_are_those_that_cannot_be_corrected(tmp_path):
         assert (tmp_path / "bad.txt").read_text().splitlines()[1::2] == ["1,x,'p,?"] * 3
         outputs.add(done.stdout.partition("@data\n")[2])
     assert len(outputs) == 1 and outputs.pop().splitlines()[-1] == "% 153 rows"
-
-
-def test_a_row_is_corrected_as_it_arrives(tmp_path):
-    text = HEADER + SOUND + "1,,p,?\n"
-    write_text(tmp_path, text)
-    piped = run("--lenient", "-", input=text)
-    assert (
-        piped.stdout.partition("@data\n")[2] == run("--lenient", "t.arff", cwd=tmp_path).stdout.partition("@data\n")[2]
-    )
-
-
-@pytest.mark.parametrize("command", ["info", "scores", "evaluate"])
-def test_subcommands_read_leniently(tmp_path, command):
-    rows = "".join(f"{i % 7},{'ab'[i % 2]}\n" for i in range(20))
-    write_text(tmp_path, "@relation r\n@attribute my n numeric\n@attribute c {a,b,'a b'}\n@data\n" + rows + "1,a b\n")
-    words = {"info": [], "scores": ["bns"], "evaluate": ["--chain", "svm", "--folds", "2"]}[command]
-    refused = run(command, "t.arff", *words, cwd=tmp_path)
-    assert refused.returncode == 1 and "--lenient reads it" in refused.stderr
-    done = run(command, "t.arff", *words, "--lenient", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "1 value with blanks is read as one, in line 25 ('a b')" in done.stderr
-    assert run("--lenient", command, "t.arff", *words, cwd=tmp_path).stdout == done.stdout
 
 
 def test_sound_files_are_read_the_same(shared_data, arff_samples):
@@ -250,12 +221,6 @@ def test_weka_refuses_what_is_corrected_or_loses_a_value(tmp_path, weka36):
     found = map(json.loads, weka(weka36, WEKA_CONTENT, *map(str, paths)).splitlines())
     read = [(row, each) for row, each in zip(rows, found, strict=True) if "error" not in each]
     assert read == []
-
-
-def test_python_says_what_it_made_of_a_file(tmp_path):
-    path = write_text(tmp_path, HEADER + "1,,p,?\n")
-    with pytest.warns(LenientWarning, match="1 empty value is missing, in line 7"):
-        assert len(filterkit.read(path, lenient=True)) == 1
 
 
 def test_a_long_row_takes_time_in_proportion(tmp_path, guard):

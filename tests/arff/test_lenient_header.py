@@ -9,7 +9,7 @@ from content import load, write_text
 from weka import WEKA_CONTENT, weka
 
 import filterkit
-from filterkit import FilterkitError, LenientWarning
+from filterkit import FilterkitError
 from filterkit.arff.form import Arff
 from filterkit.formats.reader import Reader
 
@@ -102,12 +102,6 @@ def test_a_declaration_whose_meaning_is_in_doubt_stays_an_error(tmp_path, line):
     assert str(caught.value) == str(strict.value)
 
 
-def test_another_error_in_a_corrected_header_is_reported_with_its_line(tmp_path):
-    path = write_text(tmp_path, "@relation two words\n@attribute my x numeric\n@attribute y\n@data\n")
-    with pytest.raises(FilterkitError, match=r"t.arff:3: the type of an attribute is missing"):
-        load(path, lenient=True)
-
-
 def test_rows_after_a_corrected_header_keep_their_lines(tmp_path):
     path = write_text(tmp_path, text_with("@attribute my x numeric", "1,2,3\n1,2,z\n"))
     for block_size in (1, 50, 1 << 20):
@@ -150,17 +144,6 @@ def test_keels_lines_are_refused_with_what_to_do(tmp_path):
     path = write_text(tmp_path, KEEL.replace("{}", "@inputs length\n").replace("[1,9]", ""))
     with pytest.raises(FilterkitError, match=r":5: expected @attribute or @data, found '@inputs'; --lenient reads it"):
         load(path)
-
-
-def test_parts_with_headers_are_corrected_each(tmp_path):
-    for number in (1, 2):
-        write_text(tmp_path, text_with("@attribute my x numeric", f"1,2,{number}\n"), f"p{number}.arff")
-    with pytest.warns(LenientWarning) as told:
-        data = filterkit.read(tmp_path / "p*.arff", lenient=True)
-    assert data.X[:, 2].tolist() == [1, 2]
-    assert [str(each.message).partition(": ")[2] for each in told] == [
-        "--lenient: 1 declaration is corrected, in line 5"
-    ] * 2
 
 
 def test_weka_refuses_what_is_corrected(tmp_path, weka36):

@@ -5,7 +5,6 @@ import warnings
 import pytest
 
 import filterkit
-from filterkit import testing
 from filterkit.arff.form import Arff
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
@@ -60,16 +59,6 @@ def test_several_files_at_once_are_the_same_as_one_after_the_other(name, lenient
             assert outcome(tmp_path / "p*.arff", LocalEngine(jobs), size, lenient=lenient) == expected
 
 
-def test_values_that_are_not_declared_are_counted_in_each_file(tmp_path):
-    for number in range(4):
-        text = f"@relation r\n@attribute a {{x,y}}\n@attribute s string\n@data\nx,a\nz{number},b\nz{number % 2},c\n"
-        (tmp_path / f"p{number}.arff").write_text(text)
-    for unseen in ("missing", "extend"):
-        expected = outcome(tmp_path / "p*.arff", LocalEngine(1), 1, unseen=unseen)
-        assert outcome(tmp_path / "p*.arff", LocalEngine(2), unseen=unseen) == expected
-        assert expected[1]
-
-
 def test_progress_is_that_of_all_files(tmp_path):
     for number in range(40):
         (tmp_path / f"p{number:02}.arff").write_text(HEADER + f"{number},x\n" * 50)
@@ -108,18 +97,6 @@ def test_a_pipe_among_files_is_opened_once(tmp_path):
             assert rows.X.ravel().tolist() == [1, 2, 3]
 
 
-def test_files_on_a_server_are_read_at_once(tmp_path):
-    import fsspec
-
-    for number in range(3):
-        fsspec.filesystem("memory").pipe(f"/several/p{number}.arff", (HEADER + f"{number},x\n").encode())
-    found = filterkit.read("memory://several/p*.arff")
-    assert found.X.ravel().tolist() == [0, 1, 2]
-    assert testing.same(
-        found, concatenate(list(filterkit.batches("memory://several/p*.arff", block_size=1)), found.schema)
-    )
-
-
 VALUED = "@relation r\n@attribute a numeric\n@attribute c {{{}}}\n@data\n{}\n"
 
 
@@ -152,13 +129,3 @@ def test_what_sparse_rows_leave_out_must_be_the_same_in_all_files(tmp_path):
         filterkit.FilterkitError, match=r"p1.arff: .* attribute 'c' has another first value, which is what"
     ):
         filterkit.read(tmp_path / "p*.arff", unseen="extend")
-
-
-def test_warnings_about_small_files_that_are_read_together_name_each(tmp_path):
-    for name in "abc":
-        number = "2" if name == "b" else "1e400"
-        (tmp_path / f"{name}.arff").write_text(f"@relation r\n@attribute n numeric\n@data\n1\n{number}\n")
-    with pytest.warns(filterkit.LenientWarning) as warned, Reader(Arff(), str(tmp_path / "*.arff")) as reader:
-        assert sum(map(len, reader.batches())) == 6
-    told = " number is too large and read as Infinity, in line 5 ('1e400')"
-    assert [str(each.message) for each in warned] == [f"{tmp_path / name}.arff: 1{told}" for name in "ac"]

@@ -410,11 +410,6 @@ def test_the_batches_that_a_format_reads_are_checked(found, fault):
         list(Reader(Format("Odd", (".odd",), lambda *_: found), "a.odd").batches())
 
 
-def test_an_error_while_a_format_opens_its_file_names_the_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"a\.odd: No such file"):
-        Reader(Format("Odd", (".odd",), lambda path, *_: [open(path)]), str(tmp_path / "a.odd"))
-
-
 PLUGIN = """
 import filterkit
 import numpy as np

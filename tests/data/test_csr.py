@@ -1,11 +1,9 @@
 """Csr: it computes the same as scipy."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filterkit import Attribute, Batch, Schema
 from filterkit.plugin import Csr
 
 
@@ -56,27 +54,3 @@ def test_the_scipy_matrix_shares_the_arrays_and_is_marked_as_sorted():
     back = Csr.of(matrix)
     assert back.columns == 4
     assert back.data is matrix.data
-
-
-@pytest.mark.parametrize("through_scipy", [False, True])
-def test_a_batch_takes_and_gives_both_forms(through_scipy):
-    dense = np.array([[0.0, 2.0], [1.0, 0.0]])
-    given = csr_of(dense)
-    schema = Schema("r", [Attribute("a"), Attribute("b")], sparse=True)
-    batch = Batch(schema, given.matrix() if through_scipy else given)
-    assert batch.sparse
-    assert len(batch) == 2
-    assert np.array_equal(batch.csr.toarray(), dense)
-    assert np.array_equal(batch.X.toarray(), dense)
-    assert (batch.X * 2).sum() == 6
-    assert batch.X is batch.X
-    assert np.shares_memory(batch.X.data, given.data)
-
-
-def test_stored_zeros_are_dropped():
-    matrix = csr_of(np.array([[1.0, 2.0, 0.0], [3.0, 0.0, np.nan], [0.0, 4.0, 0.0]]))
-    assert matrix.without_zeros() is matrix
-    data = np.where(np.isin(matrix.data, (2.0, 4.0)), 0.0, matrix.data)
-    found = matrix._replace(data=data).without_zeros()
-    assert found.indptr.tolist() == [0, 1, 3, 3] and found.indices.tolist() == [0, 0, 2]
-    assert np.array_equal(found.data, [1.0, 3.0, np.nan], equal_nan=True)

@@ -231,7 +231,7 @@ def test_an_invalid_pattern_is_refused(pattern, message):
     assert str(caught.value) == message
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(
     st.integers(-62_135_769_600_000, 10**15),
     st.sampled_from(
@@ -252,7 +252,7 @@ def test_a_formatted_date_parses_to_the_same_moment(moment, pattern):
     assert form.parse(form.format(moment)) == moment
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.datetimes(datetime.datetime(1582, 10, 16)))
 def test_dates_equal_those_of_python_in_the_gregorian_calendar(moment):
     expected = (moment - datetime.datetime(1970, 1, 1)) // datetime.timedelta(milliseconds=1)

@@ -56,12 +56,6 @@ def test_sparse_rows_are_shown_without_their_zeros():
     assert rows[0][-1] == "class" and len(rows[1]) == len(rows[0]) < 12
 
 
-def test_texts_are_on_the_left_and_numbers_on_the_right():
-    shown = sample("iris")._repr_html_()
-    assert 'text-align: right; white-space: nowrap">5.1<' in shown
-    assert 'text-align: left; white-space: nowrap">setosa<' in shown
-
-
 def test_names_are_escaped():
     batch = Batch(Schema("<r>", [Attribute("<b>&\x1b")]), np.zeros((1, 1)))
     assert html.escape("<b>&") in batch._repr_html_() and "\x1b" not in batch._repr_html_()

@@ -1,13 +1,12 @@
 """Multi-label data: which attributes are labels, moving them between X and y, and stages that keep them."""
 
 import json
-import os
-import re
 
 import arff
 import numpy as np
 import pytest
 from agreement import dense
+from cases import fit, view
 from command import run
 from content import write_text
 from hypothesis import given
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
-from filterkit.chains import saved
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import empty
 from filterkit.data.labels import find_targets, join, split
@@ -52,10 +50,6 @@ def read(tmp_path, text, name="t.arff", **options):
 @pytest.fixture(params=TEXTS)
 def data(request, tmp_path):
     return read(tmp_path, TEXTS[request.param])
-
-
-def cut(batch, step=1):
-    return [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
 
 
 def many(rows=200, sparse=False, labels=3, width=4, seed=0):
@@ -172,12 +166,6 @@ def test_an_invalid_choice_of_labels_is_refused(relation, class_, labels, error,
         find_targets(relation, FIVE, class_, labels)
 
 
-def test_a_label_is_nominal(tmp_path):
-    said = "t.arff: labels must be nominal, {0,1} or with other values, or all numeric, and 'p' is a string attribute"
-    with pytest.raises(FilterkitError, match=f"{re.escape(said)}$"):
-        read(tmp_path, "@relation r\n@attribute a numeric\n@attribute p string\n@data\n", labels=1)
-
-
 # ---- into y and out of it ----------------------------------------------------------------------------------
 
 
@@ -188,13 +176,6 @@ def test_labels_are_in_y_and_not_in_x(data):
     assert data.y.dtype == np.int8
     assert data.y.tolist() == Y
     np.testing.assert_array_equal(dense(data), X)
-
-
-def test_a_file_without_rows_has_labels(tmp_path):
-    data = read(tmp_path, FIRST)
-    out = filterkit.chain("impute l2").fit(data).transform(data)
-    for batch in (data, out, empty(data.schema)):
-        assert (batch.y.shape, batch.y.dtype) == ((0, 2), np.int8)
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -211,19 +192,6 @@ def test_labels_are_written_as_they_were_read(name, tmp_path):
     np.testing.assert_array_equal(dense(other), X)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_labels_are_read_by_both_paths_at_any_block_size(sparse, way, tmp_path):
-    data = many(800, sparse)
-    path = str(tmp_path / "t.arff")
-    filterkit.write(data, path)
-    whole = filterkit.read(path, labels=3)
-    assert testing.same(whole, data)
-    for block_size in (1, 700, 5000):
-        parts = list(filterkit.batches(path, labels=3, block_size=block_size))
-        assert len(parts) > 1
-        assert testing.same(filterkit.plugin.concatenate(parts, parts[0].schema), whole)
-
-
 @given(st.integers(0, 5), st.sets(st.integers(0, 5), min_size=1), st.booleans(), st.integers(0, 99))
 def test_splitting_labels_off_undoes_joining_them(rows, labels, sparse, seed):
     random = np.random.default_rng(seed)
@@ -238,18 +206,6 @@ def test_splitting_labels_off_undoes_joining_them(rows, labels, sparse, seed):
     np.testing.assert_array_equal(dense(batch), values[:, rest])
     np.testing.assert_array_equal(batch.y, np.nan_to_num(values[:, sorted(labels)], nan=-1))
     assert testing.same(join(batch, flat), given_)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_labels_survive_the_spool(sparse):
-    data = many(sparse=sparse)
-    order = np.random.default_rng(4).permutation(len(data))
-    for memory in (0, 1 << 30):
-        fitted, out = filterkit.chain("standardize shuffle --seed 4 l2").fit_transform(
-            iter(cut(data, 7)), memory=memory
-        )
-        assert out.y.tolist() == data.y[order].tolist()
-        assert testing.same(fitted.transform(data).take(order), out)
 
 
 # ---- other data --------------------------------------------------------------------------------------------
@@ -272,88 +228,27 @@ OTHERS = {
 @pytest.mark.parametrize("other", OTHERS)
 def test_other_data_is_aligned_to_the_columns_and_labels_fitted_on(other, data, tmp_path):
     rows = read(tmp_path, OTHERS[other], class_="none")
-    as_features = Alignment(rows.schema, data.schema).apply(rows)
-    assert testing.same(as_features, data)
-    schema = rows.schema.replace(labels=(0, 2))
-    as_labels = split(rows, schema)
-    assert testing.same(Alignment(schema, data.schema).apply(as_labels), data)
-
-
-def test_labels_of_other_data_may_declare_1_first(data, tmp_path):
-    text = OTHERS["dense"].replace("p {0,1}", "p {1,0}")
-    assert "p {1,0}" in text
-    rows = read(tmp_path, text, class_="none")
     assert testing.same(Alignment(rows.schema, data.schema).apply(rows), data)
-
-
-def test_labels_of_other_data_may_be_absent(data, tmp_path):
-    for text, y in (("{y},{m},{n}", [-1, -1]), ("{q},{y},{m},{n}", [-1, 0])):
-        names = {"y": "c {x,y}", "m": "m numeric", "n": "n numeric", "q": "q {0,1}"}
-        header = "".join(f"@attribute {names[name]}\n" for name in re.findall(r"\w", text))
-        row = text.format(y="y", m=-1, n=2.5, q=0)
-        rows = read(tmp_path, f"@relation o\n{header}@data\n{row}\n", class_="none")
-        wanted = data.rows(0, 1).replace(y=np.array([y], np.int8))
-        assert testing.same(Alignment(rows.schema, data.schema).apply(rows), wanted)
-
-
-def test_a_class_is_no_label(data, tmp_path):
-    rows = read(tmp_path, OTHERS["dense"], class_="p")
-    with pytest.raises(FilterkitError, match="the class is 'p', and "):
-        Alignment(rows.schema, data.schema)
-
-
-# ---- stages and schemas -----------------------------------------------------------------------------------
-
-
-STAGES = [
-    *("binary", "l2", "ordinal", "tfidf", "range", "standardize", "impute", "onehot", "bins --method frequency"),
-    *(
-        "remove --range 2",
-        "remove --match .0",
-        "keep --type nominal",
-        "rename --find a --replace b",
-    ),
-    *("head 5", "shuffle", f"write {os.devnull}", "sklearn --class sklearn.preprocessing.MaxAbsScaler", "svm"),
-]
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("stage", STAGES)
-def test_stages_keep_the_labels(stage, sparse, tmp_path):
-    data = many(50, sparse)
-    fitted = filterkit.chain(stage).fit(data)
-    out = fitted.transform(data)
-    assert [a.name for a in out.schema.label_attributes] == ["l0", "l1", "l2"]
-    assert out.y.tolist() == data.y.tolist()
-    filterkit.write(out, str(tmp_path / "out.arff"))
-    again = filterkit.read(str(tmp_path / "out.arff"), labels=3)
-    np.testing.assert_array_equal(dense(again), dense(out))
-    assert again.y.tolist() == data.y.tolist()
-    assert again.schema.attributes == out.schema.attributes
-
-
-SKLEARN = "impute onehot sklearn --class sklearn.preprocessing.MinMaxScaler"
+    schema = rows.schema.replace(labels=(0, 2))
+    assert testing.same(Alignment(schema, data.schema).apply(split(rows, schema)), data)
 
 
 @pytest.mark.parametrize(
-    ("place", "stage"),
+    ("header", "row", "y"),
     [
-        *((p, s) for p in ("first", "last") for s in ("words --keep 2", "remove --type string", "impute onehot svm")),
-        *((p, SKLEARN) for p in ("first", "last")),
+        ("p {1,0}\nq {0,1}\nc {x,y}\nm numeric\nn numeric", "1,0,y,-1,2.5", [1, 0]),  # the labels the other way round
+        ("c {x,y}\nm numeric\nn numeric", "y,-1,2.5", [-1, -1]),
+        ("q {0,1}\nc {x,y}\nm numeric\nn numeric", "0,y,-1,2.5", [-1, 0]),
     ],
 )
-def test_written_labels_stand_where_the_relation_name_says(place, stage, tmp_path):
-    text = TEXTS[place].replace("@attribute n", "@attribute s string\n@attribute n")
-    rows = [line.split(",") for line in text.partition("@data\n")[2].split()]
-    at = 2 if place == "first" else 0
-    text = (
-        text.partition("@data\n")[0] + "@data\n" + "".join(",".join([*r[:at], "'a b'", *r[at:]]) + "\n" for r in rows)
-    )
-    data = read(tmp_path, text)
-    out = filterkit.chain(stage).fit(data).transform(data)
-    assert out.y.tolist() == Y
-    filterkit.write(out, str(tmp_path / "out.arff"))
-    assert testing.same(filterkit.read(str(tmp_path / "out.arff")), out)
+def test_labels_of_other_data_may_be_declared_otherwise_or_absent(header, row, y, data, tmp_path):
+    declared = "".join(f"@attribute {line}\n" for line in header.splitlines())
+    rows = read(tmp_path, f"@relation o\n{declared}@data\n{row}\n", class_="none")
+    wanted = data.rows(0, 1).replace(y=np.array([y], np.int8))
+    assert testing.same(Alignment(rows.schema, data.schema).apply(rows), wanted)
+
+
+# ---- stages and schemas -----------------------------------------------------------------------------------
 
 
 def test_a_transformer_that_wants_labels_gets_rows_that_have_them_all():
@@ -372,105 +267,10 @@ def test_a_stage_that_needs_a_class_says_so(stage):
     assert "\n" not in str(caught.value)
 
 
-def test_further_columns_stand_before_labels_that_come_last():
-    made = [Attribute("new"), Attribute("newer")]
-    bit = [Attribute(name, "nominal", BIT) for name in "pq"]
-    ab = [Attribute("a"), Attribute("b")]
-
-    def order(attributes, labels):
-        schema = Schema("s", attributes, labels=labels).with_more(made)
-        assert [schema.attributes[i] for i in schema.labels] == [a for a in attributes if a in bit]
-        assert schema.features[-2:] == tuple(made)
-        return " ".join(a.name for a in schema.attributes)
-
-    assert order([*ab, *bit], (2, 3)) == "a b new newer p q"
-    assert order([*bit, *ab], (0, 1)) == "p q a b new newer"
-    assert order([ab[0], bit[0], ab[1], bit[1]], (1, 3)) == "a p b new newer q"
-    assert order(bit, (0, 1)) == "new newer p q"
-
-
-def test_labels_move_with_their_attributes():
-    schema = Schema(
-        "s", [Attribute("p", "nominal", BIT), Attribute("a"), Attribute("q", "nominal", BIT)], labels=(0, 2)
-    )
-    assert schema.targets == (0, 2)
-    assert schema.targets_at({0: 4, 2: 7}) == {"class_index": None, "labels": (4, 7)}
-    assert Schema("s", [Attribute("a"), Attribute("q", "nominal", BIT)], 1).targets_at({1: 5}) == {
-        "class_index": 5,
-        "labels": (),
-    }
-    wider = schema.with_features([Attribute("a"), Attribute("a2"), Attribute("a3")], np.array([0, 0, 0]))
-    assert [a.name for a in wider.attributes] == ["p", "a", "a2", "a3", "q"]
-    assert wider.labels == (0, 4)
-    assert wider != wider.replace(labels=(0,))
-    with pytest.raises(FilterkitError, match="--positive 'x' needs a nominal class"):
-        schema.replace(positive="x")
-
-
 # ---- kept, and elsewhere ------------------------------------------------------------------------------------
 
 
-def test_a_saved_chain_stores_its_labels(data, tmp_path):
-    path = str(tmp_path / "chain")
-    fitted = filterkit.chain("impute standardize svm").fit(data)
-    saved.save(fitted, path)
-    loaded = saved.load(path)
-    assert loaded.incoming == data.schema
-    assert testing.same(loaded.transform(data), fitted.transform(data))
-    assert saved.summarize_file(path)["incoming"].endswith("': 3 features, 2 labels")
-
-
-def note_of(*labels):
-    schema = Schema("s", [Attribute("p", "nominal", BIT), Attribute("q", "nominal", BIT)], labels=labels)
-    return json.loads(json.dumps(schema_to_json(schema)))
-
-
-@pytest.mark.parametrize("labels", [[5], [-1], ["p"], [True], [1, 0], [0, 0], "01", None, {"0": 1}])
-def test_invalid_labels_in_a_saved_chain_are_refused(labels):
-    note = note_of(0, 1)
-    assert schema_from_json(note).labels == (0, 1)
-    with pytest.raises(FilterkitError):
-        schema_from_json(note | {"labels": labels})
-
-
-def test_a_class_beside_labels_in_a_saved_chain_is_refused():
-    note = note_of(0)
-    with pytest.raises(FilterkitError, match="a class beside labels, or labels that do not ascend"):
-        schema_from_json(note | {"class": 1})
-
-
-def test_labels_become_columns_in_other_libraries(data):
-    names = [a.name for a in data.schema.attributes]
-    frame, table, liac = filterkit.to_pandas(data), filterkit.to_arrow(data), filterkit.to_liac(data)
-    assert list(frame.columns) == table.column_names == [name for name, _ in liac["attributes"]] == names
-    for j, name in enumerate("pq"):
-        expected = [None if row[j] < 0 else str(row[j]) for row in Y]
-        assert list(frame[name].cat.categories) == ["0", "1"]
-        assert [None if value != value else value for value in frame[name]] == expected
-        assert table[name].to_pylist() == expected
-    columns = [dict(liac["attributes"])[name] for name in "pq"]
-    assert columns == [["0", "1"]] * 2
-    again = arff.loads(arff.dumps(liac), return_type=arff.LOD if data.sparse else arff.DENSE)
-    assert testing.same(split(filterkit.from_liac(again, class_="none"), data.schema), data)
-
-
 # ---- the command line ---------------------------------------------------------------------------------------
-
-
-def test_the_command_line_takes_labels_and_test_rows(tmp_path):
-    write_text(tmp_path, TEXTS["last"].replace("r: -C -2", "r"), "train.arff")
-    write_text(tmp_path, OTHERS["sparse"].replace("{1 -1,2 1", "{1 -1,2 ?"), "test.arff")
-    chain = ["impute", "standardize"]
-    done = run("--labels", "2", "-o", "o.arff", "--test", "test.arff", "t.arff", "train.arff", *chain, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    first = (tmp_path / "o.arff").read_text().splitlines()[0]
-    assert first == "% filterkit 0.1.0: --labels 2 train.arff impute standardize"
-    train = filterkit.read(str(tmp_path / "train.arff"), labels=2)
-    fitted = filterkit.chain("impute standardize").fit(train)
-    assert testing.same(filterkit.read(str(tmp_path / "o.arff"), labels=2), fitted.transform(train))
-    y = train.y.copy()
-    y[0, 0] = -1
-    assert testing.same(filterkit.read(str(tmp_path / "t.arff"), labels=2), fitted.transform(train.replace(y=y)))
 
 
 # ---- multi-target data ---------------------------------------------------------------------------------------
@@ -506,55 +306,6 @@ def test_targets_are_in_y(targets):
     assert data.schema.label_values.names == names
     assert data.schema.label_values.labels.tolist() == [0, 0, 0, 1, 2, 2]
     assert data.schema.label_values.codes.tolist() == [0, 1, 2, 1, 0, 1]
-
-
-def test_stages_that_need_no_class_keep_targets(targets, tmp_path):
-    data = filterkit.read(targets)
-    fitted, out = filterkit.chain("standardize l2").fit_transform(data)
-    filterkit.write(out, str(tmp_path / "o.arff"))
-    assert testing.same(filterkit.read(str(tmp_path / "o.arff")), out)
-    assert (out.schema.relation, out.y.tolist()) == (data.schema.relation, TARGET_Y)
-    filterkit.save(fitted, str(tmp_path / "c"))
-    assert testing.same(filterkit.load(str(tmp_path / "c")).transform(data), out)
-
-
-@pytest.mark.parametrize("learner", ["svm", "svm --c 0.1,10 --folds 2", "svm --calibrate --folds 2", "neighbors --k 3"])
-def test_each_target_is_learned_as_a_class_of_its_own(learner, targets, tmp_path):
-    """With inner folds, which are drawn by class, only the columns can be compared."""
-    data = filterkit.read(targets)
-    fitted, out = filterkit.chain(learner).fit_transform(data)
-    filterkit.save(fitted, str(tmp_path / "c"))
-    assert testing.same(filterkit.load(str(tmp_path / "c")).transform(data), out)
-    joint = filterkit.to_pandas(out)
-    kind = "score" if learner in ("svm", "svm --c 0.1,10 --folds 2") else "probability"
-    made = [name for name in joint.columns if "@" in name]
-    of_targets = [f"{kind}@{name}" for name in ("t=a", "t=b", "t=c", "p", "u=yes")]
-    assert made == ["prediction@t", "prediction@p", "prediction@u", *of_targets]
-    assert list(joint["prediction@t"].cat.categories) == ["a", "b", "c"]
-    scores = joint[of_targets[:3]].to_numpy()
-    assert joint["prediction@t"].tolist() == [("a", "b", "c")[i] for i in scores.argmax(axis=1)]
-    threshold = 0 if kind == "score" else 0.5
-    assert joint["prediction@u"].tolist() == ["yes" if s > threshold else "no" for s in joint[of_targets[4]]]
-    if kind == "probability":
-        assert scores.sum(axis=1) == pytest.approx(1)
-    if "--folds" in learner:
-        return
-    for target, values in (("t", ("a", "b", "c")), ("p", ("1",)), ("u", ("yes",))):
-        class_ = filterkit.read(targets, class_=target, positive="1" if target == "p" else None)
-        others = "tpu".replace(target, "")
-        words = f"remove --attribute {others[0]} --attribute {others[1]} {learner}"
-        alone = filterkit.to_pandas(filterkit.chain(words).fit_transform(class_)[1])
-        assert alone["prediction"].tolist() == joint[f"prediction@{target}"].tolist()
-        names = [target] if target == "p" else [f"{target}={value}" for value in values]
-        for value, name in zip(values, names):
-            assert alone[f"{kind}@{value}"].tolist() == pytest.approx(joint[f"{kind}@{name}"].tolist())
-
-
-def test_a_target_of_one_value_is_predicted_so(tmp_path):
-    rows = "@data\na,1\na,2\n"
-    data = read(tmp_path, "@relation 'r: -C 1'\n@attribute t {a,b,c}\n@attribute x numeric\n" + rows)
-    out = filterkit.to_pandas(filterkit.chain("svm").fit_transform(data)[1])
-    assert (list(out.columns), out["prediction@t"].tolist()) == (["t", "x", "prediction@t", "score@t=a"], ["a", "a"])
 
 
 def test_a_label_may_declare_its_values_in_any_order(tmp_path):
@@ -615,3 +366,101 @@ def test_the_relation_declares_labels_where_they_come_to_stand(relation, stage, 
     data = read(tmp_path, text, labels=-2)
     schema = filterkit.chain(f"impute {stage}").fit(data).schema
     assert (schema.relation, {a.name for a in schema.label_attributes}) == (relation_out, {"p", "q"})
+
+
+# ---- targets that are learned, schemas, and other places ------------------------------------------------------
+
+
+def test_each_target_is_learned_as_a_class_of_its_own(targets):
+    data = filterkit.read(targets)
+    joint = view(fit("svm", data)[1])
+    made = ["prediction@t", "prediction@p", "prediction@u"]
+    made += [f"score@{name}" for name in ("t=a", "t=b", "t=c", "p", "u=yes")]
+    assert [name for name in joint if "@" in name] == made
+    for target, positive, values in (("t", None, "abc"), ("p", "1", "1"), ("u", "yes", ["yes"])):
+        others = "tpu".replace(target, "")
+        words = f"remove --attribute {others[0]} --attribute {others[1]} svm"
+        class_ = filterkit.read(targets, class_=target, positive=positive)
+        alone = view(filterkit.chain(words).fit_transform(class_)[1])
+        assert alone["prediction"] == joint[f"prediction@{target}"]
+        for value in values:
+            name = "p" if target == "p" else f"{target}={value}"
+            assert alone[f"score@{value}"] == pytest.approx(joint[f"score@{name}"])
+
+
+@pytest.mark.parametrize("place", ["first", "last"])
+@pytest.mark.parametrize("stage", ["words --keep 2", "remove --type string", "impute onehot svm"])
+def test_written_labels_stand_where_the_relation_name_says(place, stage, tmp_path):
+    head, _, body = TEXTS[place].replace("@attribute n", "@attribute s string\n@attribute n").partition("@data\n")
+    rows = [line.split(",") for line in body.split()]
+    for row in rows:
+        row.insert(2 if place == "first" else 0, "'a b'")
+    data = read(tmp_path, f"{head}@data\n" + "\n".join(map(",".join, rows)))
+    out = fit(stage, data)[1]
+    assert out.y.tolist() == Y
+    filterkit.write(out, str(tmp_path / "out.arff"))
+    assert testing.same(filterkit.read(str(tmp_path / "out.arff")), out)
+
+
+@pytest.mark.parametrize(
+    ("order", "labels", "expected"),
+    [
+        ("abpq", (2, 3), "a b new newer p q"),
+        ("pqab", (0, 1), "p q a b new newer"),
+        ("apbq", (1, 3), "a p b new newer q"),
+        ("pq", (0, 1), "new newer p q"),
+    ],
+)
+def test_further_columns_stand_before_labels_that_come_last(order, labels, expected):
+    attributes = [Attribute(name, "nominal", BIT) if name in "pq" else Attribute(name) for name in order]
+    schema = Schema("s", attributes, labels=labels).with_more([Attribute("new"), Attribute("newer")])
+    assert " ".join(a.name for a in schema.attributes) == expected
+    assert [a.name for a in schema.label_attributes] == ["p", "q"]
+
+
+def test_labels_move_with_their_attributes():
+    p, q = (Attribute(name, "nominal", BIT) for name in "pq")
+    schema = Schema("s", [p, Attribute("a"), q], labels=(0, 2))
+    assert schema.targets_at({0: 4, 2: 7}) == {"class_index": None, "labels": (4, 7)}
+    assert Schema("s", [Attribute("a"), q], 1).targets_at({1: 5}) == {"class_index": 5, "labels": ()}
+    wider = schema.with_features([Attribute("a"), Attribute("a2"), Attribute("a3")], np.array([0, 0, 0]))
+    assert ([a.name for a in wider.attributes], wider.labels) == (["p", "a", "a2", "a3", "q"], (0, 4))
+    assert wider != wider.replace(labels=(0,))
+    with pytest.raises(FilterkitError, match="--positive 'x' needs a nominal class"):
+        schema.replace(positive="x")
+
+
+@pytest.mark.parametrize("labels", [[5], [-1], ["p"], [True], [1, 0], [0, 0], "01", None, {"0": 1}])
+def test_invalid_labels_in_a_saved_chain_are_refused(labels):
+    schema = Schema("s", [Attribute("p", "nominal", BIT), Attribute("q", "nominal", BIT)], labels=(0,))
+    note = json.loads(json.dumps(schema_to_json(schema)))
+    assert schema_from_json(note) == schema
+    with pytest.raises(FilterkitError):
+        schema_from_json(note | {"labels": labels})
+    with pytest.raises(FilterkitError, match="a class beside labels, or labels that do not ascend"):
+        schema_from_json(note | {"class": 1})
+
+
+def test_labels_become_columns_in_other_libraries(data):
+    names = [a.name for a in data.schema.attributes]
+    frame, table, liac = filterkit.to_pandas(data), filterkit.to_arrow(data), filterkit.to_liac(data)
+    assert list(frame.columns) == table.column_names == [name for name, _ in liac["attributes"]] == names
+    for j, name in enumerate("pq"):
+        expected = [None if row[j] < 0 else str(row[j]) for row in Y]
+        assert table[name].to_pylist() == [None if value != value else value for value in frame[name]] == expected
+    again = arff.loads(arff.dumps(liac), return_type=arff.LOD if data.sparse else arff.DENSE)
+    assert testing.same(split(filterkit.from_liac(again, class_="none"), data.schema), data)
+
+
+def test_the_command_line_takes_labels_and_test_rows(tmp_path):
+    write_text(tmp_path, TEXTS["last"].replace("r: -C -2", "r"), "train.arff")
+    write_text(tmp_path, OTHERS["sparse"].replace("{1 -1,2 1", "{1 -1,2 ?"), "test.arff")
+    words = ["--labels", "2", "-o", "o.arff", "--test", "test.arff", "t.arff", "train.arff", "impute", "standardize"]
+    done = run(*words, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    train = filterkit.read(str(tmp_path / "train.arff"), labels=2)
+    fitted = filterkit.chain("impute standardize").fit(train)
+    y = train.y.copy()
+    y[0, 0] = -1
+    for name, rows in (("o.arff", train), ("t.arff", train.replace(y=y))):
+        assert testing.same(filterkit.read(str(tmp_path / name), labels=2), fitted.transform(rows))

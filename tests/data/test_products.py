@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from filterkit import plugin
 from filterkit.data import products
-from filterkit.data.csr import Csr
 
 NUMBERS = st.floats(-1e3, 1e3) | st.sampled_from([0.0, -0.0, 1.0])
 
@@ -32,8 +31,8 @@ def test_sums_are_in_the_order_of_the_columns(data, rows, width, k):
         assert same.tobytes() == found.tobytes()
 
 
-@pytest.mark.parametrize("width", [1, 3, 50, 700])
-@pytest.mark.parametrize("k", [1, 2, 8, 33, 100])
+@pytest.mark.parametrize("width", [1, 50, 700])
+@pytest.mark.parametrize("k", [1, 8, 33])
 def test_a_row_has_the_same_bits_in_blocks_of_any_size(width, k, monkeypatch):
     random = np.random.default_rng(width + k)
     X = random.normal(size=(60, width)) * 10.0 ** random.integers(-6, 6, size=(60, width))
@@ -47,10 +46,3 @@ def test_a_row_has_the_same_bits_in_blocks_of_any_size(width, k, monkeypatch):
     assert plugin.rows_times(X[order], matrix).tobytes() == whole[order].tobytes()
     monkeypatch.setattr(products, "_AT_ONCE", 5 * width)
     assert plugin.rows_times(X, matrix).tobytes() == whole.tobytes()
-
-
-def test_rows_without_entries_and_without_columns():
-    empty = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(4, np.int32), 2)
-    assert plugin.rows_times(empty, np.ones((2, 3))).tolist() == [[0.0] * 3] * 3
-    assert plugin.rows_times(np.empty((3, 0)), np.ones((0, 2))).tolist() == [[0.0] * 2] * 3
-    assert plugin.rows_times(np.empty((0, 4)), np.ones((4, 2))).shape == (0, 2)

@@ -1,7 +1,6 @@
 """Ragged: rows of different lengths, which are all searched at once."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,49 +45,10 @@ def test_search_finds_counts_by_look_up_as_by_keys(case):
     assert ragged(rows).search(at, values).tolist() == searched(rows, at, values)
 
 
-def test_only_counts_are_searched_by_look_up():
-    table, at = ragged([[1, 2, 5], [], [0.5, 3]]), np.array([0, 1, 2])
-
-    def by_look_up(values):
-        return table._search_counts(at, np.array(values, float)) is not None
-
-    assert by_look_up([1, 2, 3])
-    assert by_look_up([0, 0, 1e9])
-    assert not by_look_up([1, 2, 2.5])
-    assert not by_look_up([1, 2, -1])
-    assert not by_look_up([1, 2, np.nan])
-    assert not by_look_up([1, 2, 2.0**31])
-    assert ragged([[1, 1 << 21]])._search_counts(at[:1], np.array([1.0])) is None  # the table would be too large
-    assert ragged([[1, 4000], [2]])._search_counts(at[:1], np.array([1.0])) is None
-
-
-@pytest.mark.parametrize("largest", [3.0, 4000.0, 3e6])
-def test_search_handles_values_beyond_the_ends(largest):
-    rows = [[], [-2.0, 0.5, largest], [], [7.0], []]
-    at = np.array([0, 0, 1, 1, 1, 1, 2, 3, 3, 3, 4])
-    for values in (
-        [-9, 9, -9, 0, 1, 1e300, 0, -9, 7, 8, 0],
-        [0, 9, 0, 1, 2, 1e9, 0, 6, 7, 8, 0],
-    ):
-        assert ragged(rows).search(at, np.array(values, float)).tolist() == searched(rows, at, values)
-
-
 def test_search_handles_no_values_and_empty_rows():
     none = np.empty(0, np.int64)
     assert ragged([[1, 2]]).search(none, np.empty(0)).tolist() == []
     assert ragged([[], []]).search(np.array([0, 1]), np.array([3.0, 0.5])).tolist() == [0, 0]
-
-
-def test_a_missing_value_does_not_change_the_search_of_others():
-    table = ragged([[1, 2], [3, 4]])
-    got = table.search(np.array([0, 0, 1, 1]), np.array([2, np.nan, np.nan, 4]))
-    assert got[[0, 3]].tolist() == [1, 3]
-
-
-def test_lengths_are_the_numbers_of_values_in_each_row():
-    table = ragged([[1, 2], [], [3]])
-    assert len(table) == 3
-    assert table.lengths.tolist() == [2, 0, 1]
 
 
 @given(st.lists(st.lists(st.lists(COUNTS, max_size=3), max_size=3), min_size=1, max_size=4))

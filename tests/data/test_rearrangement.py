@@ -11,13 +11,6 @@ from filterkit.testing import SAMPLES, sample
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_the_identity_changes_nothing(name):
-    batch = sample(name)
-    out = Rearrangement(batch.schema, batch.schema, np.arange(len(batch.schema.attributes))).apply(batch)
-    assert testing.same(out, batch)
-
-
-@pytest.mark.parametrize("name", SAMPLES)
 def test_there_and_back(name):
     batch = sample(name)
     schema = batch.schema

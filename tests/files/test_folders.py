@@ -2,7 +2,6 @@
 
 import pytest
 
-from filterkit import FilterkitError
 from filterkit.files.folders import measure_file, open_folder
 from filterkit.files.output import open_new_file
 
@@ -53,11 +52,3 @@ def test_a_journal_grows(folder, place):
     folder.close()
     assert folder.read(".journal") == b"head\none\n"
     folder.check_free(".journal")
-
-
-def test_errors_name_the_output(tmp_path):
-    with pytest.raises(FilterkitError, match=r"^out/part-\*.arff: No such file or directory$"):
-        open_folder(str(tmp_path / "missing"), "out/part-*.arff").sizes()
-    pytest.importorskip("fsspec")
-    with pytest.raises(FilterkitError, match=r"^x/part-\*.arff: .*nowhere"):
-        open_folder("nowhere://x", "x/part-*.arff")

@@ -21,21 +21,6 @@ def test_a_file_appears_when_it_is_complete(tmp_path):
     assert os.listdir(tmp_path) == ["out.arff"]
 
 
-def test_an_exception_leaves_the_earlier_file(tmp_path):
-    path = tmp_path / "out.arff"
-    path.write_bytes(b"earlier")
-
-    def fail():
-        with open_output(str(path)) as out:
-            out.write(b"later")
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fail()
-    assert path.read_bytes() == b"earlier"
-    assert os.listdir(tmp_path) == ["out.arff"]
-
-
 def test_an_interrupt_right_after_the_file_is_made_leaves_no_file(tmp_path, monkeypatch):
     def interrupted(*_):
         assert len(os.listdir(tmp_path)) == 1
@@ -67,34 +52,6 @@ def test_a_link_is_followed(tmp_path):
         out.write(b"text")
     assert (tmp_path / "link.arff").is_symlink()
     assert (tmp_path / "folder" / "real.arff").read_bytes() == b"text"
-
-
-def test_a_new_file_has_the_usual_permissions(tmp_path):
-    (tmp_path / "usual").write_bytes(b"")
-    with open_output(str(tmp_path / "out.arff")) as out:
-        out.write(b"text")
-    assert (tmp_path / "out.arff").stat().st_mode == (tmp_path / "usual").stat().st_mode
-
-
-@pytest.mark.posix
-def test_a_named_pipe_is_written_to_directly(tmp_path):
-    path = str(tmp_path / "pipe")
-    os.mkfifo(path)
-    read = []
-    reader = threading.Thread(target=lambda: read.append(open(path, "rb").read()))
-    reader.start()
-    with open_output(path) as out:
-        out.write(b"text")
-    reader.join(60)
-    assert read == [b"text"]
-
-
-def test_a_missing_folder_is_named(tmp_path):
-    with (
-        pytest.raises(FilterkitError, match=r"no/out.arff: No such file or directory"),
-        open_output(str(tmp_path / "no" / "out.arff")),
-    ):
-        pass
 
 
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst"])

@@ -98,11 +98,6 @@ def test_parts_of_other_work_are_refused(names, tmp_path):
         Parts(names).check_new()
 
 
-def test_nothing_is_left_if_no_part_is_complete(names, tmp_path):
-    begun(names, []).close()
-    assert os.listdir(tmp_path) == []
-
-
 @pytest.mark.posix
 def test_the_folder_of_a_run_that_was_killed_is_removed_by_the_next(names, tmp_path):
     first = Parts(names)
@@ -123,8 +118,3 @@ def test_two_runs_at_once_are_refused(names):
         Parts(names)
     first.close()
     Parts(names)
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="missing/part"):
-        Parts(part_names(str(tmp_path / "missing" / "part-*.arff")))

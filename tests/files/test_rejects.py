@@ -18,25 +18,6 @@ def data(tmp_path):
     return path, good
 
 
-@pytest.mark.parametrize("options", [(), ("--jobs", "1"), ("--block-size", "64"), ("--block-size", "1")])
-@pytest.mark.parametrize("chain", [(), ("shape", "l2")])
-def test_unreadable_rows_are_written_with_their_reasons(data, options, chain, tmp_path):
-    path, good = data
-    done = run("--rejects", "bad.txt", "-o", "out.arff", *options, path.name, *chain, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "filterkit: 5 rows could not be read, and are in bad.txt\n")
-    lines = (tmp_path / "bad.txt").read_bytes().splitlines()
-    assert lines[1::2] == list(WRONG.values())
-    for number, line in zip(WRONG, lines[::2], strict=True):
-        assert line.startswith(f"% data.arff:{number + 4}: ".encode())
-    rows = (tmp_path / "out.arff").read_text().partition("@data\n")[2].splitlines()
-    assert rows[-1] == "% 95 rows" and len(rows) == 96
-    if not chain:
-        assert [row.encode() for row in rows[:-1]] == good
-    else:  # as from a file without them
-        (tmp_path / "good.arff").write_bytes(HEADER.encode() + b"\n".join(good) + b"\n")
-        assert run("good.arff", *chain, cwd=tmp_path).stdout.partition("@data\n")[2].splitlines() == rows
-
-
 def test_rows_of_strings_and_of_test_data_may_be_rejected(tmp_path):
     text = HEADER.replace("@data", "@attribute s string\n@data") + "1,a,x\n2,q,y\n3,b,'z'\n"
     (tmp_path / "a.arff").write_text(text)
@@ -69,14 +50,23 @@ def test_rejected_rows_are_written_as_they_were_read(tmp_path):
         assert (tmp_path / "bad.txt").read_bytes().splitlines()[1] == bad
 
 
-def test_without_unreadable_rows_the_file_of_rejects_is_empty(tmp_path):
-    (tmp_path / "data.arff").write_text(HEADER + "1,a\n")
-    done = run("--rejects", "bad.txt", "-o", "out.arff", "data.arff", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "filterkit: 0 rows could not be read\n")
-    assert (tmp_path / "bad.txt").read_bytes() == b""
-
-
 def test_an_invalid_header_is_still_an_error(tmp_path):
     (tmp_path / "data.arff").write_text(HEADER.replace("numeric", "number") + "1,a\n")
     done = run("--rejects", "bad.txt", "data.arff", cwd=tmp_path)
     assert done.returncode == 1 and "data.arff:2: " in done.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--jobs", "1", "--block-size", "64")])
+@pytest.mark.parametrize("chain", [(), ("shape", "l2")])
+def test_unreadable_rows_are_written_with_their_reasons(data, options, chain, tmp_path):
+    path, good = data
+    done = run("--rejects", "bad.txt", "-o", "out.arff", *options, path.name, *chain, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "filterkit: 5 rows could not be read, and are in bad.txt\n")
+    lines = (tmp_path / "bad.txt").read_bytes().splitlines()
+    assert lines[1::2] == list(WRONG.values())
+    for number, line in zip(WRONG, lines[::2], strict=True):
+        assert line.startswith(f"% data.arff:{number + 4}: ".encode())
+    (tmp_path / "good.arff").write_bytes(HEADER.encode() + b"\n".join(good) + b"\n")
+    expected = run("--rejects", "none.txt", "good.arff", *chain, cwd=tmp_path)
+    assert expected.stderr == "filterkit: 0 rows could not be read\n" and (tmp_path / "none.txt").read_bytes() == b""
+    assert (tmp_path / "out.arff").read_text().partition("@data\n")[2] == expected.stdout.partition("@data\n")[2]

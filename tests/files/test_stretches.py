@@ -1,4 +1,3 @@
-import random
 from itertools import pairwise
 
 import pytest
@@ -49,14 +48,6 @@ def test_a_line_may_be_longer_than_many_stretches(tmp_path):
     found = read(tmp_path / "a", 0, 50_000)
     assert [len(each) for each in found] == [300_003, 0, 0, 0, 0, 0, 2][: len(found)]
     assert b"".join(found) == b"1\n" + long + b"\n2\n"
-
-
-def test_stretches_cut_lines_in_random_places(tmp_path):
-    draw = random.Random(1)
-    lines = [b"%d" % draw.randrange(10 ** draw.randrange(1, 30)) for _ in range(3000)]
-    (tmp_path / "a").write_bytes(b"\n".join(lines))
-    for size in (7, 100, 1009, 65_536):
-        assert b"".join(read(tmp_path / "a", 0, size)).split(b"\n") == lines
 
 
 def test_a_file_that_changes_meanwhile_is_an_error(tmp_path):

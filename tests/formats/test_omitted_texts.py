@@ -7,36 +7,9 @@ import pytest
 import filterkit
 from filterkit.arff.form import Arff
 from filterkit.data.batch import concatenate, itself
-from filterkit.engines.engine import PAUSE
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
-from filterkit.files.lines import Block
-from filterkit.formats.omitted_texts import read_ahead
 from filterkit.formats.reader import Reader
-
-
-def test_parts_are_read_ahead_only_while_a_result_lacks_something():
-    """A result lacks what a block of the same letter in upper case has."""
-    blocks = [Block(text, number, "x") for number, text in enumerate([b"b", b"a", b"c", b"A", b"d", b"C"])]
-    read, results, noted = [], [], set()
-
-    def parts():
-        for block in blocks:
-            read.append(block)
-            yield PAUSE
-            yield block
-
-    def lacks():
-        noted.update(block.text for block in results)
-        return any(block.text.upper() not in noted for block in results if block.text in (b"a", b"c"))
-
-    found = []
-    for part in read_ahead(parts(), lacks, lambda block: noted.add(block.text)):
-        if part is not PAUSE:
-            results.append(part)
-            found.append((part.line, len(read)))
-    assert results == blocks
-    assert found == [(0, 1), (1, 2), (2, 4), (3, 6), (4, 6), (5, 6)]
 
 
 def test_memory_does_not_grow_with_what_waits(tmp_path):

@@ -1,10 +1,8 @@
-import gzip
 import pickle
 import random
 from pathlib import Path
 
 import pytest
-from command import run
 
 import filterkit
 from filterkit import plugin
@@ -103,60 +101,15 @@ def test_workers_read_lines_of_text_themselves_with_the_same_rows_and_errors(nam
     kind, text = SAMPLES[name]
     (tmp_path / name).write_bytes(text.encode())
     expected = outcome(tmp_path / name, kind, LocalEngine(1))
-    for size in (20, 100, 1000, None):
+    for size in (20, 1000):
         engine = Workers(2)
         assert outcome(tmp_path / name, kind, engine, size, twice=True) == expected
         if size == 1000 and name in ("plain.csv", "windows.csv", "mac.csv", "a.jsonl", "a.libsvm"):
             assert max(map(len, engine.items)) < 500 and len(engine.items) > 5  # no text goes to them
 
 
-def test_several_files_are_read_by_workers(tmp_path):
-    for number in range(3):
-        (tmp_path / f"p{number}.csv").write_text(csv(100, 0.02 * number, number))
-    expected = outcome(tmp_path / "p*.csv", "csv:string=t", LocalEngine(1))
-    for size in (100, 1000):
-        assert outcome(tmp_path / "p*.csv", "csv:string=t", Workers(2), size, twice=True) == expected
-    text = (tmp_path / "p2.csv").read_text()
-    (tmp_path / "p2.csv").write_text(text.replace("\n90,", "\nx,"))
-    expected = outcome(tmp_path / "p*.csv", "csv:string=t", LocalEngine(1))
-    assert "p2.csv:" in expected[1]
-    assert outcome(tmp_path / "p*.csv", "csv:string=t", Workers(2), 100) == expected
-
-
-def test_rejected_records_are_those_of_threads(tmp_path):
-    (tmp_path / "a.csv").write_text(csv(300, 0.01).replace("\n120,", "\nx,").replace("\n270,", "\n270,1,"))
-    found = []
-    for engine in ("local", "processes"):
-        words = ["--engine", engine, "--block-size", "500", "--jobs", "2", "--rejects", f"{engine}.txt"]
-        done = run(*words, "--from", "csv:string=t", "--to", "csv", "a.csv", "l2", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        found.append((done.stdout, (tmp_path / f"{engine}.txt").read_text()))
-    assert found[0] == found[1] and "expected 3 values, found 4" in found[0][1]
-
-
-def test_rows_that_memory_does_not_hold_are_read_again(tmp_path):
-    (tmp_path / "a.csv").write_text(csv(3000, 0.0003))
-    words = ["--from", "csv:string=t", "--to", "csv", "--block-size", "2KB", "a.csv", "shape", "l2"]
-    expected = run(*words, cwd=tmp_path)
-    found = run("--engine", "processes", "--jobs", "2", "--memory", "16KB", *words, cwd=tmp_path)
-    assert (found.stdout, found.stderr) == (expected.stdout, expected.stderr) and expected.returncode == 0
-
-
-def test_text_that_only_this_process_can_cut_is_read_here(tmp_path):
-    class Table(plugin.TextTable):
-        pass
-
-    (tmp_path / "a.txt").write_text("1\n2\n")
-    source = filterkit.plugin.Opening(str(tmp_path / "a.txt")).text()
-    assert Table("r", [], source).stretches(2) is not None
-    assert Table("r", [], source, last=lambda text: text.rfind(b"\n") + 1).stretches(2) is None
-    Table.parts = lambda self: iter([])
-    assert Table("r", [], source).stretches(2) is None
-    source.close()
-
-
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
-@pytest.mark.parametrize("rows", [0, 1, 1000])
+@pytest.mark.parametrize("rows", [0, 1000])
 def test_workers_read_groups_of_rows_themselves(kind, rows, tmp_path):
     import pyarrow as pa
     import pyarrow.parquet
@@ -183,15 +136,6 @@ def test_workers_read_groups_of_rows_themselves(kind, rows, tmp_path):
         gone.__exit__()
 
 
-def test_streams_and_copies_are_read_by_the_process_that_asks(tmp_path):
-    filterkit.write(filterkit.read(SAMPLES_FOLDER / "iris.arff"), tmp_path / "a.parquet")
-    (tmp_path / "b.parquet.gz").write_bytes(gzip.compress((tmp_path / "a.parquet").read_bytes()))
-    with opened(tmp_path / "b.parquet.gz", "parquet") as reader:
-        assert not reader.rereads(Workers(2))
-    expected = outcome(tmp_path / "a.parquet", "parquet", LocalEngine(1))
-    assert outcome(tmp_path / "b.parquet.gz", "parquet", Workers(2)) == expected
-
-
 def test_finished_parts_are_not_read_again_unless_an_error_has_to_name_its_line(tmp_path, monkeypatch):
     path = tmp_path / "t.jsonl"
     path.write_text("".join(f'{{"a":{number}}}\n' for number in range(100, 130)))
@@ -210,3 +154,16 @@ def test_finished_parts_are_not_read_again_unless_an_error_has_to_name_its_line(
     with opened(path, "jsonl:look=100", part_size=100) as reader, pytest.raises(filterkit.FilterkitError) as caught:
         list(reader.map(itself, LocalEngine(1), {0: 10, 1: 10}))
     assert str(caught.value).startswith(f"{path}:26: ")
+
+
+def test_text_that_only_this_process_can_cut_is_read_here(tmp_path):
+    class Table(plugin.TextTable):
+        pass
+
+    (tmp_path / "a.txt").write_text("1\n2\n")
+    source = filterkit.plugin.Opening(str(tmp_path / "a.txt")).text()
+    assert Table("r", [], source).stretches(2) is not None
+    assert Table("r", [], source, last=lambda text: text.rfind(b"\n") + 1).stretches(2) is None
+    Table.parts = lambda self: iter([])
+    assert Table("r", [], source).stretches(2) is None
+    source.close()

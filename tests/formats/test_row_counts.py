@@ -10,7 +10,6 @@ import filterkit
 from filterkit.arff.form import Arff
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
-from filterkit.engines.processes import ProcessEngine
 from filterkit.formats.reader import Reader
 
 PLAIN = "@relation r\n@attribute a numeric\n@attribute s string\n@data\n"
@@ -75,19 +74,10 @@ def test_a_number_that_is_wrong_or_missing_is_noticed(name, tmp_path):
     path = write(tmp_path, texts)
     rows, message = said(path, LocalEngine(1))
     assert end in message and bool(end) == bool(message) and (rows is None) == ("says" in end)
-    for size in (1, 9, 30, 120):
+    for size in (1, 30):
         assert said(path, LocalEngine(2), size) == (rows, message)
         assert said(path, LocalEngine(1), lenient=True, unseen="extend", part_size=size) == (rows, message)
     assert said(path, LocalEngine(2), complete=True) == (None if message else rows, message)
-
-
-def test_processes_count_as_threads_do(tmp_path):
-    with ProcessEngine(2) as engine:
-        for number, (texts, _) in enumerate(SAID.values()):
-            (tmp_path / str(number)).mkdir()
-            path = write(tmp_path / str(number), texts)
-            for size in (1, 40, None):
-                assert said(path, engine, size) == said(path, LocalEngine(1))
 
 
 def test_rejected_rows_count_and_compressed_text_too(tmp_path):
@@ -96,24 +86,13 @@ def test_rejected_rows_count_and_compressed_text_too(tmp_path):
     assert done.returncode == 0 and done.stdout.endswith("% 2 rows\n")
 
 
-def test_python_reads_with_a_warning_or_refuses(tmp_path):
-    path = write(tmp_path, [OWN + "1,x\n"])
-    for read in (filterkit.read, lambda *_, **options: list(filterkit.batches(path, **options))):
-        with pytest.warns(filterkit.IncompleteWarning, match="'% 1 rows', is missing"):
-            read(path)
-        with pytest.raises(filterkit.ArffError, match="'% 1 rows', is missing"):
-            read(path, complete=True)
-
-
 @pytest.mark.parametrize(
     "words",
     [
         "-o out.arff in.arff",
         "-o out.arff --test in.arff test.arff whole.arff",
-        "-o out.arff --load l2.chain in.arff",
         "info in.arff",
         "scores in.arff bns",
-        "explore in.arff -o out.html",
         "evaluate in.arff --chain svm -o out.csv",
         "evaluate whole.arff --test in.arff --chain svm -o out.csv",
     ],

@@ -29,16 +29,6 @@ def test_the_first_line_and_what_is_behind_it(text, line, rest, tmp_path):
     assert first_line(source_of(tmp_path, text)) == (line, rest)
 
 
-def test_a_first_line_may_be_longer_than_what_is_read_at_once(tmp_path):
-    head = " ".join(f"attribute_number_{number}" for number in range(20_000))
-    source = source_of(tmp_path, f"{head}\n1 2\n".encode() + b"3 4\n" * 100_000)
-    line, rest = first_line(source)
-    assert line == head and rest.startswith(b"1 2\n")
-    while more := source.read(1 << 16):
-        rest += more
-    assert len(rest) == 4 * 100_001
-
-
 def test_a_first_line_that_is_no_text_is_named(tmp_path):
     with pytest.raises(RowError, match=r"in.txt:1: this is not UTF-8 text; say --encoding"):
         first_line(source_of(tmp_path, b"\xff\n"))
@@ -66,9 +56,3 @@ def test_a_mistake_in_a_parser_is_not_a_row_at_fault(wrong, kind):
         Numbers(schema, True, wrong)(Block(b"1\n2\n", 1, "in.txt"))
     parsed = Numbers(schema, True, None)(Block(b"1\nx\n3\n", 1, "in.txt"))
     assert parsed.batch.X.tolist() == [[1], [3]] and [each.line for each in parsed.rejected] == [2]
-
-
-def test_the_error_of_a_row_has_that_of_the_parser_as_its_cause():
-    with pytest.raises(RowError, match="could not convert") as caught:
-        Numbers(Schema("r", [Attribute("a")]), False, None)(Block(b"1\nx\n", 1, "in.txt"))
-    assert isinstance(caught.value.__cause__, ValueError)
