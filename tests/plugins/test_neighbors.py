@@ -168,6 +168,24 @@ def test_votes_equal_those_of_scikit_learn(name, distance, k):
     assert dense(out)[:, -1 - len(tasks.codes)].tolist() == peer.predict(rows.X).tolist()
 
 
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+@pytest.mark.parametrize("decimals", [0, 1, 9])
+def test_a_tree_finds_the_neighbors_that_all_distances_give(distance, decimals, monkeypatch):
+    """Few decimals make ties; the rows to predict are zeros, training rows, and far ones, too."""
+    random = np.random.default_rng(3)
+    X = np.round(random.normal(size=(300, 3)), decimals) + np.array([0, 0, 9])
+    training = make(X, random.integers(0, 2, 300))
+    rows = make([*X[:40], *(X[:40] + 0.01), [0, 0, 0], [1e130, 0, 1]], [-1] * 82)
+    plain = votes(f"neighbors --k 4 --distance {distance}", training, rows)
+    monkeypatch.setattr(neighbors, "_TREE_ROWS", 0)
+    is_open = []
+    search = neighbors.Nearest._search_tree
+    monkeypatch.setattr(neighbors.Nearest, "_search_tree", lambda *a: is_open.append(search(*a)) or is_open[-1])
+    assert votes(f"neighbors --k 4 --distance {distance}", training, rows).tolist() == plain.tolist()
+    assert is_open[0][80]
+    assert decimals == 0 or not is_open[0][40:80].all()
+
+
 # ---- blocks, jobs and steps ------------------------------------------------------------------------------------
 
 

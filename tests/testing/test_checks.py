@@ -1032,6 +1032,10 @@ METRICS = [
         Metric("broken", lambda tp, fp, pos, neg: -((fp - neg / 2) ** 2), best_at_ends=True),
         r"the score at fp=\d+ is larger than at lower and at higher fp: leave best_at_ends False",
     ),
+    (
+        Metric("broken", lambda tp, fp, pos, neg: tp, bound=lambda t, tp, f, fp, pos, neg: t + 0),
+        r"the score of tp=1, fp=0, pos=1 and neg=1 is larger than the bound of ranges with these counts, which is 0",
+    ),
 ]
 
 
