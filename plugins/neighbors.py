@@ -8,9 +8,20 @@ from typing import Any
 import numpy as np
 
 from filterkit import FilterkitError, Learner, Schema, Stage, StageError, hookimpl, option
-from filterkit.plugin import Csr, LearnedTable, Model, Tasks, Training, interruptible, make_learned_table
+from filterkit.plugin import (
+    Csr,
+    LearnedTable,
+    Model,
+    Tasks,
+    Training,
+    divide_or_zero,
+    exponents_of_extremes,
+    interruptible,
+    make_learned_table,
+)
 
 _DISTANCES = 1 << 20  # that are held in memory at once
+_DIGITS = 70  # of numbers whose products of two squares neither overflow nor underflow
 _TREE_COLUMNS, _TREE_ROWS = 15, 1_000  # the most columns and the fewest training rows for which a tree is faster
 
 
@@ -74,7 +85,7 @@ class Nearest:
         self._X = X
         self._truth = truth
         self._weights = weights
-        self._exponent = int(_exponents(np.array([_largest(X).max()]))[0])
+        self._exponent = int(exponents_of_extremes(_largest(X).max(), _DIGITS))
         self._near = self._scaled(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
         self._squares = _squares(self._near)
@@ -83,7 +94,7 @@ class Nearest:
         """X with values whose squares are numbers, which changes no order of distances: rows whose squares are none are
         multiplied by a power of two, each by its own for the cosine, all by that of the training rows for the
         Euclidean distance."""
-        exponents = _exponents(_largest(X)) if self._cosine else np.full(X.shape[0], self._exponent)
+        exponents = exponents_of_extremes(_largest(X), _DIGITS) if self._cosine else np.full(X.shape[0], self._exponent)
         if not exponents.any():
             return X
         if isinstance(X, np.ndarray):
@@ -183,7 +194,7 @@ class Nearest:
         if not self._cosine:
             return np.asarray(_squares(X)[:, None] + self._squares - 2 * products)
         lengths = np.sqrt(np.outer(_squares(X), self._squares))
-        return np.asarray(1 - np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
+        return np.asarray(1 - divide_or_zero(products, lengths))
 
 
 def _largest(X: Any) -> np.ndarray:
@@ -197,12 +208,6 @@ def _largest(X: Any) -> np.ndarray:
 
 def _row_of_entry(X: Any) -> np.ndarray:
     return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-
-
-def _exponents(largest: np.ndarray) -> np.ndarray:
-    """The power of two to divide by, 0 unless squares, or products of two, would overflow or underflow."""
-    extreme = (largest > 1e70) | ((largest < 1e-70) & (largest > 0))
-    return np.where(extreme, np.frexp(largest)[1], 0)
 
 
 def _squares(X: Any) -> np.ndarray:
