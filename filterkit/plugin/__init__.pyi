@@ -160,5 +160,7 @@ from filterkit.stages.patterns import Pattern as Pattern
 from filterkit.stages.selective import ChoosingStage as ChoosingStage
 from filterkit.stages.selective import SelectiveStage as SelectiveStage
 from filterkit.stages.shares import share as share
+from filterkit.stages.strata import choose_rows as choose_rows
+from filterkit.stages.strata import read_classes as read_classes
 from filterkit.stages.trust import check_trusted as check_trusted
 from filterkit.temporary import TemporaryFolder as TemporaryFolder
