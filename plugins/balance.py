@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from filterkit import Batch, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Rows, take_rows
+from filterkit.plugin import Rows, choose_rows, read_classes, take_rows
 
 
 class Balance(TrainingStage):
@@ -41,7 +41,9 @@ class Balance(TrainingStage):
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         if self.by == "drop":
-            yield from take_rows(rows, self._kept(np.concatenate([np.empty(0, np.int32), *rows.map(_classes_of)])))
+            strata = read_classes(rows) + 1
+            order = np.random.default_rng(self.seed).permutation(len(strata))
+            yield from take_rows(rows, choose_rows(strata, self._most_rows(np.bincount(strata, minlength=1)), order))
             return
         parts = list(rows.map(_weights_of))
         classes = np.concatenate([np.empty(0, np.int32), *(part[0] for part in parts)])
@@ -54,27 +56,19 @@ class Balance(TrainingStage):
         factors = np.divide(goal, sums, out=np.ones(len(sums)), where=sums > 0)
         yield from rows.map(partial(_weighted, factors=np.append(factors, 1.0)), last=True)
 
-    def _kept(self, classes: np.ndarray) -> np.ndarray:
-        """The numbers of the rows that stay, ascending, by their classes."""
-        counts = np.bincount(classes + 1)
-        present = counts[1:][counts[1:] > 0]
-        most = len(classes) if self.max_count is None else min(self.max_count, len(classes))
-        limit = int(min(self.spread * float(present.min()), most)) if self.spread and len(present) else most
-        order = np.random.default_rng(self.seed).permutation(len(classes))
-        by_class = order[np.argsort(classes[order], kind="stable")]
-        rank = np.arange(len(classes)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.sort(by_class[(rank < limit) | (classes[by_class] < 0)])
-
-
-def _classes_of(batch: Batch) -> np.ndarray:
-    """int32 (rows,): the class of each row, -1 where it is missing."""
-    assert batch.y is not None
-    return batch.y
+    def _most_rows(self, counts: np.ndarray) -> np.ndarray:
+        """int64 (classes + 1,): how many rows of each class stay; the first of `counts` are rows without a class."""
+        rows, present = int(counts.sum()), counts[1:][counts[1:] > 0]
+        limit = rows if self.max_count is None else min(self.max_count, rows)
+        if self.spread and len(present):
+            limit = int(min(self.spread * float(present.min()), limit))
+        return np.append(counts[0], np.full(len(counts) - 1, limit))
 
 
 def _weights_of(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     """The class and the weight of each row."""
-    return _classes_of(batch), np.ones(len(batch)) if batch.weights is None else batch.weights
+    assert batch.y is not None
+    return batch.y, np.ones(len(batch)) if batch.weights is None else batch.weights
 
 
 def _weighted(batch: Batch, factors: np.ndarray) -> Batch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import ColumnStage, Schema, StageError, hookimpl
-from filterkit.plugin import Moments, State, Summary, quoted, rescaled, scaling_state
+from filterkit.plugin import Moments, State, Summary, exponents_of_extremes, quoted, rescaled, scaling_state
 
 _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by less
 
@@ -55,7 +55,8 @@ class Standardize(ColumnStage):
 
     def fit_columns(self, moments: Moments) -> State:
         low, high = moments.extremes()
-        scale = _scale_of(np.maximum(np.abs(low), np.abs(high)))
+        exponents = exponents_of_extremes(np.maximum(np.abs(low), np.abs(high)))
+        scale = np.clip(-exponents, -1000, 1000).astype(np.int32)
         spread, keep = moments.deviation(scale), moments.nominal
         for column in np.flatnonzero(np.isnan(spread) & ~keep)[:1].tolist():
             name = quoted(moments.schema.features[moments.columns[column]].name)
@@ -84,13 +85,6 @@ def _describe(schema: Schema, state: State, subtracted: str, divided: str, divis
     parts = {} if schema.zero else {subtracted: state["offset"]}
     parts[divided] = state[divisor] * state["factor"]  # 0 for a constant
     return {name: np.where(schema.nominal, np.nan, values / state["unit"]) for name, values in parts.items()}
-
-
-def _scale_of(largest: np.ndarray) -> np.ndarray:
-    """int32 (columns,): the exponent of two that brings columns with these largest absolute values near 1, where their
-    squares might overflow or underflow; else 0."""
-    extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))
-    return np.where(extreme, np.clip(-np.frexp(largest)[1], -1000, 1000), 0).astype(np.int32)
 
 
 @hookimpl

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric, hookimpl
-from filterkit.plugin import ContingencyTable, sum_over_classes
+from filterkit.plugin import ContingencyTable, divide_or_zero, sum_over_classes
 
 
 def correlation(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """|r| of presence and class, which is the square root of chi-squared divided by the number of rows."""
     total = pos + neg
     spread = np.maximum(tp + fp, 0.0) * np.maximum(total - tp - fp, 0.0) * pos * neg
-    r = np.zeros(len(tp))
-    np.divide(np.abs(tp * neg - fp * pos), np.sqrt(spread), out=r, where=spread > 0)
-    return np.minimum(r, 1.0)
+    return _r(tp * neg - fp * pos, spread)
 
 
 def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -111,9 +109,7 @@ def _with_missing_labels(cells: ContingencyTable) -> np.ndarray:
 
 def _r(product: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """|product| / √squares, at most 1; 0 where there is no spread."""
-    r = np.zeros(len(product))
-    np.divide(np.abs(product), np.sqrt(squares), out=r, where=squares > 0)
-    return np.asarray(np.minimum(r, 1.0))
+    return np.asarray(np.minimum(divide_or_zero(np.abs(product), np.sqrt(np.maximum(squares, 0.0))), 1.0))
 
 
 @hookimpl

@@ -39,6 +39,35 @@ def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray
     return np.asarray(np.maximum(-(observed + np.log(here + there)), 0.0))
 
 
+def bound_fisher(
+    tp_low: np.ndarray, tp_high: np.ndarray, fp_low: np.ndarray, fp_high: np.ndarray, pos: float, neg: float
+) -> np.ndarray:
+    """See `Metric.bound`: no score in the ranges is larger; infinity unless all counts are whole numbers.
+
+    p is at least the probability of the outcomes on the side of tp: up to tp if tp is below the mode, else from tp on.
+    Let X of the `tp + fp` rows drawn be positive. For one more of tp, one row more is drawn, so that X grows by 0 or 1,
+    and from tp + 1 on is rarer than from tp on was. For one more of fp, X grows by 0 or 1, too, and from tp on is more
+    likely than it was. So P(X ≥ tp) is least where tp is largest and fp smallest, and P(X ≤ tp) at the opposite corner.
+    """
+    from scipy.special import gammaln
+
+    def surprise(tp: np.ndarray, fp: np.ndarray, step: float) -> np.ndarray:
+        """−ln of at most the probability of `tp` and what follows it in the direction of `step`."""
+        words = tp + fp
+        mode = np.floor((words + 1) * (pos + 1) / (pos + neg + 2))
+        start = np.maximum(tp, mode) if step > 0 else np.minimum(tp, mode)
+        least, most = np.maximum(words - neg, 0.0), np.minimum(words, pos)
+        tail = _tail(start, np.full(len(tp), step), words, pos, neg, least, most, smallest=1e-3)
+        return np.asarray(-_log_probability(start, words, pos, neg) - np.log(tail))
+
+    if not all(
+        (counts == np.rint(counts)).all() for counts in (tp_low, tp_high, fp_low, fp_high, np.array([pos, neg]))
+    ):
+        return np.full(len(tp_low), np.inf)
+    rounding = 1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1))
+    return np.asarray(np.maximum(surprise(tp_high, fp_low, 1.0), surprise(tp_low, fp_high, -1.0)) + rounding)
+
+
 def _log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """ln of the hypergeometric probability that `tp` of the `words` rows are among the `pos` of all."""
     from scipy.special import gammaln
@@ -61,8 +90,12 @@ def _tail(
     neg: float,
     least: np.ndarray,
     most: np.ndarray,
+    smallest: float = 1e-17,
 ) -> np.ndarray:
-    """The sum of the probabilities from `start` in the direction of `step`, divided by that of `start`."""
+    """The sum of the probabilities from `start` in the direction of `step`, divided by that of `start`.
+
+    It ends before a term that is below the share `smallest` of the sum so far.
+    """
     slack = _slack(pos, neg)
     least, most = least - slack, most + slack
     total, term, x = np.ones(len(start)), np.ones(len(start)), start.copy()
@@ -75,7 +108,7 @@ def _tail(
         x[left] += step[left]
         total[left] += term[left]
         following = x[left] + step[left]
-        left = left[(following >= least[left]) & (following <= most[left]) & (term[left] > 1e-17 * total[left])]
+        left = left[(following >= least[left]) & (following <= most[left]) & (term[left] > smallest * total[left])]
     return total
 
 
@@ -117,28 +150,36 @@ def bbs(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     This place is the probability of a smaller count plus half the probability of the same count, and at least 1e-300.
     """
     rate = (tp + fp) / (pos + neg)
-    return np.asarray(np.abs(_binomial_z(tp, pos, rate) - _binomial_z(fp, neg, rate)))
+    apart = _binomial_z(tp, pos, rate) - _binomial_z(fp, neg, rate)
+    return np.asarray(np.abs(np.where((rate > 0) & (rate < 1), apart, 0.0)))
 
 
-def _binomial_z(count: np.ndarray, draws: float, rate: np.ndarray) -> np.ndarray:
-    """The Normal quantile of the place of `count` in the Binomial distribution; 0 where `rate` is 0 or 1."""
+def bound_bbs(
+    tp_low: np.ndarray, tp_high: np.ndarray, fp_low: np.ndarray, fp_high: np.ndarray, pos: float, neg: float
+) -> np.ndarray:
+    """See `Metric.bound`: no score in the ranges is larger, because z grows with the count and falls with the rate."""
+    low, high = (tp_low + fp_low) / (pos + neg), np.minimum((tp_high + fp_high) / (pos + neg), 1.0)
+    positive = _binomial_z(tp_high, pos, low) - _binomial_z(fp_low, neg, high)
+    negative = _binomial_z(fp_high, neg, low) - _binomial_z(tp_low, pos, high)
+    return np.asarray(np.maximum(positive, negative) * (1 + 1e-6) + 1e-6)
+
+
+def _binomial_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
+    """The Normal quantile of the place of the count `x` in the Binomial distribution with the rate `p`."""
     from scipy.special import betainc, ndtri
 
-    z = np.zeros(len(count))
-    some = np.flatnonzero((rate > 0) & (rate < 1))
-    if not len(some):
-        return z
-    x, p = count[some], rate[some]
     # P(X ≥ x) and P(X ≤ x), by the regularised incomplete beta function.
     above = np.where(x > 0, betainc(np.maximum(x, 1e-300), draws - x + 1, p), 1.0)
     below = np.where(x < draws, betainc(np.maximum(draws - x, 1e-300), x + 1, 1 - p), 1.0)
     beyond = np.where(x < draws, betainc(x + 1, np.maximum(draws - x, 1e-300), p), 0.0)
     short = np.where(x > 0, betainc(draws - x + 1, np.maximum(x, 1e-300), 1 - p), 0.0)
     up, down = np.maximum((above + beyond) / 2, 1e-300), np.maximum((below + short) / 2, 1e-300)
-    z[some] = np.where(down < up, ndtri(down), -ndtri(up))
-    return z
+    return np.asarray(np.where(down < up, ndtri(down), -ndtri(up)))
 
 
 @hookimpl
 def filterkit_metrics() -> list[Metric]:
-    return [Metric("bbs", bbs, slow=True), Metric("fisher", fisher, slow=True)]
+    return [
+        Metric("bbs", bbs, bound=bound_bbs, slow=True),
+        Metric("fisher", fisher, bound=bound_fisher, slow=True),
+    ]

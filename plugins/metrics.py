@@ -10,20 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric, hookimpl
-from filterkit.plugin import ClassSums, ContingencyTable, mdl_bins, sum_over_classes
+from filterkit.plugin import ClassSums, ContingencyTable, divide_or_zero, mdl_bins, sum_over_classes, times_log2
 
 
 def _inverted(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
     """(tp, fp) with features of the negative class inverted, so that tpr ≥ fpr."""
     negative = fp * pos > tp * neg
     return np.where(negative, pos - tp, tp), np.where(negative, neg - fp, fp)
-
-
-def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """numerator / denominator, 0 where the denominator is 0."""
-    quotient = np.zeros(np.shape(numerator))
-    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
-    return quotient
 
 
 def _entropy(counts: np.ndarray) -> np.ndarray:
@@ -34,7 +27,7 @@ def _entropy(counts: np.ndarray) -> np.ndarray:
     total = sum_over_classes(counts)
     bits = np.zeros(len(counts))
     for count in counts.T:  # class by class, so that a row's sum does not depend on the others
-        bits -= count * np.log2(np.where(count > 0, _ratio(count, total), 1.0))
+        bits -= count * np.log2(np.where(count > 0, divide_or_zero(count, total), 1.0))
     return bits
 
 
@@ -90,7 +83,7 @@ def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     totals : float64 (classes,), the weight of all rows of each class.
     """
     rows = sum_over_classes(counts)
-    return _ratio(_squared_deviations(counts, totals), rows * (_sum(totals) - rows))
+    return divide_or_zero(_squared_deviations(counts, totals), rows * (_sum(totals) - rows))
 
 
 def chi_squared(table: ContingencyTable) -> np.ndarray:
@@ -101,7 +94,7 @@ def chi_squared(table: ContingencyTable) -> np.ndarray:
     """
     bins = mdl_bins(table)
     counts = bins.counts_with_missing
-    of_cells = _ratio(_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum(bins.totals))
+    of_cells = divide_or_zero(_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum(bins.totals))
     found = np.bincount(bins.column_of_cell, of_cells, len(bins))
     return found.astype(np.float64, copy=False)  # bincount gives integers for no cells
 
@@ -117,7 +110,7 @@ def _squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     for count, total in zip(counts.T, totals.tolist()):
         others = rows - count
         deviation = count * (every - total - others) - others * (total - count)
-        found += _ratio(deviation**2, np.asarray(total))
+        found += divide_or_zero(deviation**2, np.asarray(total))
     return found
 
 
@@ -135,7 +128,7 @@ def _chi_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.n
     """`chi_classes` from the sums of count² / total: the sum of (count − rows · total / all)² / total, scaled."""
     total = totals.sum()
     share = rows / total
-    return np.asarray(np.maximum(_ratio(sums - rows * share, share * (1 - share)), 0.0))
+    return np.asarray(np.maximum(divide_or_zero(sums - rows * share, share * (1 - share)), 0.0))
 
 
 def dfreq(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -186,19 +179,14 @@ def information_gain(table: ContingencyTable) -> np.ndarray:
 
 def _ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Compute the term that one class adds to the sum of `_ig_of_sums`."""
-    return np.asarray(_times_log(counts) + _times_log(totals - counts))
+    return np.asarray(times_log2(counts) + times_log2(totals - counts))
 
 
 def _ig_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """`ig_classes` from the sums of n log n, where n are the rows of a class with and without the feature."""
     total = totals.sum()
-    bits = _entropy(totals[None]) - _times_log(rows) - _times_log(total - rows) + sums
+    bits = _entropy(totals[None]) - times_log2(rows) - times_log2(total - rows) + sums
     return np.asarray(np.maximum(bits / total, 0.0))
-
-
-def _times_log(numbers: np.ndarray) -> np.ndarray:
-    """n log₂ n, 0 for 0."""
-    return np.asarray(numbers * np.log2(np.where(numbers > 0, numbers, 1.0)))
 
 
 def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from filterkit import FilterkitError, Learner, Schema, Stage, StageError, hookimpl, option
-from filterkit.plugin import Csr, LearnedTable, Model, Tasks, Training, interruptible, make_learned_table
+from filterkit.plugin import (
+    Csr,
+    LearnedTable,
+    Model,
+    Tasks,
+    Training,
+    divide_or_zero,
+    exponents_of_extremes,
+    interruptible,
+    make_learned_table,
+)
 
-# How many distances are held in memory at once.
-_DISTANCES = 1 << 24
+_DISTANCES = 1 << 20  # that are held in memory at once
+_DIGITS = 70  # of numbers whose products of two squares neither overflow nor underflow
+_TREE_COLUMNS, _TREE_ROWS = 15, 1_000  # the most columns and the fewest training rows for which a tree is faster
 
 
 class Neighbors(Learner):
@@ -76,7 +88,7 @@ class Nearest:
         self._X = X
         self._truth = truth
         self._weights = weights
-        self._exponent = int(_exponents(np.array([_largest(X).max()]))[0])
+        self._exponent = int(exponents_of_extremes(_largest(X).max(), _DIGITS))
         self._near = self._scaled(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
         self._squares = _squares(self._near)
@@ -85,7 +97,7 @@ class Nearest:
         """X with values whose squares are numbers, which changes no order of distances: rows whose squares are none are
         multiplied by a power of two, each by its own for the cosine, all by that of the training rows for the
         Euclidean distance."""
-        exponents = _exponents(_largest(X)) if self._cosine else np.full(X.shape[0], self._exponent)
+        exponents = exponents_of_extremes(_largest(X), _DIGITS) if self._cosine else np.full(X.shape[0], self._exponent)
         if not exponents.any():
             return X
         if isinstance(X, np.ndarray):
@@ -107,11 +119,55 @@ class Nearest:
 
     def scores(self, X: Any) -> np.ndarray:
         """Implement `Model.scores`."""
-        step = max(_DISTANCES // len(self._truth), 1)
+        step = max(_DISTANCES // (self._k + 1 if self._tree else len(self._truth)), 1)
         parts = [interruptible(self._votes, X[first : first + step]) for first in range(0, X.shape[0], step)]
         return np.concatenate(parts)
 
     def _votes(self, X: Any) -> np.ndarray:
+        neighbors = np.empty((X.shape[0], self._k), np.int64)
+        is_open = self._search_tree(X, neighbors) if self._tree else np.ones(len(neighbors), bool)
+        rows = np.flatnonzero(is_open)
+        step = max(_DISTANCES // len(self._truth), 1)
+        for first in range(0, len(rows), step):
+            some = rows[first : first + step]
+            neighbors[some] = self._compare_all(X if len(some) == len(neighbors) else X[some])
+        votes = self._weights[neighbors][:, :, None]
+        return np.asarray((votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1))
+
+    @cached_property
+    def _tree(self) -> Any:
+        """A k-d tree of the training rows, for the cosine of unit vectors; None where it would be slower."""
+        count, columns = self._near.shape
+        if self._columns is not None or count < _TREE_ROWS or not 0 < columns <= _TREE_COLUMNS or 2 * self._k > count:
+            return None
+        if self._cosine and not self._squares.all():
+            return None  # a row of zeros has no direction
+        from scipy.spatial import cKDTree
+
+        return cKDTree(self._near / np.sqrt(self._squares)[:, None] if self._cosine else self._near)
+
+    def _search_tree(self, X: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
+        """bool (rows,): which rows are left to `_compare_all`; the nearest training rows of the others are written to
+        `neighbors`.
+
+        The tree rounds distances in another way than `_distances`. So it decides only where the next training row is
+        farther by more than both can be rounded, and never between ties.
+        """
+        X = self._scaled(X)
+        largest = _largest(X)
+        is_open = ~((largest > 0) & (largest < 1e140))
+        rows = np.flatnonzero(~is_open)
+        points = X[rows]
+        if self._cosine:
+            points = points / np.sqrt(_squares(points))[:, None]
+        distances, found = self._tree.query(points, self._k + 1)
+        last, following = (distances[:, -2:] ** 2).T
+        is_open[rows] = ~(following > last * (1 + 1e-9) + (1e-12 if self._cosine else 1e-290))
+        neighbors[rows] = np.sort(found[:, :-1], axis=1)
+        return is_open
+
+    def _compare_all(self, X: Any) -> np.ndarray:
+        """int64 (rows, k): the nearest training rows in ascending order, by the distances from all of them."""
         with np.errstate(over="ignore", invalid="ignore"):
             distances = self._distances(X)
         if not np.isfinite(distances).all():
@@ -124,9 +180,7 @@ class Nearest:
         nearer, as_far = distances < farthest, distances == farthest
         left = self._k - np.count_nonzero(nearer, axis=1, keepdims=True)
         _, neighbor = np.nonzero(nearer | (as_far & (np.cumsum(as_far, axis=1) <= left)))
-        neighbors = neighbor.reshape(-1, self._k)
-        votes = self._weights[neighbors][:, :, None]
-        return np.asarray((votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1))
+        return neighbor.reshape(-1, self._k)
 
     def _distances(self, X: Any) -> np.ndarray:
         """float64 (rows, training rows): 1 − cosine, or the squared Euclidean distance, which ranks in the same way.
@@ -143,7 +197,7 @@ class Nearest:
         if not self._cosine:
             return np.asarray(_squares(X)[:, None] + self._squares - 2 * products)
         lengths = np.sqrt(np.outer(_squares(X), self._squares))
-        return np.asarray(1 - np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
+        return np.asarray(1 - divide_or_zero(products, lengths))
 
 
 def _largest(X: Any) -> np.ndarray:
@@ -157,12 +211,6 @@ def _largest(X: Any) -> np.ndarray:
 
 def _row_of_entry(X: Any) -> np.ndarray:
     return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-
-
-def _exponents(largest: np.ndarray) -> np.ndarray:
-    """The power of two to divide by, 0 unless squares, or products of two, would overflow or underflow."""
-    extreme = (largest > 1e70) | ((largest < 1e-70) & (largest > 0))
-    return np.where(extreme, np.frexp(largest)[1], 0)
 
 
 def _squares(X: Any) -> np.ndarray:

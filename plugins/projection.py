@@ -19,6 +19,7 @@ from filterkit.plugin import (
     check_weights,
     equal_blocks,
     interruptible,
+    mix_bits,
     one_blas_thread,
     rows_times,
     with_signs,
@@ -240,17 +241,10 @@ def signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndarray:
     """
     words = np.arange(first // _WORD, -(-stop // _WORD), dtype=np.uint64)
     place = columns.astype(np.uint64)[:, None] + (words << np.uint64(32)) + np.uint64(1)
-    start = _mixed(np.array([seed % 2**64], np.uint64))
-    bits = _mixed(start + place * np.uint64(0x9E3779B97F4A7C15))
+    start = mix_bits(np.array([seed % 2**64], np.uint64))
+    bits = mix_bits(start + place * np.uint64(0x9E3779B97F4A7C15))
     flags = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     return flags[:, : stop - first] * 2.0 - 1.0
-
-
-def _mixed(numbers: np.ndarray) -> np.ndarray:
-    """uint64: numbers whose bits look random (the last step of Steele, Lea and Flood's SplitMix64, OOPSLA 2014)."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
 
 
 def _growth(schema: Schema, components: int) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import ChoosingStage, Rows, attribute_values, itself, quoted, take_rows
+from filterkit.plugin import ChoosingStage, Rows, attribute_values, itself, mix_bits, quoted, take_rows
 
 _END = 1 << 62
 
@@ -136,15 +136,8 @@ def _add(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndar
     """Add the hashes of values to those of their rows."""
     with np.errstate(over="ignore"):
         for number, salt in enumerate(map(np.uint64, _SALTS)):
-            value = _mixed(_mixed(columns * salt + salt) ^ bits) * salt
-            np.add.at(found[:, number], rows, _mixed(value))
-
-
-def _mixed(bits: np.ndarray) -> np.ndarray:
-    """Every bit of the result depends on every bit given (splitmix64)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(bits ^ (bits >> np.uint64(31)))
+            value = mix_bits(mix_bits(columns * salt + salt) ^ bits) * salt
+            np.add.at(found[:, number], rows, mix_bits(value))
 
 
 @hookimpl

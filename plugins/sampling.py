@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import NAME_A_CLASS, Rows, itself, quoted, share, take_rows
+from filterkit.plugin import NAME_A_CLASS, Rows, choose_rows, itself, quoted, read_classes, share, take_rows
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -70,7 +70,7 @@ class Sample(TrainingStage):
         return share(self.name, "--fraction", self.fraction)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        strata = _classes(rows) + 1
+        strata = read_classes(rows) + 1
         size = int((self._share() * len(strata) * 2 + 1) / 2) if self.rows is None else self.rows
         if size > len(strata) and not (self.replace and len(strata)):
             raise StageError(self.name, f"--rows {size}: there are only {len(strata)}")
@@ -81,11 +81,8 @@ class Sample(TrainingStage):
             for batch in rows.map(itself, last=True):
                 yield from _repeated(batch, times[batch.start : batch.start + len(batch)])
             return
-        keys = np.argsort(np.random.default_rng(self.seed).random(len(strata)), kind="stable")
-        by_stratum = keys[np.argsort(strata[keys], kind="stable")]
-        rank = np.arange(len(strata)) - np.repeat(np.cumsum(counts) - counts, counts)
-        chosen = by_stratum[rank < np.repeat(wanted, counts)]
-        yield from take_rows(rows, np.sort(chosen))
+        order = np.argsort(np.random.default_rng(self.seed).random(len(strata)), kind="stable")
+        yield from take_rows(rows, choose_rows(strata, wanted, order))
 
     def _biased(self, rows: Rows, counts: np.ndarray, size: int) -> np.ndarray:
         """int64 (strata,): how many of `size` rows each stratum gets; the first one has rows without a class."""
@@ -134,7 +131,7 @@ class Split(TrainingStage):
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         target = rows.schema.class_attribute
-        classes = _classes(rows)
+        classes = read_classes(rows)
         if self._folds > len(classes):
             raise StageError(self.name, f"--fold {self.fold}: there are only {len(classes)} rows")
         numbers = np.arange(len(classes))
@@ -165,19 +162,7 @@ class Shuffle(TrainingStage):
     seed: int = option(0, "Seed for drawing.", minimum=0)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        yield from take_rows(rows, np.random.default_rng(self.seed).permutation(len(_classes(rows))))
-
-
-def _classes(rows: Rows) -> np.ndarray:
-    """int32 (rows,): the class of each row, -1 where it is missing; 0 without a nominal class."""
-    return np.concatenate([np.empty(0, np.int32), *rows.map(_classes_of)])
-
-
-def _classes_of(batch: Batch) -> np.ndarray:
-    """Do what `_classes` does, for one batch."""
-    target = batch.schema.class_attribute
-    nominal = target is not None and target.kind == "nominal"
-    return batch.y if nominal and batch.y is not None else np.zeros(len(batch), np.int32)
+        yield from take_rows(rows, np.random.default_rng(self.seed).permutation(len(read_classes(rows))))
 
 
 def _apportioned(counts: np.ndarray, size: int) -> np.ndarray:

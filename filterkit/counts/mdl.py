@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit.counts.table import ContingencyTable, sum_over_classes
+from filterkit.data.arithmetic import times_log2
 
 
 def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
@@ -73,9 +74,9 @@ def mdl_bins(table: ContingencyTable) -> ContingencyTable:
 def _entropy_sum(counts: np.ndarray) -> np.ndarray:
     """Return the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum: float64 (n,)."""
     total = sum_over_classes(counts)
-    bits = total * np.log2(np.where(total > 0, total, 1.0))
+    bits = times_log2(total)
     for count in counts.T:
-        bits = bits - count * np.log2(np.where(count > 0, count, 1.0))
+        bits = bits - times_log2(count)
     return bits
 
 

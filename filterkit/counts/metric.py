@@ -62,6 +62,10 @@ class Metric:
         no score inside a range of `fp` is larger than the larger one at the ends of the range. Only scores at `fp` = 0
         and `fp` = `neg` may break it. Leave it False if you are not sure; each threshold of a column is then scored
         for each class that has rows above it.
+    bound : for a slow `score`, a pure function of ``tp_low, tp_high, fp_low, fp_high, pos, neg`` that saves time where
+        a column has many thresholds. The first four are float64 (n,). It returns float64 (n,), no less than `score` is
+        for any `tp` and `fp` in these ranges, ends included, and infinity where it has no bound. Leave room for what
+        rounding adds to `score`.
     by_table : for a metric that looks at a column as a whole and not at its best threshold, a pure function of a
         `ContingencyTable`, which is called instead of `score`. Returns float64 (columns of the table,), finite; a
         score depends on no other column. Its docstring becomes the help of the stage. `score` is then the form of the
@@ -83,6 +87,7 @@ class Metric:
     by_column: Callable[[np.ndarray, int], np.ndarray] | None = None
     class_sums: ClassSums | None = None
     best_at_ends: bool = False
+    bound: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float, float], np.ndarray] | None = None
     by_table: Callable[[ContingencyTable], np.ndarray] | None = None
     by_labels: Callable[[ContingencyTable], np.ndarray] | None = None
     leads: bool = False
@@ -99,6 +104,7 @@ class Metric:
         taken: dict[str, tuple[Any, str]] = {
             "score": (self.score, "tp, fp, pos, neg"),
             "classes": (self.classes, "counts, totals"),
+            "bound": (self.bound, "tp_low, tp_high, fp_low, fp_high, pos, neg"),
             "by_column": (self.by_column, "columns, seed"),
             "by_table": (self.by_table, "table"),
             "by_labels": (self.by_labels, "table"),

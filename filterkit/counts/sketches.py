@@ -16,7 +16,7 @@ from filterkit.data.ragged import begins_run, row_starts
 
 MOST_HASHES = 1024  # hashes of each column: counts below are exact, and estimates of larger ones off by some 3 %
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_FACTORS = (_ODD, np.uint64(0xBF58476D1CE4E5B9))
 
 
 class DistinctSketch(NamedTuple):
@@ -93,7 +93,7 @@ def fingerprint_columns(column: np.ndarray, value: np.ndarray, row: np.ndarray, 
     at = row.astype(np.uint64)
     prints = np.zeros((width, 2), np.uint64)
     hashes = hash_numbers(value)
-    for number, factor in enumerate((_ODD, _FIRST)):
+    for number, factor in enumerate(_FACTORS):
         np.add.at(prints[:, number], column, _mix(hashes + at * factor + factor))
     return prints
 
@@ -107,9 +107,15 @@ def merge_fingerprints(several: Sequence[np.ndarray]) -> np.ndarray:
     return reduce(lambda before, own: _mix(before) + own, several)
 
 
-def _mix(bits: np.ndarray) -> np.ndarray:
-    """Apply the finaliser of splitmix64 (Steele, Lea and Flood 2014) to uint64 numbers."""
-    bits = bits + _ODD
-    bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
-    bits = (bits ^ (bits >> np.uint64(27))) * _SECOND
-    return np.asarray(bits ^ (bits >> np.uint64(31)))
+def mix_bits(numbers: np.ndarray) -> np.ndarray:
+    """Apply the last step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) to uint64 numbers.
+
+    Every bit of a result depends on every bit of its number.
+    """
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
+
+
+def _mix(numbers: np.ndarray) -> np.ndarray:
+    return mix_bits(numbers + _ODD)

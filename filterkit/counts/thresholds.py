@@ -25,6 +25,8 @@ from filterkit.errors import quoted
 COMBINATIONS = ("max", "mean", "weighted")
 _MUCH_MORE = 2.0**24  # about half of the digits of a float64
 _VALUES_AT_ONCE = 1 << 22  # of tests × classes, 32 MB
+_FEW = 1 << 12  # pairs of counts, all of which are scored
+_BLOCKS = (512, 64, 8)  # tests that `Metric.bound` bounds together, first many and then few
 
 
 class Counts(NamedTuple):
@@ -172,7 +174,8 @@ class Thresholds:
 
         Returns
         -------
-        scores : float64 (tests,). All are 0 if there are no positive rows or, for a class, no negative ones.
+        scores : float64 (tests,). All are 0 if there are no positive rows or, for a class, no negative ones. With
+            `Metric.bound` and no `alpha`, tests that are not the best of their column may have -inf.
         constant : the score of a feature that is in no row, which is that of a column without a test.
 
         Raises
@@ -183,12 +186,51 @@ class Thresholds:
         tp, fp, pair, pos, neg = self.against(task)
         if pos <= 0 or (neg <= 0 and task is not None):
             return np.zeros(len(pair)), 0.0
+        if metric.bound is not None and alpha is None and len(tp) > _FEW:
+            return self._score_contenders(metric, task)
         scores, constant = self._score_counts(
             metric, tp, fp, pos, neg, lambda at: self.column[np.flatnonzero(pair == at)]
         )
         if alpha is not None:
             scores = _weigh_scores(scores, tp, fp, pos, neg, alpha)
             constant = float(_weigh_scores(np.array([constant]), np.zeros(1), np.zeros(1), pos, neg, alpha)[0])
+        return scores[pair], constant
+
+    def _score_contenders(self, metric: Metric, task: int | None) -> tuple[np.ndarray, float]:
+        """Do as `score`, for the tests that may be the best of their column; others may have -inf.
+
+        A block of neighbouring tests is left out if `Metric.bound` of the smallest and largest counts in it is below
+        a score of the same column. What is left is cut into smaller blocks. So a best test is never left out.
+        """
+        assert metric.bound is not None
+        tp, fp, pair, pos, neg = self.against(task)
+        scores, constant = np.full(len(tp), -np.inf), 0.0
+
+        def score_tests(tests: np.ndarray) -> None:
+            nonlocal constant
+            new = np.zeros(len(tp), bool)
+            new[pair[tests]] = True
+            at = np.flatnonzero(new & (scores == -np.inf))
+            scores[at], constant = self._score_counts(
+                metric, tp[at], fp[at], pos, neg, lambda i: self.column[np.flatnonzero(pair == at[i])]
+            )
+
+        counts = np.stack([np.append(tp[pair], 0.0), np.append(fp[pair], 0.0)])
+        _, first = self._starts
+        size = np.diff(np.append(first, len(pair)))
+        for most in _BLOCKS:
+            blocks = -(-size // most)
+            block = np.arange(blocks.sum()) - np.repeat(np.cumsum(blocks) - blocks, blocks)
+            stop = np.repeat(first + size, blocks)
+            first = np.repeat(first, blocks) + block * most
+            size = np.minimum(stop - first, most)
+            score_tests(first + size // 2)
+            ends = np.stack([first, first + size], axis=1).ravel()
+            low, high = (reduce.reduceat(counts, ends, axis=1)[:, ::2] for reduce in (np.minimum, np.maximum))
+            bound = metric.called(metric.bound, low[0], high[0], low[1], high[1], pos, neg)
+            is_open = ~(bound < self.best(scores[pair], -np.inf)[self.column[first]])
+            first, size = first[is_open], size[is_open]
+        score_tests(np.repeat(first - np.cumsum(size) + size, size) + np.arange(size.sum()))
         return scores[pair], constant
 
     def _score_counts(

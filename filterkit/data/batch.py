@@ -24,9 +24,9 @@ class Batch:
     Parameters
     ----------
     schema : the columns.
-    X : float64 (rows, len(schema.features)): a C-ordered ndarray, or a `Csr` or `scipy.sparse.csr_array` with sorted
-        int32 indices. Zeros that a plugin stores are dropped. A nominal value is the index of its label, a missing
-        value NaN.
+    X : float64 (rows, len(schema.features)): an ndarray in C order, or a `Csr` or `scipy.sparse.csr_array` with sorted
+        int32 indices. A chain copies an ndarray in another order, and drops zeros that are stored. A nominal value is
+        the index of its label, a missing value NaN.
     y : the class, or None without a class. A nominal class is int32 (rows,) codes, -1 for missing; a numeric class is
         float64 (rows,), NaN for missing. The labels of multi-label data are codes in the same way, (rows, labels) of
         `Schema.label_dtype`, which is int8 unless a label has more than 127 values. Numeric targets are numbers.

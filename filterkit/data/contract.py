@@ -101,7 +101,7 @@ def describe_no_rows(thing: Any) -> str:
 
 
 def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
-    """Check what a fitted `stage` returns for the batch `given`, and return it, without stored zeros.
+    """Check what a fitted `stage` returns for the batch `given`, and return it with an X in its normal form.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
     ):
         fault = "a weight is negative or not finite; make each a number of at least 0"
     _refuse(stage, fault)
-    return out if out._X is given._X else without_stored_zeros(out)
+    return out if out._X is given._X else normalize_matrix(out)
 
 
 def _refuse(stage: Named, fault: str | None) -> None:
@@ -130,11 +130,13 @@ def _refuse(stage: Named, fault: str | None) -> None:
         raise broken(stage.name, fault, type(stage))
 
 
-def without_stored_zeros(batch: Batch) -> Batch:
-    """A batch as it is, or with the zeros dropped that its sparse X stores."""
-    if not batch.sparse or batch.csr.data.all():
-        return batch
-    return batch.replace(X=batch.csr.without_zeros())
+def normalize_matrix(batch: Batch) -> Batch:
+    """Return a batch whose X is in C order or, if sparse, stores no zeros; it may be the same batch."""
+    X = batch._X
+    if isinstance(X, np.ndarray):
+        # The last digits of sums over X, such as those of scikit-learn, depend on its order.
+        return batch if X.flags.c_contiguous else batch.replace(X=np.ascontiguousarray(X))
+    return batch if batch.csr.data.all() else batch.replace(X=batch.csr.without_zeros())
 
 
 def _is_any_invalid(weights: np.ndarray | None) -> bool:
@@ -143,7 +145,7 @@ def _is_any_invalid(weights: np.ndarray | None) -> bool:
 
 
 def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
-    """Check the batches that a training stage returns from `arrange`, and yield them without stored zeros.
+    """Check the batches that a training stage returns from `arrange`, and yield them with an X in its normal form.
 
     Raises
     ------
@@ -155,11 +157,11 @@ def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> 
             _refuse(stage, f"arrange gives {kind_of(batches)}; yield batches")
         for batch in batches:
             _refuse(stage, find_misfit(batch, schema))
-            yield without_stored_zeros(batch)
+            yield normalize_matrix(batch)
 
 
 def check_given(batch: Any) -> Batch:
-    """Check a batch that a user passes in, and return it without stored zeros.
+    """Check a batch that a user passes in, and return it with an X in its normal form.
 
     Raises
     ------
@@ -168,11 +170,11 @@ def check_given(batch: Any) -> Batch:
     fault = find_misfit(batch, getattr(batch, "schema", None))
     if fault is not None:
         raise FilterkitError(f"the batch does not fit its schema: {fault}")
-    return without_stored_zeros(batch)
+    return normalize_matrix(batch)
 
 
 def check_read(kind: Named, batches: Any) -> Iterator[Batch]:
-    """Check the batches that a format reads, and yield them without stored zeros.
+    """Check the batches that a format reads, and yield them with an X in its normal form.
 
     Raises
     ------
@@ -186,7 +188,7 @@ def check_read(kind: Named, batches: Any) -> Iterator[Batch]:
         fault = find_misfit(batch, schema)
         if fault is not None:
             raise broken(kind.name, fault, kind)
-        yield without_stored_zeros(batch)
+        yield normalize_matrix(batch)
 
 
 def check_state(stage: Named, state: Any, columns: int) -> dict[str, Any]:

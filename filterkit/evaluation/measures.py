@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from filterkit.data.arithmetic import divide_or_zero
 from filterkit.errors import UsageError
 from filterkit.evaluation.regression import ABOUT, LOSSES_OF_NUMBERS, OF_NUMBERS, measure_numbers
 from filterkit.stages.models import Outcome, group_bounds
@@ -280,14 +281,9 @@ def _kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
 def _rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:
     """Precision, recall, f1 and specificity of counts of any shape; NaN where they are undefined."""
     positive, negative = tp + fn, fp + tn
-    shares = _share(tp, tp + fp), _share(tp, positive), _share(2 * tp, 2 * tp + fp + fn)
+    shares = divide_or_zero(tp, tp + fp), divide_or_zero(tp, positive), divide_or_zero(2 * tp, 2 * tp + fp + fn)
     precision, recall, f1 = (np.where(positive > 0, share, np.nan) for share in shares)
-    return precision, recall, f1, np.where(negative > 0, _share(tn, negative), np.nan)
-
-
-def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """part / whole, 0 where the whole is 0."""
-    return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(whole)), where=whole > 0))
+    return precision, recall, f1, np.where(negative > 0, divide_or_zero(tn, negative), np.nan)
 
 
 def _ranked(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from filterkit.data.batch import Batch, empty
-from filterkit.data.contract import broken, find_misfit, without_stored_zeros
+from filterkit.data.contract import broken, find_misfit, normalize_matrix
 from filterkit.data.labels import split
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, RowError, UsageError, file_error, one_line
@@ -156,7 +156,7 @@ class PartReader:
             fault = find_misfit(parsed.batch, self.flat)
             if fault is not None:
                 raise broken(self.kind.title, fault, type(self.kind))
-            parsed = parsed._replace(batch=without_stored_zeros(parsed.batch))
+            parsed = parsed._replace(batch=normalize_matrix(parsed.batch))
         return parsed if self.schema is self.flat else parsed._replace(batch=split(parsed.batch, self.schema))
 
 

@@ -28,6 +28,7 @@ from filterkit.counts.record import MERGED as MERGED
 from filterkit.counts.record import SUM_FOR_ALL as SUM_FOR_ALL
 from filterkit.counts.record import SUM_OF_PARTS as SUM_OF_PARTS
 from filterkit.counts.record import Field as Field
+from filterkit.counts.sketches import mix_bits as mix_bits
 from filterkit.counts.statistic import Statistic as Statistic
 from filterkit.counts.summary import Moments as Moments
 from filterkit.counts.summary import Summary as Summary
@@ -42,6 +43,9 @@ from filterkit.counts.thresholds import scoring_bytes as scoring_bytes
 from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.counts.weights import exact_parts as exact_parts
+from filterkit.data.arithmetic import divide_or_zero as divide_or_zero
+from filterkit.data.arithmetic import exponents_of_extremes as exponents_of_extremes
+from filterkit.data.arithmetic import times_log2 as times_log2
 from filterkit.data.arrow import exact_numbers as exact_numbers
 from filterkit.data.arrow_export import to_table as to_table
 from filterkit.data.attributes import Attributes as Attributes
@@ -156,5 +160,7 @@ from filterkit.stages.patterns import Pattern as Pattern
 from filterkit.stages.selective import ChoosingStage as ChoosingStage
 from filterkit.stages.selective import SelectiveStage as SelectiveStage
 from filterkit.stages.shares import share as share
+from filterkit.stages.strata import choose_rows as choose_rows
+from filterkit.stages.strata import read_classes as read_classes
 from filterkit.stages.trust import check_trusted as check_trusted
 from filterkit.temporary import TemporaryFolder as TemporaryFolder

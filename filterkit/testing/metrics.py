@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -40,6 +41,8 @@ def check_scores_are_numbers(stage: Stage) -> None:
         _check_class_sums(metric)
     if metric.best_at_ends:
         _check_best_at_ends(metric)
+    if metric.bound is not None:
+        _check_bound(metric, metric.bound)
     if metric.by_column is not None:
         by_column = metric.by_column
         for seed in (0, 1):
@@ -85,6 +88,22 @@ def _check_best_at_ends(metric: Metric) -> None:
                 raise AssertionError(
                     f"{metric.name}: for tp={tp:g}, pos={pos:g} and neg={neg:g}, the score at fp={fp[at + 1]:g} is "
                     "larger than at lower and at higher fp: leave best_at_ends False"
+                )
+
+
+def _check_bound(metric: Metric, bound: Any) -> None:
+    """No score of counts in ranges is larger than the bound of the ranges."""
+    for pos, neg in _TOTALS:
+        ranges = [[(low, high) for low in parts for high in parts if low <= high] for parts in map(_parts, (pos, neg))]
+        ends = np.array([(*t, *f) for t, f in product(*ranges)]).T
+        found = _called(f"{metric.name}: bound", partial(bound, pos=pos, neg=neg), list(ends))
+        for tp_share, fp_share in product((0.0, 0.5, 1.0), repeat=2):
+            tp = np.minimum(ends[0] + np.rint((ends[1] - ends[0]) * tp_share), ends[1])
+            fp = np.minimum(ends[2] + np.rint((ends[3] - ends[2]) * fp_share), ends[3])
+            for at in np.flatnonzero(~(metric.score(tp, fp, pos, neg) <= found))[:1].tolist():
+                raise AssertionError(
+                    f"{metric.name}: the score of tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g} and neg={neg:g} is larger "
+                    f"than the bound of ranges with these counts, which is {found[at]:g}"
                 )
 
 

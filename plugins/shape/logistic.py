@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from filterkit.plugin import exponents_of_extremes
+
 _STEPS = 50  # Newton's method needs about ten
 _HALVINGS = 30
 
@@ -76,10 +78,9 @@ def _brought_near_one(columns: int, *parts: WeightedRows) -> list[WeightedRows]:
     largest = np.zeros(columns)
     for rows in parts:
         np.maximum.at(largest, rows.column, np.abs(rows.value))
-    extreme = (largest > 1e100) | ((largest < 1e-100) & (largest > 0))
-    if not extreme.any():
+    exponent = exponents_of_extremes(largest)
+    if not exponent.any():
         return list(parts)
-    exponent = np.where(extreme, np.frexp(largest)[1], 0)
     return [rows._replace(value=np.ldexp(rows.value, -exponent[rows.column])) for rows in parts]
 
 

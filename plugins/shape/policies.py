@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit.plugin import ContingencyTable, Fold, State, sum_over_classes
+from filterkit.plugin import ContingencyTable, Fold, State, divide_or_zero, sum_over_classes
 
 if TYPE_CHECKING:
     from .logistic import Losses, WeightedRows
@@ -135,7 +135,7 @@ class _Values:
         unit = np.ones(self._width)
         unit[self.columns[np.abs(values) > 1e280]] = 2.0**-64  # the sum may overflow
         sums = np.bincount(self.columns, rows * (values * unit[self.columns]), self._width)
-        return np.asarray(np.divide(sums, total, out=np.zeros(self._width), where=total > 0)) / unit
+        return divide_or_zero(sums, total) / unit
 
     def total(self, of_rows: np.ndarray) -> np.ndarray:
         """float64 (columns,): the sum over all rows of what is given for a row of each class with each value, float64

@@ -21,8 +21,10 @@ from filterkit.plugin import (
     check_sum,
     check_weights,
     counted_rows,
+    divide_or_zero,
     exact_parts,
     mdl_cuts,
+    times_log2,
 )
 
 from .metrics import symmetrical_uncertainty_of_columns
@@ -341,35 +343,23 @@ def uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     of_missing, both = counts[:-1, ends], counts[-1, ends]
     pairs = total - own[-1] - others[ends] + both  # rows in which both are known
     filled = counts[:-1] + np.outer(own[:-1] / known[0], counts[-1])
-    filled += of_missing[:, column] * _share(others, known[1][column])
-    filled += counts[:-1] * _share(both, pairs)[column]
+    filled += of_missing[:, column] * divide_or_zero(others, known[1][column])
+    filled += counts[:-1] * divide_or_zero(both, pairs)[column]
     filled[:, ends] = 0.0
     apart = np.where(pairs > 0, 0.0, both)  # nothing says how to share these out
-    joint = np.add.reduceat(_times_log(filled).sum(axis=0), starts) + _times_log(apart)
-    rows = _times_log(np.add.reduceat(filled, starts, axis=1)).sum(axis=0) + _times_log(apart)
-    columns = np.add.reduceat(_times_log(filled.sum(axis=0)), starts) + _times_log(apart)
-    entropies = 2 * _times_log(total) - rows - columns
-    gain = _times_log(total) - rows - columns + joint
-    found = _share(2 * gain, entropies)
-    certain = (known[1] <= 0) | (_times_log(total) - np.maximum(rows, columns) <= 1e-12 * _times_log(total))
+    joint = np.add.reduceat(times_log2(filled).sum(axis=0), starts) + times_log2(apart)
+    rows = times_log2(np.add.reduceat(filled, starts, axis=1)).sum(axis=0) + times_log2(apart)
+    columns = np.add.reduceat(times_log2(filled.sum(axis=0)), starts) + times_log2(apart)
+    entropies = 2 * times_log2(total) - rows - columns
+    gain = times_log2(total) - rows - columns + joint
+    found = divide_or_zero(2 * gain, entropies)
+    certain = (known[1] <= 0) | (times_log2(total) - np.maximum(rows, columns) <= 1e-12 * times_log2(total))
     return np.where(certain, 0.0, found)
 
 
 def _single(numbers: np.ndarray) -> np.ndarray:
     """float64 (n,): `numbers`, rounded to single precision."""
     return numbers.astype(np.float32).astype(np.float64)
-
-
-def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """part / whole, 0 where whole is 0."""
-    share = np.zeros(len(part))
-    np.divide(part, whole, out=share, where=whole > 0)
-    return share
-
-
-def _times_log(numbers: Any) -> Any:
-    """n log₂ n, 0 for 0."""
-    return numbers * np.log2(np.where(numbers > 0, numbers, 1.0))
 
 
 class Found(NamedTuple):

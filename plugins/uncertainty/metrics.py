@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit import Metric
-from filterkit.plugin import ContingencyTable, mdl_bins, quantile_bins, sum_over_classes
+from filterkit.plugin import ContingencyTable, divide_or_zero, mdl_bins, quantile_bins, sum_over_classes, times_log2
 
 
 class Bits(NamedTuple):
@@ -26,12 +26,12 @@ class Bits(NamedTuple):
 
     def ratio(self) -> np.ndarray:
         """The gain ratio; 0 where there is one value."""
-        return _share(self.gain, self.values)
+        return divide_or_zero(self.gain, self.values)
 
     def symmetrical(self) -> np.ndarray:
         """The symmetrical uncertainty; 0 where there is one value or one class."""
         certain = (self.values <= 0) | (self.classes <= 0)
-        return np.where(certain, 0.0, _share(2 * self.gain, self.values + self.classes))
+        return np.where(certain, 0.0, divide_or_zero(2 * self.gain, self.values + self.classes))
 
 
 def gain_ratio(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -107,16 +107,8 @@ def _checked(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Bits
     return Bits(*(np.where(bits > 1e-12, bits, 0.0) for bits in (values, classes, values + classes - joint)))
 
 
-def _share(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """numerator / denominator, 0 where the denominator is 0."""
-    quotient = np.zeros(len(numerator))
-    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
-    return quotient
-
-
 def _surprise(shares: np.ndarray) -> np.ndarray:
-    """−p log₂ p, 0 for 0."""
-    return np.asarray(-shares * np.log2(np.where(shares > 0, shares, 1.0)))
+    return -times_log2(shares)
 
 
 METRICS = [

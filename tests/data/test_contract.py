@@ -28,7 +28,7 @@ from filterkit import (
     errors,
 )
 from filterkit.data.batch import empty, same
-from filterkit.data.contract import check_arranged, check_given, check_read, find_misfit
+from filterkit.data.contract import check_arranged, check_given, check_out, check_read, find_misfit
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
 from filterkit.plugin import Csr
@@ -527,6 +527,18 @@ def test_a_schema_that_cannot_be_made_names_the_stage():
     twice = of_rows(output=lambda self, schema: schema.with_more([Attribute("new"), Attribute("new")]))
     with pytest.raises(StageError, match=r"^rows: two attributes are named 'new'$"):
         Chain([twice]).fit(sample("dense-two-classes"))
+
+
+def test_an_x_in_another_order_is_copied_to_c_order_wherever_batches_come_in():
+    schema = Schema("r", [Attribute("a"), Attribute("b")])
+    columns = Batch(schema, np.asfortranarray([[1.0, 2], [3, 4]]))
+    stage = filterkit.chain("shuffle").stages[0]
+    out = check_out(stage, schema, columns, Batch(schema, np.zeros((2, 2))))
+    read = next(check_read(Format("F", (".f",)), iter([columns])))
+    arranged = next(check_arranged(stage, lambda: [columns], schema))
+    for batch in (out, check_given(columns), read, arranged):
+        assert batch.X.flags.c_contiguous
+        assert batch.X.tolist() == [[1, 2], [3, 4]]
 
 
 def test_zeros_that_are_stored_are_dropped_wherever_batches_come_in():

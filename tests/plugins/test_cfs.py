@@ -150,7 +150,7 @@ def test_small_batches_agree_with_the_plain_search(batch):
             kept(batch, "cfs --no-locally-predictive")
 
 
-@pytest.mark.parametrize("load", ["iris", "breast-cancer", "wine", "mixed-sparse"])
+@pytest.mark.parametrize("load", ["breast-cancer", "wine", "mixed-sparse"])
 @pytest.mark.parametrize("stale", [1, 5])
 def test_samples_agree_with_the_plain_search(load, stale):
     batch = sample(load, class_="first" if load == "wine" else None)
@@ -161,7 +161,7 @@ def test_samples_agree_with_the_plain_search(load, stale):
 # ---- memory, blocks and errors ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("memory", [0, 40_000, 1 << 20])
+@pytest.mark.parametrize("memory", [0, 40_000])
 def test_memory_and_blocks_change_nothing(memory, monkeypatch):
     batch = shared("uci/vehicle.arff")
     batch = batch.take(np.arange(0, len(batch), 4))
@@ -237,8 +237,7 @@ def test_more_columns_and_labels_than_can_be_correlated_are_refused():
         kept(batch)
 
 
-SETS = ["uci/credit-g.arff", "uci/diabetes.arff", "uci/sonar.arff", "uci/vehicle.arff", "uci/vowel.arff"]
-SETS += [f"weka/{name}.arff" for name in ("breast-cancer", "labor", "soybean", "vote")]
+SETS = ["uci/credit-g.arff", "uci/vehicle.arff", "weka/labor.arff", "weka/soybean.arff"]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -254,7 +253,6 @@ def test_the_columns_are_those_that_weka_chooses(name, weka39, tmp_path):
 
 NUMERIC_CLASSES = {
     "weka/cpu.with.vendor.arff": "class", "weka/labor.arff": "wage-increase-first-year", "uci/diabetes.arff": "age",
-    "uci/credit-g.arff": "credit_amount", "uci/glass.arff": "RI", "uci/sonar.arff": "attribute_1",
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """The metrics: numbers worked by hand, the plain reference, scipy, and the best over all thresholds."""
 
+import dataclasses
 import math
 from fractions import Fraction
 
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 
 import filterkit
 from filterkit.counts import thresholds
+from filterkit.counts.best_tests import find_best_tests
 from filterkit.counts.table import ContingencyTable
-from filterkit.plugin import Thresholds
+from filterkit.plugin import Thresholds, score_columns
 from filterkit.plugin.registry import registry
 
 METRICS = {name: metric for name, metric in registry().metrics.items() if metric.by_table is None}
@@ -126,6 +128,58 @@ def test_fisher_and_bbs_can_score_large_counts():
     assert got[[0, 3]].tolist() == pytest.approx([-math.log(p[0]), -math.log(p[3])], rel=1e-8)
     assert got[2] > got[1] > 700  # far below what a float holds as p
     assert (np.diff(score("bbs", [20, 40, 60], [400, 400, 400], 2000, 40_000)) > 0).all()
+
+
+BOUNDED = [metric for metric in METRICS.values() if metric.bound]
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_no_score_is_above_its_bound(data):
+    pos, neg = (data.draw(st.one_of(st.integers(1, 40), st.integers(1, 10**6))) for _ in range(2))
+    tp, fp = (sorted(data.draw(st.tuples(*[st.integers(0, most)] * 3))) for most in (pos, neg))
+    if data.draw(st.booleans()):
+        tp, pos = [t / 8 for t in tp], pos / 8  # weights that are not whole
+    ends = [np.array([float(end)]) for end in (tp[0], tp[2], fp[0], fp[2])]
+    for metric in BOUNDED:
+        scores = score(metric.name, np.repeat(tp, 3), fp * 3, pos, neg)
+        assert metric.bound(*ends, float(pos), float(neg)) >= scores.max(), metric.name
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=40)
+def test_columns_score_the_same_whether_tests_are_left_out_by_bounds_or_not(data):
+    size = data.draw(st.integers(2, 60))
+    numbers = [data.draw(st.lists(st.integers(-9, 30), min_size=size, max_size=size)) for _ in range(3)]
+    y = np.arange(size) % data.draw(st.integers(2, 4)) > 0
+    weights = data.draw(st.sampled_from([None, np.arange(size) % 3 + 1.0, np.arange(size) % 3 + 0.25]))
+    rows = make(np.array(numbers).T, y.astype(int), weights=weights)
+    found = Thresholds(ContingencyTable.of(rows, np.arange(3), True, "test"))
+    few, blocks = thresholds._FEW, thresholds._BLOCKS
+    thresholds._FEW, thresholds._BLOCKS = 0, (8, 2)
+    try:
+        for metric in BOUNDED:
+            plain = score_columns(found, dataclasses.replace(metric, bound=None))
+            assert score_columns(found, metric).tolist() == plain.tolist()
+            best, due = (find_best_tests(found, m) for m in (metric, dataclasses.replace(metric, bound=None)))
+            assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(best, due, strict=True))
+    finally:
+        thresholds._FEW, thresholds._BLOCKS = few, blocks
+
+
+@pytest.mark.parametrize("name", ["bbs", "fisher"])
+def test_bounds_leave_out_nearly_all_tests_of_many_distinct_numbers(name):
+    random = np.random.default_rng(1)
+    y = random.integers(0, 2, 20_000)
+    rows = make(random.normal(size=(20_000, 2)) + y[:, None] * [0, 0.5], y)
+    found = Thresholds(ContingencyTable.of(rows, np.arange(2), True, "test"))
+    sizes = []
+    counted = dataclasses.replace(
+        METRICS[name], score=lambda tp, fp, pos, neg: sizes.append(len(tp)) or METRICS[name].score(tp, fp, pos, neg)
+    )
+    plain = score_columns(found, dataclasses.replace(METRICS[name], bound=None))
+    assert score_columns(found, counted).tolist() == plain.tolist()
+    assert sum(sizes) < 0.1 * len(found.column)
 
 
 def test_metrics_agree_with_scipy():

@@ -1,0 +1,31 @@
+"""Arithmetic with arrays where plain formulas divide by zero, take its logarithm, or overflow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def divide_or_zero(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Divide arrays of one shape; 0 where the denominator is not positive."""
+    return np.asarray(np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0))
+
+
+def times_log2(numbers: Any) -> np.ndarray:
+    """Return n log₂ n for each of `numbers`, a float64 array or a number; 0 for 0."""
+    return np.asarray(numbers * np.log2(np.where(numbers > 0, numbers, 1.0)))
+
+
+def exponents_of_extremes(largest: np.ndarray, digits: int = 100) -> np.ndarray:
+    """Return the exponent of the power of two that divides each number to below 1, if it is very large or small.
+
+    Dividing by it is exact, and afterwards squares neither overflow nor underflow.
+
+    Parameters
+    ----------
+    largest : float64 (n,), absolute values.
+    digits : numbers from 10**-digits to 10**digits, and 0, have the exponent 0.
+    """
+    extreme = (largest > 10.0**digits) | ((largest < 10.0**-digits) & (largest > 0))
+    return np.where(extreme, np.frexp(largest)[1], 0)

@@ -1,0 +1,34 @@
+"""Choose training rows class by class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit.data.batch import Batch
+from filterkit.stages.base import Rows
+
+
+def read_classes(rows: Rows) -> np.ndarray:
+    """Read the class of each row: int32 (rows,), -1 where it is missing; 0 for all without a nominal class."""
+    return np.concatenate([np.empty(0, np.int32), *rows.map(_list_classes)])
+
+
+def _list_classes(batch: Batch) -> np.ndarray:
+    target = batch.schema.class_attribute
+    nominal = target is not None and target.kind == "nominal"
+    return batch.y if nominal and batch.y is not None else np.zeros(len(batch), np.int32)
+
+
+def choose_rows(strata: np.ndarray, most: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Choose the first rows of each stratum in an order, and return their numbers, ascending: int64 (chosen,).
+
+    Parameters
+    ----------
+    strata : int (rows,), the stratum of each row, from 0.
+    most : int64 (strata,), how many rows to choose of each, at most.
+    order : int64 (rows,), all row numbers, for example a random permutation.
+    """
+    counts = np.bincount(strata, minlength=len(most))
+    by_stratum = order[np.argsort(strata[order], kind="stable")]
+    rank = np.arange(len(strata)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(by_stratum[rank < np.repeat(most, counts)])
