@@ -15,7 +15,7 @@ import pytest
 from command import quick, run_anew
 
 from filterkit import Attribute
-from filterkit.cli import completion
+from filterkit.cli.shell import completion
 from filterkit.cli.shell.shells import split
 from filterkit.formats.base import FileFormat, Opening, Table
 

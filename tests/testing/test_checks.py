@@ -656,7 +656,8 @@ METRICS = [
         "by_column of the metric depends on the other features",
     ),
     (
-        Metric("broken", lambda tp, fp, pos, neg: tp, bound=lambda t, tp, f, fp, pos, neg: t + 0),
+        lambda tp, fp, pos, neg: tp,
+        {"bound": lambda t, tp, f, fp, pos, neg: t + 0},
         r"the score of tp=1, fp=0, pos=1 and neg=1 is larger than the bound of ranges with these counts, which is 0",
     ),
 ]
