@@ -18,7 +18,7 @@ from filterkit.evaluation.comparison import paired
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import Journal
 from filterkit.evaluation.results import Results
-from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import registry
 
@@ -108,7 +108,7 @@ def compare(
     """
     for path in plugins:
         registry().add_file(path)
-    plan = Design(tuple(named_chain(text) for text in chains), **design)
+    plan = Design(tuple(parse_named_chain(text) for text in chains), **design)
     journal = None
     if given.journals:
         os.makedirs(given.journals, exist_ok=True)

@@ -67,7 +67,7 @@ def _normal_quantile(rates: np.ndarray) -> np.ndarray:
 
 
 def chi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Chi-squared statistic of the column and the class, without continuity correction.
+    """Compute the chi-squared statistic of the column and the class, without continuity correction.
 
     A nominal column is scored by all its values at once, as by ``chisquared``; with ``--alpha``, by the best of them.
     """
@@ -83,7 +83,7 @@ def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     totals : float64 (classes,), the weight of all rows of each class.
     """
     rows = sum_over_classes(counts)
-    return divide_or_zero(_squared_deviations(counts, totals), rows * (_sum(totals) - rows))
+    return divide_or_zero(_squared_deviations(counts, totals), rows * (_sum_weights(totals) - rows))
 
 
 def chi_squared(table: ContingencyTable) -> np.ndarray:
@@ -94,7 +94,9 @@ def chi_squared(table: ContingencyTable) -> np.ndarray:
     """
     bins = mdl_bins(table)
     counts = bins.counts_with_missing
-    of_cells = divide_or_zero(_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum(bins.totals))
+    of_cells = divide_or_zero(
+        _squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum_weights(bins.totals)
+    )
     found = np.bincount(bins.column_of_cell, of_cells, len(bins))
     return found.astype(np.float64, copy=False)  # bincount gives integers for no cells
 
@@ -105,7 +107,7 @@ def _squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     Each deviation is a difference of two products of counts, which loses fewer digits than that of a count and the
     expected one.
     """
-    rows, every = sum_over_classes(counts), _sum(totals)
+    rows, every = sum_over_classes(counts), _sum_weights(totals)
     found = np.zeros(len(counts))
     for count, total in zip(counts.T, totals.tolist()):
         others = rows - count
@@ -114,8 +116,8 @@ def _squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     return found
 
 
-def _sum(totals: np.ndarray) -> float:
-    """The weight of all rows, added up as `sum_over_classes` does, so that no count can be larger."""
+def _sum_weights(totals: np.ndarray) -> float:
+    """Return the weight of all rows, added up as `sum_over_classes` does, so that no count can be larger."""
     return float(sum_over_classes(totals[None])[0])
 
 
@@ -174,7 +176,7 @@ def information_gain(table: ContingencyTable) -> np.ndarray:
     bins = mdl_bins(table)
     bits = _entropy(bins.totals[None]) - np.bincount(bins.column_of_cell, _entropy(bins.counts_with_missing), len(bins))
     known = np.diff(bins.indptr) > 0
-    return np.where(known, np.maximum(bits / max(_sum(bins.totals), 1e-300), 0.0), 0.0)
+    return np.where(known, np.maximum(bits / max(_sum_weights(bins.totals), 1e-300), 0.0), 0.0)
 
 
 def _ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:

@@ -114,7 +114,7 @@ class Nearest:
         return {**state, "data": self._X.data, "indices": self._X.indices, "indptr": self._X.indptr}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """See `FittedLearner.describe`: the rows themselves are not shown."""
+        """Implement `FittedLearner.describe`: return one table, which holds only the number of training rows."""
         return [make_learned_table("", ["training rows"], {"value": [f"{len(self._truth):,}"]})]
 
     def scores(self, X: Any) -> np.ndarray:

@@ -178,12 +178,12 @@ def _number(token: Token, position: int, layout: Layout, odd: Odd) -> float:
             odd.too_large.append((position, text, token.line))
         return float(number)
     if codes is None or odd.unseen is None:
-        raise _bad_value(token, layout.schema.attributes[position])
+        raise _make_value_error(token, layout.schema.attributes[position])
     odd.unseen.append((position, text, token.line))
     return math.nan
 
 
-def _bad_value(token: Token, attribute: Attribute) -> ArffError:
+def _make_value_error(token: Token, attribute: Attribute) -> ArffError:
     if attribute.kind == "numeric":
         message = f"{quoted(token.text)} is not a number"
         if token.text.lower() in ("na", "nan", "null", "none", "n/a", ""):

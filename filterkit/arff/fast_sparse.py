@@ -170,7 +170,7 @@ def _words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[st
         stops = line_ends[np.searchsorted(line_ends, starts)]
     bounds = np.empty(2 * len(chosen) + 1, np.int32 if len(pairs.text) < 1 << 31 else np.int64)
     bounds[:-1:2], bounds[1::2], bounds[-1] = starts, stops, stops[-1]
-    words = arrow.take(arrow.strings_at(bounds, pairs.text), np.arange(0, 2 * len(chosen), 2))
+    words = arrow.take(arrow.make_string_array(bounds, pairs.text), np.arange(0, 2 * len(chosen), 2))
     encoded = arrow.dictionary(words)
     return encoded.dictionary.to_pylist(), arrow.plain_values(encoded.indices)
 

@@ -318,7 +318,7 @@ def _attribute(tokens: _Tokens, depth: int) -> Attribute:
         word = "string" if word == "string" else "numeric"
         return Attribute(name, word, weight=_weight(tokens.rest_of_line(), name))
     if word == "date":
-        return _date(tokens.rest_of_line(), kind.line, name)
+        return _parse_date(tokens.rest_of_line(), kind.line, name)
     if word == "relational":
         if depth == DEEPEST:
             raise kind.error(f"relational attributes are nested more than {DEEPEST} deep", name)
@@ -350,8 +350,8 @@ def _nominal_values(tokens: _Tokens, name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _date(rest: list[Token], line: int, name: str) -> Attribute:
-    """The date that a line declares with the first tokens of its `rest` after the type."""
+def _parse_date(rest: list[Token], line: int, name: str) -> Attribute:
+    """Parse the date attribute that a line declares; `rest` are its tokens after the type."""
     pattern = DEFAULT_DATE_FORMAT
     if rest and rest[0].kind == CLOSE:
         raise ArffError(f"expected a date format, found {rest[0].describe()}", line=line, attribute=name)

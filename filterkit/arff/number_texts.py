@@ -81,7 +81,7 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     rows = np.zeros(len(X) + 1, np.int32)
     rows[1:-1] = bounds[1:-1:2][kinds == _ROW_END]
     rows[-1] = bounds[-1]
-    return arrow.strings_at(rows, pieces.buffers()[2])
+    return arrow.make_string_array(rows, pieces.buffers()[2])
 
 
 def _json(values: np.ndarray) -> np.ndarray:
@@ -117,7 +117,7 @@ def _split(text: np.ndarray) -> Any:
     blanked[0] = _BLANK
     bounds = np.zeros(len(commas) + 2, np.int32)
     bounds[1:-1], bounds[-1] = commas, len(blanked)
-    return arrow.strings_at(bounds, blanked)
+    return arrow.make_string_array(bounds, blanked)
 
 
 def _find_points(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -160,4 +160,6 @@ def _replace_words(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
     replaced = np.arange(len(bounds) - 1) % 2 == 1
     which = np.zeros(len(cuts), np.int32)
     which[kinds == _NULL] = np.arange(1, len(words) + 1)
-    return arrow.replace(arrow.strings_at(bounds, text), replaced, arrow.take(arrow.strings(["", *words]), which))
+    return arrow.replace(
+        arrow.make_string_array(bounds, text), replaced, arrow.take(arrow.strings(["", *words]), which)
+    )

@@ -32,7 +32,7 @@ def pair_rows(
     texts, codes = distinct_texts(X.data, precision, "nan")
     buffer = bytes(arrow.text_of(texts)).translate(_COLON)
     bounds = arrow.bounds(texts)
-    texts = arrow.strings_at(np.ascontiguousarray(bounds - bounds[0]), buffer)
+    texts = arrow.make_string_array(np.ascontiguousarray(bounds - bounds[0]), buffer)
     is_used = np.bincount(X.indices, minlength=X.columns) > 0
     used, column = np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[X.indices]
     indices = arrow.join(" ", row_texts(names[used].astype(np.float64)[:, None]))

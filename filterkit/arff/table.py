@@ -18,7 +18,7 @@ from filterkit.data.schema import Schema
 from filterkit.errors import ArffError, FilterkitError, quoted
 from filterkit.files.lines import Block, count_lines, cut, read_to_line_end
 from filterkit.files.source import Source
-from filterkit.files.stretches import seen
+from filterkit.files.stretches import open_shared_file
 from filterkit.formats.base import Files, Opening, Parsed
 from filterkit.formats.notes import Note
 from filterkit.formats.row_counts import FileRows, find_stated_rows
@@ -151,7 +151,7 @@ class FurtherFiles:
 
         `elsewhere` is that of `Files`.
         """
-        with closing((seen if elsewhere else Source)(path, self.opening.encoding, name)) as source:
+        with closing((open_shared_file if elsewhere else Source)(path, self.opening.encoding, name)) as source:
             source.mark()
             text = _read_all(source, b"", self.block_size)
             begin = len(self.head)

@@ -167,8 +167,8 @@ class Counting(NamedTuple):
         """Make the counting that fitting a stage needs."""
         return cls(stage.learns_from, stage.needs_class, stage.name)
 
-    def serves(self, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
-        """Return whether a later stage can learn from it, once it is pushed through the stages before.
+    def can_fit(self, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
+        """Return whether `stage` can learn from this statistic once it is pushed through the stages before `stage`.
 
         `n_unlabelled` rows have no class, and `n_weighted` another weight than 1.
         """
@@ -180,7 +180,7 @@ class Counting(NamedTuple):
         return same_rows and not n_weighted and not stage.needs_class and stage.learns_from.from_tables
 
     def view_table(self, stage: ColumnStage, statistic: Statistic) -> Statistic:
-        """Return the statistic that a later stage learns from, made of one that `serves` it."""
+        """Return the statistic that a later stage learns from, made of one that `can_fit` it."""
         if not isinstance(statistic, ContingencyTable):
             return statistic
         table = statistic.without_classes() if self.supervised and not stage.needs_class else statistic
@@ -230,7 +230,7 @@ class Strip:
         return Query(self._rows, partial(_take, self._count, self.counting.supervised), self._add)
 
     def _add(self, taken: tuple[Any, np.ndarray]) -> None:
-        """Add what `_take` returns of the next batch; merge what waits if it is much."""
+        """Append the statistic that `_take` computed of a batch; merge the waiting ones if they are many or large."""
         statistic, counts = taken
         self._counts += counts
         self._waiting.append(statistic)
@@ -280,7 +280,7 @@ class Strip:
         memory.
         """
         pushed = copy(self)
-        if following is not None and self.counting.serves(following, *self._counts[2:]):
+        if following is not None and self.counting.can_fit(following, *self._counts[2:]):
             push = self._engine.keep(partial(_push, fitted, self._budget))
             (pushed._merged,) = map_checked(self._engine, push, [self._merged])
         self.release()

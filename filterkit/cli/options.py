@@ -256,8 +256,8 @@ class Options(InputOptions, FitOptions, JsonOptions):
     debug: bool = declare_debug()
 
 
-def engine_of(known: Registry, text: str | None, jobs: int | None) -> Engine:
-    """Make the engine that ``--engine`` and ``--jobs`` ask for.
+def open_engine(known: Registry, text: str | None, jobs: int | None) -> Engine:
+    """Make the engine that ``--engine`` and ``--jobs`` choose.
 
     Raises
     ------

@@ -63,7 +63,7 @@ def outputs_in_parts(job: Job) -> dict[str, OutputParts]:
             work: Work = {
                 "version": __version__,
                 "command": shell_line(command_for(job, source, output, later)),
-                "input": _digest_of_inputs(job, source),
+                "input": _hash_inputs(job, source),
                 "part size": job.part_size,
             }
             parts.check(work)
@@ -71,7 +71,7 @@ def outputs_in_parts(job: Job) -> dict[str, OutputParts]:
     return found
 
 
-def nothing_missing(job: Job, found: dict[str, OutputParts]) -> bool:
+def all_parts_exist(job: Job, found: dict[str, OutputParts]) -> bool:
     """Whether the job has nothing to do, because all parts of all its outputs are there; says so then."""
     others = job.options.save is not None or job.options.rejects is not None or job.goals_of_stages
     if others or len(found) < len(job.goals_of_rows) or not all(each.parts.is_complete for each in found.values()):
@@ -81,16 +81,16 @@ def nothing_missing(job: Job, found: dict[str, OutputParts]) -> bool:
     return True
 
 
-def _digest_of_inputs(job: Job, source: str) -> str:
-    """A digest of all files that decide the rows of an output made of `source`."""
+def _hash_inputs(job: Job, source: str) -> str:
+    """Hash all files that decide the rows of an output made of `source`, such as a saved chain and plugins."""
     options = job.options
     others = [options.load, options.chain, options.labels, *options.plugins]
     files = [path for path in others if path is not None and os.path.isfile(path)]
     return digest_of_files(dict.fromkeys([job.path, source, *files]))
 
 
-def digest_of_chain(fitted: FittedChain) -> str | None:
-    """A digest of what a chain has learned; None if it cannot be saved."""
+def hash_chain(fitted: FittedChain) -> str | None:
+    """Hash what a chain has learned; return None if it cannot be saved."""
     from filterkit.chains import saved
 
     try:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Rows
 from filterkit.cli.inputs import Work, check_input_options, check_used, open_input, training_rows
-from filterkit.cli.options import Options, engine_of
+from filterkit.cli.options import Options, open_engine
 from filterkit.cli.places import Goal, check_goals, check_sources
 from filterkit.data.alignment import Alignment
 from filterkit.data.schema import Schema
@@ -124,7 +124,7 @@ def resolve(path: str, words: list[str], options: Options, known: Registry) -> J
             raise UsageError("stages cannot be combined with --chain")
         stages = read_stages(options.chain, known, options.seed, known.defaults)
     formats = Formats(known.formats, options.from_, options.to)
-    return Job(path, stages, options, formats, engine_of(known, options.engine, options.jobs))
+    return Job(path, stages, options, formats, open_engine(known, options.engine, options.jobs))
 
 
 def make_plan(job: Job, opened: ExitStack) -> Plan:

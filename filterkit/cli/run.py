@@ -60,10 +60,10 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
         plan = make_plan(job, opened)
         in_parts = {}
         if job.part_size is not None:
-            from filterkit.cli.parts import nothing_missing, outputs_in_parts
+            from filterkit.cli.parts import all_parts_exist, outputs_in_parts
 
             in_parts = outputs_in_parts(job)
-            if nothing_missing(job, in_parts):
+            if all_parts_exist(job, in_parts):
                 return
         times = StageTimes()
         if plan.training is not None:

@@ -81,10 +81,10 @@ class ChainWriter:
 
     def _write_parts(self, form: Form, rows: Any, given: OutputParts) -> int:
         """Write the parts that are missing; those who make the rows of a part write it, too."""
-        from filterkit.cli.parts import digest_of_chain
+        from filterkit.cli.parts import hash_chain
         from filterkit.formats.parts import write_parts
 
-        parts, work = given.parts, given.work | {"chain": digest_of_chain(self._fitted)}
+        parts, work = given.parts, given.work | {"chain": hash_chain(self._fitted)}
         parts.check(work)
         done = {} if given.again else dict(parts.done)
         if parts.is_complete and not given.again:

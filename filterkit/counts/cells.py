@@ -31,7 +31,7 @@ def count_cells(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np
     StageError : a value is infinite.
     """
     y, weights, classes = rows.y, rows.parts, rows.classes
-    column, value, row = finite_entries(rows, columns, reader)
+    column, value, row = find_finite_entries(rows, columns, reader)
     absent = np.isnan(value)
     missing = _weigh_missing(rows, column[absent], row[absent], len(columns))
     if absent.any():
@@ -59,7 +59,9 @@ def _weigh_missing(rows: CountedRows, column: np.ndarray, row: np.ndarray, colum
     return rows.sum_by(at, row, columns * rows.classes).reshape(shape)
 
 
-def finite_entries(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def find_finite_entries(
+    rows: CountedRows, columns: np.ndarray, reader: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find entries as `find_entries` does; raise a `StageError` in the name of `reader` if a value is infinite."""
     column, value, row = find_entries(rows.batch, columns)
     for at in np.flatnonzero(np.isinf(value))[:1]:

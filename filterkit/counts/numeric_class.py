@@ -43,7 +43,7 @@ class NumericClass(NamedTuple):
         return NumericClass(np.unique(cuts), 2 * (low / 2 + half * mean), half * (2 * deviation))
 
     def count_rows(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:
-        """Count some columns of one batch; see `ContingencyTable.of`."""
+        """Count rows by value and by bin of the class, and add the sums of the class: a table of `BINS` + 1 classes."""
         rows = select_counted_rows(batch, True, reader)
         y = np.asarray(rows.batch.y)
         numbers = (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from filterkit.counts.cells import find_entries, finite_entries, make_infinite_error
+from filterkit.counts.cells import find_entries, find_finite_entries, make_infinite_error
 from filterkit.counts.exact_sums import (
     BITS,
     MOST_DIGITS,
@@ -239,7 +239,7 @@ class Moments(Summary):
         return choose_exponent(np.where(np.isinf(self.low), 0.0, np.maximum(np.abs(self.low), np.abs(self.high))))
 
     def _set_sums(self, digits: np.ndarray, exponent: np.ndarray, weight_exponent: int) -> Self:
-        """Set `sums` and `squares` from their digits, float64 (2, digits, k), and return self."""
+        """Set `sums` and `squares` from digits, float64 (2, digits, k), and exponents of `ExactSums`; return self."""
         self.sums, self.squares = (
             ExactSums(power, exponent, weight_exponent, each) for power, each in enumerate(digits, 1)
         )
@@ -338,7 +338,7 @@ def _sum_by_column(rows: CountedRows, flags: np.ndarray) -> np.ndarray:
 
 def _scan_sparse(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
     """Do as `_scan_dense` with the rows of a sparse batch; zeros do not count for `low` and `high`."""
-    column, value, row = finite_entries(rows, columns, reader)
+    column, value, row = find_finite_entries(rows, columns, reader)
     absent = np.isnan(value)
     missing = rows.sum_by(column[absent], row[absent], len(columns))
     if absent.any():

@@ -162,7 +162,7 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def zeros(self) -> np.ndarray:
-        """float64 (k, classes): the weight of the rows whose value is zero, unless zeros have a cell."""
+        """Return the weight of the zeros of each column by class, float64 (k, classes); 0 where zeros have a cell."""
         return collapse_parts(self._zero_parts[:, self._classes])
 
     @cached_property
@@ -173,9 +173,9 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def zero_rows(self) -> np.ndarray:
-        """float64 (k,): the weight of the rows of any class whose value is zero, unless zeros have a cell."""
+        """Return the weight of the rows whose value is zero, of any class, float64 (k,); 0 where zeros have a cell."""
         if isinstance(self.cell_parts, SparseParts):
-            return collapse_parts(self._zero_rows)
+            return collapse_parts(self._zero_row_parts)
         return sum_over_classes(self.zeros)
 
     @cached_property
@@ -195,8 +195,8 @@ class ContingencyTable(Statistic):
         return sum_over_classes(self.missing)
 
     @property
-    def _zero_rows(self) -> np.ndarray:
-        """float64 (k, parts): the weights of `zero_rows` in parts."""
+    def _zero_row_parts(self) -> np.ndarray:
+        """Return `zero_rows` as parts that sum to it exactly, float64 (k, parts); see `weights.exact_parts`."""
         table = self.without_classes()
         return np.asarray(table._zero_parts[:, 0])
 
@@ -204,7 +204,7 @@ class ContingencyTable(Statistic):
     def zero_occurs(self) -> np.ndarray:
         """bool (k,): whether a row has the value zero; False if zeros have a cell, as in a table of `with_zeros`."""
         if isinstance(self.cell_parts, SparseParts):
-            return np.asarray(self._zero_rows.any(axis=1))
+            return np.asarray(self._zero_row_parts.any(axis=1))
         return np.asarray(self._zero_parts.any(axis=(1, 2)))
 
     @cached_property

@@ -102,7 +102,7 @@ def strings(words: Sequence[str | None]) -> Any:
     return pa.Array.from_buffers(pa.string(), len(sizes), buffers)
 
 
-def strings_at(offsets: np.ndarray, text: Any) -> Any:
+def make_string_array(offsets: np.ndarray, text: Any) -> Any:
     """An Arrow array of strings in a buffer of UTF-8 text, between each two consecutive `offsets`; no copy.
 
     The strings are large ones if the offsets are int64 instead of int32.
@@ -192,7 +192,7 @@ def _valid(missing: np.ndarray | None) -> Any:
 
 
 def text_of(array: Any) -> memoryview:
-    """The bytes of all strings of an Arrow array, concatenated, without a copy."""
+    """Return the bytes of all strings of an Arrow array, concatenated, without a copy."""
     offsets = bounds(array)
     return memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])]
 

@@ -68,7 +68,7 @@ class _Coded(Generic[T]):
 
     @staticmethod
     def concatenate(parts: Sequence[_Coded[T]], counts: Sequence[int]) -> _Coded[T]:
-        """All values of parts that have so many each."""
+        """Concatenate parts: merge their distinct values, and recode each; `counts` holds the length of each part."""
         known: dict[T, int] = {}
         new = [np.array([known.setdefault(value, len(known)) for value in part.distinct], np.int32) for part in parts]
         if len(known) == 1:

@@ -46,7 +46,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def of_pieces(characters: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Texts:
-        """The texts in uint8 `characters` from each of int `begins` up to that of `ends`; in order, without overlap."""
+        """Make the texts of uint8 `characters` from each of int `begins` to that of `ends`; sorted, without overlap."""
         step = np.zeros(len(characters) + 1, np.int8)
         step[begins] = 1
         step[ends] -= 1
@@ -198,7 +198,7 @@ class Texts(Sequence[str]):
         """The texts as an Arrow array, without a copy."""
         from filterkit.data import arrow
 
-        return arrow.strings_at(self.bounds, self.characters)
+        return arrow.make_string_array(self.bounds, self.characters)
 
 
 class TextSet(Set[str]):

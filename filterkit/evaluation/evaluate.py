@@ -20,7 +20,7 @@ from filterkit.evaluation.measures import MEASURES
 from filterkit.evaluation.own_folds import OwnFold, OwnFolds
 from filterkit.evaluation.report_page import report_page
 from filterkit.evaluation.results import Results
-from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
 from filterkit.plugin.engines import engine_on
 from filterkit.plugin.registry import registry
 from filterkit.progress import FoldProgress, in_notebook
@@ -100,7 +100,7 @@ def evaluate(
     if isinstance(chains, (str, Chain)):
         chains = [chains]
     named = chains if isinstance(chains, Mapping) else {str(chain): chain for chain in chains}
-    texts = tuple((name, named_chain(str(chain))[1]) for name, chain in named.items())
+    texts = tuple((name, parse_named_chain(str(chain))[1]) for name, chain in named.items())
     own, n_folds = None, 10
     if isinstance(folds, (int, np.integer)) or not isinstance(folds, Iterable):
         if int(folds) != folds:

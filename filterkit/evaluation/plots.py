@@ -188,8 +188,8 @@ def _unevenness(places: np.ndarray) -> float:
     return float(apart.std() / apart.mean())
 
 
-def _near_best(results: Results, measures: list[str]) -> Sheet:
-    """A panel for each measure: how often methods are near the best (Forman 2003, Figures 9 and 10).
+def _plot_near_best(results: Results, measures: list[str]) -> Sheet:
+    """Plot for each measure how often methods are near the best (Forman 2003, Figures 9 and 10).
 
     It shows the share of tasks on which each method, and the best pair of methods, is within a tolerance of the best.
     """
@@ -368,7 +368,7 @@ def _clouds(results: Results, _: list[str], of_residuals: bool) -> Sheet:
 
 
 _FIGURES: dict[str, Callable[[Results, list[str]], Sheet]] = {
-    **{"curves": _curves, "ranks": _ranks, "near-best": _near_best, "confusion": _confusion},
+    **{"curves": _curves, "ranks": _ranks, "near-best": _plot_near_best, "confusion": _confusion},
     **{"predicted": partial(_clouds, of_residuals=False), "residuals": partial(_clouds, of_residuals=True)},
 }
 FIGURES = tuple(_FIGURES)

@@ -122,7 +122,7 @@ def _ranks(results: Results, measure: str, share: int) -> dict[str, Any] | None:
 def _tests(results: Results, measure: str, share: int) -> list[list[Any]]:
     """First and second chain, the second minus the first, and p, adjusted, of each tested pair."""
     pairs = pairs_to_test(len(results.chains))
-    found = [results.paired(measure, second, first, share) for first, second in pairs]
+    found = [results.compare_pair(measure, second, first, share) for first, second in pairs]
     adjusted = holm(np.array([p for _, p in found])).tolist()
     return [[*pair, difference, p] for pair, (difference, _), p in zip(pairs, found, adjusted)]
 

@@ -127,8 +127,8 @@ class Results:
         """Whether the units are tasks; otherwise they are the folds of the only one."""
         return len(self.tasks) > 1
 
-    def paired(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
-        """The mean of chain `one` minus that of chain `other` over the units, and the p-value of a test.
+    def compare_pair(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
+        """Return the mean of chain `one` minus chain `other` over the units at a share, and the p-value of a test.
 
         The test is Wilcoxon's over tasks, and otherwise the t-test over folds that Nadeau and Bengio corrected. Results
         on different splits are not paired.

@@ -95,10 +95,10 @@ class Result(NamedTuple):
         return OF_NUMBERS[0] in self.values
 
 
-def named_chain(
+def parse_named_chain(
     text: str, known: Registry | None = None, seed: int | None = None, with_defaults: bool = False
 ) -> tuple[str, str]:
-    """The name and the text of a chain.
+    """Parse the name and the stages of a chain.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def named_chain(
     return name, str(chain)
 
 
-def known_rows(data: Batch) -> Batch:
+def take_labelled_rows(data: Batch) -> Batch:
     """The rows whose class or labels are known.
 
     Raises
@@ -239,7 +239,7 @@ class Evaluator:
         self._sizes: dict[tuple[str, str], int] = {}
         for name, rows in self.data:
             try:
-                known = known_rows(rows)
+                known = take_labelled_rows(rows)
                 if design.choose is not None:
                     check_measure("--choose", design.choose, known.schema.has_numeric_target)
                 self._add(name, known, None if own is None else own.only(rows.class_known))
@@ -256,7 +256,7 @@ class Evaluator:
         """Add the tasks of a data set, whose folds may be its own."""
         design, groups, tested = self.design, None, 0
         if self.test is not None:
-            test = known_rows(self.test)
+            test = take_labelled_rows(self.test)
             tested = len(test)
             if not tested:
                 raise FilterkitError("the class of no row to test on is known")

@@ -95,7 +95,7 @@ class _Branch(NamedTuple):
     seconds: float
 
     def grow(self, stages: Sequence[Sequence[Stage]], numbers: Sequence[int]) -> _Branch:
-        """Fit the stages that follow in all of some chains of this branch; all stages, if it is one chain.
+        """Fit the stages that the chains `numbers` share next, or all of a single chain; return the longer branch.
 
         `stages` holds those of every chain.
         """

@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.chains.queries import Passes, Query
 from filterkit.chains.rows import Rows
-from filterkit.counts.cells import finite_entries
+from filterkit.counts.cells import find_finite_entries
 from filterkit.counts.record import SUM_OF_PARTS, Record, RecordMerger
 from filterkit.counts.weights import add_parts, select_counted_rows, sum_parts
 from filterkit.data.batch import Batch
@@ -180,7 +180,7 @@ class _Bins:
     def count(self, batch: Batch) -> BinCounts:
         """Count the values of one batch; raise a `StageError` if one is infinite or a weight cannot be counted."""
         rows = select_counted_rows(batch, self._supervised, READER)
-        column, value, row = finite_entries(rows, np.arange(len(self._nominal)), READER)
+        column, value, row = find_finite_entries(rows, np.arange(len(self._nominal)), READER)
         at = np.full(len(value), _BINS)
         present = np.flatnonzero(~np.isnan(value))
         at[present] = self._find_bins(column[present], value[present])

@@ -54,7 +54,7 @@ class Stretch(NamedTuple):
         """
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
-        with closing(seen(self.path, "utf-8", self.name)) as source:
+        with closing(open_shared_file(self.path, "utf-8", self.name)) as source:
             text = source.stored(begin, min(self.end + _MORE, self.size))
             if len(text) < self.end - begin or source.length() != self.size:
                 raise FilterkitError(f"{self.name}: it changed while it was read")
@@ -73,8 +73,8 @@ class Stretch(NamedTuple):
         return text.find(self.newline, start) + 1 or len(text) if self.newline else first_line(text, start)
 
 
-def seen(path: str, encoding: str, name: str) -> Source:
-    """A file that another process has seen, perhaps on another machine.
+def open_shared_file(path: str, encoding: str, name: str) -> Source:
+    """Open a file that another process has opened at this path, perhaps on another machine.
 
     Raises
     ------

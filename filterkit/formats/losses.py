@@ -153,7 +153,7 @@ class Losses:
         self._lost = []
 
     def note(self, weighted: bool, used: np.ndarray | None) -> list[int]:
-        """Take down whether some rows have weights, and which labels; the numbers of labels that none before had."""
+        """Warn once if rows have weights that get lost; note the labels `used`, and return the indices of new ones."""
         if weighted and self._advice is not None:
             advice = f"; {self._advice}" if self._advice else ""
             say(f"filterkit: warning: the weights of rows are not written{advice}")

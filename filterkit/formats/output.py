@@ -129,8 +129,7 @@ class RowWriter:
 def _convert(
     flat: Schema, convert: Callable[[Batch], Any], keep: bool, labels: RowLosses | None, batch: Batch
 ) -> tuple[int, Any, Batch | None, bool, Any]:
-    """Return the number of rows in a batch, what a format makes of them, the batch itself if it is to be kept, whether
-    rows have weights, and which labels they have if that is asked."""
+    """Convert a batch to a piece: return n_rows, piece, batch if `keep` else None, has_weights, and used labels."""
     joined = join(batch, flat) if batch.schema.labels else batch
     piece = convert(joined)
     return (

@@ -239,7 +239,7 @@ class Reader:
         with closing(map_checked(engine, read_part, self._make_items(parts, done, notes))) as found:
             for read in self._locate_errors(found):
                 start = self.rows
-                self._note(read)
+                self._record_part(read)
                 if not self._omits_texts:
                     yield read.result
                     continue
@@ -282,8 +282,8 @@ class Reader:
                 error.row += self.rows
             raise
 
-    def _note(self, read: Read) -> None:
-        """Write the rejected rows of a part, count what has been noted about it, and remember first texts."""
+    def _record_part(self, read: Read) -> None:
+        """Write the rejected rows of a part, and add its notes, row counts and first texts to those of the reader."""
         rows_before, lines_before = self.rows, self._files.lines.known()
         self._starts.append(rows_before + read.rows)
         self._files.finish(read.nbytes)

@@ -30,7 +30,7 @@ class Hooks:
 
     @hookspec
     def filterkit_stages(self) -> list[type[Stage]]:  # type: ignore[empty-body]
-        """The stage classes that the plugin offers.
+        """Return the stage classes that the plugin offers.
 
         Two plugins that offer a stage of the same name are an error that names both.
         """

@@ -348,7 +348,7 @@ class Registry:
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """The metrics by name."""
+        """Return the metrics by name."""
         from filterkit.stages.metric_scaling import MetricScaling
 
         self.names("metric")

@@ -151,7 +151,7 @@ def _key(check: str, error: Exception) -> tuple[str, str]:
         return "", _DETAIL.sub("", str(cause))
     if isinstance(cause, (AssertionError, FilterkitError)):
         return check, _DETAIL.sub("", str(error))
-    return "", f"{type(cause).__name__}{place(cause)}"
+    return "", f"{type(cause).__name__}{locate_error(cause)}"
 
 
 def own(given: Any) -> Any:
@@ -162,8 +162,8 @@ def own(given: Any) -> Any:
     return given.replace(X=given.X.copy(), y=y, weights=weights)
 
 
-def place(error: BaseException) -> str:
-    """Where a plugin has raised an error, for a message: the last place at which filterkit has called other code."""
+def locate_error(error: BaseException) -> str:
+    """Find where a plugin raised an error, for a message: " (FILE, line N)", or "" if only filterkit did."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame.filename.startswith(folder) for frame in frames]

@@ -24,7 +24,7 @@ from filterkit.formats.base import LOSSES, FileFormat
 from filterkit.formats.output import Form, RowWriter
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
-from filterkit.testing.findings import place
+from filterkit.testing.findings import locate_error
 from filterkit.testing.methods import check_methods
 from filterkit.testing.stages import cut
 
@@ -128,7 +128,7 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
 
 
 def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
-    """Rows of two or more classes, one of which is `Schema.positive`, are written as they are, or refused."""
+    """Check that rows are written as they are, or refused, if one of two or more classes is `Schema.positive`."""
     target = data.schema.class_attribute
     if not form.is_written() or target is None or target.kind != "nominal":
         return
@@ -239,8 +239,8 @@ def written(form: FileFormat, data: Batch, folder: str, step: int | None = None,
         refusal = error
     except Exception as error:
         raise AssertionError(
-            f"{form.name}: write fails with {type(error).__name__}: {error}{place(error)}; if the format cannot hold "
-            "such rows, raise a FilterkitError that says so"
+            f"{form.name}: write fails with {type(error).__name__}: {error}{locate_error(error)}; if the format cannot "
+            "hold such rows, raise a FilterkitError that says so"
         ) from error
     lines = "" if refusal is None else "".join(map(str, refusal.args))
     assert "\n" not in lines, f"{form.name}: an error must be one line, not {lines!r}"

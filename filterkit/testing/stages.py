@@ -29,8 +29,8 @@ from filterkit.stages.base import Stage
 from filterkit.stages.columns import ColumnStage, FittedColumns
 from filterkit.stages.options import DECLARE, INT_OR_TEXT, fields_of, flag_of, options_of, types_of
 from filterkit.stages.selective import SelectiveStage
+from filterkit.testing.findings import locate_error
 from filterkit.testing.findings import own as separate
-from filterkit.testing.findings import place
 from filterkit.testing.methods import check_methods, own_classes
 
 
@@ -380,7 +380,7 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
     except PluginError:  # check_schema_is_what_comes_out reports it
         return
     except Exception as raised:
-        found = f"{type(raised).__name__}: {raised}{place(raised)}"
+        found = f"{type(raised).__name__}: {raised}{locate_error(raised)}"
         raise AssertionError(f"{stage.name} fails with {found}; {_repair(raised)}") from raised
     if error is None:
         return
@@ -418,16 +418,16 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
     if fitted is None or (alone is None and len(rest)):
         return
     given, out = data.in_form(False).X, fitted[1].in_form(False).X
-    place = {a.name: column for column, a in enumerate(fitted[1].schema.features)}
+    locate_error = {a.name: column for column, a in enumerate(fitted[1].schema.features)}
     for column, name in zip(left.tolist(), names):
-        assert fitted[1].schema.features[place[name]] == data.schema.features[column], (
+        assert fitted[1].schema.features[locate_error[name]] == data.schema.features[column], (
             f"{stage.name} changes the attribute '{name}', which --except leaves out"
         )
-        assert np.array_equal(out[:, place[name]], given[:, column], equal_nan=True), (
+        assert np.array_equal(out[:, locate_error[name]], given[:, column], equal_nan=True), (
             f"{stage.name} changes values of '{name}', which --except leaves out"
         )
     if alone is not None:
-        others = [column for name, column in place.items() if name not in names]
+        others = [column for name, column in locate_error.items() if name not in names]
         assert np.array_equal(out[:, others], alone[1].in_form(False).X, equal_nan=True), (
             f"{stage.name} --except gives other values than without these columns: let Fitted.columns say where each "
             "column comes from"
@@ -494,7 +494,7 @@ def _takes(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
     except FilterkitError:
         return False
     except Exception as error:
-        found = f"{type(error).__name__}: {error}{place(error)}"
+        found = f"{type(error).__name__}: {error}{locate_error(error)}"
         raise AssertionError(
             f"{stage.name}: {field.name}={value!r} fails with {found}; raise a UsageError that says what is wrong"
         ) from error

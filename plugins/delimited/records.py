@@ -51,8 +51,8 @@ class Records:
         return template % {b"d": re.escape(self.delimiter.encode()), b"q": re.escape(self.quote.encode())}
 
     @cached_property
-    def _borders(self) -> np.ndarray:
-        """bool (256,): the characters beside the quotes of a quoted value, inside of which are pairs of quotes."""
+    def _may_adjoin_quote(self) -> np.ndarray:
+        """Return bool (256,): the bytes that may stand before or after a quote: the delimiter, a quote, LF and CR."""
         borders = np.zeros(256, bool)
         borders[[ord(self.delimiter), ord(self.quote), 0x0A, 0x0D]] = True
         return borders
@@ -84,7 +84,7 @@ class Records:
 
     def _open_cells(self, characters: np.ndarray, quotes: np.ndarray) -> bool:
         """Whether each quote at these offsets begins a cell, or is the second of a pair."""
-        return bool(self._borders[characters[quotes[quotes > 0] - 1]].all())
+        return bool(self._may_adjoin_quote[characters[quotes[quotes > 0] - 1]].all())
 
     def check_quotes(self, text: bytes, form: str) -> None:
         """Check that each quoted value of whole records is closed, and that its cell ends there.
@@ -104,7 +104,7 @@ class Records:
         quotes = np.flatnonzero(characters == ord(self.quote))
         closing = quotes[1::2]
         after = characters[closing[closing < len(text) - 1] + 1]
-        if len(quotes) % 2 == 0 and self._borders[after].all() and self._open_cells(characters, quotes[::2]):
+        if len(quotes) % 2 == 0 and self._may_adjoin_quote[after].all() and self._open_cells(characters, quotes[::2]):
             return
         sound = re.compile(self._pattern(rb"(?:" + _SOUND + rb"[%(d)s\r\n])*+" + _SOUND)).match(text)
         assert sound is not None

@@ -289,7 +289,7 @@ _FIRST_GREGORIAN = -141_427  # 1582-10-15, in days from 1970-01-01
 _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long as any four Julian ones
 
 
-def _of_date(take_part: Callable[[np.ndarray], np.ndarray]) -> Function:
+def _make_date_function(take_part: Callable[[np.ndarray], np.ndarray]) -> Function:
     """Return a function of a date; `take_part` computes it from milliseconds since 1970-01-01, int64."""
 
     def compute(moments: np.ndarray) -> np.ndarray:
@@ -480,12 +480,12 @@ _FUNCTIONS: dict[str, Function] = {
         name: Function(_on_numbers(_of_numpy(name)), 1, 1, _NUMBERS)
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")
     },
-    "year": _of_date(_year),
-    "month": _of_date(_month),
-    "day": _of_date(_day),
-    "weekday": _of_date(_weekday),
-    "hour": _of_date(_hour),
-    "minute": _of_date(_minute),
+    "year": _make_date_function(_year),
+    "month": _make_date_function(_month),
+    "day": _make_date_function(_day),
+    "weekday": _make_date_function(_weekday),
+    "hour": _make_date_function(_hour),
+    "minute": _make_date_function(_minute),
     "days_between": Function(_days_between, 2, 2),
     "if": Function(_if, 3, 3),
     **dict.fromkeys(  # the second as in Weka

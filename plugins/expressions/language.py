@@ -179,8 +179,8 @@ class _Parser:
         found = "the end" if token.kind == "end" else repr(token.value)
         raise ExpressionError(f"expected {what}, found {found}", token.at)
 
-    def _operator(self) -> str:
-        """The operator that comes next, or the empty text."""
+    def _peek_operator(self) -> str:
+        """Return the next operator, bracket or comma in its canonical spelling, without consuming it; "" if none."""
         token = self._token
         if token.kind == "sign" or (token.kind == "name" and token.value.lower() in _WORDS):
             word = token.value.lower()
@@ -193,16 +193,16 @@ class _Parser:
         if self._depth > DEEPEST:
             raise ExpressionError(f"the expression is more than {DEEPEST} levels deep", self._token.at)
         tree = self._operand()
-        while _BINDING.get(self._operator(), 0) > binding:
+        while _BINDING.get(self._peek_operator(), 0) > binding:
             tree = self._longer(tree)
         self._depth -= 1
         return tree
 
     def _longer(self, left: Tree) -> Tree:
         """`left`, the operator that comes next, and its right side."""
-        operator, at = self._operator(), self._take().at
+        operator, at = self._peek_operator(), self._take().at
         if operator == "not":
-            if self._operator() != "in":
+            if self._peek_operator() != "in":
                 raise ExpressionError("expected 'in' after 'not'", self._token.at)
             self._take()
             return _call("not", at, _call("in", at, left, *self._list()))
@@ -210,13 +210,17 @@ class _Parser:
             return _call("in", at, left, *self._list())
         binding = _BINDING[operator]
         right = self.expression(binding - 1 if operator == "^" else binding)
-        if binding == _BINDING["="] and _BINDING.get(self._operator()) == binding and self._operator() != "not":
+        if (
+            binding == _BINDING["="]
+            and _BINDING.get(self._peek_operator()) == binding
+            and self._peek_operator() != "not"
+        ):
             raise ExpressionError("comparisons do not chain; write a < b and b < c", self._token.at)
         return _call(operator, at, left, right)
 
     def _operand(self) -> Tree:
         token = self._token
-        operator = self._operator()
+        operator = self._peek_operator()
         if operator == "not":
             self._take()
             return _call("not", token.at, self.expression(_NOT - 1))
@@ -231,7 +235,7 @@ class _Parser:
         if operator or token.kind == "end":
             self.expect("value", "a value")
         self._take()
-        if token.kind == "name" and self._operator() == "(":
+        if token.kind == "name" and self._peek_operator() == "(":
             return _call(token.value.lower(), token.at, *self._list(empty=True))
         if token.kind == "number":
             return _number(token)
@@ -241,9 +245,9 @@ class _Parser:
         """Expressions in parentheses, separated by commas."""
         self.expect("(", "'('")
         parts: list[Tree] = []
-        while not (empty and not parts and self._operator() == ")"):
+        while not (empty and not parts and self._peek_operator() == ")"):
             parts.append(self.expression(0))
-            if self._operator() != ",":
+            if self._peek_operator() != ",":
                 break
             self._take()
         self.expect(")", "',' or ')'")

@@ -172,7 +172,7 @@ class _Summary:
         return np.where(empty, 0.0, self._low), np.where(empty, 0.0, self._high)
 
     def tasks(self) -> list[int]:
-        """The classes to separate from the rest."""
+        """Return the codes of the classes to separate from the rest; of two classes only the second."""
         if self._schema.positive is None and len(self.totals) == 2:
             return [1]  # both classes give the same |w| apart from its last digits
         return self._schema.positive_classes(self.totals)

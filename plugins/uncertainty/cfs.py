@@ -319,7 +319,7 @@ class Correlations:
 
 
 def uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Symmetrical uncertainties of one column with several others.
+    """Compute the symmetrical uncertainties of one column with several others.
 
     A missing value counts for each value by its share, and a row where both are missing for each pair by its share.
 

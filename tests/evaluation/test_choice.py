@@ -13,13 +13,13 @@ from filterkit.evaluation import choice
 from filterkit.evaluation.choice import best_of
 from filterkit.evaluation.folds import CHOSEN, Design, Splits
 from filterkit.evaluation.results import Results, read_results
-from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
 
 NAN = np.nan
 
 
 def design(*texts, folds=3, choose="f1", **others):
-    return Design(tuple(named_chain(text) for text in texts), folds, choose=choose, **others)
+    return Design(tuple(parse_named_chain(text) for text in texts), folds, choose=choose, **others)
 
 
 def evaluated(batch, plan, **others):

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import filterkit
 from filterkit import FilterkitError
 from filterkit.evaluation.folds import Design
-from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
 
 CHAINS = {"plain": "neighbors", "scaled": "standardize neighbors --k 3"}
 
@@ -21,7 +21,7 @@ CHAINS = {"plain": "neighbors", "scaled": "standardize neighbors --k 3"}
 def test_it_gives_what_the_command_does():
     data = {"iris": sample("iris"), "wine": sample("wine", class_="first")}
     found = filterkit.evaluate(data, CHAINS, folds=3, repeats=2, seed=4)
-    texts = tuple(named_chain(f"{name}: {text}") for name, text in CHAINS.items())
+    texts = tuple(parse_named_chain(f"{name}: {text}") for name, text in CHAINS.items())
     parts = run(Evaluator(data.items(), Design(texts, 3, repeats=2, seed=4)))
     expected = {(row.data, row.fold, row.chain): row.values for _, rows in parts for row in rows}
     assert {(row.data, row.fold, row.chain): row.values for row in found.rows} == expected

@@ -16,12 +16,12 @@ from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import Journal
 from filterkit.evaluation.measures import EARLY_MEASURES
 from filterkit.evaluation.results import Results
-from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
 
 HALF = (1 / 3, 2 / 3)
 
 
-CHAINS = (named_chain("neighbors"), named_chain("zero: l2 neighbors"))
+CHAINS = (parse_named_chain("neighbors"), parse_named_chain("zero: l2 neighbors"))
 
 
 def design(chains=CHAINS, folds=3, **others):

@@ -10,13 +10,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from filterkit import Attribute, Batch, FilterkitError, Schema
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.own_folds import folds_of_column, folds_of_splits, take_out_attribute
-from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
 
 COLUMNS = ["type", "rowid", "repeat", "fold"]
 
 
 def plan(**others):
-    return Design((named_chain("neighbors --k 1"),), **others)
+    return Design((parse_named_chain("neighbors --k 1"),), **others)
 
 
 def evaluated(batch, design, own=None):
@@ -158,7 +158,7 @@ def test_a_choice_among_chains_splits_the_training_rows_of_the_fold():
     rng = np.random.default_rng(0)
     batch = make(rng.normal(size=(40, 2)), rng.integers(0, 2, 40))
     texts = ("neighbors --k 1", "neighbors --k 9")
-    design = Design(tuple(map(named_chain, texts)), choose="accuracy")
+    design = Design(tuple(map(parse_named_chain, texts)), choose="accuracy")
     results = evaluated(batch, design, folds_of_splits(splits(two_folds(40)), 40, "s"))
     assert [result.chain for result in results] == [*texts, "chosen"] * 2
 

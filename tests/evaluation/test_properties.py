@@ -6,12 +6,12 @@ from agreement import make, sample
 
 from filterkit import Attribute, Batch, Schema
 from filterkit.evaluation.properties import properties_of
-from filterkit.evaluation.runner import known_rows
+from filterkit.evaluation.runner import take_labelled_rows
 
 
 @pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "one-row"])
 def test_properties_are_counted(name):
-    batch = known_rows(sample(name))
+    batch = take_labelled_rows(sample(name))
     parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
     found = properties_of(parts)
     X = batch.X.toarray() if batch.sparse else batch.X

@@ -38,7 +38,7 @@ def test_the_data_is_that_of_the_results():
     np.testing.assert_allclose(data["values"]["auc"], results.units("auc"), atol=1e-6)
     assert data["wins"]["f1"][1] == results.wins("f1", 1).tolist()
     for first, second, difference, p in data["tests"]["f1"][0]:
-        expected, plain = results.paired("f1", second, first, 0)
+        expected, plain = results.compare_pair("f1", second, first, 0)
         np.testing.assert_allclose(difference, expected)
         assert p == min(1, 3 * plain) or p >= plain
     assert len(data["confusions"]) == 4 * 3 * 2

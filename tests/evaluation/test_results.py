@@ -75,7 +75,7 @@ def test_paired_tests_over_tasks_are_those_of_wilcoxon():
     by_task = cube.mean(axis=1)
     for one, other, share in [(0, 1, 0), (2, 0, 1), (1, 2, 1)]:
         a, b = by_task[:, one, share], by_task[:, other, share]
-        equal(results.paired("f1", one, other, share), ((a - b).mean(), wilcoxon(a - b).pvalue))
+        equal(results.compare_pair("f1", one, other, share), ((a - b).mean(), wilcoxon(a - b).pvalue))
 
 
 def test_a_paired_test_over_folds_worked_by_hand():
@@ -83,8 +83,8 @@ def test_a_paired_test_over_folds_worked_by_hand():
     where p = 1 − t / √(t² + 2)."""
     results = Results(table([[[[1.0], [0.0]], [[2.0], [0.0]], [[3.0], [0.0]]]]))
     t = 2 / np.sqrt(1 / 3 + 1 / 9)
-    equal(results.paired("f1", 0, 1, 0), (2, 1 - t / np.sqrt(2 + t * t)))
-    equal(results.paired("f1", 1, 0, 0), (-2, 1 - t / np.sqrt(2 + t * t)))
+    equal(results.compare_pair("f1", 0, 1, 0), (2, 1 - t / np.sqrt(2 + t * t)))
+    equal(results.compare_pair("f1", 1, 0, 0), (-2, 1 - t / np.sqrt(2 + t * t)))
 
 
 def test_results_of_other_splits_are_not_paired():
@@ -92,8 +92,8 @@ def test_results_of_other_splits_are_not_paired():
     splits = {"a": "x", "b": "y", "c": "x"}
     results = Results(row._replace(split=splits[row.chain]) for row in rows)
     assert results.unpaired() and not Results(rows).unpaired()
-    equal(results.paired("f1", 0, 1, 0), (NAN, NAN))
-    assert results.paired("f1", 0, 2, 0)[0] == 1
+    equal(results.compare_pair("f1", 0, 1, 0), (NAN, NAN))
+    assert results.compare_pair("f1", 0, 2, 0)[0] == 1
     assert (len(results.ranked("f1", 0)), len(Results(rows).ranked("f1", 0))) == (0, 1)
 
 

@@ -17,14 +17,14 @@ from filterkit.chains.crossfit import draw_folds
 from filterkit.engines.processes import ProcessEngine
 from filterkit.evaluation import runner as evaluation
 from filterkit.evaluation.folds import Design, Splits
-from filterkit.evaluation.runner import Evaluator, named_chain, run
+from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
 from filterkit.stages.learner import FittedLearner
 
 BIT = ("0", "1")
 
 
 def design(*texts, folds=3, **others):
-    return Design(tuple(named_chain(text) for text in texts or ("neighbors",)), folds, **others)
+    return Design(tuple(parse_named_chain(text) for text in texts or ("neighbors",)), folds, **others)
 
 
 def three(counts=(12, 9, 6), classes=("a", "b", "c"), **options):
@@ -125,7 +125,7 @@ def test_the_share_may_be_all_that_the_folds_leave():
     ],
 )
 def test_a_chain_has_a_name(text, name, stages):
-    assert named_chain(text) == (name, str(Chain.parse(stages)))
+    assert parse_named_chain(text) == (name, str(Chain.parse(stages)))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_chain_has_a_name(text, name, stages):
 )
 def test_an_invalid_chain_is_refused(text, message):
     with pytest.raises(UsageError, match=message):
-        named_chain(text)
+        parse_named_chain(text)
 
 
 # ---- tasks ----------------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ class _Line:
         """Note which of the arguments of a command is the input."""
         for number, word in enumerate(words):
             argument = _argument(command, number)
-            if argument is not None and {"INPUT", "DATA"} & {*_kinds(argument)}:
+            if argument is not None and {"INPUT", "DATA"} & {*_list_metavars(argument)}:
                 self.path = word
                 return
 
@@ -194,7 +194,7 @@ class _Line:
         plain = [each for each in found if each.type == "plain"]
         words = [Word(str(each.value), _short(each.help or ""), str(each.value).endswith("=")) for each in plain]
         is_file = any(each.type in ("file", "dir") for each in found)
-        for kind in _kinds(param):
+        for kind in _list_metavars(param):
             is_file = is_file or kind in _FILES
             words += _SOURCES.get(kind, _Line._nothing)(self, begun)
         return Answer(words, is_file)
@@ -284,8 +284,8 @@ _SOURCES: dict[str, _Source] = {
 }
 
 
-def _kinds(param: click.Parameter) -> list[str]:
-    """The words in capitals by which help calls a value."""
+def _list_metavars(param: click.Parameter) -> list[str]:
+    """List the words in capitals by which help names the type of a value, such as FILE."""
     return re.findall("[A-Z]+", param.metavar or "")
 
 
@@ -324,7 +324,7 @@ def _argument(command: click.Command, number: int) -> click.Argument | None:
 def _takes_chain(command: click.Command, number: int) -> bool:
     """Whether the word of this number, from 0, belongs to a chain behind the input."""
     due = _argument(command, number)
-    return due is not None and {"STAGE", "OPTIONS"} <= {*_kinds(due)}
+    return due is not None and {"STAGE", "OPTIONS"} <= {*_list_metavars(due)}
 
 
 def _declared(kind: Any) -> list[dict[str, Any]]:

@@ -10,7 +10,14 @@ import click
 
 from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import check_input_options, open_input
-from filterkit.cli.options import SETTINGS, InputOptions, WorkOptions, declare_jobs, declare_seed, engine_of
+from filterkit.cli.options import (
+    SETTINGS,
+    InputOptions,
+    WorkOptions,
+    declare_jobs,
+    declare_seed,
+    open_engine,
+)
 from filterkit.cli.places import Goal, check_goals, is_page
 from filterkit.cli.subcommands.results import (
     CommandWithMeasures,
@@ -141,7 +148,7 @@ class EvaluateCommand(CommandWithMeasures):
         return super().parse_args(ctx, args)
 
     def _check_quotes(self, args: list[str], known: Registry) -> None:
-        """Refuse stages that follow the value of ``--chain``, unless they are files."""
+        """Raise a `UsageError` if a stage follows the value of ``--chain``: the chain then lacks its quotes."""
         own = {flag for option in self.params for flag in (*option.opts, *option.secondary_opts)}
         for place, flag in enumerate(args[:-2]):
             follows = args[place + 2]
@@ -222,7 +229,7 @@ def _write(results: Results, measures: list[str], options: EvaluateOptions) -> N
 
 def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
-    engine_of(known, options.engine, options.jobs).close()
+    open_engine(known, options.engine, options.jobs).close()
     files: dict[str, str] = {}
     for path in paths:
         file = os.path.realpath(path)
@@ -292,9 +299,11 @@ def _design(options: EvaluateOptions, known: Registry) -> Design:
     from filterkit.chains.cancelled import find_cancelled_weights
     from filterkit.chains.chain import Chain
     from filterkit.evaluation.folds import Design
-    from filterkit.evaluation.runner import named_chain
+    from filterkit.evaluation.runner import parse_named_chain
 
-    chains = tuple(named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains)
+    chains = tuple(
+        parse_named_chain(text, known, options.seed_of_stages, with_defaults=True) for text in options.chains
+    )
     for name, text in chains:
         for message in find_cancelled_weights(Chain.parse(text, known).stages):
             say(f"filterkit: warning: chain {quoted(name)}: {message}")
@@ -372,7 +381,7 @@ def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions
     done = set() if journal is None else journal.done
     size = sum(evaluator.size(part) for part in evaluator.parts if part not in done)
     progress = FoldProgress(options.progress, size)
-    engine = engine_of(known, options.engine or ProcessEngine.name, options.jobs)
+    engine = open_engine(known, options.engine or ProcessEngine.name, options.jobs)
     try:
         for left, results in run(evaluator, engine, done):
             if journal is not None:

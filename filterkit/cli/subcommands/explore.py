@@ -11,7 +11,7 @@ import click
 from filterkit._version import __version__
 from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
-from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, declare_seed, engine_of
+from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, declare_seed, open_engine
 from filterkit.cli.places import Goal, check_goals, check_page
 from filterkit.files.output import open_output
 from filterkit.plugin.formats import Formats
@@ -87,7 +87,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
 
     numbered = needs_numbers(stages)
     with (
-        engine_of(known, options.engine, options.jobs) as engine,
+        open_engine(known, options.engine, options.jobs) as engine,
         training_rows(
             open_input(path, options, formats), Work(engine, options.memory, options.progress), numbered=numbered
         ) as rows,

@@ -16,7 +16,7 @@ import numpy as np
 from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
-from filterkit.cli.options import SETTINGS, InputOptions, JsonOptions, WorkOptions, engine_of
+from filterkit.cli.options import SETTINGS, InputOptions, JsonOptions, WorkOptions, open_engine
 from filterkit.cli.shell.printing import print_found
 from filterkit.cli.shell.text_table import Heading, aligned, cut
 from filterkit.counts.overview import Overview, describe_attributes
@@ -81,7 +81,10 @@ def _look(
     """
     plain = replace(options, class_="none", labels=None, positive=None)
     shown = ReadingProgress(options.progress)
-    with engine_of(known, options.engine, options.jobs) as engine, open_input(path, plain, formats) as reader:
+    with (
+        open_engine(known, options.engine, options.jobs) as engine,
+        open_input(path, plain, formats) as reader,
+    ):
         class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
         try:
             merger = RecordMerger(Overview.of, reader.schema)
@@ -106,7 +109,7 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
         return
     try:
         with (
-            engine_of(known, options.engine, options.jobs) as engine,
+            open_engine(known, options.engine, options.jobs) as engine,
             training_rows(reader, Work(engine, DEFAULT_MEMORY, options.progress)) as rows,
         ):
             table = scores(rows, metric)

@@ -237,7 +237,7 @@ def _lines_of_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield f"{found['data']}, {found['task']}, chain {chain}, trained on {share}: {where}"
     for each in found["targets"]:
-        yield from _confusion_lines(each["target"] or "class", each["classes"])
+        yield from _format_confusion(each["target"] or "class", each["classes"])
 
 
 def confusion_table(title: str, counts: PredictionCounts) -> list[str]:
@@ -245,7 +245,7 @@ def confusion_table(title: str, counts: PredictionCounts) -> list[str]:
 
     How rows were predicted is left out if there are more than `MOST_SHOWN` values.
     """
-    return _confusion_lines(title, _rates(counts))
+    return _format_confusion(title, _rates(counts))
 
 
 def error_table(names: Sequence[str], sums: np.ndarray) -> list[str]:
@@ -273,7 +273,7 @@ def _rates(counts: PredictionCounts) -> list[dict[str, Any]]:
     ]
 
 
-def _confusion_lines(title: str, rates: list[dict[str, Any]]) -> list[str]:
+def _format_confusion(title: str, rates: list[dict[str, Any]]) -> list[str]:
     names = [each["class"] for each in rates]
     shown = names if len(names) <= MOST_SHOWN else []  # a wider table could not be read
     rows = [
@@ -297,7 +297,7 @@ def _differences(results: Results, measures: list[str], pairs: list[tuple[int, i
     for n, share in enumerate(results.shares):
         found: dict[str, list[dict[str, float]]] = {}
         for measure in measures:
-            differences, p = np.array([results.paired(measure, j, i, n) for i, j in pairs]).T
+            differences, p = np.array([results.compare_pair(measure, j, i, n) for i, j in pairs]).T
             texts = zip(differences.tolist(), holm(p).tolist(), strict=True)
             found[measure] = [{"difference": difference, "p": each} for difference, each in texts]
         for place, (i, j) in enumerate(pairs):

@@ -13,7 +13,14 @@ from click.shell_completion import CompletionItem
 
 from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
-from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, JsonOptions, declare_seed, engine_of
+from filterkit.cli.options import (
+    SETTINGS,
+    FitOptions,
+    InputOptions,
+    JsonOptions,
+    declare_seed,
+    open_engine,
+)
 from filterkit.cli.places import Goal, check_goals
 from filterkit.cli.shell.printing import print_found
 from filterkit.cli.shell.text_table import aligned, cut
@@ -119,7 +126,7 @@ def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: R
 
     formats = Formats(known.formats, options.from_)
     with (
-        engine_of(known, options.engine, options.jobs) as engine,
+        open_engine(known, options.engine, options.jobs) as engine,
         training_rows(open_input(path, options, formats), Work(engine, options.memory, options.progress)) as rows,
     ):
         return score_features(
