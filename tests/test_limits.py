@@ -173,7 +173,7 @@ LIMITS = {
         "the index .* is higher than",
         "filterkit_plugins.svmlight._MOST",
     ),
-    "a file of labels": (label_file, 1 << 24, "this is no list of labels of Mulan", ""),
+    "a file of labels": (label_file, 1 << 24, "not a list of labels of Mulan", ""),
     "members of a saved chain": (
         members,
         100_000,

@@ -398,7 +398,7 @@ FRAMES = {
         ({"X": np.full((3, 1), LARGE)}, f"^{LARGE} has more digits than float64 holds"),
         ({"X": [[0], [1], [-LARGE]]}, f"^-{LARGE} has more digits than float64 holds"),
         ({"X": scipy.sparse.csc_array([[0], [0], [LARGE]])}, f"^{LARGE} has more digits than float64 holds"),
-        ({"X": "empty"}, "there are no columns, and rows need attributes"),
+        ({"X": "empty"}, "the table has no columns; rows need at least one attribute"),
         ({"X": "no-rows"}, "X has no rows; a chain is fitted on at least one"),
         ({"y": [0, 1, np.nan]}, "y contains NaN; leave out rows without a label"),
         ({"y": ["u", None, "v"]}, "y has labels of the types NoneType, str; make them all texts, and leave"),

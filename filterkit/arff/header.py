@@ -209,7 +209,7 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     tokens = _Tokens(lines, line)
     token = tokens.first_of_line()
     if token is None and tokens.begun is None:
-        raise ArffError("this is empty: an ARFF file starts with @relation", line=line)
+        raise ArffError("the file declares nothing; an ARFF file starts with @relation", line=line)
     if token is None or not tokens.keyword(token, "@relation"):
         found = "'@data'" if token is None else "'@attribute'" if token.kind == _NUMERIC else token.describe()
         raise tokens.error(f"expected @relation, found {found}")

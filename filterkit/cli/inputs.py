@@ -161,4 +161,4 @@ def check_used(paths: Sequence[str], kinds: Sequence[FileFormat], given: dict[st
     """
     options = [option for option, is_given in given.items() if is_given]
     if options and not any(getattr(kind, can) for kind in kinds):
-        raise UsageError(f"{options[0]} does not apply to {kinds[0].title}, and {quoted(paths[0], PATH)} is that")
+        raise UsageError(f"{options[0]} does not apply to {quoted(paths[0], PATH)}, which is {kinds[0].title}")

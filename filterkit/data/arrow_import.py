@@ -87,7 +87,9 @@ def arrow_table(given: Any) -> pa.Table:
     if isinstance(given, pa.Table):
         return given
     if type(given).__module__.partition(".")[0] == "pandas":
-        raise FilterkitError("this is of pandas; convert a data frame by filterkit.from_pandas")
+        raise FilterkitError(
+            f"expected an Arrow table, found a {type(given).__name__} of pandas; convert it by filterkit.from_pandas"
+        )
     if not hasattr(given, "__arrow_c_stream__") and not hasattr(given, "__arrow_c_array__"):
         raise FilterkitError(f"expected an Arrow table or what has __arrow_c_stream__, found {describe_no_rows(given)}")
     try:
@@ -203,7 +205,7 @@ def find_strings(known: Schema | None, names: Collection[str]) -> list[str]:
 def check_names(names: Sequence[str]) -> None:
     """Raise a `FilterkitError` if there are no columns, or two have the same name."""
     if not names:
-        raise FilterkitError("there are no columns, and rows need attributes")
+        raise FilterkitError("the table has no columns; rows need at least one attribute")
     known: set[str] = set()
     for name in names:
         if name in known:

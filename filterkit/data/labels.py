@@ -109,7 +109,7 @@ def _names_in_file(path: str) -> list[str]:
     except OSError as error:
         raise file_error(f"{path}: {error.strerror or error}", error) from None
     if len(text) > _LARGEST_FILE or b"<!ENTITY" in text:  # entities can grow without end
-        raise FilterkitError(f"{path}: this is no list of labels of Mulan")
+        raise FilterkitError(f'{path}: not a list of labels of Mulan, which is XML with <label name="…">')
     try:
         elements = list(ElementTree.fromstring(text).iter())
     except ElementTree.ParseError as error:

@@ -185,7 +185,7 @@ def near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
     ValueError : there is no task or no method, a value is negative, or the tolerance is out of range.
     """
     if values.ndim != 2 or not values.size:
-        raise ValueError(f"not of the shape (tasks, methods), or empty: {values.shape}")
+        raise ValueError(f"values must have the shape (tasks, methods) and not be empty, not {values.shape}")
     if (values < 0).any():
         raise ValueError("a value is negative")
     if not 0 <= tolerance <= 1:

@@ -144,7 +144,9 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     truth, predicted = outcome.truth, outcome.predicted
     scores = np.zeros(truth.shape) if outcome.scores is None else outcome.scores
     if truth.ndim != 2 or not truth.shape == predicted.shape == scores.shape:
-        raise ValueError(f"not of one shape (rows, tasks): {truth.shape}, {predicted.shape}, {scores.shape}")
+        raise ValueError(
+            f"arrays must have one shape (rows, tasks), not {truth.shape}, {predicted.shape}, {scores.shape}"
+        )
     if not truth.size:
         raise ValueError("no rows or no tasks to measure")
     if outcome.is_numeric:

@@ -316,8 +316,8 @@ def _panels(results: Results, found: list[P], figure: str, lack: str, classes: i
     most, columns, height = next(place[1:] for place in _MATRICES if classes <= place[0])
     if len(found) > most:
         raise UsageError(
-            f"--figure {figure}: {len(found)} panels do not fit on a page, only {most} do; "
-            "keep fewer tasks or chains of the results"
+            f"--figure {figure}: {len(found)} panels do not fit on one page (at most {most}); "
+            "use results of fewer tasks or chains"
         )
     return found, grid(len(found), height, columns)
 

@@ -419,7 +419,9 @@ class FittedColumns(Fitted):
         is_label = (codes >= 0) & (codes < self.schema.label_counts[columns]) & (codes == np.rint(codes))
         for column in columns[~(is_label | np.isnan(codes))][:1].tolist():
             name = self.schema.features[column].name
-            raise FilterkitError(f"{self.stage.name} gives the nominal '{name}' values that are not among its labels")
+            raise FilterkitError(
+                f"{self.stage.name} gives the nominal '{name}' values that are not codes of its labels"
+            )
 
     def transform(self, batch: Batch) -> Batch:
         if not batch.sparse:

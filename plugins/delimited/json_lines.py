@@ -409,7 +409,7 @@ class JsonWriter(Writer):
 
     def end(self, out: IO[bytes]) -> None:
         if not self._some:
-            raise FilterkitError("JSON lines cannot hold a table without rows, as rows say the columns")
+            raise FilterkitError("JSON lines cannot hold a table without rows, because only rows name the columns")
 
 
 class _Converter:

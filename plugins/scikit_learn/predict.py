@@ -127,7 +127,9 @@ class Predict(Learner):
         estimator = make_estimator(self.name, self.estimator, values)
         # A method may be there only once the estimator is fitted, as that of StackingClassifier.
         if not hasattr(type(estimator), "predict") or not hasattr(estimator, "__sklearn_tags__"):
-            raise UsageError(f"predict: {self.estimator} is no classifier or regressor with scikit-learn's interface")
+            raise UsageError(
+                f"predict: {self.estimator} is not a classifier or regressor with scikit-learn's interface"
+            )
         if estimator.get_params().get("decision_function_shape") == "ovo":
             raise UsageError("predict: decision_function_shape=ovo has scores of pairs of classes; leave it out")
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
@@ -143,7 +145,9 @@ class Predict(Learner):
 
         tags = get_tags(self.make({}))
         if tags.classifier_tags is None and tags.regressor_tags is None:
-            raise UsageError(f"predict: {self.estimator} is no classifier or regressor with scikit-learn's interface")
+            raise UsageError(
+                f"predict: {self.estimator} is not a classifier or regressor with scikit-learn's interface"
+            )
         return tags
 
     def expect_threshold(self) -> float | None:

@@ -68,7 +68,8 @@ class Svm(Learner):
         self._class_weights = _parsed(self.class_weights)
         if self.calibrate and self.threshold is not None:
             raise UsageError(
-                "svm: --calibrate predicts what has more than one half, and --threshold moves that; leave one out"
+                "svm: --calibrate predicts classes of a probability above 0.5, and --threshold moves that limit; "
+                "use only one"
             )
 
     def inner_folds(self) -> int:

@@ -165,8 +165,8 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
     ("text", "expected"),
     [
         ("\x7fELF", "1: expected @relation, found '\\x7fELF'" + NOT_ARFF),
-        ("", "1: this is empty: an ARFF file starts with @relation"),
-        ("\n\n% comment\n", "1: this is empty: an ARFF file starts with @relation"),
+        ("", "1: the file declares nothing; an ARFF file starts with @relation"),
+        ("\n\n% comment\n", "1: the file declares nothing; an ARFF file starts with @relation"),
         ("a,b,c\n1,2,3\n", f"1: expected @relation, found 'a'{NOT_ARFF}"),
         ("% c\n\n{1}\n", f"3: expected @relation, found '{{'{NOT_ARFF}"),
         ("@attribute a numeric\n@data\n", "1: expected @relation, found '@attribute'"),
@@ -267,7 +267,10 @@ def test_a_gzip_file_that_is_damaged_or_cut_off_is_reported(tmp_path, way):
     assert message(tmp_path, data[:-8] + b"\0" * 8, "t.arff.gz").startswith(
         "t.arff.gz: the compressed data is damaged ("
     )
-    assert message(tmp_path, b"", "t.arff.gz") == "t.arff.gz:1: this is empty: an ARFF file starts with @relation"
+    assert (
+        message(tmp_path, b"", "t.arff.gz")
+        == "t.arff.gz:1: the file declares nothing; an ARFF file starts with @relation"
+    )
 
 
 def test_a_missing_file_and_a_folder_are_reported(tmp_path):

@@ -384,7 +384,11 @@ WEIGHTS = pa.table({"a": [1.0, 2.0], "w": [1.0, None], "t": ["x", "y"]})
         (filterkit.from_pandas, pd.Series([1]), r"found a Series; use its to_frame\(\)"),
         (filterkit.from_pandas, np.eye(2), "found an ndarray"),
         (filterkit.from_pandas, pd.DataFrame([[1, 2]], columns=["a", "a"]), "two columns are named 'a'"),
-        (filterkit.from_pandas, pd.DataFrame(index=[0, 1]), "there are no columns, and rows need attributes"),
+        (
+            filterkit.from_pandas,
+            pd.DataFrame(index=[0, 1]),
+            "the table has no columns; rows need at least one attribute",
+        ),
         (filterkit.from_arrow, pd.DataFrame(), r"convert a data frame by filterkit\.from_pandas"),
         (filterkit.from_arrow, [1], "has __arrow_c_stream__, found a list"),
         (filterkit.from_arrow, pa.table({"l": [[1]]}), "column 'l' has the type list"),

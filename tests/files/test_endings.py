@@ -171,14 +171,14 @@ def test_the_decompressed_copy_is_temporary(table, tmp_path):
     [
         ("-o o.blind in.table", "-o: 'o.blind': Blind is only read, not written"),
         ("in.table write o.blind", "write: 'o.blind': Blind is only read, not written"),
-        ("--encoding latin-1 in.table", "--encoding does not apply to Table, and 'in.table' is that"),
-        ("--rejects r in.table", "--rejects does not apply to Table, and 'in.table' is that"),
-        ("--precision 3 -o o.table in.table", "--precision does not apply to Table, and 'o.table' is that"),
-        ("--dense -o o.table in.table", "--dense does not apply to Table, and 'o.table' is that"),
-        ("--encoding latin-1 scores in.table ig", "--encoding does not apply to Table, and 'in.table' is that"),
+        ("--encoding latin-1 in.table", "--encoding does not apply to 'in.table', which is Table"),
+        ("--rejects r in.table", "--rejects does not apply to 'in.table', which is Table"),
+        ("--precision 3 -o o.table in.table", "--precision does not apply to 'o.table', which is Table"),
+        ("--dense -o o.table in.table", "--dense does not apply to 'o.table', which is Table"),
+        ("--encoding latin-1 scores in.table ig", "--encoding does not apply to 'in.table', which is Table"),
         (
             "--encoding latin-1 evaluate in.table --chain svm",
-            "--encoding does not apply to Table, and 'in.table' is that",
+            "--encoding does not apply to 'in.table', which is Table",
         ),
     ],
 )

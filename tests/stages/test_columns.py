@@ -106,7 +106,10 @@ def test_cells_that_become_equal_are_added_up():
         ({"source": np.array([0.0, 1.0])}, "the columns of sides are not those of its attributes"),
         ({"source": np.array([0])}, "the columns of sides are not those of its attributes"),
         # Numbers would pass as they are, and 7 would be the eighth of two labels.
-        ({"state.nominal": np.array([True, True])}, "sides gives the nominal 'a' values that are not among its labels"),
+        (
+            {"state.nominal": np.array([True, True])},
+            "sides gives the nominal 'a' values that are not codes of its labels",
+        ),
     ],
     ids=str,
 )
