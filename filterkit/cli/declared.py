@@ -29,8 +29,8 @@ def option(*flags: str, default: Any = None, section: str = "", decides: bool = 
         attributes = {"is_flag": True} | attributes
     elif default == ():
         attributes = {"multiple": True} | attributes
-    elif default is not None:
-        attributes = {"default": default, "show_default": True} | attributes
+    else:  # a pair of flags would be False without a default
+        attributes = {"default": default, "show_default": default is not None} | attributes
     return field(default=default, metadata={"clicks": [(flags, attributes)], "section": section, "decides": decides})
 
 
@@ -100,7 +100,7 @@ def deciding_words(options: Any) -> Iterator[str]:
     flags: list[str] = []
     for each in fields(options):
         value = getattr(options, each.name)
-        if each.metadata.get("decides") and value not in (None, False, each.default):
+        if each.metadata.get("decides") and value is not None and value != each.default:
             clicks = clicks_of(each)
             made = next((one for one in clicks if getattr(one, "flag_value", None) == value), clicks[0])
             words = words_of_option(made, value)
