@@ -31,7 +31,7 @@ def f_test(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray
 
 
 def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
-    """Compute the F statistic of column and class: R² / (1 − R²), times the degrees of freedom left by those of R².
+    """F statistic of column and class: R² / (1 − R²), times the degrees of freedom left by those of R².
 
     Of two numbers, R² is the square of Pearson's correlation (scikit-learn's `f_regression`). Of a number and labels,
     one of which is the class, it is the share of the variance of the number that is between the labels (analysis of

@@ -67,7 +67,7 @@ def _normal_quantile(rates: np.ndarray) -> np.ndarray:
 
 
 def chi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Compute the chi-squared statistic of the column and the class, without continuity correction.
+    """Chi-squared statistic of the column and the class, without continuity correction.
 
     A nominal column is scored by all its values at once, as by ``chisquared``; with ``--alpha``, by the best of them.
     """
