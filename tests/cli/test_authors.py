@@ -305,7 +305,8 @@ def test_new_plugin_leaves_an_existing_folder_alone(tmp_path):
 
 
 def test_a_project_that_cannot_be_completed_leaves_nothing(tmp_path, monkeypatch):
-    from filterkit.cli import main, new_plugin
+    from filterkit.cli import main
+    from filterkit.cli.subcommands import new_plugin
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(new_plugin, "_files_of_project", lambda *_: [("one.txt", ""), ("a" * 300, "")])

@@ -41,6 +41,11 @@ def test_no_class_has_too_many_rows(classes, spread, seed):
     assert (np.diff(out.X.ravel()) > 0).all()
 
 
+def test_a_class_has_at_most_so_many_rows():
+    out = run(numbered([0] * 5 + [1] * 3 + [-1]), "balance --by drop --spread 0 --max-count 4")
+    assert [out.y.tolist().count(c) for c in (0, 1, -1)] == [4, 3, 1]
+
+
 def test_the_seed_decides_which_rows_stay():
     one, other = (
         run(numbered([0] * 50 + [1] * 5), f"balance --by drop --seed {seed}").X.ravel().tolist() for seed in (0, 1)
