@@ -88,8 +88,8 @@ _LONGEST = 100  # characters of a text that is no encoded object
 def describe_state(state: Mapping[str, Any], incoming: Schema, top: int | None) -> list[LearnedTable]:
     """Describe the state of a stage, as far as it says what it means: numbers of attributes, numbers, and texts.
 
-    The parameters are those of `Fitted.describe`; of arrays (attributes,
-    n) the first five columns are shown, and of others the shape.
+    The parameters are those of `Fitted.describe`; of arrays (attributes, n) the first five columns are shown, and of
+    others the shape.
     """
     by_attribute: dict[str, Any] = {}
     single: dict[str, Any] = {}

@@ -26,8 +26,17 @@ _LOCK = Lock()  # scikit-learn changes the filters of warnings, which all thread
 
 _PATH = re.compile(r"(\w+\.)+[A-Z]\w*")  # of a class
 # What the list of skops lacks: all classes of scikit-learn and, as others could do anything, its functions of scores.
-_TRUSTED = ("numpy.dtype", "scipy.sparse._csr.csr_array", "collections.OrderedDict")
-_TRUSTED_OF_SKLEARN = re.compile(r"sklearn\.(metrics\.|feature_selection\._univariate_|.*\._?[A-Z]\w*$)")
+# skops checks the function that a partial calls, too.
+_TRUSTED = (
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+    "collections.OrderedDict",
+    "functools.partial",
+)
+_TRUSTED_OF_SKLEARN = re.compile(
+    r"sklearn\.(metrics\.|feature_selection\._univariate_|utils\.validation\.check_array$|.*\._?[A-Z]\w*$)"
+)
 _SHOWN = 300  # characters of a message from outside filterkit
 
 
