@@ -335,7 +335,7 @@ def test_costs_without_use_are_refused(words, options, message, costs):
         ("os.PathLike", "os.PathLike has no fit"),
         ("PCA", "PCA transforms rows; write: sklearn --class PCA"),
         ("sklearn.covariance.EmpiricalCovariance", "is not a classifier or regressor with scikit-learn's interface"),
-        ("sklearn.mixture.GaussianMixture", "sklearn.mixture.GaussianMixture is no classifier or"),
+        ("sklearn.mixture.GaussianMixture", "sklearn.mixture.GaussianMixture is not a classifier or"),
         ("LinearSVC --set C", "--set must be like standardize=False, not 'C'"),
         ("LinearSVC --set D=1", "LinearSVC has no parameter 'D'; it has penalty, loss"),
         ("LinearSVC --set pnalty=l1", "LinearSVC has no parameter 'pnalty'; did you mean 'penalty'"),
