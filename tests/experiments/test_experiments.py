@@ -16,6 +16,8 @@ import filterkit
 from filterkit.evaluation.results import Results
 from filterkit.plugin.registry import registry
 
+pytestmark = pytest.mark.separate
+
 ROOT = Path(__file__).parents[2]
 SMALL = {
     "seed_000_shaping": {

@@ -39,6 +39,8 @@ from filterkit_plugins.dask_engine import DaskEngine  # noqa: E402
 from filterkit_plugins.dask_engine.versions import check_versions, find_versions  # noqa: E402
 from filterkit_plugins.dask_engine.work import replace_parts  # noqa: E402
 
+pytestmark = pytest.mark.separate
+
 # Dask is not imported in commands of other tests: with it, semaphores outlive a failed command with processes.
 run = partial(run_command, imported=("distributed",))
 SAMPLES = pathlib.Path(__file__).parents[2] / "arff_samples"

@@ -14,7 +14,11 @@ from trials.faults.jobs import JOBS, make_inputs
 from trials.faults.machine import faults
 from trials.faults.trial import COMMAND, Fault, Trials
 
-pytestmark = [pytest.mark.posix, pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")]
+pytestmark = [
+    pytest.mark.separate,
+    pytest.mark.posix,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc"),
+]
 
 ROWS = next(job for job in JOBS if job.name == "rows")
 NONE = Fault("none", frozenset([0, 1]))

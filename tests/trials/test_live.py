@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # the machines are not insta
 
 from trials.live import live, prepare
 
-pytestmark = pytest.mark.posix
+pytestmark = [pytest.mark.separate, pytest.mark.posix]
 
 LEAKS = """
 from filterkit_plugins.row_norms import Normalizer

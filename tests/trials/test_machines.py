@@ -14,6 +14,8 @@ from trials import against_weka, fuzz, round_trips, soak, targets  # noqa: E402
 from trials.generate import common_files, files  # noqa: E402
 from trials.limits import SIZES  # noqa: E402
 
+pytestmark = pytest.mark.separate
+
 
 def test_made_files_are_read_as_weka_reads_them(weka39, weka36):
     assert against_weka.search(lambda data: against_weka.against_weka(data, weka39), files(), 1, 20)[1] is None

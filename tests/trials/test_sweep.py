@@ -9,7 +9,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # the machines are not insta
 
 from trials.sweep import sweep
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks are less safe there")
+pytestmark = [
+    pytest.mark.separate,
+    pytest.mark.skipif(sys.platform != "linux", reason="forks are less safe there"),
+]
 
 
 def test_senseless_values_end_in_a_line_or_a_value():
