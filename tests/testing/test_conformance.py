@@ -141,10 +141,10 @@ STAGES = {
 }
 
 
-# Each form of rows: dense with many digits, sparse, and all kinds of attributes with weights and missing values. Labels
-# and a single row are checked for the first options of each stage; the samples left differ in what stages refuse.
+# Each form of rows: dense with many digits, sparse, and all kinds of attributes with weights and missing values. Those
+# further are checked for the first options of each stage; the samples left differ in what stages refuse.
 ENOUGH = ("many-digits", "sparse-two-classes", "all-kinds")
-FURTHER = ("multi-label", "one-row")
+FURTHER = ("multi-label", "constant", "one-row", "no-rows", "one-class", "no-class")
 
 # The samples have at most seven rows. These files have enough for folds, neighbours and cut points. The others repeat
 # them.
