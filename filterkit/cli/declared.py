@@ -29,8 +29,10 @@ def option(*flags: str, default: Any = None, section: str = "", decides: bool = 
         attributes = {"is_flag": True} | attributes
     elif default == ():
         attributes = {"multiple": True} | attributes
-    else:  # a pair of flags would be False without a default
-        attributes = {"default": default, "show_default": default is not None} | attributes
+    elif default is not None:
+        attributes = {"default": default, "show_default": True} | attributes
+    elif any("/" in flag for flag in flags):  # a pair would be False without a default
+        attributes = {"default": None} | attributes
     return field(default=default, metadata={"clicks": [(flags, attributes)], "section": section, "decides": decides})
 
 

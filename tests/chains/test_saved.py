@@ -252,7 +252,7 @@ def test_a_changed_state_cannot_produce_undeclared_labels(chain, name, change, t
         np.save(out, change(array))
         members[member] = out.getvalue()
 
-    with pytest.raises(FilterkitError, match=f"{chain.split()[0]} gives the nominal '.*' values that are not among"):
+    with pytest.raises(FilterkitError, match=f"{chain.split()[0]} gives the nominal '.*' values that are not codes"):
         saved.load(rewritten(original, changed, tmp_path / "chain"))
     saved.load(rewritten(original, lambda *_: None, tmp_path / "chain"))
 

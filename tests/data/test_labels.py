@@ -134,7 +134,7 @@ def test_labels_are_named_in_a_file_of_mulan(tmp_path):
         ("<labels><label name='e'>", "cannot be read as XML"),
         ("<labels/>", "names no labels"),
         ("<labels><label/></labels>", "names no labels"),
-        ("<!DOCTYPE l [<!ENTITY a 'b'>]><labels><label name='&a;'/></labels>", "no list of labels of Mulan"),
+        ("<!DOCTYPE l [<!ENTITY a 'b'>]><labels><label name='&a;'/></labels>", "not a list of labels of Mulan"),
         ("<labels><label name='x'/></labels>", "no attribute 'x'"),
     ],
 )

@@ -124,7 +124,7 @@ def test_a_measure_and_a_share_can_be_chosen(open_report):
         off = [(i, j) for i in range(4) for j in range(4)]
         assert cells == ["" if i == j else f"{wins[i, j]}–{ties[i, j]}–{wins[j, i]}" for i, j in off]
         pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
-        differences = [results.paired(measure, j, i, share)[0] for i, j in pairs]
+        differences = [results.compare_pair(measure, j, i, share)[0] for i, j in pairs]
         shown = sorted(float(text.replace("−", "-")) for text in column(page, "tests", 3))
         np.testing.assert_allclose(shown, sorted(differences), atol=0.0006)
 

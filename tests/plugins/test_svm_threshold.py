@@ -153,7 +153,7 @@ def test_several_classes_have_no_threshold_of_their_own():
 
 
 def test_probabilities_keep_their_threshold():
-    with pytest.raises(UsageError, match=r"^svm: --calibrate .* and --threshold .*; leave one out$"):
+    with pytest.raises(UsageError, match=r"^svm: --calibrate .* and --threshold .*; use only one$"):
         learner.Svm(calibrate=True, threshold="f1")
 
 
