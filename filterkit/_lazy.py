@@ -46,6 +46,12 @@ class _Postponed(ModuleType):
         return getattr(import_module(self.__name__), attribute)
 
 
+def end_postponing() -> None:
+    """Let ``import`` work as always, for modules of others, which may look for a package or import a part of it."""
+    for name in [name for name, module in sys.modules.items() if isinstance(module, _Postponed)]:
+        del sys.modules[name]
+
+
 def postpone_import(*modules: str) -> None:
     """Let ``import`` of some modules, unless they are imported already, take no time until an attribute is used."""
     for name in modules:

@@ -22,7 +22,7 @@ from filterkit.plugin import (
 
 _DISTANCES = 1 << 20  # that are held in memory at once
 _DIGITS = 70  # of numbers whose products of two squares neither overflow nor underflow
-_TREE_COLUMNS, _TREE_ROWS = 15, 1_000  # the most columns and the fewest training rows for which a tree is faster
+_TREE_ROWS, _TREE_SHARE = 1_000, 32  # the fewest training rows, in all and for each neighbour, that a tree is for
 
 
 class Neighbors(Learner):
@@ -138,8 +138,10 @@ class Nearest:
     def _tree(self) -> Any:
         """A k-d tree of the training rows, for the cosine of unit vectors; None where it would be slower."""
         count, columns = self._near.shape
-        if self._columns is not None or count < _TREE_ROWS or not 0 < columns <= _TREE_COLUMNS or 2 * self._k > count:
+        if self._columns is not None or not columns or count < _TREE_ROWS:
             return None
+        if max(_TREE_SHARE, 2**columns) * self._k > count:
+            return None  # a search would visit most of the tree
         if self._cosine and not self._squares.all():
             return None  # a row of zeros has no direction
         from scipy.spatial import cKDTree

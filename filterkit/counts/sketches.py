@@ -15,8 +15,8 @@ import numpy as np
 from filterkit.data.ragged import begins_run, row_starts
 
 MOST_HASHES = 1024  # hashes of each column: counts below are exact, and estimates of larger ones off by some 3 %
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-_FACTORS = (_ODD, np.uint64(0xBF58476D1CE4E5B9))
+_ODD = 0x9E3779B97F4A7C15
+_FACTORS = (_ODD, 0xBF58476D1CE4E5B9)
 
 
 class DistinctSketch(NamedTuple):
@@ -93,7 +93,7 @@ def fingerprint_columns(column: np.ndarray, value: np.ndarray, row: np.ndarray, 
     at = row.astype(np.uint64)
     prints = np.zeros((width, 2), np.uint64)
     hashes = hash_numbers(value)
-    for number, factor in enumerate(_FACTORS):
+    for number, factor in enumerate(map(np.uint64, _FACTORS)):
         np.add.at(prints[:, number], column, _mix(hashes + at * factor + factor))
     return prints
 
@@ -118,4 +118,4 @@ def mix_bits(numbers: np.ndarray) -> np.ndarray:
 
 
 def _mix(numbers: np.ndarray) -> np.ndarray:
-    return mix_bits(numbers + _ODD)
+    return mix_bits(numbers + np.uint64(_ODD))

@@ -212,7 +212,7 @@ class Thresholds:
             new[pair[tests]] = True
             at = np.flatnonzero(new & (scores == -np.inf))
             scores[at], constant = self._score_counts(
-                metric, tp[at], fp[at], pos, neg, lambda i: self.column[np.flatnonzero(pair == at[i])]
+                metric, tp[at], fp[at], pos, neg, lambda i: self.column[np.isin(pair, at[i : i + 1])]
             )
 
         counts = np.stack([np.append(tp[pair], 0.0), np.append(fp[pair], 0.0)])
@@ -227,7 +227,8 @@ class Thresholds:
             score_tests(first + size // 2)
             ends = np.stack([first, first + size], axis=1).ravel()
             low, high = (reduce.reduceat(counts, ends, axis=1)[:, ::2] for reduce in (np.minimum, np.maximum))
-            bound = metric.called(metric.bound, low[0], high[0], low[1], high[1], pos, neg)
+            found = metric.called(metric.bound, low[0], high[0], low[1], high[1], pos, neg)
+            bound = check_numbers(found, first.shape, metric.name, "bound of the metric", metric)
             is_open = ~(bound < self.best(scores[pair], -np.inf)[self.column[first]])
             first, size = first[is_open], size[is_open]
         score_tests(np.repeat(first - np.cumsum(size) + size, size) + np.arange(size.sum()))

@@ -24,6 +24,7 @@ from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from filterkit._lazy import end_postponing
 from filterkit._version import DISTRIBUTION
 from filterkit.errors import (
     FilterkitError,
@@ -262,6 +263,7 @@ class Registry:
         if spec is None or spec.loader is None or not os.path.isfile(path):
             missing = FileNotFoundError(errno.ENOENT, "no such Python file", path)
             raise file_error(f"{by} {path}: {missing.strerror}", missing, PluginError)
+        end_postponing()
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         plugin = Plugin(name, path)
@@ -516,6 +518,8 @@ def _unlisted(point: Installed, offers: Offers) -> str:
 def _loaded(value: str) -> Any:
     """What an entry point names: a module, or an object in one, ``module:name``."""
     path, _, name = value.partition(":")
+    if path.partition(".")[0] not in ("filterkit", "filterkit_plugins"):
+        end_postponing()
     found = importlib.import_module(path)
     return attrgetter(name)(found) if name else found
 

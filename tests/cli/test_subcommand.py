@@ -218,8 +218,18 @@ def test_every_subcommand_has_a_help(name):
 
 def test_no_other_subcommand_is_imported_than_is_run():
     code = "import sys; from filterkit.cli.main import _main; _main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
-    for arguments in ([IRIS, "l2"], ["stages"], ["--help"], []):
+    for arguments in ([IRIS, "l2"], ["stages"], ["formats"], ["plugins"], ["--help"], []):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
         modules = done.stderr.splitlines()[-1].split()
         assert "filterkit.cli.subcommands.evaluate" not in modules
-        assert arguments not in ([], ["--help"]) or "numpy" not in modules
+        assert arguments == [IRIS, "l2"] or not {"numpy._core", "pyarrow.lib"} & {*modules}, arguments
+
+
+def test_a_plugin_imports_as_always_where_filterkit_postpones(tmp_path):
+    """It may look for a package, and import a part of it first."""
+    (tmp_path / "p.py").write_text(
+        "from importlib.util import find_spec\nassert find_spec('pyarrow')\nimport pyarrow.ipc, pyarrow\n"
+        "assert pyarrow.RecordBatchStreamReader is pyarrow.ipc.RecordBatchStreamReader\n"
+    )
+    done = run("--plugin", tmp_path / "p.py", "formats")
+    assert (done.returncode, done.stderr) == (0, "")

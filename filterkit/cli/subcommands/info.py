@@ -114,7 +114,7 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
         ):
             table = scores(rows, metric)
     except StageError as error:
-        document["remarks"].append(f"no {metric} with the class: {error}")
+        document["remarks"].append(f"no {metric} with the class: {str(error).removeprefix('scores: ')}")
         return
     score = dict(zip(table["attribute"].to_pylist(), table[metric].to_pylist()))
     document["scored"] = metric
