@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
+from filterkit import PluginError
 from filterkit.counts import thresholds
 from filterkit.counts.best_tests import find_best_tests
 from filterkit.counts.table import ContingencyTable
@@ -165,6 +166,22 @@ def test_columns_score_the_same_whether_tests_are_left_out_by_bounds_or_not(data
             assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(best, due, strict=True))
     finally:
         thresholds._FEW, thresholds._BLOCKS = few, blocks
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"bound": lambda *ends: np.zeros(3)}, r"fisher: bound of the metric gives an array of shape \(3,\)"),
+        ({"bound": lambda *ends: None}, "fisher: bound of the metric gives None"),
+        ({"score": lambda tp, fp, pos, neg: tp / fp * 0 + tp}, "fisher: the score is nan for tp=0, fp=0"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_a_bound_or_a_score_beside_it_that_is_no_number_is_refused(change, message, monkeypatch):
+    monkeypatch.setattr(thresholds, "_FEW", 0)
+    found = Thresholds(ContingencyTable.of(make([[1], [2], [3], [4]], [0, 1, 1, 1]), np.arange(1), True, "test"))
+    with pytest.raises(PluginError, match=message):
+        score_columns(found, dataclasses.replace(METRICS["fisher"], **change))
 
 
 @pytest.mark.parametrize("name", ["bbs", "fisher"])
