@@ -162,7 +162,7 @@ def with_error(pair: Sequence[float] | np.ndarray) -> str:
 def difference(results: Results, measure: str, one: str, other: str, share: int = 0) -> str:
     """By how much `one` exceeds `other`, with p of Wilcoxon's signed-rank test over tasks."""
     chains = results.chains
-    gap, p = results.paired(measure, chains.index(one), chains.index(other), share)
+    gap, p = results.compare_pair(measure, chains.index(one), chains.index(other), share)
     return _with_p(gap, p)
 
 
