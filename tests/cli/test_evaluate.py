@@ -672,3 +672,20 @@ def test_folds_may_be_given(run_in_process, tmp_path):
     lines = (tmp_path / "r.csv").read_text().splitlines()
     assert [line.rpartition("repeat")[2] for line in lines[1:]] == [f' 0, fold {fold}"' for fold in range(3)]
     assert run_in_process("report", "r.csv", cwd=tmp_path).stdout == found.stdout
+
+
+def test_a_choice_is_the_same_in_processes_and_from_a_journal(tmp_path, run_in_process):
+    command = [*CHOOSE[2:], "--choose", "f1", "--one-against-rest", "-o"]
+    alone = run_in_process("evaluate", IRIS, *command, "1.csv", "--jobs", "1", "--journal", "j", cwd=tmp_path)
+    many = with_changes(AT_ONCE, "evaluate", IRIS, *command, "2.csv", "--jobs", "2", cwd=tmp_path)
+    assert (many.returncode, many.stderr, many.stdout) == (0, "", alone.stdout)
+    assert without_seconds(tmp_path / "1.csv") == without_seconds(tmp_path / "2.csv")
+    lines = (tmp_path / "j").read_text().splitlines(keepends=True)
+    assert len(lines) == 1 + 9
+    (tmp_path / "j").write_text("".join(lines[:5]))
+    resumed = run_in_process("evaluate", IRIS, *command, "3.csv", "--journal", "j", cwd=tmp_path)
+    assert (resumed.stdout, resumed.stderr) == (alone.stdout, "")
+    assert without_seconds(tmp_path / "1.csv") == without_seconds(tmp_path / "3.csv")
+    command[command.index("f1")] = "auc"
+    other = run_in_process("evaluate", IRIS, *command, "4.csv", "--journal", "j", cwd=tmp_path)
+    assert other.stderr == "filterkit: j: this is of another evaluation (not the same choose); name another file\n"

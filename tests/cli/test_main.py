@@ -681,3 +681,12 @@ def test_the_command_in_a_comment_is_one_line_that_a_shell_can_run(tmp_path):
     assert again.stdout == os.fsencode(name) + b"l2"
     assert run("-o", "p.arff", "o.arff", "l2", cwd=tmp_path).returncode == 0
     assert (tmp_path / "p.arff").read_text().splitlines()[0] == first
+
+
+def test_a_file_whose_name_is_not_utf_8_can_be_evaluated(tmp_path):
+    names = ("i\udcff.arff", "j.arff")
+    for name in names:
+        (tmp_path / name).write_bytes(Path(IRIS).read_bytes())
+    done = run("evaluate", *names, "--folds", "2", "--chain", "svm", "-o", "r.csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run("report", "r.csv", cwd=tmp_path).stdout == done.stdout

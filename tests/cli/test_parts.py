@@ -335,3 +335,18 @@ def test_a_run_that_was_stopped_is_finished_by_the_next(folder, engine, number):
     assert {name: time for name, time in times(folder / "out").items() if name in old} == old
     succeed(folder, *words, "-o", "other/part-*.arff", "n.arff", "wait", "l2")
     assert contents(folder / "out") == contents(folder / "other")
+
+
+@pytest.mark.posix
+def test_two_runs_do_not_write_the_same_parts_at_once(folder):
+    (folder / "plugin.py").write_text(PLUGIN)
+    words = ["--plugin", "plugin.py", *SMALL, "-o", "out/part-*.arff", "n.arff", "wait", "l2"]
+    process = start(*words, cwd=folder)
+    deadline = time.monotonic() + 120
+    while len(times(folder / "out")) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    done = run(*words, cwd=folder)
+    assert (done.returncode, done.stderr) == (1, "filterkit: out/part-*.arff: another run is writing these parts\n")
+    (folder / "go").touch()
+    assert process.wait(120) == 0
+    assert len(json.loads((folder / "out" / "_part-list.arff.json").read_text())["parts"]) == len(times(folder / "out"))
