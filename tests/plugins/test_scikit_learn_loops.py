@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from agreement import sample, shared
+from estimators import CLASSIFIERS, DENSE_ALONE, REGRESSORS, WITHOUT_WEIGHTS, chain_of, plain_estimator, weighted
 from scipy.stats import pearsonr, spearmanr
 from sklearn import metrics
-from sklearn.utils import all_estimators
 from threadpoolctl import threadpool_limits
 
 import filterkit
@@ -18,27 +18,6 @@ from filterkit.evaluation.runner import Evaluator, parse_named_chain
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-CLASSIFIERS = {
-    "LogisticRegression": {"C": 0.5},
-    "ComplementNB": {"alpha": 0.5},
-    "MultinomialNB": {},
-    "RandomForestClassifier": {"n_estimators": 7},
-    "LinearSVC": {},
-    "SGDClassifier": {"max_iter": 20, "tol": None},
-    "DecisionTreeClassifier": {"max_depth": 4},
-    "RidgeClassifier": {},
-    "Perceptron": {},
-}
-REGRESSORS = {
-    "LinearRegression": {},
-    "Ridge": {"alpha": 0.5},
-    "SVR": {"C": 2.0},
-    "RandomForestRegressor": {"n_estimators": 5},
-    "HistGradientBoostingRegressor": {"max_iter": 5},
-    "KNeighborsRegressor": {"n_neighbors": 3},
-}
-WITHOUT_WEIGHTS, DENSE_ALONE = "KNeighborsRegressor", "HistGradientBoostingRegressor"
-ESTIMATORS = dict(all_estimators())
 # Real data with classes; and with numbers, and the attribute that is the class.
 CLASSES = ["uci/iris.arff", "uci/diabetes.arff", "uci/vehicle.arff", "text/oh0.wc.arff.gz", "text/tr23.wc.arff.gz"]
 NUMBERS = {
@@ -50,16 +29,6 @@ NUMBERS = {
     "text/oh0.wc.arff.gz": "patient",
     "text/tr23.wc.arff.gz": "page",
 }
-
-
-def weighted(batch):
-    """The rows with weights from 1 to 3, as whole numbers and halves."""
-    return batch.replace(weights=np.random.default_rng(3).integers(2, 7, len(batch)) / 2)
-
-
-def plain_estimator(name, values):
-    estimator = ESTIMATORS[name](**values)
-    return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
 
 
 def rank(scores, are_probabilities):
@@ -129,8 +98,7 @@ def measures_of_numbers(estimator, training, test):
 
 
 def check_against_a_plain_loop(batch, name, values, measures):
-    words = " ".join([f"predict {name}", *(f"--set {key}={value}" for key, value in values.items())])
-    design = Design((parse_named_chain(words),), folds=2)
+    design = Design((parse_named_chain(chain_of(name, values)),), folds=2)
     evaluator = Evaluator([("d", batch)], design)
     is_numeric = measures is measures_of_numbers
     splits = Splits(np.zeros(len(batch), np.int32) if is_numeric else batch.y, design)

@@ -13,6 +13,7 @@ from agreement import SAMPLES, dense, make, sample, sparsely
 from cases import fit
 from cases import run as run_chain
 from command import run
+from estimators import CLASSIFIERS, chain_of, plain_estimator, weighted
 from filterkit_plugins.scikit_learn.names import known_classes
 from sklearn import metrics
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -24,7 +25,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import all_estimators
 
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError, Schema, StageError
@@ -32,41 +32,12 @@ from filterkit.chains import saved
 from filterkit.chains.crossfit import draw_folds
 
 BIT = ("0", "1")
-CLASSIFIERS = dict(all_estimators(type_filter="classifier"))
-
-# Each classifier, and its parameters as words and as Python has them.
-WITH_WEIGHTS = {
-    "LogisticRegression": {"C": 0.5},
-    "ComplementNB": {"alpha": 0.5},
-    "MultinomialNB": {},
-    "RandomForestClassifier": {"n_estimators": 7},
-    "LinearSVC": {},
-    "SGDClassifier": {"max_iter": 20, "tol": None},
-    "DecisionTreeClassifier": {"max_depth": 4},
-    "RidgeClassifier": {},
-    "Perceptron": {},
-}
 DENSE_ALONE = {"HistGradientBoostingClassifier": {"max_iter": 5}, "GaussianNB": {}}
 WITHOUT_WEIGHTS = {"KNeighborsClassifier": {"n_neighbors": 4}, "MLPClassifier": {"max_iter": 3, "alpha": 0.1}}
 
 
-def chain_of(name, values):
-    return " ".join([f"predict {name}", *(f"--set {key}={value}" for key, value in values.items())])
-
-
-def plain_estimator(name, values):
-    estimator = CLASSIFIERS[name](**values)
-    return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
-
-
-def weighted(batch):
-    """The rows with weights from 1 to 3, as whole numbers and halves."""
-    weights = np.random.default_rng(3).integers(2, 7, len(batch)) / 2
-    return batch.replace(weights=weights)
-
-
 CASES = [
-    *(("iris", name) for name in (*WITH_WEIGHTS, *DENSE_ALONE, *WITHOUT_WEIGHTS, "SVC", "GaussianProcessClassifier")),
+    *(("iris", name) for name in (*CLASSIFIERS, *DENSE_ALONE, *WITHOUT_WEIGHTS, "SVC", "GaussianProcessClassifier")),
     *(("breast-cancer", name) for name in ("LogisticRegression", "LinearSVC", "GaussianNB")),
     *(("sparse-counts-multiclass", name) for name in ("LogisticRegression", "ComplementNB", "LinearSVC")),
 ]
@@ -79,7 +50,7 @@ def test_rows_get_the_predictions_and_scores_of_scikit_learn(data, name):
     batch = sample(data)
     batch = batch.take(np.arange(0, len(batch), 3))
     batch = batch if name in (*WITHOUT_WEIGHTS, "GaussianProcessClassifier") else weighted(batch)
-    values = {**WITH_WEIGHTS, **DENSE_ALONE, **WITHOUT_WEIGHTS}.get(name, {})
+    values = {**CLASSIFIERS, **DENSE_ALONE, **WITHOUT_WEIGHTS}.get(name, {})
     fitted, out = fit(chain_of(name, values), batch)
     weights = {} if batch.weights is None else {"sample_weight": batch.weights}
     estimator = plain_estimator(name, values).fit(batch.X, batch.y, **weights)
@@ -456,7 +427,7 @@ def test_blocks_do_not_change_the_scores(name, sparse):
     """Products of matrices round their sums by how many rows there are."""
     batch = sample("digits").take(np.arange(0, 1797, 9))
     batch = sparsely(batch) if sparse else batch
-    fitted = filterkit.chain(chain_of(name, {**WITH_WEIGHTS, **WITHOUT_WEIGHTS}[name])).fit(batch)
+    fitted = filterkit.chain(chain_of(name, {**CLASSIFIERS, **WITHOUT_WEIGHTS}[name])).fit(batch)
     whole = dense(fitted.transform(batch))
     for step in (1, 7):
         parts = [batch.rows(i, i + step) for i in range(40, 40 + 12 * step, step)]

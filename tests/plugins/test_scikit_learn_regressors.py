@@ -5,37 +5,16 @@ import numpy as np
 import pytest
 from agreement import SAMPLES, make, sample, sparsely
 from command import run
+from estimators import DENSE_ALONE, REGRESSORS, WITHOUT_WEIGHTS, chain_of, plain_estimator, weighted
 from filterkit_plugins.scikit_learn.names import find_counterpart
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, MultiTaskLasso, Ridge
 from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils import all_estimators
 
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError, Schema, StageError
 from filterkit.chains.crossfit import draw_folds
-
-REGRESSORS = dict(all_estimators(type_filter="regressor"))
-SIX = {
-    "LinearRegression": {},
-    "Ridge": {"alpha": 0.5},
-    "SVR": {"C": 2.0},
-    "RandomForestRegressor": {"n_estimators": 5},
-    "HistGradientBoostingRegressor": {"max_iter": 5},
-    "KNeighborsRegressor": {"n_neighbors": 3},
-}
-WITHOUT_WEIGHTS, DENSE_ALONE = "KNeighborsRegressor", "HistGradientBoostingRegressor"
-
-
-def weighted(batch):
-    """The rows with weights from 1 to 3, as whole numbers and halves."""
-    return batch.replace(weights=np.random.default_rng(3).integers(2, 7, len(batch)) / 2)
-
-
-def plain_estimator(name, values):
-    estimator = REGRESSORS[name](**values)
-    return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
 
 
 def of_numbers(y, X=None, **others):
@@ -57,7 +36,7 @@ def targets(y, X=None):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("name", SIX)
+@pytest.mark.parametrize("name", REGRESSORS)
 def test_rows_get_the_predicted_number(name, sparse):
     """With weights where the regressor takes them."""
     if sparse and name == DENSE_ALONE:
@@ -65,12 +44,10 @@ def test_rows_get_the_predicted_number(name, sparse):
     batch = of_numbers(np.arange(60) % 7)
     batch = batch if name == WITHOUT_WEIGHTS else weighted(batch)
     batch = sparsely(batch) if sparse else batch
-    found = cases.run(
-        " ".join([f"predict {name}", *(f"--set {key}={value}" for key, value in SIX[name].items())]), batch
-    )
+    found = cases.run(chain_of(name, REGRESSORS[name]), batch)
     assert list(found) == ["a0", "a1", "prediction", "price"]
     weights = {} if batch.weights is None else {"sample_weight": batch.weights}
-    plain = plain_estimator(name, SIX[name]).fit(batch.X, batch.y, **weights)
+    plain = plain_estimator(name, REGRESSORS[name]).fit(batch.X, batch.y, **weights)
     assert found["prediction"] == pytest.approx(plain.predict(batch.X), rel=1e-12)
 
 

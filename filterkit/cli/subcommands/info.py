@@ -65,8 +65,11 @@ def info(known: Registry, /, path: str, options: InfoOptions) -> None:
     overview, class_, is_rereadable = _look(path, options, known, formats)
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
     document = _describe(overview, path, kind.title, index, labels)
-    if is_rereadable and overview.rows and document["class"] is not None and document["class"]["kind"] == "numeric":
-        _add_correlations(document, options, known, formats)
+    if overview.rows and document["class"] is not None and document["class"]["kind"] == "numeric":
+        if is_rereadable:
+            _add_correlations(document, options, known, formats)
+        else:
+            document["remarks"].append("no correlations with the class, as this input can be read only once")
     print_found(options.as_json, document, partial(_lines, options))
 
 

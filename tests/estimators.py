@@ -1,0 +1,44 @@
+"""Estimators of scikit-learn that tests compare `predict` with."""
+
+import numpy as np
+from sklearn.utils import all_estimators
+
+ESTIMATORS = dict(all_estimators())
+
+# Each estimator, and its parameters.
+CLASSIFIERS = {
+    "LogisticRegression": {"C": 0.5},
+    "ComplementNB": {"alpha": 0.5},
+    "MultinomialNB": {},
+    "RandomForestClassifier": {"n_estimators": 7},
+    "LinearSVC": {},
+    "SGDClassifier": {"max_iter": 20, "tol": None},
+    "DecisionTreeClassifier": {"max_depth": 4},
+    "RidgeClassifier": {},
+    "Perceptron": {},
+}
+REGRESSORS = {
+    "LinearRegression": {},
+    "Ridge": {"alpha": 0.5},
+    "SVR": {"C": 2.0},
+    "RandomForestRegressor": {"n_estimators": 5},
+    "HistGradientBoostingRegressor": {"max_iter": 5},
+    "KNeighborsRegressor": {"n_neighbors": 3},
+}
+WITHOUT_WEIGHTS, DENSE_ALONE = "KNeighborsRegressor", "HistGradientBoostingRegressor"
+
+
+def chain_of(name, values):
+    """The stage `predict` with an estimator and its parameters."""
+    return " ".join([f"predict {name}", *(f"--set {key}={value}" for key, value in values.items())])
+
+
+def plain_estimator(name, values):
+    """The estimator as `predict` makes it."""
+    estimator = ESTIMATORS[name](**values)
+    return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
+
+
+def weighted(batch):
+    """The rows with weights from 1 to 3, as whole numbers and halves."""
+    return batch.replace(weights=np.random.default_rng(3).integers(2, 7, len(batch)) / 2)
