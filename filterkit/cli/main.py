@@ -29,7 +29,7 @@ from filterkit.errors import (
     suggestion,
 )
 from filterkit.messages import draw, message_of, say, show_warnings
-from filterkit.plugin.parsing import check_once, stage_command
+from filterkit.plugin.parsing import check_once, move_options_forward, stage_command
 from filterkit.plugin.registry import Plugin, Registry, registry
 
 if TYPE_CHECKING:
@@ -71,6 +71,16 @@ class _Command(click.Command):
             postpone_import("numpy", "pyarrow")
         for path in given.get("plugins", ()):
             known.add_file(path)
+        if (
+            isinstance(words, tuple)
+            and first not in known.subcommands
+            and any(word.startswith("-") for word in words[1:])
+        ):
+            args = args[: len(args) - len(words)] + move_options_forward(list(words), self, known)
+            n_loaded = len(given.get("plugins", ()))
+            given, _, _ = self.make_parser(ctx).parse_args(list(args))
+            for path in given.get("plugins", ())[: -n_loaded or None]:
+                known.add_file(path)
         check_once(self, ctx, args)
         self._set_defaults(ctx, known, given)
         return super().parse_args(ctx, args)
@@ -128,8 +138,8 @@ def command(context: click.Context, /, words: tuple[str, ...], options: Options)
 
     INPUT is a file, a quoted glob of parts with one header, an fsspec URL, or - for standard input. Names that end in
     .gz, .bz2, .xz or .zst are decompressed. The format goes by the ending of the name, or by --from and --to; without
-    either it is ARFF. "filterkit formats" lists the formats and their options. Options of filterkit go before INPUT,
-    options of a stage after its name.
+    either it is ARFF. "filterkit formats" lists the formats and their options. Options of a stage go after its name.
+    Options of filterkit go before INPUT, or after a stage that has no option of this name.
 
     "filterkit stages" lists the stages, and "filterkit stages NAME" explains one. A subcommand may stand in the place
     of INPUT; "filterkit SUBCOMMAND --help" explains it.

@@ -139,6 +139,51 @@ def parse_stages(
     return stages
 
 
+def move_options_forward(words: list[str], command: click.Command, plugins: Registry) -> list[str]:
+    """Move options of filterkit from between and after the stages to before the input, where its command expects them.
+
+    An option that the stage before it has, too, stays with the stage.
+
+    Parameters
+    ----------
+    words : the input, and the words of a chain.
+    command : filterkit; it stops at the first word that is no option.
+    plugins : where stages are looked up. A word that names none stays where it is.
+
+    Raises
+    ------
+    click.UsageError : an option of filterkit lacks its value.
+    """
+    context = click.Context(command, allow_interspersed_args=False)
+    parser = click.Command(
+        None, params=[each for each in command.params if isinstance(each, click.Option)]
+    ).make_parser(context)
+    flags = {flag for each in command.get_params(context) if not each.is_eager for flag in _flags(each)}
+    options, chain, rest = [], words[:1], words[1:]
+    n_values: dict[str, int] = {}  # of each option of the latest stage
+    while rest:
+        word = rest[0]
+        flag, equals, _ = word.partition("=")
+        n_words = 1
+        if flag in n_values:
+            n_words += 0 if equals else n_values[flag]
+        elif (flag if flag.startswith("--") else flag[:2]) in flags:
+            n_words = len(rest) - len(parser.parse_args(list(rest))[1])
+            options += rest[:n_words]
+            rest = rest[n_words:]
+            continue
+        elif word in plugins.stages:
+            params = stage_command(plugins.stages[word]).get_params(context)
+            n_values = {flag: int(not getattr(each, "is_flag", False)) for each in params for flag in _flags(each)}
+        chain += rest[:n_words]
+        rest = rest[n_words:]
+    return options + chain
+
+
+def _flags(param: click.Parameter) -> list[str]:
+    return [*param.opts, *param.secondary_opts]
+
+
 def _move_value_back(command: click.Command, words: list[str]) -> list[str]:
     """Move a value that stands before the options of a stage to their end, where click expects it.
 

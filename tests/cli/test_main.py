@@ -66,7 +66,7 @@ def big(tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("-", "shape", "svm", "-v"), ("none.arff",), ("--help", "x")],
+    [("-", "shape", "svm", "--zzz"), ("none.arff",), ("--help", "x")],
 )
 def test_a_forked_command_equals_one_started_anew(arguments, tmp_path, monkeypatch):
     """Most tests fork the command from a process that has imported it."""
@@ -185,6 +185,32 @@ def test_help_may_follow_the_input():
     assert run(IRIS, "--help").stdout == run("--help").stdout != ""
 
 
+# Options of filterkit after the input
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["--to", "csv", "--precision", "3", IRIS, "l2", "l2"], [IRIS, "--to", "csv", "l2", "--precision=3", "l2"]),
+        (["--to", "csv", IRIS, "class", "1"], [IRIS, "class", "1", "--to", "csv"]),
+        (["--to", "csv", "-v", IRIS, "head", "3"], [IRIS, "head", "3", "-v", "--to", "csv"]),
+        (["--no-progress", "--to", "csv", IRIS], [IRIS, "--to", "csv", "--no-progress"]),
+        # What the stage has, too, is an option of the stage, and so is its value.
+        (["--to", "csv", IRIS, "shuffle", "--seed", "2"], [IRIS, "shuffle", "--seed", "2", "--to", "csv"]),
+        (["--to", "csv", IRIS, "remove", "--match", "-o|l"], [IRIS, "remove", "--match", "-o|l", "--to", "csv"]),
+    ],
+)
+def test_options_of_filterkit_may_stand_after_the_input_and_the_stages(before, after):
+    assert run(*after).stdout == run(*before).stdout != ""
+
+
+def test_a_plugin_that_is_named_last_offers_the_stages_before_it(tmp_path):
+    plugin = tmp_path / "add.py"
+    plugin.write_text(PLUGIN)
+    words = ["add", "--amount", "2"]
+    assert run(IRIS, *words, "--plugin", plugin).stdout == run("--plugin", plugin, IRIS, *words).stdout != ""
+
+
 # Mistakes and errors
 
 
@@ -195,7 +221,7 @@ def test_help_may_follow_the_input():
         pytest.param([str(SAMPLES), "l2"], 1, "Is a directory", marks=pytest.mark.posix),
         ([IRIS, "head", "-5"], 2, "head: no such option '-5'\n"),
         ([IRIS, "shape bns | l2"], 2, "; write stages and options as words of their own: shape bns l2"),
-        ([IRIS, "--chain", "x"], 2, "no stage '--chain'; options of filterkit itself go before the input"),
+        ([IRIS, "--chain", "SAVED"], 2, "--chain SAVED: No such file or directory"),
         (["--class", "1"], 2, "INPUT is missing; see: filterkit --help"),
         (["help"], 2, "no file 'help'; did you mean --help?"),
         ([IRIS, "bsn"], 2, "no stage 'bsn'; did you mean 'bns'?"),
@@ -216,7 +242,7 @@ def test_help_may_follow_the_input():
         ([IRIS, "shape", "--neighbor", "3"], 2, "shape: no such option '--neighbor'; did you mean '--neighbors'?"),
         ([IRIS, "head", "x"], 2, "head: invalid value for 'ROWS': 'x' is not a valid integer"),
         ([IRIS, "shape", "--seed", "-1"], 2, "shape: --seed must be at least 0, not -1"),
-        ([IRIS, "--precision", "3"], 2, "options of filterkit itself go before the input"),
+        ([IRIS, "--to", "csv", "qqq"], 2, "no stage 'qqq'"),
         (["--precison", "3", IRIS], 2, "--precision"),
         (["--memory", "lots", IRIS], 2, "'lots' is not a size such as 256MB"),
         (["-c", "9", IRIS, "bns"], 1, "--class 9: the attributes are numbered from 1 to 5"),
@@ -226,7 +252,9 @@ def test_help_may_follow_the_input():
         (["--load", "x", IRIS, "l2"], 2, "a stage cannot be combined with --load: the saved chain decides"),
         (["--load", IRIS, IRIS], 1, "no saved chain, or a damaged one"),
         (["plugins", "x"], 2, "plugins: got unexpected extra argument (x); see: filterkit plugins --help"),
-        ([IRIS, "l2", "-o", "out.arff"], 2, "l2: no such option '-o'; options of filterkit itself go before the input"),
+        ([IRIS, "l2", "-o", "a", "l2", "-o", "b"], 2, "--output is given twice: 'a' and 'b'"),
+        ([IRIS, "l2", "--test", IRIS], 2, "option '--test' requires 2 arguments"),
+        ([IRIS, "l2", "--neighbors", "2", "--to", "csv"], 2, "l2: no such option '--neighbors'"),
         ([IRIS, IRIS, "l2"], 2, "but a file; several files that make one input are given as a pattern in quotes"),
         (["", "l2"], 2, "the name of the input is empty"),
         (["--encoding", "utf-16", IRIS], 1, "tream does not start with BOM)"),
