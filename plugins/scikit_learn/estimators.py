@@ -65,7 +65,9 @@ def check_words(stage: str, class_: str, assignments: tuple[str, ...], flag: str
         trusted.
     """
     if class_ not in known_classes() and not _PATH.fullmatch(class_):
-        hint = suggestion(class_, list(known_classes())) or "; name other classes by their path, as sklearn.svm.SVC"
+        hint = suggestion(class_, list(known_classes()))
+        hint += " Classes" if hint else "; classes"
+        hint += " of other packages go by their path, such as lightgbm.LGBMClassifier"
         raise UsageError(f"{stage}: {quoted(class_)} is not a class of scikit-learn{hint}")
     for pair in assignments:
         if "=" not in pair or not pair.partition("=")[0].isidentifier():

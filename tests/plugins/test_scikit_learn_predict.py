@@ -299,7 +299,8 @@ def test_costs_without_use_are_refused(words, options, message, costs):
     ("words", "message"),
     [
         ("", "missing argument 'ESTIMATOR'"),
-        ("Nothing", "'Nothing' is not a class of scikit-learn; name other classes by their path, as sklearn.svm.SVC"),
+        ("Nothing", "'Nothing' is not a class of scikit-learn; classes of other packages go by their path, such as"),
+        ("XGBClassifier", "; did you mean 'SGDClassifier'? Classes of other packages go by their path, such as"),
         ("LogisticRegresion", "'LogisticRegresion' is not a class of scikit-learn; did you mean 'LogisticRegression'"),
         ("sklearn.svm.LinearSVCC", "sklearn.svm has no class 'LinearSVCC'; did you mean 'LinearSVC'"),
         ("nothing.Here", "nothing.Here: No module named 'nothing'"),

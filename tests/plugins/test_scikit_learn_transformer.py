@@ -65,7 +65,7 @@ def test_a_transformer_can_be_used_on_the_command_line(tmp_path):
         (
             "--class os.system",
             UsageError,
-            "'os.system' is not a class of scikit-learn; name other classes by their path",
+            "'os.system' is not a class of scikit-learn; classes of other packages go by their path",
         ),
         ("--class sklearnx.A", UsageError, "No module named 'sklearnx'"),
         ("--class PCA --set 1=2", UsageError, "--set must be like standardize=False, not '1=2'"),
