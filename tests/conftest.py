@@ -17,6 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # The tests start Python hundreds of times. Without bytecode, each start would compile filterkit again, which takes
 # longer than most commands, and each process of pytest would compile the tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Several processes of pytest share the processors, and threads of OpenMP and BLAS would keep them busy with waiting for
+# each other. Numpy is imported later; a test of such threads sets their number itself.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
 os.environ["FILTERKIT_DEFAULTS"] = ""  # no defaults file of whoever runs the tests
 sys.dont_write_bytecode = False
 
