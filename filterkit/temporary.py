@@ -1,4 +1,4 @@
-"""Temporary folders, which the next run removes if a run is killed, and the errors of whatever is temporary."""
+"""Folders that the next run removes if a run is killed, and the errors of whatever is temporary."""
 
 from __future__ import annotations
 
@@ -34,11 +34,59 @@ def temporary_errors() -> Iterator[None]:
         raise system_error(f"temporary folder {tempfile.gettempdir()}", error) from None
 
 
-class TemporaryFolder:
-    """A folder for temporary files.
+class LockedFolder:
+    """A new folder for files that are not complete, or of use only while this process lives.
 
     It holds a file that is locked as long as the process lives. A folder whose file is not locked was left by a run
-    that was killed, and is removed when the next one is made.
+    that was killed, and is removed when the next one is made beside it.
+
+    Parameters
+    ----------
+    parent : the folder to make it in.
+    begin : what its name begins with; by default, it is hidden.
+    mode : its permissions, as for `os.mkdir`.
+
+    Attributes
+    ----------
+    path : the path of the folder.
+
+    Raises
+    ------
+    OSError : the folder cannot be made.
+    """
+
+    def __init__(self, parent: str, begin: str = ".", mode: int = 0o777) -> None:
+        # The prefix differs by user, and by machine, since another may not see the locks.
+        machine = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+        mark = zlib.crc32(f"{machine} {user()}".encode("utf-8", "surrogateescape"))
+        prefix = f"{begin}filterkit-{mark:08x}-"
+        if fcntl is not None:
+            with suppress(OSError), os.scandir(parent) as entries:
+                for entry in entries:
+                    if entry.name.startswith(prefix) and _is_abandoned(entry):
+                        shutil.rmtree(entry.path, ignore_errors=True)
+        self.path = os.path.join(parent, f"{prefix}{os.urandom(16).hex()}")
+        _made.add(self.path)  # before it is there, so that a signal cannot come in between
+        try:
+            os.mkdir(self.path, mode)
+            self._lock = _create_locked(self.path)
+        except BaseException:
+            shutil.rmtree(self.path, ignore_errors=True)
+            _made.discard(self.path)
+            raise
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it. It can be called twice."""
+        self._lock.close()
+        moved = f"{self.path}-"
+        with suppress(OSError):
+            os.rename(self.path, moved)  # so that other processes add nothing any more
+        shutil.rmtree(moved, ignore_errors=True)
+        _made.discard(self.path)
+
+
+class TemporaryFolder(LockedFolder):
+    """A folder for temporary files, made where the system wants them, for this user alone; see `LockedFolder`.
 
     Attributes
     ----------
@@ -51,25 +99,9 @@ class TemporaryFolder:
 
     def __init__(self) -> None:
         import tempfile
-        from uuid import uuid4
 
         with temporary_errors():
-            parent = tempfile.gettempdir()
-            remove_abandoned(parent, _prefix())
-            self.path = os.path.join(parent, f"{_prefix()}{uuid4().hex}")
-            _made.add(self.path)  # before it is there, so that a signal cannot come in between
-            try:
-                os.mkdir(self.path, 0o700)
-                self._lock = create_locked(self.path)
-            except BaseException:
-                shutil.rmtree(self.path, ignore_errors=True)
-                raise
-
-    def remove(self) -> None:
-        """Remove the folder with all that is in it. It can be called twice."""
-        self._lock.close()
-        shutil.rmtree(self.path, ignore_errors=True)
-        _made.discard(self.path)
+            super().__init__(tempfile.gettempdir(), "", 0o700)
 
 
 def remove_all() -> None:
@@ -78,23 +110,12 @@ def remove_all() -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def own_mark() -> str:
-    """A part for names of locked files. It differs by user, and by machine, since another may not see the locks."""
-    machine = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-    return f"{zlib.crc32(f'{machine} {user()}'.encode('utf-8', 'surrogateescape')):08x}"
-
-
 def user() -> int:
     """The number of the user; 0 where there are none."""
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
-def _prefix() -> str:
-    """Return the prefix of names of folders."""
-    return f"filterkit-{own_mark()}-"
-
-
-def create_locked(folder: str) -> IO[bytes]:
+def _create_locked(folder: str) -> IO[bytes]:
     """A new file in `folder`, which gets its name when it is locked, so that nobody finds it without the lock."""
     path = os.path.join(folder, _LOCK)
     held = open(f"{path}.new", "xb")
@@ -103,16 +124,6 @@ def create_locked(folder: str) -> IO[bytes]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.replace(held.name, path)
     return held
-
-
-def remove_abandoned(parent: str, prefix: str) -> None:
-    """Remove the folders of this user in `parent` that runs have left which were killed; their names begin so."""
-    if fcntl is None:
-        return
-    with suppress(OSError), os.scandir(parent) as entries:
-        for entry in entries:
-            if entry.name.startswith(prefix) and _is_abandoned(entry):
-                shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _is_abandoned(entry: os.DirEntry[str]) -> bool:

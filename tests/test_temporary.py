@@ -9,8 +9,7 @@ import tempfile
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.files.aside import clear_away
-from filterkit.temporary import TemporaryFolder, temporary_errors
+from filterkit.temporary import TemporaryFolder, remove_all, temporary_errors
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
@@ -52,7 +51,7 @@ def test_a_command_that_a_signal_ends_removes_its_folders(place):
     """The signal may come while the folder is being removed, or just after it was made."""
     folder = TemporaryFolder()
     open(os.path.join(folder.path, "more"), "w").close()
-    clear_away()
+    remove_all()
     assert not list(place.iterdir())
     folder.remove()
 

@@ -225,9 +225,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     gc.freeze()
     status_of_signal = ended()
     if status_of_signal is not None:
-        from filterkit.files.aside import clear_away
+        from filterkit.temporary import remove_all
 
-        clear_away()  # the signal may have interrupted cleaning up
+        remove_all()  # the signal may have interrupted cleaning up
     sys.exit(status if status_of_signal is None else status_of_signal)
 
 

@@ -8,8 +8,9 @@ from functools import partial
 from typing import IO
 
 from filterkit.errors import FilterkitError
-from filterkit.files.aside import FileAside, FolderAside
+from filterkit.files.aside import FileAside
 from filterkit.files.descriptors import name_errors
+from filterkit.temporary import LockedFolder
 
 try:
     import fcntl
@@ -32,7 +33,7 @@ class LocalFolder:
         self._path, self._title = os.path.realpath(path), title
         self._name_errors = partial(name_errors, title)
         self._journal: IO[bytes] | None = None
-        self._aside: FolderAside | None = None
+        self._aside: LockedFolder | None = None
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes of each file, by its name."""
@@ -77,7 +78,7 @@ class LocalFolder:
         with self._name_errors():
             self._journal = open(self._path_of(journal), "ab")
             self._lock(self._journal)
-            self._aside = FolderAside(self._path)
+            self._aside = LockedFolder(self._path)
         return self._aside.path
 
     def add_to_journal(self, line: bytes) -> None:

@@ -67,22 +67,21 @@ def test_the_file_of_another_run_is_kept(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["another", "ours", "theirs"]
 
 
-def test_other_files_with_such_a_name_are_kept(tmp_path):
-    """These are a folder, a pipe, a link, and files that name another user or machine."""
+def test_others_with_such_a_name_are_kept(tmp_path):
+    """These are a file, a pipe, links, and folders without a lock, or that name another user or machine."""
     with open_output(str(tmp_path / "out")):
         (name,) = hidden(tmp_path)
-    stem = name.removesuffix("0")
-    assert stem != name
-    (tmp_path / f"{stem}0").mkdir()
-    os.mkfifo(tmp_path / f"{stem}1")
-    (tmp_path / "precious").write_text("precious")
-    (tmp_path / f"{stem}2").symlink_to("precious")
-    (tmp_path / f"{stem}3").symlink_to("nothing")
-    (tmp_path / ".filterkit-00000000-0").write_text("of another")
-    before = sorted(os.listdir(tmp_path))
+    (tmp_path / f"{name}0").write_text("file")
+    os.mkfifo(tmp_path / f"{name}1")
+    other = tmp_path / ".filterkit-00000000-0"
+    other.mkdir()
+    (other / "lock").touch()
+    (tmp_path / f"{name}2").symlink_to(other.name)
+    (tmp_path / f"{name}3").symlink_to("nothing")
+    (tmp_path / f"{name}4").mkdir()  # it has no lock yet
+    before = sorted(tmp_path.rglob("*"))
     write(tmp_path / "out")
-    assert sorted(os.listdir(tmp_path)) == before
-    assert (tmp_path / "precious").read_text() == "precious"
+    assert sorted(tmp_path.rglob("*")) == before
     assert (tmp_path / "out").read_bytes() == b"text"
 
 

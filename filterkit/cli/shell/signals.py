@@ -32,9 +32,9 @@ def end_by_unwinding() -> None:
     """
     if not _clean_up:  # a handler must not import
         from filterkit.engines.signals import ending
-        from filterkit.files.aside import clear_away
+        from filterkit.temporary import remove_all
 
-        _clean_up.append(clear_away)
+        _clean_up.append(remove_all)
         _tell.append(ending.set)
     _handle(_unwind)
 
