@@ -22,6 +22,8 @@ from filterkit.files.descriptors import descriptor_of
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.urls import is_pattern, is_url, matching, open_url, serves_ranges, url_error
 
+_CUT_OFF = "the compressed data ends too early: the file is cut off"
+
 
 def expand(path: str) -> dict[str, int | None]:
     """Find the inputs that `path` names: itself, or the sorted files or URLs of a glob pattern.
@@ -61,15 +63,17 @@ def name_read_errors(name: str, path: str) -> Iterator[None]:
     except (FilterkitError, MemoryError):
         raise
     except EOFError:
-        raise ArffError("the compressed data ends too early: the file is cut off", source=name) from None
+        raise ArffError(_CUT_OFF, source=name) from None
     except UnicodeDecodeError as error:
         raise ArffError(f"this is not {error.encoding} text ({error.reason})", source=name) from None
     except UnicodeError as error:
         raise ArffError(f"this is not text in the encoding asked for ({error})", source=name) from None
     except Exception as error:
-        is_damaged = isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile", "ZstdError")
-        if type(error) is OSError and not error.errno and path.lower().endswith(COMPRESSIONS):  # bz2 and zstd
+        is_damaged = isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile")
+        if type(error) is OSError and not error.errno and path.lower().endswith(COMPRESSIONS):  # bz2 and pyarrow
             is_damaged = True
+        if is_damaged and str(error).startswith("Truncated"):
+            raise ArffError(_CUT_OFF, source=name) from None
         if is_damaged:
             raise ArffError(f"the compressed data is damaged ({error})", source=name) from None
         if is_url(path):
