@@ -105,6 +105,10 @@ def libsvm_index(count, read, folder):
     assert read(f"1 {count}:2\n", "libsvm", class_="last").schema.width == count
 
 
+def arff_row(count, read, folder):
+    read("@relation r\n@attribute s string\n@data\na\n" + "x" * (count - 1) + "\n", block_size=100)
+
+
 def csv_row(count, read, folder):
     read("a\n1\n" + "x" * count + "\n", "csv", format="csv:string=a,look=20B", block_size=100)
 
@@ -162,9 +166,10 @@ LIMITS = {
     "counts in the braces of a regular expression": (braces, 10_000, "its counts in braces multiply to more than", ""),
     "characters of a date format": (date_format, 1000, "it is longer than 1000 characters", ""),
     "levels of objects and arrays in JSON lines": (json_levels, 100, "nested more than 100 deep", ""),
-    "a row of CSV or TSV": (csv_row, 1 << 28, "a row is longer than 256 MB", "filterkit.formats.text.LONGEST"),
-    "a row of JSON lines": (json_row, 1 << 28, "a row is longer than 256 MB", "filterkit.formats.text.LONGEST"),
-    "a row of libsvm": (libsvm_row, 1 << 28, "a row is longer than 256 MB", "filterkit.formats.text.LONGEST"),
+    "a line of ARFF": (arff_row, 1 << 28, "a row is longer than 256 MB", "filterkit.files.lines.LONGEST"),
+    "a row of CSV or TSV": (csv_row, 1 << 28, "a row is longer than 256 MB", "filterkit.files.lines.LONGEST"),
+    "a row of JSON lines": (json_row, 1 << 28, "a row is longer than 256 MB", "filterkit.files.lines.LONGEST"),
+    "a row of libsvm": (libsvm_row, 1 << 28, "a row is longer than 256 MB", "filterkit.files.lines.LONGEST"),
     "a row of XRFF": (xrff_row, 1 << 28, "a row is longer than 256 MB", "filterkit_plugins.xrff._LONGEST"),
     "a tag or comment of XRFF": (xrff_tag, 1 << 24, "a tag or comment is longer than 16 MB", ""),
     "an index in libsvm": (

@@ -56,11 +56,6 @@ def decompressed(size: int) -> None:
     _batches(_packed(HEAD + b"@attribute c {x,y}\n@data\n", b"1,x\n" * (1 << 18), size))
 
 
-def comment(size: int) -> None:
-    """Megabytes of a comment that becomes a small compressed file."""
-    _batches(_packed(HEAD + b"@data\n1\n%", bytes(1 << 20), size))
-
-
 def chain(size: int) -> None:
     """Stages of a chain, fitted, saved and loaded."""
     data = filterkit.read(kept(HEAD + b"@data\n" + b"1\n2\n3\n" * 20, "small.arff"))
@@ -152,7 +147,6 @@ SIZES: dict[Callable[[int], None], int] = {
     labels: 1_000_000,
     nesting: 100,
     decompressed: 400,
-    comment: 400,
     chain: 400,
     expression: 1000,
     record: 200,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from filterkit.arff.header import Header, Pieces, parse_header, skip_separators
-from filterkit.errors import ArffError
+from filterkit.errors import ArffError, RowError
 from filterkit.files.contents import explain_not_text
 from filterkit.files.endings import other_format
 from filterkit.files.lines import Lines, count_lines
@@ -22,7 +22,7 @@ def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple
 
     Raises
     ------
-    ArffError : the input does not begin with an ARFF header; closes the source.
+    RowError : the input does not begin with an ARFF header, or has a line that is too long; closes the source.
     """
     text = source.read(max(block_size, 4096))
     lines = Lines(source, text, block_size)
@@ -38,7 +38,7 @@ def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple
                 error.message += hint(pieces, error)
                 raise
             header, line, begun = read_leniently(pieces, error)
-    except ArffError as error:
+    except RowError as error:
         if error.line is not None:
             error.message += _other_format(source.name, text)
         error.source = source.name

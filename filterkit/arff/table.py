@@ -16,7 +16,7 @@ from filterkit.arff.layout import Layout
 from filterkit.data.attributes import ManyOrFew, describe_difference, find_attribute
 from filterkit.data.schema import Schema
 from filterkit.errors import ArffError, FilterkitError, quoted
-from filterkit.files.lines import Block, count_lines, cut, read_to_line_end
+from filterkit.files.lines import Block, count_lines, cut
 from filterkit.files.source import Source
 from filterkit.files.stretches import open_shared_file
 from filterkit.formats.base import Files, Opening, Parsed
@@ -44,7 +44,6 @@ class ArffTable(TextTable):
     newline = b""
     omits_texts = True
     further: FurtherFiles
-    _lengthened = staticmethod(read_to_line_end)
 
     def __init__(self, header: Header, source: Source, rest: bytes, line: int, size: int | None) -> None:
         rest, empty_lines, row, stated = find_row(source, rest, max(size or BLOCK_SIZE, 4096))

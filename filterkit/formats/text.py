@@ -10,14 +10,13 @@ import numpy as np
 from filterkit.data.batch import Batch, concatenate, empty
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError
-from filterkit.files.lines import Block, blocks, count_lines
+from filterkit.files.lines import LONGEST, Block, blocks, count_lines
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.files.stretches import Stretch, stretch_size, stretches
 from filterkit.formats.base import Parsed, Table
 
 BLOCK_SIZE = 1 << 20
-LONGEST = 1 << 28  # bytes of a record; a longer one is taken for an error, so that memory stays bounded
 _NEWLINE = 0x0A
 
 # Where records end in a text that begins with one: int64 offsets after the end of each, ascending. The rest of the text
@@ -111,7 +110,7 @@ class TextTable(Table):
     def parts(self) -> Iterator[Block]:
         """The text in blocks."""
         rest, self._rest = self._rest, b""
-        return blocks(self._source, rest, self.line, self._size, self.last, self._read_record)
+        return blocks(self._source, rest, self.line, self._size, self.last)
 
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
         """Implement `Table.stretches`; lines of the file, which need not be whole records."""
@@ -125,23 +124,7 @@ class TextTable(Table):
     def rest(self, offset: int, line: int) -> Iterator[Block]:
         """The text in blocks from an offset on, where a record begins, in this line."""
         self._source.seek(offset)
-        return blocks(self._source, b"", line, self._size, self.last, self._read_record)
-
-    def _read_record(self, source: Source, text: bytes, size: int) -> tuple[bytes, int]:
-        """Read on until `text`, which has no whole record, has one; see `filterkit.files.lines.blocks`.
-
-        Raises
-        ------
-        RowError : the record is too long; its line is that in `text`.
-        """
-        end = 0
-        while not end and (more := source.read(max(len(text), 1))):
-            text += more
-            end = self.last(text)
-            if not end and len(text) > LONGEST:
-                what = f"a row is longer than {LONGEST >> 20} MB; is a quote not closed?"
-                raise RowError(what, source=source.name, line=1)
-        return text, end
+        return blocks(self._source, b"", line, self._size, self.last)
 
     def position(self) -> int:
         """Implement `Table.position`."""
