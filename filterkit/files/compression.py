@@ -9,13 +9,13 @@ from typing import IO, Any
 _MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # of Python, imported only when they are needed
 
 
-def decompress(raw: IO[bytes], path: str) -> Any:
+def decompress(raw: IO[bytes], path: str) -> IO[bytes]:
     """Return a stream of the bytes of `raw`, decompressed if the ending of `path` says so."""
     ending = os.path.splitext(path)[1].lower()
     if ending == ".zst":
         import pyarrow as pa
 
-        return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")
+        return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")  # type: ignore[no-any-return]
     return import_module(_MODULES[ending]).open(raw) if ending in _MODULES else raw
 
 

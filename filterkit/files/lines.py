@@ -114,7 +114,7 @@ def blocks(source: Source, rest: bytes, line: int, size: int, end_of: Callable[[
     lines = Lines(source, rest, size, end_of)
     while True:
         if source.waits():
-            yield PAUSE  # type: ignore[misc]
+            yield PAUSE
         try:
             text = next(lines, b"")
         except RowError as error:
