@@ -5,7 +5,7 @@ python experiments/advice.py > docs/advice.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -23,31 +23,18 @@ KINDS = {
     "Tables of numbers and labels": ("UCI", UCI_CHAINS),
     "Counts of words": ("Text", TEXT_CHAINS),
 }
-NEAREST = 20  # tasks; fewer would say little, and more are less alike
 ENDS = (0, 10, 30, 100, 1 << 40)  # of groups, by the number of positive rows
 MEASURES = ("f1", "auc", "accuracy")
 FEW = 8  # tasks; fewer make no line
 SURE = 0.05
 TIE = 0.0005  # differences below are none, as in the experiment
-ADVICE = (f"first on the {NEAREST} nearest tasks", "first on all tasks", "best in hindsight")
+ADVICE = ("first on the other sets", "best in hindsight")
 
 INTRODUCTION = """\
 # Which chain to take first
 
-Printed by `python experiments/advice.py` from the results of
+`python experiments/advice.py` prints this page from the results of
 [the experiment on safeguards](../experiments/safeguards.md).
-
-Each line is for so many positive rows to train on. A task counts once in it, with the largest part of its rows that has
-so many positive ones. Folds are the first five of the experiment, which all chains have. The chains are ranked on each
-task; *first* has the best mean rank. ± is the standard error over tasks. *Minus baseline* is the gain of the first over
-the chain `baseline`, with p of Wilcoxon's signed-rank test and on how many tasks it is better, equal and worse. *Not
-told from it* are the chains that the same test does not tell from the first at 0.05. Tasks of one data set share its
-rows, so p is too small.
-
-Under each table stands what the advice is worth: each data set in turn is left out, and its tasks take the chain that
-is best on the others, or on the {nearest} tasks of the others whose numbers of training rows, of positive ones, of
-columns and of values other than zero in a row are most alike in their logarithms. The gains over the baseline are means
-over tasks and shares of their rows, the last for the chain that is best in hindsight.
 
 The constants of `beside` were chosen on some of these sets, so expect smaller gains on yours: the page of
 [the experiments](../experiments/README.md#gains-on-sets-that-were-not-seen) has them on sets that had no part in it.
@@ -67,6 +54,16 @@ the rows are trained on, and 0.01 less when 20 % are.
 
 All chains begin with `impute`, so they run on missing values, too. `--threshold` is of one class: of several, name one
 by `--positive`, or write `--calibrate` instead, which predicts them all.
+
+## How to read the tables
+
+A line is for so many positive rows to train on. Each task counts once in it, with its largest share of rows that has so
+many. The first chain has the best mean rank over the tasks. ± is the standard error over tasks. *Gain* is that over
+`baseline`, with p of Wilcoxon's signed-rank test, and on how many tasks the chain is better, equal and worse. *As good*
+are chains that do not differ from the first at p < 0.05. Tasks of one data set share its rows, so p is too small.
+
+The second table says what the advice is worth on data that it has not seen: each data set in turn takes the chain that
+is first on the other sets. It has the mean gain over `baseline`, over tasks and shares of their rows.
 """
 LEARNERS = """\
 Other learners, the means on {folds}; the best of each line is bold.
@@ -109,16 +106,6 @@ class Rated(NamedTuple):
     better: int
     equal: int
     worse: int
-
-
-def nearest(cases: Iterable[Case], like: Properties, count: int = NEAREST) -> list[Case]:
-    """The cases most like some rows, the nearest first, each task once."""
-    best: dict[int, tuple[float, Case]] = {}
-    for case in cases:
-        distance = float(np.linalg.norm(np.log1p(like) - np.log1p(case.properties)))
-        if case.task not in best or distance < best[case.task][0]:
-            best[case.task] = distance, case
-    return [case for _, case in sorted(best.values(), key=lambda each: each[0])[:count]]
 
 
 def cases_of(results: Results) -> list[Case]:
@@ -172,10 +159,9 @@ def line(results: Results, title: str, cases: list[Case], measure: str, baseline
     """A row of the table."""
     found = rated(results, cases, measure)
     first = found[0]
-    rows = sorted(case.properties.rows for case in cases)
     sets = {results.tasks[case.task][0] for case in cases}
     alike = [each.chain for each in found[1:] if each.p >= SURE]
-    cells = [title, f"{rows[0]:,.0f} to {rows[-1]:,.0f}", f"{len(cases)} of {len(sets)}", measure, f"`{first.chain}`"]
+    cells = [title, f"{len(cases)} of {len(sets)}", measure, f"`{first.chain}`"]
     return [*cells, f"{first.mean:.3f} ± {first.error:.3f}", gain(found, baseline), ", ".join(alike) or "none"]
 
 
@@ -188,7 +174,7 @@ def gain(found: list[Rated], baseline: str) -> str:
 
 
 def worth(results: Results, measure: str) -> list[str]:
-    """What each `ADVICE` gains over the baseline, the first chain, on data sets that it has not seen.
+    """Return what each `ADVICE` gains over the baseline, the first chain, on data sets that it has not seen.
 
     For each: the mean over tasks and shares, and on what share of these cases it is worse than the baseline.
     """
@@ -197,9 +183,8 @@ def worth(results: Results, measure: str) -> list[str]:
     of_chains = dict(zip(cases, ranks(np.array([*values.values()])), strict=True))
     for case in cases:
         others = [each for each in cases if results.tasks[each.task][0] != results.tasks[case.task][0]]
-        advice = (nearest(others, case.properties), others)
-        taken = [np.argmin(np.mean([of_chains[each] for each in of], axis=0)) for of in advice]
-        found.append(values[case][[*taken, np.argmax(values[case])]] - values[case][0])
+        taken = np.argmin(np.mean([of_chains[each] for each in others], axis=0))
+        found.append(values[case][[taken, np.argmax(values[case])]] - values[case][0])
     gains = np.array(found)
     return [f"{gain:+.3f} ({worse:.0%} worse)" for gain, worse in zip(gains.mean(axis=0), (gains < -TIE).mean(axis=0))]
 
@@ -235,8 +220,8 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
 
 
 def main() -> None:
-    print(INTRODUCTION.format(nearest=NEAREST))
-    heads = ["positive rows", "rows", "tasks, sets", "by", "first", "its mean", "minus baseline", "not told from it"]
+    print(INTRODUCTION)
+    heads = ["positive rows", "tasks, sets", "by", "first", "its mean", "gain", "as good"]
     for title, (kind, of) in KINDS.items():
         if not (RESULTS / f"safeguards-{kind.lower()}.csv.xz").exists():
             continue

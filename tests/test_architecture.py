@@ -54,8 +54,8 @@ def imported_modules(name):
 
 
 def floors():
-    """The floors that docs/design.md lists, from the top down: on each, folders and modules of filterkit."""
-    table = (ROOT / "docs" / "design.md").read_text(encoding="utf-8").partition("| folder |")[2].partition("\n\n")[0]
+    """The floors that CONTRIBUTING.md lists, from the top down: on each, folders and modules of filterkit."""
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("| folder |")[2].partition("\n\n")[0]
     rows = [re.findall(r"`filterkit/([\w/.]+)`", row.split(" | ")[0]) for row in table.splitlines()]
     return [[name.rstrip("/").removesuffix(".py") for name in row] for row in rows if row]
 

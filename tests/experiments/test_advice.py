@@ -1,4 +1,4 @@
-"""Which results are most like given rows, and how chains did on them, against plain loops."""
+"""How chains did on the tasks of an experiment, against plain loops."""
 
 import importlib
 import math
@@ -10,7 +10,6 @@ import pytest
 from made_results import NAN, result
 from scipy.stats import rankdata, wilcoxon
 
-from filterkit.evaluation.properties import Properties
 from filterkit.evaluation.results import Results
 
 
@@ -48,33 +47,17 @@ def drawn(tasks, seed=0):
     return values, properties
 
 
-def test_each_task_comes_once_at_the_share_that_is_most_alike(advice):
-    values, properties = drawn(30)
-    found = results(values, properties)
-    like = Properties(200, 40, 30, 12.5)
-    far = {
-        place: math.sqrt(sum((math.log(1 + a) - math.log(1 + b)) ** 2 for a, b in zip(like, each, strict=True)))
-        for place, each in properties.items()
-    }
-    of_tasks = sorted((min(far[task, share] for share in (0.1, 0.5)), task) for task in range(30))
-    cases = advice.nearest(advice.cases_of(found), like, 12)
-    assert [found.tasks[case.task][0] for case in cases] == [f"d{task}" for _, task in of_tasks[:12]]
-    for case, (distance, task) in zip(cases, of_tasks, strict=False):
-        share = found.shares[case.share]
-        assert far[task, share] == distance and case.properties == pytest.approx(properties[task, share])
-
-
 def test_the_properties_of_folds_are_averaged(advice):
     rows = [
         result("a", 0.5, fold=fold)._replace(train_rows=90 + fold, positives=9, columns=3, nonzeros=2.0 + fold)
         for fold in (0, 1)
     ]
-    (case,) = advice.nearest(advice.cases_of(Results(rows)), Properties(1, 1, 1, 1.0))
+    (case,) = advice.cases_of(Results(rows))
     assert case.properties == (90.5, 9, 3, 2.5)
 
 
 def test_results_of_earlier_versions_have_no_properties(advice):
-    assert advice.nearest(advice.cases_of(Results([result("a", 0.5)])), Properties(1, 1, 1, 1.0)) == []
+    assert advice.cases_of(Results([result("a", 0.5)])) == []
 
 
 @pytest.mark.parametrize("measure", ["f1", "log_loss"])
@@ -82,7 +65,7 @@ def test_chains_are_ranked_on_the_cases(measure, advice):
     values, properties = drawn(20, 3)
     values[4, 0.1, "b"] = values[4, 0.5, "b"] = [NAN, NAN]
     found = results(values, properties)
-    cases = advice.nearest(advice.cases_of(found), Properties(300, 50, 40, 20.0))
+    cases = advice.cases_of(found)
     sign = -1 if measure == "log_loss" else 1
     table = np.array(
         [
@@ -94,14 +77,14 @@ def test_chains_are_ranked_on_the_cases(measure, advice):
         ]
     )
     table = table[~np.isnan(table).any(axis=1)]
-    assert len(table) == 19
+    assert len(table) == 38
     ranks = rankdata(-sign * table.round(12), axis=1).mean(axis=0)
     order = np.argsort(ranks)
     got = advice.rated(found, cases, measure)
     assert [each.chain for each in got] == [("a", "b", "a/c")[i] for i in order]
     np.testing.assert_allclose([each.rank for each in got], ranks[order])
     for each, i in zip(got, order, strict=True):
-        assert (each.mean, each.error) == pytest.approx((table[:, i].mean(), table[:, i].std(ddof=1) / math.sqrt(19)))
+        assert (each.mean, each.error) == pytest.approx((table[:, i].mean(), table[:, i].std(ddof=1) / math.sqrt(38)))
         gap = (table[:, i] - table[:, order[0]]).round(12)
         assert (each.better, each.equal, each.worse) == (
             (sign * gap > 0).sum(),
@@ -119,7 +102,7 @@ def test_a_chain_without_results_is_left_out(advice):
     values, properties = drawn(8)
     values = {key: [NAN, NAN] if key[2] == "b" else each for key, each in values.items()}
     found = results(values, properties)
-    cases = advice.nearest(advice.cases_of(found), Properties(300, 50, 40, 20.0))
+    cases = advice.cases_of(found)
     assert {each.chain for each in advice.rated(found, cases, "f1")} == {"a", "a/c"}
     assert advice.rated(found, cases[:0], "f1") == []
     assert advice.rated(Results(row._replace(values={}) for row in found.rows), cases, "f1") == []
@@ -129,4 +112,4 @@ def test_chains_that_never_meet_are_not_compared(advice):
     values, properties = drawn(4)
     values = {(t, s, c): v for (t, s, c), v in values.items() if (c == "a") == (t < 2)}
     found = results(values, properties)
-    assert advice.rated(found, advice.nearest(advice.cases_of(found), Properties(300, 50, 40, 20.0)), "f1") == []
+    assert advice.rated(found, advice.cases_of(found), "f1") == []
