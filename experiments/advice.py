@@ -241,7 +241,10 @@ def main() -> None:
             further = names[2:]
         texts = [text for group in FURTHER[kind] for text in chains(group.chains)]
         named |= dict(text.split(": ", 1) for text in texts if text.split(": ")[0] in further)
-        print(table(["chain", "what it is", ""], [[f"`{n}`", MEANINGS[n], f"`{text}`"] for n, text in named.items()]))
+        shown = {name for row in rows for name in (row[3].strip("`"), *row[-1].split(", "))} | {baseline, *further}
+        print(table(["chain", "what it is"], [[f"`{n}`", f"`{text}`"] for n, text in named.items() if n in shown]))
+        print("Never first nor as good:\n")
+        print("".join(f"- `{n}`: {MEANINGS[n]}\n" for n in named if n not in shown))
 
 
 if __name__ == "__main__":

@@ -180,7 +180,8 @@ def test_advice_is_by_the_number_of_positive_rows(lab, monkeypatch, tmp_path, ca
     every, best = next(cells for cells in tables if cells[0] == "f1")[1:]
     assert (every[:4], best[:5]) == ("+0.1", "+0.30")  # the first on all tasks suits half of them
     assert best.endswith("(0% worse)")
-    assert "svm --c 0.01,0.1,1,10,100 --folds 5 --threshold f1" in text
+    assert "| `shaping` | `impute onehot shape bns l2 svm --c 0.01,0.1,1,10,100 --folds 5 --calibrate` |\n" in text
+    assert "\n- `threshold`: " in text and "- `beside`: " not in text
 
 
 def with_missing_values(rows):
