@@ -19,8 +19,6 @@ from filterkit.plugin import (
     FileFormat,
     Opening,
     RowError,
-    Scratch,
-    Stored,
     Table,
     Writer,
     arff_row,
@@ -42,7 +40,6 @@ _DATE = "yyyy-MM-dd'T'HH:mm:ss"  # the format of a date that says none
 _KINDS = ("numeric", "date", "nominal", "string", "relational")
 _SCORE = "score:"  # begins the names of properties that hold scores
 _DEFAULTS = {"missing": "no", "xml:space": "default"}  # what the declarations of Weka add to each value
-_OMITTED = "\x01"  # begins what stands for the first text of the file; no text of XML has it
 
 # The elements that mean something in each element; others are passed over, as Weka does.
 _CHILDREN = {
@@ -129,6 +126,8 @@ class XrffTable(Table):
     source : what to read.
     """
 
+    omits_texts = True
+
     def __init__(self, opening: Opening, source: Any) -> None:
         self._source, self._opening = source, opening
         self._document = document = Document(source.name, None if opening.encoding == "utf-8" else "utf-8")
@@ -145,34 +144,8 @@ class XrffTable(Table):
         self.classless = document.class_ is None
         self.sparse = bool(document.is_sparse)
         self.live, self.size = source.live, source.size
-        self._filled = self._fill_texts()
-        self._first: list[ArffLines] = []
-        if document.lacks_text():  # if no row has it, nothing must have been written
-            self._first = [next(part for part in self._filled if part is not PAUSE)]
 
     def parts(self) -> Iterator[ArffLines]:
-        yield from self._first
-        yield from self._filled
-
-    def _fill_texts(self) -> Iterator[ArffLines]:
-        """Yield the rows; those that omit a text whose first in the file is not known yet wait in a temporary file."""
-        document, scratch = self._document, Scratch()
-        waiting: list[list[Stored]] = []
-        for part in self._parse_rows():
-            if part is PAUSE:
-                yield part
-                continue
-            if document.lacks_text():
-                waiting.append(scratch.store([np.frombuffer(part.text, np.uint8), part.numbers]))
-                continue
-            for stored in waiting:
-                text, numbers = map(scratch.read, stored)
-                yield document.fill(ArffLines(text.tobytes(), numbers, self._source.name))
-            waiting = []
-            yield document.fill(part)
-
-    def _parse_rows(self) -> Iterator[ArffLines]:
-        """Yield the rows as they are parsed."""
         document, size = self._document, self._opening.block_size or _PART
         going = True
         while going:
@@ -236,9 +209,6 @@ class Document:
         self._declared: list[_Declared] = []
         self._lists: list[list[Attribute]] = []
         self._open: list[_Row] = []  # the row, and those of bags inside
-        self._texts: set[int] = set()  # the positions of strings and bags
-        self._firsts: dict[int, str] = {}  # by these positions: the first one
-        self._omitted: set[int] = set()  # those that a row omitted before the first one was known
 
     def _make_elements(self) -> _Element:
         """Return what is around the root element, with the elements that mean something."""
@@ -269,8 +239,6 @@ class Document:
         self._unfinished = self._given - max(self._parser.CurrentByteIndex, 0)
         if self._unfinished > _LONGEST_TAG:
             raise self._fault(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB")
-        if not text and self.lacks_text():
-            raise self._fault("a sparse row omits a text, which means the first in the file, but there is none")
         return bool(text)
 
     def next_size(self, least: int) -> int:
@@ -290,17 +258,6 @@ class Document:
         )
         self.rows, self._numbers, self.size = [], [], 0
         return part
-
-    def lacks_text(self) -> bool:
-        """Return whether a row omits a text whose first in the file is not known yet."""
-        return not self._omitted <= self._firsts.keys()
-
-    def fill(self, part: ArffLines) -> ArffLines:
-        """Return rows with the first texts of the file where they omit them."""
-        text = part.text
-        for position in self._omitted if _OMITTED.encode() in text else ():
-            text = text.replace(_write_arff(f"{_OMITTED}{position}"), _write_arff(self._firsts[position]))
-        return part._replace(text=text)
 
     def _fault(self, message: str, attribute: str | None = None) -> RowError:
         return RowError(message, source=self._name, line=self._parser.CurrentLineNumber, attribute=attribute)
@@ -349,7 +306,6 @@ class Document:
             raise self._fault("it declares no attributes")
         else:
             self.attributes = found
-            self._texts = {i for i, a in enumerate(found) if a.kind in ("string", "relational")}
             self._has_bags = any(a.kind == "relational" for a in found)
 
     def _begin_attribute(self, given: dict[str, str]) -> None:
@@ -412,24 +368,10 @@ class Document:
             return
         if self.is_sparse is None:
             self.is_sparse = row.is_sparse
-        if self._texts:
-            self._note_firsts(row)
         text = row.text()
         self.rows.append(text)
         self._numbers.append(row.line)
         self.size += len(text) + 1
-
-    def _note_firsts(self, row: _Row) -> None:
-        """Note the first texts of the file, and add those that a sparse row omits to it, or what stands for them."""
-        if len(self._firsts) < len(self._texts):
-            for position, text in zip(row.positions, row.texts) if row.is_sparse else enumerate(row.texts):
-                if position in self._texts and text is not None:
-                    self._firsts.setdefault(position, text)
-        for position in sorted(self._texts.difference(row.positions)) if row.is_sparse else ():
-            if position not in self._firsts:
-                self._omitted.add(position)
-            row.positions.append(position)
-            row.texts.append(self._firsts.get(position, f"{_OMITTED}{position}"))
 
     def _begin_value(self, given: dict[str, str]) -> None:
         self._text, row = [], self._open[-1]
@@ -449,11 +391,6 @@ class Document:
     def _begin_instances(self, given: dict[str, str]) -> None:
         if self._open and self._open[-1].attribute.kind != "relational":
             raise self._fault("there are rows in it, but it is not relational", self._open[-1].attribute.name)
-
-
-def _write_arff(text: str) -> bytes:
-    """Return a text as ARFF."""
-    return arff_row([text]).encode("utf-8", "surrogatepass")
 
 
 class _Declared(NamedTuple):

@@ -49,6 +49,8 @@ def arff_row(texts: list[str | None], positions: Sequence[int] | None = None, we
 class ArffRowParser:
     """Parses `ArffLines`; errors have the lines of the input.
 
+    Rows that leave out texts need a table with `filterkit.plugin.Table.omits_texts`.
+
     Parameters
     ----------
     schema : of the batches, without labels.
@@ -63,8 +65,7 @@ class ArffRowParser:
 
         Raises
         ------
-        RowError : a row cannot be read, a number is too large, float64 does not have a whole number, or a sparse row
-            leaves out a string.
+        RowError : a row cannot be read, a number is too large, or float64 does not have a whole number.
         """
         try:
             parsed = self._parser(Block(part.text, 1, part.name))
@@ -76,15 +77,8 @@ class ArffRowParser:
             if note.kind == ROUNDED:
                 what = f"{Inexact(note.text)}; write {note.text}.0 to have it rounded"
             raise RowError(what, source=part.name, line=_line(part, note.line))
-        for column, rows in parsed.omitted.items():
-            raise RowError(
-                "a sparse row omits it, and only numbers, labels and dates can be omitted",
-                source=part.name,
-                line=_line(part, int(rows[0]) + 1),
-                attribute=parsed.batch.schema.passthrough[column].name,
-            )
         rejected = tuple(each._replace(line=_line(part, each.line) or 0) for each in parsed.rejected)
-        return Parsed(parsed.batch, rejected)
+        return Parsed(parsed.batch, rejected, (), parsed.omitted)
 
 
 def _line(part: ArffLines, number: int | None) -> int | None:

@@ -161,7 +161,8 @@ class Table:
     schema : of the batches, if the format itself chooses the class; None, the default, if filterkit does.
     notes : what was corrected or added before the rows.
     file_rows : what the beginning of the file says about the number of its rows.
-    omits_texts : whether rows may leave out texts that are the first ones of the input, as sparse rows of ARFF do.
+    omits_texts : whether rows may leave out texts that are the first ones of the input, as sparse rows of ARFF do. If
+        the first one comes late, the `text` of parts, which are named tuples, waits in a temporary file.
     small_file_size : further files of at most so many bytes are given to the parser as `Files`; 0 for none.
     """
 

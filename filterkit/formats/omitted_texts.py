@@ -14,7 +14,7 @@ import numpy as np
 from filterkit.data.batch import Batch
 from filterkit.engines.engine import PAUSE
 from filterkit.errors import RowError
-from filterkit.files.lines import Block, count_lines
+from filterkit.files.lines import count_lines
 from filterkit.files.scratch import Scratch, Stored
 from filterkit.files.stretches import Stretch
 
@@ -85,7 +85,7 @@ def _hold(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[Any],
                 before = [each for each, _ in held if isinstance(each, Stretch) and each.name == part.name]
                 error.line += sum(count_lines(each.read()[0].text) for each in before)
             raise
-        if isinstance(part, Block):
+        if hasattr(part, "text"):
             (stored,) = scratch.store([np.frombuffer(part.text, np.uint8)])
             held.append((part._replace(text=b""), stored))
         else:

@@ -4,13 +4,13 @@ import gzip
 import json
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 from agreement import sample
 from cases import view
 from command import run
-from filterkit_plugins.xrff import Document
 from weka import WEKA_CONTENT, weka
 
 import filterkit
@@ -121,7 +121,7 @@ def test_a_text_that_sparse_rows_omit_is_the_first_of_the_file(tmp_path):
     rows.append('<instance type="sparse"><value index="2">first</value></instance>')
     data = read(HEAD + "\n".join(rows) + END, tmp_path / "x.xrff")
     assert data.sparse and data.passthrough.column("s").to_pylist() == ["first"] * 4
-    with pytest.raises(FilterkitError, match="a sparse row omits a text, which means the first in the file"):
+    with pytest.raises(FilterkitError, match="a sparse row omits it, which means the first value in the file"):
         read(HEAD + rows[0] + END, tmp_path / "x.xrff")
 
 
@@ -134,9 +134,14 @@ def test_rows_that_wait_for_a_text_stay_in_order_and_wait_in_a_file(tmp_path):
     assert data.X.toarray()[:, 0].tolist() == [*range(1000), 0, 7]
     assert set(data.passthrough.column("s").to_pylist()) == {"it's 1st"}
 
-    document = Document("x", None)
-    document.parse((HEAD + omits.format(1) * 1000).encode())
-    assert len(document.take_rows().numbers) == 1000 and document.lacks_text() and not document.rows
+    del batches, data
+    read(HEAD + omits.format(f"1.{0:01000}") * 8000 + first + END, tmp_path / "x.xrff")  # 8 MB
+    tracemalloc.start()
+    try:
+        assert sum(map(len, filterkit.batches(tmp_path / "x.xrff", block_size=50_000))) == 8001
+        assert tracemalloc.get_traced_memory()[1] < 4_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_rows_that_wait_for_a_text_do_so_while_a_pipe_is_empty(tmp_path, monkeypatch):
