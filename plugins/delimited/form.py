@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from filterkit import Attribute, Schema, UsageError, option
 from filterkit.plugin import Opening, RowError, TextTable, TypedFormat, Writer, quoted, relation_of, suggestion
 
-from .look import count_bytes_needed
+from .look import Look, read_look
 from .records import Records
 
 if TYPE_CHECKING:
@@ -109,44 +109,31 @@ class Beginning:
     records : how records are separated.
     names : of the columns.
     begin : how many bytes of the text, as UTF-8, come before the rows.
-    rest : the text after the header that has been read.
-    line : the number of the line where it begins.
-    looked : the part of it that types are found in, whole records.
-    is_whole : whether that is the whole file.
+    line : the number of the line where the rows begin.
+    look : the text after the header that has been read.
     """
 
     def __init__(self, form: Delimited, opening: Opening, source: Any) -> None:
         self._form, self._source = form, source
         text = source.read(1 << 16)
-        self.is_whole = not text
         newline = b"\r" if b"\r" in text[:-1] and b"\n" not in text and b"\r\n" not in text else b"\n"
         self.records = Records(form.separator, form.quoting, newline)
         ends = self.records.ends(text)
-        while not len(ends) and len(text) < 1 << 28 and (more := self._read_more(text)):
+        while not len(ends) and len(text) < 1 << 28 and (more := source.read(max(1 << 16, min(len(text), 1 << 24)))):
             text += more
             ends = self.records.ends(text)
         end = next((int(e) for e in ends if text[: int(e)].strip()), len(text))
         first = text[:end]
         if not first.strip():
             raise RowError("it is empty; a table needs at least the names of its columns", source=source.name)
-        self.line, self.rest, self.begin = 1, text, end if form.header else 0
+        self.line, rest, self.begin = 1, text, end if form.header else 0
         self.names = self._read_names(first)
         if form.header:
             self.line += first.count(newline)
-            self.rest = text[end:]
-        needed = count_bytes_needed(form, self.rest, self.records.ends)
-        while opening.wanted is None and needed > len(self.rest) and (more := self._read_more(self.rest)):
-            self.rest += more
-            needed = count_bytes_needed(form, self.rest, self.records.ends)
-        text = self.rest[:needed]
-        self.is_whole = self.is_whole and len(text) == len(self.rest)
-        self.looked = text if self.is_whole else text[: self.records.last(text)]
-
-    def _read_more(self, text: bytes) -> bytes:
-        """Return what comes after a text that has been read."""
-        more: bytes = self._source.read(max(1 << 16, min(len(text), 1 << 24)))
-        self.is_whole = not more
-        return more
+            rest = text[end:]
+        self.look = Look(rest, rest, False)
+        if opening.wanted is None:
+            self.look = read_look(form, source, rest, self.records.ends)
 
     def _read_names(self, record: bytes) -> list[str]:
         """Return the names of the columns; `record` is the first one of the file."""
@@ -212,7 +199,7 @@ class DelimitedTable(TextTable):
             relation_of(opening.path),
             attributes,
             beginning._source,
-            beginning.rest,
+            beginning.look.text,
             beginning.line,
             opening.block_size,
             beginning.records.last,
@@ -221,5 +208,6 @@ class DelimitedTable(TextTable):
     def parser(self, schema: Schema) -> RowParser:
         from .parsing import RowParser
 
-        looked = 0 if self.beginning.is_whole else len(self.beginning.looked)
+        look = self.beginning.look
+        looked = 0 if look.is_whole else len(look.looked)
         return RowParser(schema, self.opening, self.form, self.beginning.records, self.weights, looked)

@@ -7,7 +7,7 @@ import math
 import os
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from typing import IO, Any
@@ -34,7 +34,7 @@ from filterkit.plugin import (
     relation_of,
 )
 
-from .look import count_bytes_needed
+from .look import Look, read_look
 from .rows import choose_date_format, split_rows
 
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
@@ -69,16 +69,10 @@ class JsonLines(TypedFormat):
     def open(self, opening: Opening) -> TextTable:
         source = opening.text()
         try:
-            rest, is_whole = b"", False
-            if opening.wanted is None:
-                while count_bytes_needed(self, rest, TextParser.ends) >= len(rest):
-                    more = source.read(max(1 << 16, min(len(rest), 1 << 24)))
-                    if not more:
-                        is_whole = True
-                        break
-                    rest += more
-            attributes = list(opening.wanted or _infer_attributes(self, opening, rest, is_whole))
-            return JsonTable(self, opening, attributes, source, rest, is_whole)
+            if opening.wanted is not None:
+                return JsonTable(self, opening, opening.wanted, source, Look(b"", b"", False))
+            look = read_look(self, source, b"", TextParser.ends)
+            return JsonTable(self, opening, _infer_attributes(self, opening, look), source, look)
         except BaseException:
             source.close()
             raise
@@ -87,13 +81,11 @@ class JsonLines(TypedFormat):
         return JsonWriter(schema, precision)
 
 
-def _infer_attributes(form: TypedFormat, opening: Opening, text: bytes, is_whole: bool) -> list[Attribute]:
+def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[Attribute]:
     """Return the attributes of the first rows."""
     import pyarrow as pa
 
-    size = count_bytes_needed(form, text, TextParser.ends)
-    if not is_whole or len(text) > size:  # what has arrived beyond must not count
-        text = text[: text[:size].rfind(b"\n") + 1]
+    text = look.looked
     if not text.strip():
         raise RowError("it is empty; the columns of JSON lines are those of its rows", source=opening.name)
     try:
@@ -126,7 +118,7 @@ def _infer_attributes(form: TypedFormat, opening: Opening, text: bytes, is_whole
     needed = set() if asked is None else {asked}
     form.warn_of_codes(opening.name, codes)
     found = form.infer_attributes(table, names, kinds, needed)
-    if is_whole or not os.path.isfile(opening.path):
+    if look.is_whole or not os.path.isfile(opening.path):
         return found
     return form.add_labels(found, {*kinds, *needed}, partial(_read_labels, opening, found))
 
@@ -286,14 +278,14 @@ class JsonTable(TextTable):
     """An opened file."""
 
     def __init__(
-        self, form: JsonLines, opening: Opening, attributes: list[Attribute], source: Any, rest: bytes, is_whole: bool
+        self, form: JsonLines, opening: Opening, attributes: Iterable[Attribute], source: Any, look: Look
     ) -> None:
-        super().__init__(relation_of(opening.path), attributes, source, rest, 1, opening.block_size)
-        self._form, self._opening = form, opening
-        self._looked = 0 if is_whole else len(rest)
+        super().__init__(relation_of(opening.path), attributes, source, look.text, 1, opening.block_size)
+        self._form, self._opening, self._look = form, opening, look
 
     def parser(self, schema: Schema) -> JsonParser:
-        return JsonParser(schema, self._opening, self._form.look if self._looked else "", self._form)
+        is_part = bool(self._look.text) and not self._look.is_whole
+        return JsonParser(schema, self._opening, self._form.look if is_part else "", self._form)
 
 
 class JsonParser(TextParser):

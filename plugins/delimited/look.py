@@ -1,29 +1,54 @@
-"""How much of a text is read to find out the types of its columns."""
+"""Reads the beginning of a text, in which the types of its columns are found."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.plugin import TypedFormat
+from filterkit.plugin import Source, TypedFormat
 
 _ROWS = 20  # that are looked at, however long they are
 _LONGEST = 1 << 28  # bytes, beyond which no more are read for them
 
 
-def count_bytes_needed(form: TypedFormat, text: bytes, find_ends: Callable[[bytes], np.ndarray]) -> int:
-    """Return in how many bytes types are found; more than `text` has if that depends on what comes next.
+class Look(NamedTuple):
+    """The beginning of the rows of a text.
+
+    Attributes
+    ----------
+    text : what has been read.
+    looked : the part of it in which types are found, whole rows.
+    is_whole : whether that is all.
+    """
+
+    text: bytes
+    looked: bytes
+    is_whole: bool
+
+
+def read_look(form: TypedFormat, source: Source, text: bytes, find_ends: Callable[[bytes], np.ndarray]) -> Look:
+    """Read on until there is enough of a text to find the types of its columns.
 
     Parameters
     ----------
-    form : says how much is looked at.
+    form : says how much that is.
+    source : what to read.
     text : the rows as far as they have been read.
-    find_ends : a function that gives where whole rows end.
+    find_ends : a function that gives the offsets where whole rows end.
     """
-    if len(text) < form.look_bytes:
-        return form.look_bytes
-    rows = _ROWS if form.look == type(form).look else 1
-    ends = find_ends(text[:_LONGEST])[:rows]
-    missing = len(ends) < rows and len(text) < _LONGEST
-    return len(text) + 1 if missing else max(form.look_bytes, int(ends[-1]) if len(ends) else 0)
+    n_rows = _ROWS if form.look == type(form).look else 1
+    while True:
+        needed = form.look_bytes
+        if len(text) >= needed:
+            ends = find_ends(text[:_LONGEST])[:n_rows]
+            has_rows = len(ends) == n_rows or len(text) >= _LONGEST
+            needed = max(needed, int(ends[-1]) if len(ends) else 0) if has_rows else len(text)
+        if needed < len(text):
+            ends = find_ends(text[:needed])
+            return Look(text, text[: int(ends[-1]) if len(ends) else 0], False)
+        more = source.read(max(1 << 16, min(len(text), 1 << 24)))
+        if not more:
+            return Look(text, text, True)
+        text += more

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -92,41 +92,6 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
     )
 
 
-class Look:
-    """A look at the first rows of a file.
-
-    Parameters
-    ----------
-    form : the format.
-    beginning : of the file.
-    """
-
-    def __init__(self, form: Delimited, beginning: Beginning) -> None:
-        self._form, self._columns = form, len(beginning.names)
-        self._text = beginning.looked
-        self.is_empty = not self._text.strip()
-        self.code_columns = frozenset(find_code_columns(form, self._text))
-        self.has_hexadecimals = b"0x" in self._text or b"0X" in self._text
-
-    def table(self, texts: Iterable[int]) -> Any:
-        """The rows as an Arrow table, with these columns as texts and others as Arrow takes them."""
-        types = {str(place): _WORDS for place in texts}
-        return self._read(
-            types, auto_dict_encode=True, auto_dict_max_cardinality=1 << 30, true_values=[], false_values=[]
-        )
-
-    def texts(self, places: Iterable[int]) -> dict[int, Any]:
-        """The texts of some columns, by their places."""
-        names = [str(place) for place in places]
-        if not names:
-            return {}
-        table = self._read(dict.fromkeys(names, _WORDS), include_columns=names)
-        return {int(name): table.column(name) for name in names}
-
-    def _read(self, types: dict[str, Any], **options: Any) -> Any:
-        return read(self._text, self._form, self._columns, types, invalid_row_handler=lambda _: "skip", **options)
-
-
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _EXACT = 2.0**53  # whole numbers beyond it are not all exact
 _FEW = 16  # labels that are looked for one by one
@@ -139,25 +104,37 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     kinds = form.choose_kinds(names)
     asked = class_asked(opening, names)
     needed = [] if asked is None else [asked]
-    look = Look(form, beginning)
-    if look.is_empty:
+    text = beginning.look.looked
+    if not text.strip():
         return [Attribute(name, kinds.get(name, "numeric")) for name in names]
     texts = {place for place, name in enumerate(names) if kinds.get(name) in ("nominal", "string")}
     if opening.positive is not None:  # the class must be nominal, even if it is 0 and 1
         texts |= {names.index(name) for name in needed if name not in kinds}
-    try:
-        table = look.table(texts)
+
+    def read_rows(texts: Iterable[int], **options: Any) -> Any:
+        types = {str(place): _WORDS for place in texts}
+        return read(text, form, len(names), types, invalid_row_handler=lambda _: "skip", **options)
+
+    def read_texts(places: Iterable[int]) -> dict[int, Any]:
+        columns = list(places)
+        table = read_rows(columns, include_columns=list(map(str, columns))) if columns else pa.table({})
+        return dict(zip(columns, table.columns))
+
+    try:  # with options that let Arrow take no column of texts for truth values
+        table = read_rows(
+            texts, auto_dict_encode=True, auto_dict_max_cardinality=1 << 30, true_values=[], false_values=[]
+        )
     except pa.ArrowInvalid as error:
         about = " ".join(str(error).split())
         hint = "; this is not UTF-8 text: say --encoding" if "UTF8" in about else ""
         raise RowError(f"its first rows cannot be read ({about}){hint}") from None
     told = {place for place, name in enumerate(names) if kinds.get(name) == "numeric"}
-    for place, column in look.texts(_find_texts(table, look, form, told)).items():
+    for place, column in _read_odd_texts(table, read_texts, text, form, told).items():
         table = table.set_column(place, str(place), column)
     found = form.infer_attributes(table, names, kinds, needed)
     known = {*kinds, *needed}
     _warn_of_texts(form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
-    if not beginning.is_whole and os.path.isfile(opening.path):
+    if not beginning.look.is_whole and os.path.isfile(opening.path):
         found = form.add_labels(found, known, partial(labels_of, form, opening, beginning, found))
     return form.read_truth_values(found, kinds)
 
@@ -184,23 +161,20 @@ def labels_of(
 ) -> Iterator[list[Any]]:
     """The texts of some columns in the whole file, block by block: for each column an Arrow array of distinct texts.
 
-    If the last column is the only one, as a class often is, rows with a label that is known from `attributes` are not
-    parsed, which would take most of the time.
+    If the last column is the only one, as a class often is, blocks whose labels are all known are not parsed, which
+    would take most of the time.
     """
     records, source = beginning.records, opening.text()
-    known = attributes[-1].values if places == [len(attributes) - 1] else ()
+    known = set(attributes[-1].values) if places == [len(attributes) - 1] else set()
     columns = [str(place) for place in places]
     try:
         rest = b""
         while len(rest) < beginning.begin and (more := source.read(max(beginning.begin - len(rest), _BLOCK))):
             rest += more
         rest = rest[beginning.begin :]
-        if 0 < len(known) <= _FEW:
-            texts = rows_without(source, rest, records, known)
-        else:
-            texts = _read_rows(source, rest, records)
-        for text in texts:
-            if not text.strip():
+        for block in TextTable("", (), source, rest, size=_BLOCK, last=records.last).parts():
+            text = block.text
+            if not text.strip() or has_only_labels(text, records, known):
                 continue
             with suppress(pa.ArrowInvalid):  # the parser will say what is wrong
                 found = read(
@@ -211,62 +185,42 @@ def labels_of(
                     invalid_row_handler=lambda _: "skip",
                     include_columns=columns,
                 )
-                yield [found.column(name).chunk(0).dictionary for name in columns]
+                words = [found.column(name).chunk(0).dictionary for name in columns]
+                known.update(words[0].to_pylist() if known else ())
+                yield words
     finally:
         source.close()
 
 
-def _read_rows(source: Any, rest: bytes, records: Records) -> Iterator[bytes]:
-    """Whole records, many at a time; `rest` has been read already."""
-    for block in TextTable("", (), source, rest, size=_BLOCK, last=records.last).parts():
-        yield block.text
-
-
-def rows_without(source: Any, rest: bytes, records: Records, labels: Iterable[str]) -> Iterator[bytes]:
-    """Whole records, many at a time; before the first quote without those whose last cells are some labels.
-
-    Parameters
-    ----------
-    source, rest : what to read, and what has been read already.
-    records : how records are separated.
-    labels : without quotes.
-    """
-    words = tuple(f"{records.delimiter}{label}\n".encode() for label in labels)
-    begun, text = b"", rest or source.read(_BLOCK)
-    while text:
-        characters = np.frombuffer(text, np.uint8)
-        ends = np.flatnonzero(characters == 0x0A) + 1
-        if not len(ends) or b"\r" in text or (records.quote and records.quote.encode() in text):
-            yield from _read_rows(source, begun + text, records)
-            return
-        first = begun + text[: ends[0]]
-        other = ~_end_with(words, characters, ends)
-        other[0] = not first.endswith(words)
-        begins, stops = np.append(0, ends[:-1])[other].tolist(), ends[other].tolist()
-        lines = [text[begin:stop] for begin, stop in zip(begins, stops)]
-        yield b"".join([first, *lines[1:]] if other[0] else lines)
-        begun, text = text[ends[-1] :], source.read(_BLOCK)
-    yield begun
-
-
-def _end_with(words: Iterable[bytes], characters: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Whether lines, which end before `ends`, end with one of some words; a line has no part of another in it."""
+def has_only_labels(text: bytes, records: Records, labels: Collection[str]) -> bool:
+    """Return whether all lines end in a cell with one of a few labels; False if that is not clear at once."""
+    if not 0 < len(labels) <= _FEW or b"\r" in text or (records.quote and records.quote.encode() in text):
+        return False
+    characters = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(characters == 0x0A) + 1
     found = np.zeros(len(ends), bool)
-    for word in words:
+    for word in (f"{records.delimiter}{label}\n".encode() for label in labels):
         same = ends >= len(word)
         for i in range(2, len(word) + 1):  # all end with a line feed
             same &= characters[np.maximum(ends - i, 0)] == word[-i]
         found |= same
-    return found
+    return bool(found.all()) and text.endswith(b"\n")
 
 
-def _find_texts(table: Any, look: Look, form: Delimited, told: Collection[int]) -> list[int]:
-    """The columns that Arrow takes for something else than texts, but that are no quantities.
+def _read_odd_texts(
+    table: Any,
+    read_texts: Callable[[Iterable[int]], dict[int, Any]],
+    text: bytes,
+    form: Delimited,
+    told: Container[int],
+) -> dict[int, Any]:
+    """Return the columns that Arrow takes for something else than texts, but that are no quantities, as texts.
 
     Parameters
     ----------
     table : the first rows, as Arrow reads them.
-    look : gives the texts of columns.
+    read_texts : reads some columns as dictionaries of texts.
+    text : the first rows.
     form : the format.
     told : columns that are numeric, whatever Arrow takes them for.
     """
@@ -274,16 +228,17 @@ def _find_texts(table: Any, look: Look, form: Delimited, told: Collection[int]) 
     integers = [i for i, kind in enumerate(types) if pa.types.is_integer(kind)]
     numeric = sorted([*integers, *(i for i, kind in enumerate(types) if pa.types.is_floating(kind))])
     plain = {*numeric, *(i for i, kind in enumerate(types) if pa.types.is_null(kind) or pa.types.is_dictionary(kind))}
-    odd = [i for i in range(len(types)) if i not in plain]
+    odd = {i for i in range(len(types)) if i not in plain}
+    doubtful: set[int] = set()
     if numeric and table.num_rows:
-        plain = _are_plain(table.select(numeric)).tolist()
-        codes = {*look.code_columns, *(integers if look.has_hexadecimals else ())}
-        doubtful = [i for i, sure in zip(numeric, plain) if not sure or i in codes]
-        for place, column in look.texts([i for i in doubtful if i not in told]).items():
-            words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-            if words and not ("NaN" not in words and are_quantities(words, form.point)):
-                odd.append(place)
-    return [place for place in odd if place not in told]
+        codes = {*find_code_columns(form, text), *(integers if b"0x" in text or b"0X" in text else ())}
+        doubtful = {i for i, sure in zip(numeric, _are_plain(table.select(numeric)).tolist()) if not sure or i in codes}
+    found = {}
+    for place, column in read_texts(i for i in sorted(odd | doubtful) if i not in told).items():
+        words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+        if place in odd or (words and ("NaN" in words or not are_quantities(words, form.point))):
+            found[place] = column
+    return found
 
 
 def _are_plain(table: Any) -> np.ndarray:
