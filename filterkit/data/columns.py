@@ -45,11 +45,18 @@ def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any
 
     `positions` are those of the attributes in the schema, by default of all.
     """
-    return [column.dense() if isinstance(column, Entries) else column for column in columns_of(batch, positions)]
+    columns = []
+    for column in list_columns(batch, positions):
+        if isinstance(column, Entries):
+            column = column.dense()
+        elif not isinstance(column, np.ndarray):
+            column = (column.cast("int64") if column.type == "timestamp[ms]" else column).to_pylist()
+        columns.append(column)
+    return columns
 
 
-def columns_of(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
-    """Do what `to_columns` does, but return the columns of a sparse X as `Entries`."""
+def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
+    """Do what `to_columns` does, but return columns of a sparse X as `Entries`, and texts and dates as Arrow arrays."""
     attributes, column_map = batch.schema.attributes, ColumnMap.find(batch.schema)
     X = batch.csr.matrix().tocsc() if batch.sparse else None
     columns: list[Any] = []
@@ -58,10 +65,7 @@ def columns_of(batch: Batch, positions: Sequence[int] | None = None) -> list[Any
             part = slice(*X.indptr[column_map.column[i] :][:2])
             columns.append(Entries(X.indices[part], X.data[part], len(batch)))
             continue
-        values = column_map.values(batch, i)
-        if not isinstance(values, np.ndarray):
-            values = (values.cast("int64") if attributes[i].kind == "date" else values).to_pylist()
-        columns.append(values)
+        columns.append(column_map.values(batch, i))
     return columns
 
 

@@ -11,7 +11,7 @@ from filterkit.data.arrow_export import has_zone
 from filterkit.data.arrow_import import Found, check_names, find_strings, infer_columns
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
-from filterkit.data.columns import Entries, columns_of, weight_column
+from filterkit.data.columns import Entries, list_columns, weight_column
 from filterkit.data.contract import describe_no_rows
 from filterkit.data.interop import build_batch
 from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
@@ -41,7 +41,7 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
 
     made = {
         attribute.name: _series(attribute, column)
-        for attribute, column in zip(batch.schema.attributes, columns_of(batch), strict=True)
+        for attribute, column in zip(batch.schema.attributes, list_columns(batch), strict=True)
     }
     column_of_weights = weight_column(batch, weights)
     frame = pd.DataFrame(made | column_of_weights)
@@ -51,7 +51,7 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
 
 
 def _series(attribute: Attribute, column: Any) -> Any:
-    """A column of `columns_of` as pandas has it."""
+    """A column of `list_columns` as pandas has it."""
     import pandas as pd
 
     if isinstance(column, Entries) and attribute.kind == "numeric":
@@ -63,9 +63,9 @@ def _series(attribute: Attribute, column: Any) -> Any:
     if attribute.kind == "nominal":
         return pd.Categorical.from_codes(codes_of(values), list(attribute.values))
     if attribute.kind == "date":
-        dates = pd.array(np.array(["NaT" if m is None else m for m in values], "datetime64[ms]"))
-        return pd.Series(dates).dt.tz_localize("UTC") if has_zone(attribute) else dates
-    return values if attribute.kind == "numeric" else pd.array(values, dtype="string")
+        dates = values.to_pandas()
+        return dates.dt.tz_localize("UTC") if has_zone(attribute) else dates
+    return values if attribute.kind == "numeric" else pd.array(values.to_pylist(), dtype="string")
 
 
 def from_pandas(

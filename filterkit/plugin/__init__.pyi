@@ -64,6 +64,7 @@ from filterkit.data.column_types import explain_code as explain_code
 from filterkit.data.column_types import is_number as is_number
 from filterkit.data.column_types import label_attribute as label_attribute
 from filterkit.data.column_types import type_attribute as type_attribute
+from filterkit.data.columns import list_columns as list_columns
 from filterkit.data.columns import to_columns as to_columns
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix

@@ -35,7 +35,7 @@ from filterkit.plugin import (
 )
 
 from .look import Look, read_look
-from .rows import choose_date_format, split_rows
+from .rows import format_codes, format_dates, split_rows
 
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
 _DEEPEST = 100  # levels of objects and arrays; for each, Arrow's parser calls itself, and the stack of a thread ends
@@ -427,9 +427,9 @@ class _Converter:
         return [self._format_rows(part) for part in split_rows(batch, 1 << 18)]
 
     def _format_rows(self, batch: Batch) -> memoryview:
-        from filterkit.plugin import joined_rows, to_columns
+        from filterkit.plugin import joined_rows, list_columns
 
-        columns = to_columns(batch)
+        columns = list_columns(batch)
         numbers = self._format_numbers([columns[position] for position in self.numeric], len(batch))
         line: list[Any] = []
         for position, (attribute, column) in enumerate(zip(self.schema.attributes, columns)):
@@ -454,16 +454,14 @@ class _Converter:
             yield texts.slice(number * rows, rows)
 
     def _format_column(self, position: int, column: Any) -> Any:
-        """Return the texts of a column that is not numeric, in the form of `to_columns`."""
+        """Return the texts of a column that is not numeric."""
         import orjson
 
         from filterkit.plugin import taken
 
         attribute, labels = self.schema.attributes[position], self.labels[position]
         if labels is not None:
-            return taken(labels, np.where(np.isnan(column), len(labels) - 1, column).astype(np.int32))
-        if attribute.kind == "date":
-            form = choose_date_format(attribute.format, column)
-            column = [None if moment is None else form.format(moment) for moment in column]
-        words = [orjson.dumps(word).decode() for word in column]
+            return format_codes(labels, column)
+        column = format_dates(attribute.format, column) if attribute.kind == "date" else column
+        words = [orjson.dumps(word).decode() for word in column.to_pylist()]
         return taken(words, np.arange(len(words), dtype=np.int32))

@@ -1,11 +1,14 @@
-"""What the writers of CSV and JSON lines share: rows that are formatted at once, and the formats of dates."""
+"""What the writers of CSV and JSON lines share: rows that are formatted at once, labels and dates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from filterkit import Batch
-from filterkit.plugin import DATE_FORMATS, DateFormat
+from filterkit.plugin import DATE_FORMATS, DateFormat, taken
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 
@@ -17,12 +20,21 @@ def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
         yield batch.rows(first, min(first + step, len(batch))).in_form(False)
 
 
-def choose_date_format(pattern: str, moments: Sequence[int | None]) -> DateFormat:
-    """Choose how dates, in milliseconds since 1970 or None, are written.
+def format_codes(labels: Sequence[str], codes: np.ndarray) -> Any:
+    """Return the texts of float64 codes of labels as an Arrow array; the last of `labels` is for NaN."""
+    return taken(labels, np.where(np.isnan(codes), len(labels) - 1, codes).astype(np.int32))
 
-    By their own pattern, if it is read again as dates and loses nothing; otherwise by one to the millisecond.
+
+def format_dates(pattern: str, column: Any) -> Any:
+    """Return an Arrow array of ``timestamp[ms]`` as texts; null stays null.
+
+    They have their own pattern, if it is read again as dates and loses nothing; otherwise one to the millisecond.
     """
+    import pyarrow as pa
+
+    encoded = column.dictionary_encode()
+    moments = encoded.dictionary.cast(pa.int64()).to_pylist()
     form = DateFormat(pattern)
-    if pattern in DATE_FORMATS and all(form.parse(form.format(m)) == m for m in moments if m is not None):
-        return form
-    return DateFormat(_DATE)
+    if pattern not in DATE_FORMATS or any(form.parse(form.format(moment)) != moment for moment in moments):
+        form = DateFormat(_DATE)
+    return pa.array([form.format(moment) for moment in moments], pa.string()).take(encoded.indices)

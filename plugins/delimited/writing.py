@@ -8,21 +8,20 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from filterkit import Batch, FilterkitError, Schema
 from filterkit.plugin import (
     Writer,
     are_quantities,
     joined_rows,
+    list_columns,
     quoted,
     round_significant,
     row_texts,
-    taken,
     tell_numbers,
 )
 
-from .rows import choose_date_format, split_rows
+from .rows import format_codes, format_dates, split_rows
 
 if TYPE_CHECKING:
     from .form import Delimited
@@ -88,6 +87,7 @@ class Converter:
             for place, a in enumerate(schema.attributes)
             if a.kind == "nominal"
         }
+        self.others = [i for i, a in enumerate(schema.attributes) if a.kind != "numeric" or i == schema.class_index]
 
     def quoted_word(self, text: str) -> str:
         """A text, in quotes where it needs them."""
@@ -114,22 +114,16 @@ class Converter:
 
     def _format_rows(self, batch: Batch) -> memoryview:
         """Return the text of some dense rows. Adjacent numeric columns are formatted together."""
-        schema, parts = self.schema, []
-        column_of = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
-        passthrough = iter(batch.passthrough.columns if batch.passthrough is not None else ())
-        for is_number, group in groupby(
-            range(len(schema.attributes)), lambda i: i in column_of and i not in self.labels
-        ):
+        parts: list[Any] = []
+        others = dict(zip(self.others, list_columns(batch, self.others)))
+        column_of = {position: column for column, position in enumerate(self.schema.feature_indices.tolist())}
+        for is_other, group in groupby(range(len(self.schema.attributes)), others.__contains__):
             positions = list(group)
-            if is_number:
+            if is_other:
+                parts += [self._format_column(position, others[position]) for position in positions]
+            else:
                 first = column_of[positions[0]]
                 parts.append(self._format_numbers(batch.X[:, first : first + len(positions)]))
-                continue
-            for position in positions:
-                column: Any = batch.y
-                if position != schema.class_index:
-                    column = batch.X[:, column_of[position]] if position in column_of else next(passthrough)
-                parts.append(self._format_column(position, column))
         if self.form.weights is not None:
             weights = np.ones(len(batch)) if batch.weights is None else batch.weights
             parts.append(self._write_numbers(weights[:, None]))
@@ -156,16 +150,5 @@ class Converter:
         if attribute.kind == "numeric":
             return self._format_numbers(column[:, None])
         if attribute.kind == "nominal":
-            labels = self.labels[position]
-            with np.errstate(invalid="ignore"):
-                codes = np.where(column >= 0, column, len(labels) - 1).astype(np.int32)
-            return taken(labels, codes)
-        column = column.combine_chunks()
-        column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-        if attribute.kind != "date":
-            return self.quoted(column)
-        encoded = column.dictionary_encode()
-        moments = encoded.dictionary.cast(pa.int64()).to_pylist()
-        form = choose_date_format(attribute.format, moments)
-        words = pa.array([form.format(moment) for moment in moments], pa.string())
-        return self.quoted(words.take(encoded.indices))
+            return format_codes(self.labels[position], column)
+        return self.quoted(format_dates(attribute.format, column) if attribute.kind == "date" else column)
