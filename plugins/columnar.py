@@ -636,7 +636,7 @@ class ColumnarWriter(Writer):
         return self._pairs or make_table
 
     def begin(self, out: IO[bytes]) -> None:
-        self._waiting: list[tuple[Any, Any]] = []  # tables, and the weights of their rows or None
+        self._waiting: list[Any] = []  # tables, whose last column has the weights of rows, null for none
         self._rows = 0
         self._sink: Any = None
 
@@ -652,32 +652,23 @@ class ColumnarWriter(Writer):
             self._add(out, to_table(rows.rows(first, stop)), None if weights is None else weights[first:stop])
 
     def _add(self, out: IO[bytes], table: Any, weights: Any) -> None:
-        self._waiting.append((table, weights))
+        import pyarrow as pa
+
+        column = pa.nulls(table.num_rows, pa.float64()) if weights is None else pa.array(weights)
+        self._waiting.append(table.append_column("", column))
         self._rows += table.num_rows
         while self._rows >= self._group:
             self._flush(out, self._group)
 
     def _flush(self, out: IO[bytes], rows: int) -> None:
         """Write the first rows of those that wait."""
-        import numpy as np
         import pyarrow as pa
 
-        from filterkit.plugin import empty, to_table
-
-        taken, left = [], rows
-        while left:
-            table, weights = self._waiting.pop(0)
-            if table.num_rows > left:
-                self._waiting.insert(0, (table.slice(left), None if weights is None else weights[left:]))
-                table, weights = table.slice(0, left), None if weights is None else weights[:left]
-            left -= table.num_rows
-            taken.append((table, weights))
+        waiting = pa.concat_tables(self._waiting)
+        group, self._waiting = waiting.slice(0, rows), [waiting.slice(rows)]
         self._rows -= rows
-        if not taken:
-            batch = empty(self.schema)
-            taken = [(to_table(batch) if self._pairs is None else self._pairs(batch)[0], None)]
-        group = pa.concat_tables([table for table, _ in taken])
-        has_weights = any(weights is not None for _, weights in taken)
+        weights, group = group.columns[-1], group.remove_column(group.num_columns - 1)
+        has_weights = weights.null_count < rows
         if self._sink is None:
             self._begin_file(out, group, has_weights)
         if has_weights and self._named is None:
@@ -685,8 +676,7 @@ class ColumnarWriter(Writer):
                 f"rows have weights, but the first {self._group:,} have none; say --to {self._form.name}:weights=weight"
             )
         if self._named is not None:
-            columns = [np.ones(table.num_rows) if weights is None else weights for table, weights in taken]
-            group = group.append_column(self._named, pa.array(np.concatenate(columns)))
+            group = group.append_column(self._named, weights.fill_null(1.0))
         self._sink.write_table(group.combine_chunks().replace_schema_metadata(self._schema.metadata))
 
     def _begin_file(self, out: IO[bytes], group: Any, has_weights: bool) -> None:
@@ -709,6 +699,11 @@ class ColumnarWriter(Writer):
         self._sink = self._form.open_sink(out, self._schema)
 
     def end(self, out: IO[bytes]) -> None:
+        from filterkit.plugin import empty, to_table
+
+        if not self._waiting:
+            batch = empty(self.schema)
+            self._add(out, to_table(batch) if self._pairs is None else self._pairs(batch)[0], None)
         if self._rows or self._sink is None:
             self._flush(out, self._rows)
         self._sink.close()
