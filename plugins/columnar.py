@@ -538,7 +538,7 @@ def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     """
     import numpy as np
 
-    from filterkit.plugin import Csr, from_table, plain_numbers
+    from filterkit.plugin import from_entries, from_table, plain_numbers
 
     rows, lists = table.num_rows, table.column(pairs).combine_chunks()
     lists = lists.chunk(0) if hasattr(lists, "chunk") else lists
@@ -556,17 +556,8 @@ def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
             there = np.flatnonzero(values != 0)
             row, value = np.concatenate([row, there]), np.concatenate([value, values[there]])
             position = np.concatenate([position, np.full(len(there), apart[i])])
-    column = np.full(len(schema.attributes), -1)
-    column[schema.feature_indices] = np.arange(schema.width)
-    kept = column[position] >= 0
-    X = Csr.from_entries(row[kept], column[position[kept]], value[kept], (rows, schema.width))
-    y = None
-    if schema.class_index is not None:
-        y = np.zeros(rows)
-        y[row[position == schema.class_index]] = value[position == schema.class_index]
-        if schema.attributes[schema.class_index].kind == "nominal":
-            y = np.where(np.isnan(y), -1, y).astype(np.int32)
-    return Batch(schema, X, y, None, None if columns is None else columns.passthrough)
+    passthrough = None if columns is None else columns.passthrough
+    return from_entries(schema, row, position, value, rows, passthrough)
 
 
 class Pairs:

@@ -12,7 +12,6 @@ from filterkit import Attribute, Batch, FilterkitError, Schema, batches, hookimp
 from filterkit.plugin import (
     READ_AS_MISSING,
     TOO_LARGE,
-    Csr,
     FileFormat,
     Inexact,
     Opening,
@@ -22,6 +21,7 @@ from filterkit.plugin import (
     Writer,
     first_inexact,
     format_number,
+    from_entries,
     is_too_large,
     may_be_rounded,
     quoted,
@@ -32,7 +32,6 @@ _BLANKS = re.compile(rb"[ \t]+")
 _SEPARATORS = bytes.maketrans(b" ", b"\n")
 _ROW = -9  # stands as the index of a class
 _MOST = 100_000_000  # the highest index; a few characters declare so many attributes, of some 400 bytes each
-_NEAR = 32  # bytes before the end of a line where the colon of its last pair is looked for
 _PAIR = re.compile(r"(\d+):(\S+)")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?")  # a label that stands for itself
 _LABEL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -146,9 +145,10 @@ def _tidy(text: bytes) -> bytes:
 def _find_highest(text: bytes) -> int:
     """Return the highest index of tidy text, which is the last of some row, up to `_MOST`; -1 if there is none."""
     characters = np.frombuffer(text, np.uint8)
-    last = _find_last_colons(characters)
-    if not len(last):
+    colons, ends = np.flatnonzero(characters == ord(":")), np.flatnonzero(characters == 0x0A)
+    if not len(colons):
         return -1
+    last = np.unique(colons[np.maximum(np.searchsorted(colons, ends) - 1, 0)])
     index, factor, going = np.zeros(len(last), np.int64), 1, np.ones(len(last), bool)
     for back in range(1, 19):
         digits = characters[np.maximum(last - back, 0)].astype(np.int64) - ord("0")
@@ -156,20 +156,6 @@ def _find_highest(text: bytes) -> int:
         index[going] += digits[going] * factor
         factor *= 10
     return int(index.max(initial=-1, where=index <= _MOST))
-
-
-def _find_last_colons(characters: np.ndarray) -> np.ndarray:
-    """Return the offset of the last colon of each line; for a line without one, that of any line before."""
-    ends = np.flatnonzero(characters == 0x0A)
-    if len(ends) and ends[0] >= _NEAR:
-        near = characters[ends[:, None] - np.arange(1, _NEAR + 1)]
-        back = (near == ord(":")).argmax(axis=1)
-        if (near[np.arange(len(ends)), back] == ord(":")).all():
-            return np.asarray(ends - 1 - back)
-    colons = np.flatnonzero(characters == ord(":"))
-    if not len(colons):
-        return colons
-    return np.unique(colons[np.maximum(np.searchsorted(colons, ends) - 1, 0)])
 
 
 class LibsvmTable(TextTable):
@@ -224,13 +210,11 @@ class PairParser(TextParser):
         self.is_open = opening.like is not None  # so pairs of higher indices than there are attributes are left out
         self.unseen = opening.unseen and schema.class_index is not None
         attributes = schema.attributes
-        column_of = {p: column for column, p in enumerate(schema.feature_indices.tolist())}
-        others = [p for p in range(len(attributes)) if p != position]
-        textual = next((attributes[p].name for p in others if p not in column_of), None)
+        self.position, self.others = position, np.delete(np.arange(len(attributes)), position)
+        numbers = {position, *schema.feature_indices.tolist()}
+        textual = next((a.name for i, a in enumerate(attributes) if i not in numbers), None)
         if textual is not None:
             raise FilterkitError(f"LIBSVM holds numbers, and attribute {quoted(textual)} is something else")
-        self.columns = np.array([column_of[p] for p in others], np.int64)
-        self.target = column_of.get(position)  # its column in X, if it is not the class
         self.is_nominal = attributes[position].kind == "nominal"
         self.values = np.array(_number_labels(attributes[position].values))
 
@@ -262,25 +246,15 @@ class PairParser(TextParser):
             raise ValueError("an index is not a whole number from " + str(self.base))
         if ((column[1:] <= column[:-1]) & (row[1:] == row[:-1])).any():
             raise ValueError("the indices of a row do not ascend")
-        keep = values != 0
-        beyond = column >= len(self.columns)
-        if beyond.any() and not self.is_open:
-            raise ValueError("an index is higher than there are attributes")
-        keep &= ~beyond
-        column = self.columns[column[keep]].astype(np.int32)
-        row, values = row[keep], values[keep]
+        beyond = column >= len(self.others)
+        if beyond.any():
+            if not self.is_open:
+                raise ValueError("an index is higher than there are attributes")
+            row, column, values = row[~beyond], column[~beyond], values[~beyond]
         y: np.ndarray = self._find_codes(labels) if self.is_nominal else labels
-        shape = n_rows, self.schema.width
-        if self.schema.class_index is None and self.target is not None:
-            there = np.flatnonzero(y != 0)
-            row, column = np.concatenate([row, there]), np.concatenate([column, np.full(len(there), self.target)])
-            values = np.concatenate([values, y[there]])
-            return Batch(self.schema, Csr.from_entries(row, column, values, shape))
-        y = y.astype(np.int32) if self.is_nominal else np.ascontiguousarray(y)
-        if (np.diff(self.columns) < 0).any():
-            return Batch(self.schema, Csr.from_entries(row, column, values, shape), y)
-        indptr = np.searchsorted(row, np.arange(n_rows + 1)).astype(np.int32)
-        return Batch(self.schema, Csr(values, column, indptr, self.schema.width), y)
+        rows = np.concatenate([row, np.arange(n_rows)])
+        positions = np.concatenate([self.others[column], np.full(n_rows, self.position)])
+        return from_entries(self.schema, rows, positions, np.concatenate([values, y]), n_rows)
 
     def _find_codes(self, labels: np.ndarray) -> np.ndarray:
         """Return the index of the label that each number stands for, float64; -2 for none, see `from_table`."""

@@ -59,7 +59,7 @@ def _series(attribute: Attribute, column: Any) -> Any:
 
         whole = csc_array((column.values, column.rows, [0, len(column.rows)]), shape=(column.length, 1))
         return pd.arrays.SparseArray.from_spmatrix(whole)
-    values = column.dense() if isinstance(column, Entries) else column
+    values: Any = column.dense() if isinstance(column, Entries) else column
     if attribute.kind == "nominal":
         return pd.Categorical.from_codes(codes_of(values), list(attribute.values))
     if attribute.kind == "date":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -52,19 +52,21 @@ def as_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS)
     if not is_table(rows):
         raise FilterkitError(f"expected a batch or a data frame, found {describe_no_rows(rows)}")
     target = None if incoming is None else incoming.class_attribute
-    if _is_of_pandas(rows):
+    rows, names, convert = _find_converter(rows)
+    asked = None if target is None or target.name not in names else names.index(target.name) + 1
+    return convert(rows, class_=asked, kinds=find_kinds(incoming, names), most=most)
+
+
+def _find_converter(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
+    """Return a data frame of pandas, or else a table of Arrow, its columns' names, and what makes a batch of it."""
+    if type(rows).__module__.partition(".")[0] == "pandas":
         from filterkit.data.frames import from_pandas
 
-        convert: Any = from_pandas
-        names = [str(name) for name in getattr(rows, "columns", ())]
-    else:
-        from filterkit.data.arrow_import import arrow_table, from_arrow
+        return rows, [str(name) for name in getattr(rows, "columns", ())], from_pandas
+    from filterkit.data.arrow_import import arrow_table, from_arrow
 
-        rows, convert = arrow_table(rows), from_arrow
-        names = rows.column_names
-    asked = None if target is None or target.name not in names else names.index(target.name) + 1
-    batch: Batch = convert(rows, class_=asked, kinds=find_kinds(incoming, names), most=most)
-    return batch
+    rows = arrow_table(rows)
+    return rows, rows.column_names, from_arrow
 
 
 def find_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str]:
@@ -106,10 +108,6 @@ def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
                 raise FilterkitError(f"batch {number} does not fit the first: {difference(found, schema)}")
             batch = batch.replace(schema=schema)
         yield batch.in_form(first.sparse)
-
-
-def _is_of_pandas(rows: Any) -> bool:
-    return type(rows).__module__.partition(".")[0] == "pandas"
 
 
 def texts_given(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
@@ -187,25 +185,21 @@ def _convert_mixed(rows: Any, incoming: Schema | None) -> Batch | None:
     """Do what `convert_mixed_rows` does, for a data frame of pandas or Polars, or a table of Arrow."""
     import pyarrow as pa
 
-    from filterkit.data.arrow_import import arrow_table, from_arrow, is_inexact
+    from filterkit.data.arrow_import import is_inexact
 
-    convert: Any = from_arrow
-    if _is_of_pandas(rows):
-        from filterkit.data.frames import from_pandas
-
-        convert, names = from_pandas, [str(name) for name in rows.columns]
+    rows, names, convert = _find_converter(rows)
+    if hasattr(rows, "reset_index"):
         is_numeric = all(_is_numeric(column) for _, column in rows.items())
         rows = rows.reset_index(drop=True)
         rows.attrs = {}
     else:
-        rows = arrow_table(rows).replace_schema_metadata(None)
-        numeric, names = (pa.types.is_floating, pa.types.is_integer, pa.types.is_null), rows.column_names
+        rows = rows.replace_schema_metadata(None)
+        numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_null)
         is_numeric = all(any(is_kind(kind) for is_kind in numeric) for kind in rows.schema.types)
         is_numeric = is_numeric and not any(map(is_inexact, rows.columns))
     if names and is_numeric:
         return None
-    batch: Batch = convert(rows, "X", class_="none", kinds=find_kinds(incoming, names))
-    return batch
+    return convert(rows, "X", class_="none", kinds=find_kinds(incoming, names))
 
 
 def _is_numeric(column: Any) -> bool:

@@ -36,6 +36,37 @@ def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | N
     return Batch(schema, np.ascontiguousarray(X.T), y, weights, passthrough)
 
 
+def from_entries(
+    schema: Schema,
+    rows: np.ndarray,
+    positions: np.ndarray,
+    values: np.ndarray,
+    n_rows: int,
+    passthrough: Any = None,
+) -> Batch:
+    """The sparse batch of entries in any order, but only one for each row and attribute; what has none is 0.
+
+    Parameters
+    ----------
+    schema : without labels.
+    rows, positions : int (entries,), the row of each entry, and the position of its attribute in the schema.
+    values : float64 (entries,): numbers and codes of labels, NaN for missing.
+    n_rows : how many rows there are.
+    passthrough : the other columns, see `Batch`.
+    """
+    column = np.full(len(schema.attributes), -1)
+    column[schema.feature_indices] = np.arange(schema.width)
+    columns = column[positions]
+    in_X = (columns >= 0) & (values != 0)
+    X = Csr.from_entries(rows[in_X], columns[in_X], values[in_X], (n_rows, schema.width))
+    y, target = None, schema.class_attribute
+    if target is not None:
+        y, of_class = np.zeros(n_rows), positions == schema.class_index
+        y[rows[of_class]] = values[of_class]
+        y = codes_of(y) if target.kind == "nominal" else y
+    return Batch(schema, X, y, None, passthrough)
+
+
 def build_batch(
     found: dict[str, tuple[Attribute, Any]],
     known: Schema | None,

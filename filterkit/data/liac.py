@@ -13,11 +13,10 @@ import numpy as np
 from filterkit.data.arrow_export import to_table
 from filterkit.data.batch import Batch
 from filterkit.data.contract import kind_of
-from filterkit.data.csr import Csr
-from filterkit.data.interop import from_columns
+from filterkit.data.interop import from_columns, from_entries
 from filterkit.data.labels import join
 from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
-from filterkit.data.rearrangement import attribute_values, codes_of
+from filterkit.data.rearrangement import attribute_values
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.errors import FilterkitError, quoted
 
@@ -94,27 +93,13 @@ def _liac_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
 
 def _from_dicts(schema: Schema, rows: list[dict[int, Any]], readers: list[Callable[[Any], Any]]) -> Batch:
     """A sparse batch from one dict for each row, which maps positions of attributes to cells."""
-    column_of = {position: column for column, position in enumerate(schema.feature_indices.tolist())}
-    entries: list[float] = []
-    indices: list[int] = []
-    indptr = [0]
-    y = np.zeros(len(rows))
-    for number, row in enumerate(rows):
-        for position in sorted(row):
-            if position not in range(len(readers)):
-                raise FilterkitError(
-                    f"row {number + 1} has a value of attribute {position}, and there are {len(readers)}"
-                )
-            value = readers[position](row[position])
-            if position == schema.class_index:
-                y[number] = value
-            elif value != 0:
-                entries.append(value)
-                indices.append(column_of[position])
-        indptr.append(len(entries))
-    X = Csr(np.array(entries, np.float64), np.array(indices, np.int32), np.array(indptr, np.int32), len(column_of))
-    target = schema.class_attribute
-    return Batch(schema, X, None if target is None else codes_of(y) if target.kind == "nominal" else y)
+    entries = [(number, position, value) for number, row in enumerate(rows) for position, value in row.items()]
+    odd = next(((number, position) for number, position, _ in entries if position not in range(len(readers))), None)
+    if odd is not None:
+        raise FilterkitError(f"row {odd[0] + 1} has a value of attribute {odd[1]}, and there are {len(readers)}")
+    values = np.array([readers[position](value) for _, position, value in entries], np.float64)
+    numbers, positions = (np.array([entry[i] for entry in entries], np.int64) for i in (0, 1))
+    return from_entries(schema, numbers, positions, values, len(rows))
 
 
 def to_liac(batch: Batch) -> dict[str, Any]:

@@ -69,6 +69,7 @@ from filterkit.data.columns import to_columns as to_columns
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.dates import DateFormat as DateFormat
+from filterkit.data.interop import from_entries as from_entries
 from filterkit.data.losses import Inexact as Inexact
 from filterkit.data.losses import first_inexact as first_inexact
 from filterkit.data.losses import is_exact as is_exact
