@@ -127,15 +127,8 @@ def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
 
 def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: list[list[Any]]) -> np.ndarray:
     """`pairs.values` with the codes of nominal values; fills `passthrough` in."""
-    if layout.class_alone:
-        # Only the last pair of a row can be the class. Other pairs are numbers, or missing.
-        last = pairs.indptr[1:][np.diff(pairs.indptr) > 0] - 1
-        chosen = last[pairs.positions[last] == layout.class_index]
-        if pairs.words is not None and np.count_nonzero(pairs.words) > np.count_nonzero(pairs.words[chosen]):
-            chosen = np.union1d(chosen, np.flatnonzero(pairs.words))
-    else:
-        textual = layout.textual[pairs.positions]
-        chosen = np.flatnonzero(textual if pairs.words is None else textual | pairs.words)
+    textual = layout.textual.take(pairs.positions)
+    chosen = np.flatnonzero(textual if pairs.words is None else textual | pairs.words)
     if not len(chosen):
         return pairs.values
     values = pairs.values.copy()

@@ -30,7 +30,6 @@ class Layout:
     dates : by the position of each date, its `DateFormat`.
     bags : the layout of the bags of each relational attribute, by its position.
     textual : bool (attributes,), whether it is anything but numeric.
-    class_alone : whether a nominal class comes last and everything else is numeric.
     unlabelled : the positions of nominal attributes without values.
     words : the nominal labels that are not numbers.
     """
@@ -56,7 +55,6 @@ class Layout:
         relational = [i for i in passthrough if attributes[i].kind == "relational"]
         self.bags = {i: Layout(Schema(attributes[i].name, attributes[i].attributes)) for i in relational}
         self.textual = ~of_kinds(attributes, "numeric")
-        self.class_alone = self.class_index in self.codes and np.flatnonzero(self.textual).tolist() == [self.count - 1]
         self.unlabelled = [i for i, known in self.codes.items() if not known]
         labels = {value for known in self.codes.values() for value in known}
         self.words = sorted(value for value in labels if parse_number(value) is None)
