@@ -165,7 +165,11 @@ def read_value(token: Token, position: int, layout: Layout, odd: Odd) -> Any:
             raise token.error(f"{quoted(text)} is not a date of the form {quoted(attribute.format)}", attribute.name)
         return moment
     if attribute.kind == "relational":
-        check_bag(text, layout.bags[position], token.line)
+        try:
+            deque(parse_rows(text, 1, layout.bags[position]), maxlen=0)
+        except ArffError as error:
+            inner = f"attribute {quoted(error.attribute)}: " if error.attribute is not None else ""
+            raise token.error(f"row {error.line} of the bag: {inner}{error.message}", attribute.name) from None
     return text
 
 
@@ -234,17 +238,6 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
     ArffError : the text cannot be read; the line is counted within it.
     """
     return list(parse_rows(text, 1, Layout(Schema(attribute.name, attribute.attributes))))
-
-
-def check_bag(text: str, bag: Layout, line: int) -> None:
-    """Raise an `ArffError` for `line` unless `text` can be read as rows of the layout `bag`."""
-    try:
-        deque(parse_rows(text, 1, bag), maxlen=0)
-    except ArffError as error:
-        inner = f"attribute {quoted(error.attribute)}: " if error.attribute is not None else ""
-        raise ArffError(
-            f"row {error.line} of the bag: {inner}{error.message}", line=line, attribute=bag.schema.relation
-        ) from None
 
 
 def batch_of(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:

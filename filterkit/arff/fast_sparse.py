@@ -143,10 +143,10 @@ def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough:
             else:
                 values[pair], passthrough[other][row] = 0, value
         return values
-    pair, code = np.unique(positions.astype(np.int64) * len(words) + which, return_inverse=True)
+    distinct, code = np.unique(positions.astype(np.int64) * len(words) + which, return_inverse=True)
     labels = [
         _read_word(words[number], position, layout, marked)
-        for position, number in zip((pair // len(words)).tolist(), (pair % len(words)).tolist(), strict=True)
+        for position, number in zip((distinct // len(words)).tolist(), (distinct % len(words)).tolist(), strict=True)
     ]
     values[chosen] = np.array(labels)[code]
     return values

@@ -34,38 +34,30 @@ class Arff(FileFormat):
 
     def open(self, opening: Opening) -> ArffTable:
         source = Source(opening.path, opening.encoding)
-        if opening.first is None:
-            return _open_first(self, opening, source)
-        assert isinstance(opening.first, ArffTable)
-        table = opening.first.further.open(source)
-        table.attributes, table.sparse = opening.first.attributes, opening.first.sparse
+        if opening.first is not None:
+            assert isinstance(opening.first, ArffTable)
+            table = opening.first.further.open(source)
+            table.attributes, table.sparse = opening.first.attributes, opening.first.sparse
+            return table
+        if len(opening.paths) > 1:
+            source.mark()
+        block_size = BLOCK_SIZE if opening.block_size is None else opening.block_size
+        header, line, rest = read_header(source, block_size, opening.lenient)
+        table = ArffTable(header, source, rest, line, opening.block_size)
+        table.note_opening(opening, source.marked(), block_size)
+        if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
+            table.attributes = adopt_fitted_labels(table.attributes, opening.like)
+        if opening.like is not None and opening.unseen:
+            table.attributes = drop_unknown_values(table.attributes, opening.like, table.sparse)
+        if opening.extend:
+            added = _find_undeclared(self, opening, source)
+            table.attributes = add_values(table.declared, added)
+            more = [describe_added(source.name, table.attributes[i].name, values) for i, values in added.items()]
+            table.notes = (*more, *table.notes)
         return table
 
     def writer(self, schema: Schema, precision: int | None) -> ArffWriter:
         return ArffWriter(schema, precision)
-
-
-def _open_first(form: Arff, opening: Opening, source: Source) -> ArffTable:
-    """Return the table of the first file of an input."""
-    block_size = BLOCK_SIZE if opening.block_size is None else opening.block_size
-    if len(opening.paths) > 1:
-        source.mark()
-    header, line, rest = read_header(source, block_size, opening.lenient)
-    table = ArffTable(header, source, rest, line, opening.block_size)
-    head = table.without_header(source.marked())
-    if opening.lenient or len(head) > block_size or not head.endswith((b"\n", b"\r")):
-        head = b""  # it would correct each, is not worth it, or may go on in other files
-    table.note_opening(opening, head)
-    if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
-        table.attributes = adopt_fitted_labels(table.attributes, opening.like)
-    if opening.like is not None and opening.unseen:
-        table.attributes = drop_unknown_values(table.attributes, opening.like, table.sparse)
-    if opening.extend:
-        added = _find_undeclared(form, opening, source)
-        table.attributes = add_values(table.declared, added)
-        more = [describe_added(source.name, table.attributes[i].name, values) for i, values in added.items()]
-        table.notes = (*more, *table.notes)
-    return table
 
 
 def _find_undeclared(form: Arff, opening: Opening, source: Source) -> dict[int, list[str]]:

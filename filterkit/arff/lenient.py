@@ -80,10 +80,14 @@ class _Mender:
 
     def dense(self, line: str) -> str | None:
         """The row, or None if its meaning is in doubt."""
-        fields = _fields(line)
-        if fields is None:
-            return None
-        found, last = fields
+        found: list[str] = []
+        at, last = 0, None
+        while last is None or last["comma"]:
+            last = _FIELD.match(line, at)
+            if last is None:
+                return None
+            found.append(last["quoted"] or last["bare"].strip(_BLANKS))
+            at = last.end()
         is_last_empty = "" in found and found.index("") == self._layout.count - 1
         if is_last_empty and any(set(_BLANKS).intersection(field) and not _is_quoted(field) for field in found):
             return None  # Weka would take the words of a value for several, and the last comma for a mere end
@@ -144,19 +148,6 @@ class _Mender:
         self.repairs.append((kind, found))
         self.hint = self.hint or hint
         return text
-
-
-def _fields(line: str) -> tuple[list[str], re.Match[str]] | None:
-    """The texts between the commas of a dense row, without blanks around them, and the match of the last one."""
-    at, found = 0, []
-    while True:
-        field = _FIELD.match(line, at)
-        if field is None:
-            return None
-        found.append(field["quoted"] or field["bare"].strip(_BLANKS))
-        if not field["comma"]:
-            return found, field
-        at = field.end()
 
 
 def _is_quoted(field: str) -> bool:

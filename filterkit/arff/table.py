@@ -16,7 +16,7 @@ from filterkit.arff.layout import Layout
 from filterkit.data.attributes import ManyOrFew, describe_difference, find_attribute
 from filterkit.data.schema import Schema
 from filterkit.errors import ArffError, FilterkitError, quoted
-from filterkit.files.lines import Block, count_lines, cut
+from filterkit.files.lines import Block, cut
 from filterkit.files.source import Source
 from filterkit.files.stretches import open_shared_file
 from filterkit.formats.base import Files, Opening, Parsed
@@ -58,15 +58,21 @@ class ArffTable(TextTable):
         if self._begin is not None:
             self.small_file_size = self._size
 
-    def note_opening(self, opening: Opening, head: bytes) -> None:
-        """Note how this first file of an input is opened; `head` is that of `FurtherFiles`."""
+    def note_opening(self, opening: Opening, begun: bytes, longest: int) -> None:
+        """Note how this first file of an input is opened.
+
+        Parameters
+        ----------
+        opening : what is asked of the input.
+        begun : all text of the file that has been read; empty if there are no further files.
+        longest : bytes of a header that further files are compared with.
+        """
+        head = begun[: len(begun) - len(self._rest)]
+        if opening.lenient or len(head) > longest or not head.endswith((b"\n", b"\r")):
+            head = b""  # it would correct each, is not worth it, or may go on in other files
         sent = opening._replace(like=None, paths=())  # workers need neither
         is_own = bool(self.file_rows.is_own)
         self.further = FurtherFiles(self._source.name, self.declared, sent, self._size, head, self.line, is_own)
-
-    def without_header(self, head: bytes) -> bytes:
-        """Return the beginning of a text of the file which comes before the rows that have been read."""
-        return head[: len(head) - len(self._rest)]
 
     def parser(self, schema: Schema) -> PartParser:
         opening, layout = self.further.opening, Layout(schema)
@@ -181,13 +187,10 @@ class PartParser:
         ------
         FilterkitError : a file or a row cannot be read.
         """
-        return self._read_files(part) if isinstance(part, Files) else self.parser(part)
-
-    def _read_files(self, part: Files) -> Parsed:
-        """The rows of files: of all at once, if there is nothing to say about a place in one of them.
-
-        A lenient parser has something to say about headers, too, and reads each file by itself.
-        """
+        if not isinstance(part, Files):
+            return self.parser(part)
+        # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
+        # something to say about headers, too.
         read = [self.further.read(*file, part.elsewhere) for file in part.files]
         if len(read) > 1 and not self.parser.lenient and all(cut(block.text) == len(block.text) for block, *_ in read):
             with suppress(ArffError):

@@ -418,7 +418,7 @@ def join_attributes(*parts: Sequence[Attribute]) -> ManyOrFew:
 def first_twin(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
     """As `Texts.first_twin`, of the names."""
     if isinstance(attributes, Attributes):
-        return attributes.names.first_twin()
+        return attributes.names.first_twin
     if len({each[0] for each in attributes}) == len(attributes):
         return None
     first: dict[str, int] = {}

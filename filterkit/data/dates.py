@@ -83,7 +83,11 @@ class DateFormat:
             if not letter:
                 parts.append(re.escape(literal))
             elif numeric[i]:
-                body = _digits(width) if any(numeric[i + 1 : i + 2]) else r"[ \t]*+\d{1,18}+(?!\d)"
+                body = r"[ \t]*+\d{1,18}+(?!\d)"
+                if any(numeric[i + 1 : i + 2]):  # blanks and the number are sought in `width` characters
+                    choices = [rf"[ \t]{{{blanks}}}\d{{{width - blanks}}}" for blanks in range(width)]
+                    choices += [rf"[ \t]{{{blanks}}}\d{{1,{width - blanks - 1}}}(?!\d)" for blanks in range(width - 1)]
+                    body = rf"(?=[\s\S]{{{width}}})(?:{'|'.join(choices)})"
                 parts.append(f"((?>{body}))")
             elif letter in "MEa":
                 names = {"M": _MONTHS, "E": _DAYS, "a": ("AM", "PM")}[letter]
@@ -195,13 +199,6 @@ def _day(found: dict[str, int], short: bool) -> int | None:
             return None
         days += beyond
     return days
-
-
-def _digits(width: int) -> str:
-    """A number that another one follows: it and blanks before it are sought in `width` characters."""
-    choices = [rf"[ \t]{{{blanks}}}\d{{{width - blanks}}}" for blanks in range(width)]
-    choices += [rf"[ \t]{{{blanks}}}\d{{1,{width - blanks - 1}}}(?!\d)" for blanks in range(width - 1)]
-    return rf"(?=[\s\S]{{{width}}})(?:{'|'.join(choices)})"
 
 
 def _days(year: int, month: int, day: int) -> int:

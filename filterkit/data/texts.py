@@ -142,12 +142,9 @@ class Texts(Sequence[str]):
             positions = positions[self.characters[self.bounds[positions] + offset] == character]
         return int(positions[0]) if len(positions) else None
 
+    @cached_property  # because each schema of the same names asks for it
     def first_twin(self) -> tuple[int, int] | None:
         """The first text that has come before: where it came before, and where it comes again. None if all differ."""
-        return self._twins  # which is asked for by each schema of the same names
-
-    @cached_property
-    def _twins(self) -> tuple[int, int] | None:
         hashes = self._hashes()
         hashes.sort()  # in their own memory
         if begins_run(hashes).all():

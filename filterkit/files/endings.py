@@ -91,7 +91,9 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
     other = other or other_format(path, written)
     if other is not None:
         by = f"{by}: " if by else ""
-        better = quoted(_change_ending(path, _USUAL[written]))
+        name, old = os.path.basename(path), ending(path)
+        start = name.lower().rindex(old)
+        better = quoted(name[:start] + _USUAL[written] + name[start + len(old) :])  # that of a compression stays
         raise UsageError(
             f"{by}{quoted(path, PATH)} would hold {written}, but its ending is that of {other}; "
             f"name it {better}{hint.format(other)}"
@@ -115,10 +117,3 @@ def check_chain(path: str, by: str = "") -> None:
 
 
 _USUAL = {ARFF: ".arff", CSV: ".csv"}
-
-
-def _change_ending(path: str, new: str) -> str:
-    """The last part of a path with another ending; the ending of a compression stays."""
-    name = os.path.basename(path)
-    start = name.lower().rindex(ending(path))
-    return name[:start] + new + name[start + len(ending(path)) :]

@@ -55,10 +55,21 @@ class Parts:
         self._folder = open_folder(names.folder, names.path)
         self._has_begun = False
         self.entries: dict[int, Entry] = {}
-        self.is_listed = self._read_list()
-        is_begun = self.is_listed or self._read_journal()
+        text = self._folder.read(names.list)
+        self.is_listed = text is not None
+        if text is not None:
+            with _refuse_damage(names.within(names.list)):
+                found = json.loads(text)
+                self._take(found, found["parts"])
+        else:
+            self._folder.check_free(names.journal)
+            lines = (self._folder.read(names.journal) or b"").splitlines(keepends=True)
+            if whole := [line for line in lines if line.endswith(b"\n")]:  # the last one may be unfinished
+                with _refuse_damage(names.within(names.journal)):
+                    head, *parts = map(json.loads, whole)
+                    self._take(head, parts)
         sizes = self._folder.sizes()
-        for name in () if is_begun else sizes:
+        for name in sizes if self._head is None else ():
             if names.number(name) is not None:  # readers would take it for a part of this output
                 raise FilterkitError(
                     f"{names.within(name)}: there is no list that says what this is a part of; remove it with all of "
@@ -162,29 +173,6 @@ class Parts:
         """Remove all parts and the journal."""
         for name in [*map(self.names.part, self.entries), self.names.journal]:
             self._folder.remove(name)
-
-    # The files
-
-    def _read_list(self) -> bool:
-        """Read the list; False if there is none."""
-        text = self._folder.read(self.names.list)
-        if text is not None:
-            with _refuse_damage(self.names.within(self.names.list)):
-                found = json.loads(text)
-                self._take(found, found["parts"])
-        return text is not None
-
-    def _read_journal(self) -> bool:
-        """Read the journal, without an unfinished last line; False if there is none."""
-        self._folder.check_free(self.names.journal)
-        lines = (self._folder.read(self.names.journal) or b"").splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith(b"\n")]
-        if not whole:
-            return False
-        with _refuse_damage(self.names.within(self.names.journal)):
-            head, *parts = map(json.loads, whole)
-            self._take(head, parts)
-        return True
 
     def _take(self, head: dict[str, Any], parts: list[dict[str, Any]]) -> None:
         if head["format"] != _FORMAT:

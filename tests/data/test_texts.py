@@ -66,13 +66,13 @@ def test_places_and_members_are_those_of_a_list(some, others):
 @given(words)
 def test_the_first_twin_is_the_first_that_came_before(some):
     expected = next(((some.index(each), i) for i, each in enumerate(some) if each in some[:i]), None)
-    assert Texts.of(some).first_twin() == expected
+    assert Texts.of(some).first_twin == expected
 
 
 def test_different_texts_of_one_hash_are_no_twins(monkeypatch):
     monkeypatch.setattr(Texts, "_hashes", lambda self: np.zeros(len(self), np.uint64))
-    assert Texts.of(["a", "b", "c"]).first_twin() is None
-    assert Texts.of(["a", "b", "c", "b"]).first_twin() == (1, 3)
+    assert Texts.of(["a", "b", "c"]).first_twin is None
+    assert Texts.of(["a", "b", "c", "b"]).first_twin == (1, 3)
 
 
 @given(st.lists(st.text(max_size=4)))
