@@ -6,10 +6,11 @@ import codecs
 import errno
 import fnmatch
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from filterkit import Attribute, FilterkitError, Schema, hookimpl, option
+from filterkit import Attribute, ConversionWarning, FilterkitError, Schema, hookimpl, option
 from filterkit.plugin import FileFormat, Opening, Parsed, RowError, Table, quoted, relation_of
 
 _PART = 1 << 20  # bytes of the files of a part
@@ -59,6 +60,12 @@ class FolderTable(Table):
         if not labels:
             what = "Is a directory, and there are no folders of texts in it, one for each class"
             raise IsADirectoryError(errno.EISDIR, what, folder)
+        skipped = _names(folder, os.path.isfile)
+        skipped += [f"{each}/{name}" for each in labels for name in _names(os.path.join(folder, each), os.path.isdir)]
+        if skipped:
+            text = f"{opening.name}: {quoted(skipped[0])} is not read"
+            text += f", nor {len(skipped) - 1} more" if skipped[1:] else ""
+            warnings.warn(ConversionWarning(f"{text}: a text is a file in the folder of its class"), stacklevel=2)
         attributes = [Attribute("text", "string"), Attribute("class", "nominal", labels)]
         if form.filename:
             attributes.insert(1, Attribute("filename", "string"))

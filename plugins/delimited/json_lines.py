@@ -40,6 +40,7 @@ from .rows import format_codes, format_dates, split_rows
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
 _DEEPEST = 100  # levels of objects and arrays; for each, Arrow's parser calls itself, and the stack of a thread ends
 _TOO_DEEP = f"objects and arrays are nested more than {_DEEPEST} deep"
+_NOT_UTF8 = "this is not UTF-8 text; say --encoding"
 _TYPES = {
     int: "a number",
     float: "a number",
@@ -124,11 +125,13 @@ def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[A
 
 
 def _find_first_fault(text: bytes) -> RowError | None:
-    """Find the first value that has another type than its member had before, or that is too large; None without one."""
+    """Find the first value of another type than its member had before, too large or not UTF-8; None without one."""
     types: dict[str, str] = {}
     for number, line in enumerate(text.split(b"\n"), 1):
         try:
             row = json.loads(line)
+        except UnicodeDecodeError:
+            return RowError(_NOT_UTF8, line=number)
         except ValueError:
             continue
         for name, value in row.items() if isinstance(row, dict) else ():
@@ -230,6 +233,8 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
 
     if _is_too_deep(text):
         raise pa.ArrowInvalid(_TOO_DEEP)
+    if not _is_utf8(text):  # Arrow would take it for text
+        raise pa.ArrowInvalid(_NOT_UTF8)
     if text[:1] in (b"\xef", b"\xbb", b"\xbf") and not text.startswith(BOM_UTF8):  # Arrow would skip it
         raise pa.ArrowInvalid("a byte that begins no object")
     characters = np.frombuffer(text, np.uint8)
@@ -242,6 +247,14 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
         read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
         parse_options=pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unexpected),
     )
+
+
+def _is_utf8(text: bytes) -> bool:
+    """Return whether bytes are UTF-8 text."""
+    try:
+        return text.isascii() or text.decode() is not None
+    except UnicodeDecodeError:
+        return False
 
 
 def _is_too_deep(text: bytes) -> bool:
@@ -358,6 +371,8 @@ class JsonParser(TextParser):
         """Implement `TextParser.explain`."""
         if _is_too_deep(text):
             return RowError(_TOO_DEEP)
+        if not _is_utf8(text):
+            return RowError(_NOT_UTF8)
         row = None
         with suppress(ValueError):
             row = json.loads(text)

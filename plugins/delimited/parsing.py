@@ -128,6 +128,9 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
         about = " ".join(str(error).split())
         hint = "; this is not UTF-8 text: say --encoding" if "UTF8" in about else ""
         raise RowError(f"its first rows cannot be read ({about}){hint}") from None
+    for place, column in enumerate(table.columns):
+        if pa.types.is_dictionary(column.type) and pa.types.is_binary(column.type.value_type):
+            table = table.set_column(place, str(place), _decode_known(column))
     told = {place for place, name in enumerate(names) if kinds.get(name) == "numeric"}
     for place, column in _read_odd_texts(table, read_texts, text, form, told).items():
         table = table.set_column(place, str(place), column)
@@ -137,6 +140,18 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     if not beginning.look.is_whole and os.path.isfile(opening.path):
         found = form.add_labels(found, known, partial(labels_of, form, opening, beginning, found))
     return form.read_truth_values(found, kinds)
+
+
+def _decode_known(column: Any) -> Any:
+    """Return a dictionary of bytes as one of texts, with null for what is not UTF-8: the parser refuses those rows."""
+    cells = column.unify_dictionaries().combine_chunks()
+    texts = []
+    for word in cells.dictionary.to_pylist():
+        try:
+            texts.append(word.decode())
+        except UnicodeDecodeError:
+            texts.append(None)
+    return pa.array(texts, pa.string()).take(cells.indices).dictionary_encode()
 
 
 def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, Any]]) -> None:

@@ -232,6 +232,25 @@ def test_bytes_that_are_no_utf8_are_refused_with_advice(tmp_path):
     assert run("--encoding", "latin-1", "x.csv", cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.parametrize("options", [[], ["--from", "csv:look=1kB"]])
+def test_a_later_row_that_is_no_utf8_is_named_and_can_be_rejected(options, tmp_path):
+    rows = "1,x\n2,y\n" * 300
+    (tmp_path / "x.csv").write_bytes(b"a,b\n" + rows.encode() + b"3,caf\xe9\n")
+    done = run(*options, "x.csv", cwd=tmp_path)
+    assert done.returncode == 1 and "x.csv:602: attribute 'b': 'caf\ufffd' is not UTF-8 text" in done.stderr
+    done = run(*options, "--rejects", "bad.csv", "x.csv", cwd=tmp_path)
+    assert done.returncode == 0 and "@attribute b {x,y}" in done.stdout and "% 600 rows" in done.stdout
+
+
+@pytest.mark.parametrize("words", ["jsonl", "jsonl:string=b", "jsonl:look=1kB"])
+def test_json_lines_that_are_no_utf8_are_named(words, tmp_path):
+    rows = '{"a":1,"b":"x"}\n{"a":2,"b":"y"}\n' * 300
+    (tmp_path / "x.jsonl").write_bytes(rows.encode() + b'{"a":3,"b":"caf\xe9"}\n')
+    done = run("--from", words, "x.jsonl", cwd=tmp_path)
+    assert done.returncode == 1 and "x.jsonl:601: this is not UTF-8 text; say --encoding" in done.stderr
+    assert "caf\u00e9" in run("--from", words, "--encoding", "latin-1", "x.jsonl", cwd=tmp_path).stdout
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "a,a\n1,2\n"])
 def test_a_file_without_columns_is_refused(read, text):
     with pytest.raises(FilterkitError, match=r"it is empty|two columns are named 'a'"):
@@ -546,7 +565,8 @@ def test_a_row_of_json_that_is_null_is_a_row_that_cannot_be_read(tmp_path):
 
 @pytest.mark.parametrize("text", [b"{}\n{}\n", b"\xbf", b'\xbb\n{"a":1}\n', b'\xbf{"a":1}\n'])
 def test_json_lines_without_columns_or_with_a_stray_byte_are_refused(text, read):
-    with pytest.raises(FilterkitError, match=r"x\.jsonl: (it has no columns|its first rows are no JSON lines)"):
+    faults = "it has no columns|its first rows are no JSON lines|this is not UTF-8 text"
+    with pytest.raises(FilterkitError, match=rf"x\.jsonl:(1:)? ({faults})"):
         read(text, "x.jsonl")
 
 

@@ -31,6 +31,16 @@ def test_a_folder_is_a_class_and_a_file_a_row(folder):
     assert len(list(filterkit.batches(folder, block_size=1))) == 3
 
 
+def test_a_warning_names_what_is_not_read(folder):
+    (folder / "read me.txt").write_text("not a text of a class")
+    with pytest.warns(filterkit.ConversionWarning, match="'read me.txt' is not read: a text is a file in the folder"):
+        assert len(filterkit.read(folder)) == 3
+    (folder / "art" / "deep").mkdir()
+    done = run("texts", "words", "l2", cwd=folder.parent)
+    assert done.returncode == 0 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("filterkit: warning: texts: 'read me.txt' is not read, nor 1 more: a text")
+
+
 def test_from_texts_to_scored_rows_in_one_command(folder):
     done = run("--save", "m.chain", "--to", "csv", "texts", "words", "ig", "l2", cwd=folder.parent)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.count("\n") == 4
