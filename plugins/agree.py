@@ -30,7 +30,7 @@ class Agree(TrainingStage):
     name = "agree"
     needs_class = True
 
-    chain: str = option("", "The stages that predict, in quotes; the last is a learner.")
+    chain: str = option("", "The stages that predict, in quotes; the last is a learner.", names="stages")
     folds: int = option(10, "Number of folds.", minimum=2)
     rounds: int = option(1, "The most times that rows are dropped.", minimum=1)
     seed: int = option(0, "Seed for dealing.", minimum=0)

@@ -46,7 +46,7 @@ class Remove(Stage):
     group = "Select attributes"
 
     attribute: tuple[str, ...] = option((), "Select the attribute of this name.", names="attribute")
-    match: str = option("", "Select attributes whose whole name matches this regular expression.")
+    match: str = option("", "Select attributes whose whole name matches this regular expression.", names="regex")
     range: str = option("", "Select attributes of these numbers, as 1-3,7,20-last.")
     type: str | None = option(None, "Select attributes of this type.", choices=KINDS)
 
@@ -129,7 +129,7 @@ class Rename(Stage):
     name = "rename"
     group = "Select attributes"
 
-    find: str = option("", "The regular expression to look for.")
+    find: str = option("", "The regular expression to look for.", names="regex")
     replace: str = option("", "The replacement for each match.")
 
     def __post_init__(self) -> None:

@@ -53,7 +53,7 @@ class Sample(TrainingStage):
 
     name = "sample"
 
-    fraction: str = option("", "Share of the rows to keep, as 1/4 or 0.25.")
+    fraction: str = option("", "Share of the rows to keep, as 1/4 or 0.25.", names="share")
     rows: int | None = option(None, "Number of rows to keep, instead of a share.", minimum=0, maximum=(1 << 31) - 1)
     replace: bool = option(False, "Draw with replacement.")
     bias: float = option(0.0, "From 0, the classes as they are, to 1, classes of equal size.", minimum=0, maximum=1)

@@ -57,8 +57,15 @@ class Select(ColumnStage):
     by: str | None = option(None, "The metric to rank by.  [default: the latest score]", names="metric")
     keep: tuple[str, ...] = option((), "Keep this attribute whatever its score.", names="attribute")
     spread: bool = option(False, "Let the classes take turns.")
-    alpha: float | None = option(None, "As in the metric's own stage.", minimum=0, maximum=1)
-    combine: str | None = option(None, "As in the metric's own stage.", choices=COMBINATIONS)
+    alpha: float | None = option(
+        None,
+        "Multiply the scores of features of the positive class by X, and the others by 1 − X.",
+        minimum=0,
+        maximum=1,
+    )
+    combine: str | None = option(
+        None, "How the scores of each class against the rest become one.", choices=COMBINATIONS
+    )
     seed: int = option(0, "Seed for a random metric.", minimum=0)
 
     def __post_init__(self) -> None:

@@ -47,8 +47,8 @@ def option(
     output : whether the value is the path of a file that the stage writes. The command line then refuses another output
         to the same file before any work.
     last : whether help lists it after the options that a derived stage declares.
-    names : the sort of name that a text is: ``attribute``, ``metric``, ``stage``, ``format`` or ``file``; "" for any
-        other text. Help shows it, and a shell completes such names.
+    names : what a text is; help shows it in capitals. A shell completes an ``attribute``, ``metric``, ``stage``,
+        ``stages``, ``format`` or ``file``. Other words, such as ``regex``, are only shown; "" is shown as TEXT.
     completions : returns the words that a text may be, or that it may begin with if they end in ``=``. It gets the
         values of the options before it by name, as texts. A shell completes these words. Such a word in the position
         of a stage is answered with the line to write; the function then gets no values.

@@ -44,7 +44,7 @@ class Svm(Learner):
     name = "svm"
     regressor = "predict LinearSVR"
 
-    c: str = option("1", "C, the cost of training errors, or several values to choose from.")
+    c: str = option("1", "C, the cost of training errors, or several to choose from.", names="numbers")
     criterion: str = option("accuracy", "Measure by which C is chosen.", choices=("accuracy", "f1", "auc"))
     calibrate: bool = option(False, "Produce probabilities, and predict what has more than one half.")
     threshold: str | None = option(
@@ -53,7 +53,7 @@ class Svm(Learner):
     folds: int | None = option(None, "Number of folds of the inner cross-validation.  [default: 5]", minimum=2)
     seed: int = option(0, "Seed for drawing the folds.", minimum=0)
     class_weights: str | None = option(
-        None, "Multiply the weights of rows by that of their class: balanced, or VALUE=W,VALUE=W."
+        None, "Multiply the weights of rows by that of their class: balanced, or VALUE=W,VALUE=W.", names="weights"
     )
 
     def __post_init__(self) -> None:

@@ -48,7 +48,7 @@ class Normal(ScalingOptions):
     name = "normal"
     needs_class = True
 
-    subset: str = option("1", "Share of the rows to train on, as 1/4 or 0.25.")
+    subset: str = option("1", "Share of the rows to train on, as 1/4 or 0.25.", names="share")
     model: str = option("svm", "The linear classifier.", choices=("svm", "logistic", "perceptron"))
     cost: float = option(1.0, "C, the cost of training errors relative to the size of w (not for perceptron).")
     combine: str = option("max", "How the weights of several classes become one.", choices=COMBINATIONS)

@@ -49,7 +49,7 @@ class Words(Stage):
 
     attribute: tuple[str, ...] = option((), "Use only the string attribute of this name.", names="attribute")
     lower: bool = option(True, "Turn text to lower case.")
-    pattern: str = option(RUN, "A regular expression that matches one word.")
+    pattern: str = option(RUN, "A regular expression that matches one word.", names="regex")
     stop: str = option(
         "none", "Words to leave out: none, english (scikit-learn's list), or a file of words.", names="file"
     )
