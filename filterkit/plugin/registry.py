@@ -14,6 +14,7 @@ import errno
 import importlib
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -428,6 +429,8 @@ class Registry:
         hint = suggestion(name, sorted({*self.stages, *lines.values()}))
         if not hint and os.path.isfile(name):
             return ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
+        if not hint and os.path.splitext(name)[1].lower() in self.formats:
+            return f"; to write a file, say: -o {shlex.quote(name)}"
         if not hint and any(plugin.problem for plugin in self.plugins):
             return "; some plugins are broken, see: filterkit plugins"
         return self._or_of_a_file(hint or "; see: filterkit stages")

@@ -256,6 +256,7 @@ def test_a_plugin_that_is_named_last_offers_the_stages_before_it(tmp_path):
         ([IRIS, "l2", "--test", IRIS], 2, "option '--test' requires 2 arguments"),
         ([IRIS, "l2", "--neighbors", "2", "--to", "csv"], 2, "l2: no such option '--neighbors'"),
         ([IRIS, IRIS, "l2"], 2, "but a file; several files that make one input are given as a pattern in quotes"),
+        ([IRIS, "l2", "my out.csv"], 2, "no stage 'my out.csv'; to write a file, say: -o 'my out.csv'"),
         (["", "l2"], 2, "the name of the input is empty"),
         (["--encoding", "utf-16", IRIS], 1, "tream does not start with BOM)"),
         (["--precision", "x", IRIS], 2, "invalid value for '--precision': 'x' is not a valid integer; see:"),
