@@ -10,8 +10,8 @@ import weka.filters.Filter;
 
 /**
  * Answers many questions in one process. Each line of standard input is a file, a tabulator, and the name of a class with
- * options. A filter puts out the file as ARFF; an evaluator of attributes a score a line, for each attribute but the last,
- * the class. A line of a single form feed ends each answer.
+ * options. A filter puts out the file as ARFF, and a supervised one takes the last attribute as the class; an evaluator of
+ * attributes puts out a score a line, for each attribute but the last, the class. A line of a single form feed ends each answer.
  */
 public class WekaAnswers {
   public static void main(String[] arguments) throws Exception {
@@ -28,6 +28,9 @@ public class WekaAnswers {
   }
 
   static String filtered(Instances data, String name, String[] words) throws Exception {
+    if (name.startsWith("weka.filters.supervised.")) {
+      data.setClassIndex(data.numAttributes() - 1);
+    }
     Filter filter = (Filter) Class.forName(name).getDeclaredConstructor().newInstance();
     ((OptionHandler) filter).setOptions(words);
     filter.setInputFormat(data);

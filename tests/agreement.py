@@ -57,6 +57,22 @@ def sparsely(batch):
     return batch.replace(schema=schema, X=X)
 
 
+def cut(batch, size):
+    """The rows in batches of `size`; no rows are one batch."""
+    return [batch.rows(i, min(i + size, len(batch))) for i in range(0, len(batch), size)] or [batch]
+
+
+def close(expected):
+    """Equal but for rounding."""
+    return pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+def scored(batch, text, **options):
+    """The score that the scorer `text` leaves on each column."""
+    fitted = filterkit.chain(f"{text} --score-only").fit(batch, **options)
+    return [a.scores[-1][1] for a in fitted.schema.features]
+
+
 def dense(batch):
     """The matrix of `batch` as an ndarray."""
     return batch.X.toarray() if batch.sparse else batch.X

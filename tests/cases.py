@@ -8,6 +8,7 @@ import tempfile
 
 import numpy as np
 import pyarrow as pa
+from agreement import cut
 
 import filterkit
 from filterkit import Attribute, Batch, Schema
@@ -87,7 +88,7 @@ def fit(chain, batch):
     before = pickle.loads(pickle.dumps(batch))
     fitted, out = filterkit.chain(chain).fit_transform(batch)
     assert out.schema == fitted.schema
-    parts = [batch.rows(i, min(i + 3, len(batch))) for i in range(0, len(batch), 3)] or [batch]
+    parts = cut(batch, 3)
     again, in_parts = filterkit.chain(chain).fit_transform(iter(parts), jobs=2, memory=0)
     assert same(in_parts, out), "blocks, threads and memory change the training rows"
     later = fitted.transform(batch)

@@ -72,27 +72,40 @@ def shared_data():
 
 
 @pytest.fixture(scope="session")
-def weka39():
-    """The Java class path of Weka 3.9."""
+def weka39(shared_tmp):
+    """The Java class path of Weka 3.9 and of the programs here."""
     script = _existing(ROOT.parent / "shared" / "peers" / "get-weka")
     _need_java()
     run = subprocess.run([script, "3.9"], capture_output=True, text=True, timeout=300)
     if run.returncode:
         pytest.skip(f"{script} 3.9 failed: {run.stderr.strip()[-200:]}")
-    return run.stdout.strip()
+    return _with_programs(run.stdout.strip(), shared_tmp / "weka39")
 
 
 @pytest.fixture(scope="session")
-def weka36():
-    """The Java class path of Weka 3.6, as Debian installs it."""
+def weka36(shared_tmp):
+    """The Java class path of Weka 3.6, as Debian installs it, and of the programs here."""
     _need_java()
-    return str(_existing(Path("/usr/share/java/weka.jar")))
+    return _with_programs(str(_existing(Path("/usr/share/java/weka.jar"))), shared_tmp / "weka36")
+
+
+@pytest.fixture(scope="session")
+def shared_tmp(tmp_path_factory):
+    """A temporary folder that all processes of the tests share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 def _existing(path):
     if not path.exists():
         pytest.skip(f"{path} is not there")
     return path
+
+
+def _with_programs(class_path, folder):
+    from weka import add_programs  # which imports numpy
+
+    return add_programs(class_path, folder)
 
 
 def _need_java():

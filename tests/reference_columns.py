@@ -22,8 +22,11 @@ def bits(shares):
     return -sum(share / total * math.log2(share / total) for share in shares if share > 0)
 
 
-def mdl(rows):
-    """The cut points of Fayyad and Irani, where a range of n distinct values has n - 1 possible cuts."""
+def mdl(rows, by_rows=False):
+    """The cut points of Fayyad and Irani, where a range of n distinct values, or of n rows, has n - 1 possible cuts.
+
+    A cut is the largest value below it.
+    """
     values = sorted({v for v, _ in rows})
     classes = [c for _, c in rows]
     best = None
@@ -38,9 +41,10 @@ def mdl(rows):
     k, k1, k2 = (len(set(part)) for part in (classes, left, right))
     gain = entropy(classes) - after
     delta = math.log2(3**k - 2) - (k * entropy(classes) - k1 * entropy(left) - k2 * entropy(right))
-    if gain <= 1e-12 or gain <= (math.log2(len(values) - 1) + delta) / len(rows):
+    if gain <= 1e-12 or gain <= (math.log2(len(rows if by_rows else values) - 1) + delta) / len(rows):
         return []
-    return [*mdl([r for r in rows if r[0] <= cut]), cut, *mdl([r for r in rows if r[0] > cut])]
+    below, above = ([r for r in rows if (r[0] > cut) == is_above] for is_above in (False, True))
+    return [*mdl(below, by_rows), cut, *mdl(above, by_rows)]
 
 
 def joint(rows, nominal):

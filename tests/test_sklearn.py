@@ -235,56 +235,6 @@ def test_every_option_of_every_stage_can_be_set(name):
         assert len(before) == 3 + sum(len(options_of(each)) for each in stages)
 
 
-# What searches over the rows of breast-cancer take: an attribute, expressions, labels, and limits that leave a column.
-SEARCHED = {
-    **dict.fromkeys(["only", "except_", "first", "last", "keep"], ("x1",)),
-    ("class", "attribute"): "x1",
-    ("keep", "attribute"): ("x1", "x2"),
-    ("keep", "match"): "x.*",
-    ("label", "positive"): "0",
-    ("remove", "attribute"): ("x1", "x2"),
-    ("remove", "match"): "x1",
-    ("rename", "find"): "x",
-    ("select", "sparsity"): 3.0,
-    ("select", "max_fraction"): 1.0,
-    ("set", "assignment"): "x1 = x0 + 1",
-}
-LABELS = "without being told which, it works on labels or texts, and the columns are numbers"
-UNSEARCHED = {
-    ("nominal", "unseen"): "with error, every number that only a test fold has is refused",
-    ("ordinal", "levels"): "all needs counts",
-    ("predict", "costs"): "it names a file",
-    ("ordinal", "real"): "without it, the values must be counts",
-    **dict.fromkeys([("numeric", "only"), ("recode", "only")], LABELS),
-    **dict.fromkeys([(name, "except_") for name in ("date", "numeric", "recode", "string")], LABELS),
-    **dict.fromkeys([("recode", "first"), ("recode", "missing"), ("recode", "rename")], LABELS),
-}
-
-
-@pytest.mark.parametrize("name", sorted(set(STAGES) - set(UNCHECKED)))
-def test_searches_over_the_options_of_every_stage(name):
-    chain = CHECKED.get(name, name)
-    stage = Chain.parse(chain).stages[-1]
-    pytest.importorskip("pandas")
-    batch = sample("breast-cancer").take(np.arange(0, 569, 15))
-    grids = []
-    for field in dataclasses.fields(stage):
-        if (name, field.name) not in {**UNSEARCHED, **TOGETHER}:
-            value = SEARCHED.get((name, field.name)) or SEARCHED.get(field.name) or another(stage, field)
-            grids.append({f"{name}__{field.name}": [value]})
-    if not grids:
-        return
-    search = GridSearchCV(
-        ChainTransformer(chain).set_output(transform="pandas"),
-        grids,
-        cv=[(np.arange(0, 38, 2), np.arange(1, 38, 2))],
-        scoring=lambda made, X, y: made.transform(X).shape[1],
-        refit=False,
-        error_score="raise",
-    )
-    assert len(search.fit(batch.X, batch.y).cv_results_["params"]) == len(grids)
-
-
 def test_searches_over_stages_that_keep_more_than_their_options():
     batch = sample("breast-cancer").take(np.arange(0, 569, 8))
     pipeline = make_pipeline(ChainTransformer("bins select --by ig --top 5 normal"), LinearSVC())

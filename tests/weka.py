@@ -1,7 +1,9 @@
 """Weka, and programs of it that tests run, in one Java process for each Weka and each process of the tests."""
 
 import atexit
+import contextlib
 import functools
+import os
 import struct
 import subprocess
 import tempfile
@@ -37,16 +39,22 @@ def _java(class_path):
     return started
 
 
+def add_programs(class_path, folder):
+    """The class path with `folder`, into which the first process of the tests that comes here compiles the programs."""
+    if not folder.exists():
+        compiler = ["--module", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-cp", class_path]
+        made = tempfile.mkdtemp(dir=folder.parent)
+        subprocess.run([*JAVA, *compiler, "-d", made, *PROGRAMS], check=True, capture_output=True, timeout=TIMEOUT)
+        with contextlib.suppress(OSError):  # another process was as quick
+            os.rename(made, folder)
+    return f"{class_path}:{folder}"
+
+
 class _Java:
     """The process of ``WekaServer.java``, which runs one program at a time."""
 
     def __init__(self, class_path):
-        self._folder = tempfile.TemporaryDirectory()
-        compiler = ["--module", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-cp", class_path]
-        subprocess.run(
-            [*JAVA, *compiler, "-d", self._folder.name, *PROGRAMS], check=True, capture_output=True, timeout=TIMEOUT
-        )
-        command = [*JAVA, "-cp", f"{class_path}:{self._folder.name}", "WekaServer"]
+        command = [*JAVA, "-cp", class_path, "WekaServer"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def close(self):
@@ -54,7 +62,6 @@ class _Java:
         self._process.stdin.close()
         self._process.wait(TIMEOUT)
         self._process.stdout.close()
-        self._folder.cleanup()
 
     def run(self, *words, text):
         """Run a program: whether it failed, and what it wrote to standard output and to standard error."""

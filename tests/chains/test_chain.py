@@ -4,18 +4,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from agreement import SAMPLES, columns, dense, make, sample, sparsely
+from agreement import SAMPLES, columns, cut, dense, make, sample
 from counted import counted_rows
 
 import filterkit
 from filterkit import (
-    Attribute,
-    Batch,
     Chain,
-    ConversionWarning,
     FilterkitError,
     Fitted,
-    Schema,
     Stage,
     StageError,
     UsageError,
@@ -50,10 +46,6 @@ class FittedCentre(Fitted):
         return batch.replace(schema=self.schema, X=dense(batch) - self.means)
 
 
-def blocks(batch, size):
-    return [batch.rows(i, min(i + size, len(batch))) for i in range(0, len(batch), size)]
-
-
 def text(fitted, batches):
     """The ARFF bytes that a fitted chain gives for some batches."""
     formatter = Formatter(fitted.schema, fitted.schema.sparse)
@@ -79,13 +71,13 @@ def text(fitted, batches):
     ],
 )
 def test_fitting_reads_the_rows_as_few_times_as_possible(chain, passes):
-    rows = counted_rows(blocks(sample("mixed-sparse"), 7))
+    rows = counted_rows(cut(sample("mixed-sparse"), 7))
     filterkit.chain(chain).fit(rows)
     assert rows.source.passes == passes
 
 
 def test_a_general_stage_may_read_the_rows_often_and_ends_a_run_of_column_stages():
-    rows = counted_rows(blocks(sample("iris"), 40))
+    rows = counted_rows(cut(sample("iris"), 40))
     shape, bns = filterkit.chain("shape bns").stages
     Chain([shape, bns, Centre(), bns, shape]).fit(rows)
     assert rows.source.passes == 1 + 2 + 1
@@ -136,26 +128,13 @@ def test_strips_of_columns_give_the_same_output(name, chain):
     batch = batch.rows(0, min(len(batch), 150))
     batch = batch.replace(weights=np.random.default_rng(6).random(len(batch)))
     whole = filterkit.chain(chain).fit(batch)
-    batches, passes = blocks(batch, 37), []
+    batches, passes = cut(batch, 37), []
     for memory in (PLENTY, 2000 if name == "mixed-sparse" else 10_000, 0):
         rows = counted_rows(batches, LocalEngine(2))
         strips = filterkit.chain(chain).fit(rows, memory=memory)
         assert text(strips, batches) == text(whole, [batch])
         passes.append(rows.source.passes)
     assert passes[0] < passes[1] < passes[2]
-
-
-@pytest.mark.parametrize(("jobs", "block_size", "spool"), [(1, 400, PLENTY), (2, 400, 0), (2, 5000, 700)])
-def test_fitting_on_a_file_equals_fitting_on_its_rows(jobs, block_size, spool):
-    batch, chain = sample("mixed-sparse"), filterkit.chain("l2 shape l2 bns")
-    engine = LocalEngine(jobs)
-    with Reader(Arff(), str(SAMPLES / "mixed-sparse.arff"), block_size=block_size) as reader:
-        rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
-        fitted = chain.fit(rows, memory=3000)
-        formatter = Formatter(fitted.schema, fitted.schema.sparse)
-        out = list(rows.map(lambda batch: b"".join(formatter.rows(fitted.transform(batch))), last=True))
-        rows.source.close()
-    assert header_text(fitted.schema).encode() + b"".join(out) == text(chain.fit(batch), [batch])
 
 
 # ---- chains with stages of all kinds ----------------------------------------------------------------
@@ -182,10 +161,10 @@ def test_a_chain_equals_its_stages_applied_one_by_one(name):
     batch = sample(name)
     shape, bns, l2 = filterkit.chain("shape --neighbors 4 bns l2").stages
     for stages in ([shape, bns, l2], [bns, Centre(), shape, bns], [l2, shape, Centre(), l2], [Centre()]):
-        fitted = Chain(stages).fit(blocks(batch, 9))
+        fitted = Chain(stages).fit(cut(batch, 9))
         step = batch
         for stage in stages:
-            step = Chain([stage]).fit(blocks(step, 9)).transform(step)
+            step = Chain([stage]).fit(cut(step, 9)).transform(step)
         out = fitted.transform(batch)
         assert out.schema == step.schema == fitted.schema
         np.testing.assert_array_equal(dense(out), dense(step))
@@ -220,13 +199,6 @@ def test_a_stage_that_counts_without_the_class_takes_its_own_table():
     assert fitted.transform(batch).X.ravel().tolist() == [3, 0, 0, 2]
     without = columns(batch.replace(schema=batch.schema.replace(class_index=None), y=None), [0])
     assert Chain([Rank()]).fit(without).transform(without).X.ravel().tolist() == [3, 0, 0, 2]
-
-
-def test_a_chain_of_no_rows_gives_no_rows():
-    for batch in (sample("empty"), sparsely(sample("empty")), sample("mixed-sparse").rows(0, 0)):
-        out = filterkit.chain("shape bns l2").fit(batch).transform(batch)
-        assert len(out) == 0
-        assert len(out.schema.features) == len(batch.schema.features)
 
 
 # ---- words and errors ----------------------------------------------------------------------------
@@ -289,51 +261,9 @@ def test_rows_of_another_header_are_refused():
     assert len(fitted.transform(again)) == 150
 
 
-def test_a_value_that_was_read_as_missing_is_refused_when_that_is_not_asked_for():
-    one, other = (Schema("r", [Attribute("colour", "nominal", tuple(labels))]) for labels in ("ab", "abc"))
-    fitted = Chain([]).fit(Batch(one, np.array([[0.0], [1.0]])))
-    batch = Batch(other, np.array([[1.0], [2.0]]))
-    with pytest.warns(ConversionWarning, match="attribute 'colour' is missing where it is 'c'"):
-        np.testing.assert_array_equal(fitted.transform(batch, unseen="missing").X, [[1.0], [np.nan]])
-    with pytest.raises(FilterkitError, match="not among those fitted on: 'c'"):
-        fitted.transform(batch)
-
-
-def test_rows_of_another_class_attribute_are_refused():
-    fitted = filterkit.chain("shape").fit(sample("wine", class_="first"))
-    with pytest.raises(FilterkitError, match="the class is 'alcohol', and that of the data fitted on is 'class'"):
-        fitted.transform(sample("wine", class_="2"))
-    as_any_other = fitted.transform(sample("wine", class_="none"))
-    assert (as_any_other.y == sample("wine", class_="first").y).all()
-
-
-def test_rows_in_dense_and_sparse_form_give_the_same():
-    unlike = sample("mixed-sparse").schema.replace(sparse=False, zero=False)
-    for batch, other in (
-        (sample("iris"), sparsely(sample("iris"))),
-        (sample("mixed-sparse"), sample("mixed-sparse").in_form(False).replace(schema=unlike)),
-    ):
-        for chain in ("shape bns l2", "shape --no-zero"):
-            fitted = filterkit.chain(chain).fit(batch)
-            out = fitted.transform(other)
-            assert out.schema == fitted.schema
-            assert out.sparse == fitted.schema.sparse
-            np.testing.assert_array_equal(dense(out), dense(fitted.transform(batch)))
-
-
 def test_fitting_on_an_empty_list_is_refused():
     with pytest.raises(FilterkitError, match="there is no batch to fit on"):
         filterkit.chain("l2").fit([])
-
-
-def test_two_columns_of_one_name_are_an_error_of_the_stage():
-    batch = make([[1, 2], [3, 4]], [0, 1], "abc")
-    schema = batch.schema.with_features(
-        [batch.schema.features[0], batch.schema.features[1]._replace(name="a0@a")], np.array([0, 1])
-    )
-    twins = schema.replace(attributes=[*schema.attributes[:2], schema.attributes[2]._replace(name="a0@b")])
-    with pytest.raises(StageError, match=r"^shape: two attributes are named 'a0@b'"):
-        filterkit.chain("shape").fit(batch.replace(schema=twins))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import columns, dense, make, sample, sparsely
+from agreement import columns, cut, dense, make, sample
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,7 +100,7 @@ def test_a_small_budget_does_not_change_the_output(name, chain):
     batch = batch.rows(0, min(len(batch), 200))
     batch = batch.replace(y=np.where(np.arange(len(batch)) % 7 == 3, -1, batch.y).astype(np.int32))
     _, expected = filterkit.chain(chain).fit_transform(batch)
-    parts = [batch.rows(i, min(i + 37, len(batch))) for i in range(0, len(batch), 37)]
+    parts = cut(batch, 37)
     assert testing.same(filterkit.chain(chain).fit_transform(iter(parts), memory=1000)[1], expected)
 
 
@@ -166,23 +166,6 @@ def test_rows_that_do_not_count_are_transformed_by_a_fit_on_all_rows():
     assert [a.name for a in out.schema.features] == ["a0@a", "a0@b", "a0@c"]
     np.testing.assert_array_equal(out.X[[4, 5, 6]], whole.X[[4, 5, 6]])
     assert (out.X[:4] != whole.X[:4]).any()
-
-
-def test_a_cross_fitted_row_does_not_depend_on_its_own_class():
-    """Cross-fitting prevents this overfitting: a value that only one row has gives away its class."""
-    rng = np.random.default_rng(0)
-    batch = make(rng.random((200, 1)), rng.integers(0, 2, 200), positive="yes")
-    _, plain = filterkit.chain("shape --neighbors 0").fit_transform(batch)
-    _, crossed = filterkit.chain("shape --neighbors 0 --cross-fit 5").fit_transform(batch)
-    own = batch.y == 1
-    assert plain.X[own].mean() - plain.X[~own].mean() > 0.3
-    assert abs(crossed.X[own].mean() - crossed.X[~own].mean()) < 0.05
-
-
-def test_sparse_rows_stay_sparse():
-    batch = sparsely(make(np.eye(12) * np.arange(1, 13), [0, 1] * 6))
-    _, out = filterkit.chain("shape --cross-fit 3").fit_transform(batch)
-    assert out.sparse and len(out.csr.data) <= 12
 
 
 def test_a_stage_that_compares_columns_is_cross_fitted_whatever_the_budget():

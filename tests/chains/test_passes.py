@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from agreement import make, sample
+from agreement import cut, make, sample
 from counted import counted_rows, rows_in_memory
 
 import filterkit
@@ -68,7 +68,7 @@ def test_counting_rows_in_another_process_gives_the_same_fit(text):
     y = batch.y.copy()
     y[10:17] = -1
     batch = batch.replace(y=y)
-    batches = [batch.rows(first, first + 30) for first in range(0, 120, 30)]
+    batches = cut(batch, 60)
     assert plain(fitted(text, batches, LocalEngine(1))) == plain(fitted(text, batches, Elsewhere(1)))
 
 
@@ -100,10 +100,6 @@ USING_WEIGHTS = [
     "mp-boost",
 ]
 ROWS = [[0, 1], [1, 0], [1, 1], [0, 1]], [0, 1, 1, 0]
-
-
-def cut(batch, step):
-    return [batch.rows(first, first + step) for first in range(0, len(batch), step)]
 
 
 @pytest.mark.parametrize("step", [1, 4])
@@ -171,7 +167,7 @@ class Keeping(LocalEngine):
 
 def fitted_with(text, batch, memory, engine=LocalEngine):
     """The states of the stages, and in how many passes they were found."""
-    rows = counted_rows([batch.rows(i, i + 20) for i in range(0, len(batch), 20)], engine(1), 0)
+    rows = counted_rows(cut(batch, 20), engine(1), 0)
     found, _ = filterkit.chain(text).fit_rows(rows, memory)
     return plain([stage.get_state() for stage in found.stages]), rows.source.passes
 

@@ -1,7 +1,7 @@
 """Query: what is wanted at the same time is found in one pass, behind whatever stages."""
 
 import numpy as np
-from agreement import make
+from agreement import cut, make
 from counted import counted_rows
 
 import filterkit
@@ -15,7 +15,7 @@ from filterkit.stages.base import Fitted
 def counted(batch, engine=None, parts=4):
     """Rows of a batch in parts, which count the passes over them."""
     step = -(-len(batch) // parts)
-    return counted_rows([batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)], engine)
+    return counted_rows(cut(batch, step), engine)
 
 
 class Times(Fitted):

@@ -42,20 +42,6 @@ def assert_same(one: Batch, other: Batch):
             np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
 
 
-@pytest.mark.parametrize(
-    ("name", "budget"), [("digits", 3000), ("mixed", DISK), ("mixed-sparse", 3000), ("empty", DISK)]
-)
-def test_batches_are_read_back_unchanged(name, budget):
-    batch = sample(name)
-    blocks = [batch.rows(i, min(i + 11, len(batch))) for i in range(0, len(batch), 11)]
-    with Spool(budget) as spool:
-        for block in blocks:
-            spool.append(SpooledBatch(block))
-        for _ in range(2):
-            for block, kept in zip(blocks, spool, strict=True):
-                assert_same(kept.load(block.schema), block)
-
-
 @settings(deadline=None)
 @given(st.lists(batches(), max_size=4), st.sampled_from([MEMORY, DISK, 200]))
 def test_small_batches_are_read_back_unchanged(blocks, budget):

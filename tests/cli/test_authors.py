@@ -411,6 +411,7 @@ def install(project, environment):
 
 
 @pytest.mark.posix
+@pytest.mark.separate
 def test_packages_are_installed_and_pass_their_own_tests(python, tmp_path):
     """One that ``new-plugin`` writes, of all kinds, and the one in ``examples/``."""
     done = run("new-plugin", "my", *(word for kind in WORDS for word in ("--kind", kind)), cwd=tmp_path)

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from agreement import make, sample
+from agreement import cut, make, sample
 from cases import view
 
 from filterkit import Attribute, Batch, Schema
@@ -108,7 +108,7 @@ def test_the_passthrough_table_is_typed_by_the_attributes():
 @pytest.mark.parametrize("step", [1, 3, 40])
 def test_equal_blocks_do_not_depend_on_how_rows_come(name, step):
     batch = sample(name)
-    given = [batch.rows(first, first + step) for first in range(0, len(batch), step)]
+    given = cut(batch, step)
     blocks = list(equal_blocks([empty(batch.schema), *given], batch.schema, 7))
     assert [len(block) for block in blocks] == [7] * (len(batch) // 7) + [len(batch) % 7] * (len(batch) % 7 > 0)
     assert values(concatenate(blocks, batch.schema)) == values(batch)

@@ -6,7 +6,7 @@ from agreement import make, sample
 from cases import fit
 
 import filterkit
-from filterkit import StageError, UsageError, testing
+from filterkit import StageError, testing
 
 NEAREST = "agree --chain 'neighbors --distance euclidean'"
 
@@ -51,11 +51,6 @@ def test_each_fold_is_predicted_by_the_others(chain):
     assert testing.same(run(batch, f"agree --folds 30 --chain '{chain}'"), batch.take(np.array(kept)))
 
 
-def test_a_chain_that_is_no_chain_is_wrong_usage():
-    with pytest.raises(UsageError, match="No closing quotation"):
-        filterkit.chain("rename --find 'a")
-
-
 def test_rounds_go_on_until_none_is_dropped():
     batch = sample("iris")
     chain = "agree --chain 'standardize neighbors' --folds 3"
@@ -92,22 +87,6 @@ def test_the_seed_decides_the_folds_whatever_the_blocks():
     batch = sample("iris")
     chain = "agree --chain 'standardize neighbors' --folds 2"
     assert not testing.same(run(batch, f"{chain} --seed 1"), fit(chain, batch)[1])
-
-
-@pytest.mark.parametrize(
-    ("words", "match"),
-    [
-        ("agree", 'agree: say by which stages, as --chain "impute onehot svm"'),
-        ("agree --chain standardize", "agree: --chain 'standardize' must end in a learner"),
-        ('agree --chain "\'x"', "agree: --chain: chain ''x': No closing quotation"),
-        ("agree --chain svn", "no stage 'svn'; did you mean 'svm'"),
-        ("agree --chain 'write x.arff svm'", "agree: --chain: 'write' would keep the rows of one fold"),
-        ("agree --chain svm --folds 1", "--folds"),
-    ],
-)
-def test_wrong_usage(words, match):
-    with pytest.raises(UsageError, match=match):
-        filterkit.chain(words)
 
 
 def test_errors_of_the_chain_name_it():

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.svm import SVC
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError
+from filterkit import Attribute, Batch, Schema, StageError
 
 
 def adapted_intercept(scores, positive, least):
@@ -234,25 +234,6 @@ def test_labels_of_no_row_and_of_all_rows_are_learned():
 
 
 # ---- refused ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--low 0.8", "aisvm: --low 0.8 is above --high 0.75"),
-        ("--high 0.2", "aisvm: --low 0.3 is above --high 0.2"),
-        ("--high 1.1", "aisvm: --high must be at most 1, not 1.1"),
-        ("--low -0.1", "aisvm: --low must be at least 0, not -0.1"),
-        ("--steps 0", "aisvm: --steps must be at least 1, not 0"),
-        ("--specificity 2", "aisvm: --specificity must be at most 1, not 2.0"),
-        ("--length long", "'long' is not one of"),
-        ("--until never", "'never' is not one of"),
-    ],
-)
-def test_invalid_options_are_refused(options, message):
-    with pytest.raises(UsageError, match=message):
-        filterkit.chain(f"aisvm {options}")
-    filterkit.chain("aisvm --low 0.5 --high 0.5 --specificity 0 --steps 1")
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

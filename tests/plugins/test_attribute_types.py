@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from agreement import DATA
 from cases import fit, rows, run, view
-from weka import arff_of, declarations_and_rows, weka_filter
 
 import filterkit
-from filterkit import FilterkitError, StageError, UsageError, testing
+from filterkit import FilterkitError, StageError, testing
 
 TEXT = """@relation r
 @attribute n numeric
@@ -32,30 +30,6 @@ def read(tmp_path, **options):
 
 def values(chain, batch):
     return view(fit(chain, batch)[1])
-
-
-@pytest.mark.parametrize(
-    ("chain", "filter_", "options"),
-    [
-        ("nominal --only @numeric --only @date", "NumericToNominal", ["-R", "first-last"]),
-        ("nominal --only s", "StringToNominal", ["-R", "3"]),
-        ("string --only c", "NominalToString", ["-C", "4"]),
-    ],
-)
-def test_types_become_what_weka_makes_of_them(chain, filter_, options, tmp_path, weka36):
-    found = declarations_and_rows(arff_of(fit(chain, read(tmp_path))[1]))
-    assert found == weka_filter(weka36, f"unsupervised.attribute.{filter_}", options, tmp_path / "in.arff")
-
-
-def test_a_real_set_becomes_nominal_as_weka_makes_it(weka36):
-    path = DATA / "uci/glass.arff"
-    if not path.exists():
-        pytest.skip(f"needs {path}")
-    out = filterkit.chain("nominal --only @numeric").fit_transform(filterkit.read(str(path)))[1]
-    mine = declarations_and_rows(arff_of(out))[1]
-    theirs = weka_filter(weka36, "unsupervised.attribute.NumericToNominal", ["-R", "first-last"], path)[1]
-    one, other = (np.array([line.split(",")[:-1] for line in lines], float) for lines in (mine, theirs))
-    np.testing.assert_allclose(one, other, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -117,20 +91,19 @@ def test_numbers_outside_the_range_of_dates_are_missing_or_an_error():
 
 
 @pytest.mark.parametrize(
-    ("chain", "error", "message"),
+    ("chain", "message"),
     [
-        ("nominal --only m --max-labels 2", StageError, "attribute 'm' has more than 2 distinct values; see --max-lab"),
-        ("numeric --only c", StageError, "attribute 'c': the label 'hi' is no number; --codes"),
-        ("numeric --only s", StageError, "row 1: attribute 's': 'b' is no number; --invalid missing"),
-        ("date --only s --format yyyy", StageError, "row 1: attribute 's': 'b' is no date as yyyy; --invalid missing"),
-        ("date --format Q", UsageError, r"date: --format: .*letter 'Q'"),
-        ("class s", StageError, "class: 's' is a string attribute; make it nominal first: nominal --only 's'"),
-        ("class y bns", StageError, r"'y' is numeric; .*if its numbers stand for classes, .*: nominal --only 'y'"),
-        ("class y svm", StageError, r"'y' is numeric; .*if its numbers stand for classes, .*: nominal --only 'y'"),
+        ("nominal --only m --max-labels 2", "attribute 'm' has more than 2 distinct values; see --max-lab"),
+        ("numeric --only c", "attribute 'c': the label 'hi' is no number; --codes"),
+        ("numeric --only s", "row 1: attribute 's': 'b' is no number; --invalid missing"),
+        ("date --only s --format yyyy", "row 1: attribute 's': 'b' is no date as yyyy; --invalid missing"),
+        ("class s", "class: 's' is a string attribute; make it nominal first: nominal --only 's'"),
+        ("class y bns", r"'y' is numeric; .*if its numbers stand for classes, .*: nominal --only 'y'"),
+        ("class y svm", r"'y' is numeric; .*if its numbers stand for classes, .*: nominal --only 'y'"),
     ],
 )
-def test_what_cannot_become_another_type_is_refused(chain, error, message, tmp_path):
-    with pytest.raises(error, match=message):
+def test_what_cannot_become_another_type_is_refused(chain, message, tmp_path):
+    with pytest.raises(StageError, match=message):
         filterkit.chain(chain).fit_transform(read(tmp_path))
 
 

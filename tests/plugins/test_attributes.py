@@ -4,10 +4,9 @@ import pytest
 from agreement import sample
 from cases import fit, rows, run
 from command import run as run_command
-from weka import arff_of, declarations_and_rows, weka_filter
 
 import filterkit
-from filterkit import StageError, UsageError, testing
+from filterkit import StageError, testing
 
 COLUMNS = {
     "n": [1, None, 3, 0],
@@ -58,26 +57,6 @@ def test_rename_changes_the_names_of_attributes(sparse):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("remove", "remove: say which, with --attribute, --match, --range or --type"),
-        ("keep", "keep: say which"),
-        ("remove --match '('", r"remove: --match '\('"),
-        ("remove --range 3-1", "--range: '3-1' is not a range"),
-        ("remove --range 0", "--range: '0' is not a range"),
-        ("remove --range x", "--range must be like 1-3,7,20-last, and 'x' is not"),
-        (f"remove --range 1-{'9' * 5000}", "--range must be like 1-3,7,20-last"),
-        ("rename", "rename: say what to look for"),
-        ("rename --find '['", r"rename: --find '\['"),
-        ("reorder", "reorder: say which"),
-    ],
-)
-def test_mistakes_are_reported_before_rows_are_read(text, message):
-    with pytest.raises(UsageError, match=message):
-        filterkit.chain(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
         ("remove --range 1-9", "remove: --range: '1-9' goes beyond the last attribute, 5"),
         ("remove --range 1-99999999999999999", "goes beyond the last attribute, 5"),
         ("keep --attribute colour", "keep: there is no attribute 'colour'"),
@@ -112,13 +91,6 @@ def test_attributes_that_are_not_there_are_reported(text, message):
 )
 def test_attributes_move(options, order, sparse):
     assert names(f"reorder {options}", sparse) == order
-
-
-def test_attributes_move_as_in_weka(weka36, arff_samples):
-    path = arff_samples / "mixed.arff"
-    out = filterkit.chain("reorder --first 3").fit_transform(filterkit.read(str(path)))[1]
-    _, theirs = weka_filter(weka36, "unsupervised.attribute.Reorder", ["-R", "3,1-2,4-last"], path)
-    assert declarations_and_rows(arff_of(out))[1][0].split(",")[:2] == theirs[0].split(",")[:2]
 
 
 @pytest.mark.parametrize("sparse", [False, True])

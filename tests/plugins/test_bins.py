@@ -1,11 +1,11 @@
 """`bins`: cut points by hand, by plain recursion, and (in test_weka.py) Weka's."""
 
 import itertools
-import math
 import warnings
 
 import numpy as np
 import pytest
+import reference_columns as ref
 from agreement import FRACTIONS, batches, columns, dense, make, sample
 from hypothesis import given, settings
 
@@ -74,44 +74,16 @@ def test_mdl_cuts_off_less_than_a_whole_row():
     assert run(batch, "bins")[0] == [("(-inf-0.5]", "(0.5-inf)")]
 
 
-def entropy(counts):
-    n = sum(counts)
-    return -sum(c / n * math.log2(c / n) for c in counts if c)
-
-
-def plain_mdl(rows):
-    """Cut points of [(value, class)], by the definition, without weights."""
-    values = sorted({v for v, _ in rows})
-    classes = sorted({c for _, c in rows})
-
-    def count(part):
-        return [sum(c == k for _, c in part) for k in classes]
-
-    best = None
-    for low, high in itertools.pairwise(values):
-        left, right = [r for r in rows if r[0] <= low], [r for r in rows if r[0] >= high]
-        after = (len(left) * entropy(count(left)) + len(right) * entropy(count(right))) / len(rows)
-        if best is None or after < best[0] - 1e-12:
-            best = after, (low + high) / 2, left, right
-    if best is None:
-        return []
-    after, cut, left, right = best
-    before = entropy(count(rows))
-    k, kinds = len(classes), [sum(c > 0 for c in count(part)) for part in (left, right)]
-    delta = math.log2(3**k - 2) - (k * before - kinds[0] * entropy(count(left)) - kinds[1] * entropy(count(right)))
-    if before - after <= 1e-12 or before - after <= (math.log2(len(rows) - 1) + delta) / len(rows):
-        return []
-    return [*plain_mdl(left), cut, *plain_mdl(right)]
-
-
 def test_mdl_equals_the_plain_recursion():
     batch = sample("iris")
     fitted = filterkit.chain("bins").fit(batch)
     for j, attribute in enumerate(fitted.schema.features):
-        cuts = plain_mdl(list(zip(batch.X[:, j].tolist(), batch.y.tolist(), strict=True)))
+        column = batch.X[:, j]
+        cuts = ref.mdl(list(zip(column.tolist(), batch.y.tolist(), strict=True)), by_rows=True)
         assert len(attribute.values) == len(cuts) + 1, attribute.name
-        ends = [float(label[label.rindex("-") + 1 : -1]) for label in attribute.values[:-1]] if cuts else []
-        assert ends == pytest.approx(cuts)
+        ends = [float(label[label.rindex("-") + 1 : -1]) for label in attribute.values[:-1]]
+        after = [column[column > cut].min() for cut in cuts]  # a cut is half-way between two values
+        assert ends == pytest.approx((np.add(cuts, after) / 2).tolist())
 
 
 @given(batches())

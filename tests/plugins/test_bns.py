@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import FRACTIONS, assert_agrees, batches, columns, dense, make, sample, shared
+from agreement import FRACTIONS, assert_agrees, batches, close, dense, make, sample
 from filterkit_plugins.metrics import bns as separation
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,10 +18,6 @@ Z_60, Z_75, Z_80, Z_90, Z_9995 = (  # from a table of the Normal distribution
     1.2815515655446004,
     3.2905267314919255,
 )
-
-
-def close(expected):
-    return pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
 
 
 def column(*runs, **options):
@@ -111,13 +107,6 @@ def test_values_are_scaled_to_the_range_of_the_score():
     assert dense(assert_agrees(zeros, "bns")).ravel().tolist() == close([0, s / 2, s])
 
 
-def test_score_only_leaves_values_alone():
-    for batch in (sample("mixed"), sample("sparse-counts-multiclass")):
-        scaled, scored = fit(batch), fit(batch, "--score-only")
-        assert scored.schema == scaled.schema
-        np.testing.assert_array_equal(dense(scored.transform(batch)), dense(batch))
-
-
 def test_a_new_score_replaces_an_earlier_one_and_comes_last():
     batch = column((0, 2, 8), (1, 8, 2))
     marked = batch.schema.with_features(
@@ -142,16 +131,6 @@ def test_zero_stays_special_after_shape_makes_it_special():
 @pytest.mark.parametrize("chain", ["bns", "bns --multiply", "shape bns --multiply l2", "bns shape", "bns bns"])
 def test_samples_agree(name, chain):
     assert_agrees(sample(name), chain)
-
-
-@pytest.mark.parametrize("chain", ["bns --multiply", "shape --zero bns"])
-def test_rows_not_fitted_on_agree(chain):
-    diabetes = shared("uci/diabetes.arff")
-    assert_agrees(diabetes, chain, trained=400)
-    weights = np.resize([0.1, 1 / 3, 1.0, 0.0, 2.5, 1e-6], len(diabetes))
-    assert_agrees(diabetes.replace(weights=weights), chain, same_zeros=False)
-    words = columns(shared("text/oh0.wc.arff.gz", positive="Ethics"), np.arange(0, 3182, 20))
-    assert_agrees(words, chain, trained=300)
 
 
 CHAINS = ["bns", "bns --multiply", "shape --neighbors 1 --zero bns", "shape --no-zero bns"]

@@ -4,11 +4,10 @@ from math import exp, fsum, log, sqrt
 
 import numpy as np
 import pytest
-from agreement import make
+from agreement import close, make
 from filterkit_plugins.boosting import boost
 
-import filterkit
-from filterkit import Chain, StageError, UsageError
+from filterkit import Chain, StageError
 
 
 def run(X, Y, rounds, multiple_pivots, jobs=1):
@@ -72,10 +71,6 @@ def sample(seed, labels=6):
     Y[:, 0] |= X[:, 0]
     Y[:, -1], Y[:, -2], Y[:, -3] = False, True, X[:, -1]
     return X, Y[:, rng.permutation(labels)]
-
-
-def close(expected):
-    return pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 # ---- by hand -------------------------------------------------------------------------------------
@@ -158,8 +153,3 @@ def test_features_that_are_not_0_or_1_are_named(name, sparse):
     message = f"^{name}: attribute '{batch.schema.features[1].name}' is 2.5, and features must be 0 or 1; put binary"
     with pytest.raises(StageError, match=message):
         Chain.parse(f"{name} --rounds 2").fit(batch)
-
-
-def test_rounds_have_a_limit():
-    with pytest.raises(UsageError, match="--rounds must be at most 1,000,000, not 99999999999"):
-        filterkit.chain("adaboost-mh --rounds 99999999999")

@@ -17,7 +17,6 @@ import tempfile
 import threading
 import time
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -291,20 +290,6 @@ def test_no_statistic_comes_to_the_process_that_asks(folder, client):
     assert not statistics
 
 
-def test_formats_are_read_and_written_the_same(folder, scheduler):
-    found = []
-    for engine in (f"dask:{scheduler}", "local"):
-        kept = []
-        for before, after in pairwise(["arff", "csv", "jsonl", "parquet", "xrff", "libsvm"]):
-            words = ["--memory", "1MB", "-o", f"iris.{after}", f"iris.{before}", "standardize"]
-            done = run("--engine", engine, *words, cwd=folder)
-            assert done.returncode == 0, done.stderr
-            text = (folder / f"iris.{after}").read_bytes().replace(f"--engine {engine} ".encode(), b"")
-            kept.append((done.stderr, text))
-        found.append(kept)
-    assert found[0] == found[1]
-
-
 def test_further_inputs_and_saved_chains_are_those_of_threads(folder, scheduler):
     found = []
     for engine in (f"dask:{scheduler}", "local"):
@@ -456,18 +441,6 @@ def test_workers_write_the_parts_that_threads_write(folder, scheduler, source, c
     found, status, message = in_parts(folder, f"dask:{scheduler}", "by-workers", *words, ending=ending)
     assert (found, status, message.replace("by-workers", "by-threads")) == expected
     assert len(found) > 2
-
-
-def test_workers_write_only_the_parts_that_are_missing(folder, scheduler):
-    words = ["--block-size", "4KB", "n.arff", "shape", "l2"]
-    expected, _, _ = in_parts(folder, f"dask:{scheduler}", "again", *words)
-    times = {path.name: path.stat().st_mtime_ns for path in (folder / "again").glob("part-*")}
-    (folder / "again" / "part-00003.arff").unlink()
-    done = run("--engine", f"dask:{scheduler}", "-o", "again/part-*.arff", *words, cwd=folder)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert {path.name: path.read_bytes() for path in (folder / "again").iterdir()} == expected
-    now = {path.name: path.stat().st_mtime_ns for path in (folder / "again").glob("part-*")}
-    assert [name for name in times if times[name] != now[name]] == ["part-00003.arff"]
 
 
 def test_the_engine_starts_workers_of_its_own_and_leaves_nothing(folder, tmp_path):

@@ -6,7 +6,7 @@ from agreement import sample
 from cases import fit, rows, run, view
 
 import filterkit
-from filterkit import StageError, UsageError
+from filterkit import StageError
 
 COLOURS = {
     "n": [5, 0, None, 1],
@@ -55,14 +55,13 @@ def test_label_works_for_a_class_called_rest():
 
 
 @pytest.mark.parametrize(
-    ("chain", "data", "error", "message"),
+    ("chain", "data", "message"),
     [
-        ("onehot", {"a": ["x", "y", "z"], "a=y": [1, 2, 3]}, StageError, "^onehot: two attributes are named 'a=y'"),
-        ("label", COLOURS, UsageError, "label: say which class value, with --positive VALUE"),
-        ("label --positive x", COLOURS, StageError, "label: class 'class' has no value 'x'"),
-        ("label --positive x", {"a": [1]}, StageError, "label: there is no class attribute, which it needs"),
+        ("onehot", {"a": ["x", "y", "z"], "a=y": [1, 2, 3]}, "^onehot: two attributes are named 'a=y'"),
+        ("label --positive x", COLOURS, "label: class 'class' has no value 'x'"),
+        ("label --positive x", {"a": [1]}, "label: there is no class attribute, which it needs"),
     ],
 )
-def test_mistakes_are_reported(chain, data, error, message):
-    with pytest.raises(error, match=message):
+def test_mistakes_are_reported(chain, data, message):
+    with pytest.raises(StageError, match=message):
         filterkit.chain(chain).fit(rows(data))

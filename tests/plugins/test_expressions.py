@@ -3,9 +3,8 @@
 import cases
 import numpy as np
 import pytest
-from agreement import SAMPLES, dense, sample
+from agreement import dense, sample
 from cases import view
-from weka import arff_of, weka_filter
 
 import filterkit
 from filterkit import StageError, UsageError, testing
@@ -225,16 +224,6 @@ def test_set_replaces_an_attribute_in_its_place(data):
         run(data, "set", "class = s")
 
 
-@pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "sparse-counts-multiclass"])
-def test_sparse_rows_stay_sparse(name):
-    batch = sample(name)
-    out = run(batch, "set", "new = ATT1 * 2 + 1")
-    assert out.sparse == batch.sparse
-    first = dense(batch)[:, 0] if batch.schema.class_index != 0 else None
-    if first is not None and batch.schema.attributes[0].kind == "numeric":
-        np.testing.assert_array_equal(dense(out)[:, -1], first * 2 + 1)
-
-
 def test_map_computes_with_each_value_and_its_column():
     batch = sample("iris")
     out = cases.fit("map --only petal* '(VALUE - MIN) / (MAX - MIN)'", batch)[1]
@@ -251,34 +240,3 @@ def test_map_keeps_zeros_where_it_can():
     out = run(batch, "map", "VALUE + 1")
     assert not out.sparse and not out.schema.zero
     np.testing.assert_array_equal(dense(out), np.where(batch.schema.nominal, dense(batch), dense(batch) + 1))
-
-
-@pytest.mark.parametrize("name", ["iris", "wine"])
-def test_agreement_with_weka(name, weka36):
-    path = SAMPLES / f"{name}.arff"
-    batch = filterkit.read(str(path), class_="none")
-    first, second = [i for i, a in enumerate(batch.schema.attributes, 1) if a.kind == "numeric"][:2]
-    chains = [
-        (
-            ["set", f"new = ATT{first}^2 * ATT{second} / log(ATT{first} * 4) - 2"],
-            "unsupervised.attribute.AddExpression",
-            ["-E", f"a{first}^2*a{second}/log(a{first}*4)-2", "-N", "new"],
-        ),
-        (
-            ["map", "--only", str(first), "exp((MEAN - VALUE) / SD) + MAX"],
-            "unsupervised.attribute.MathExpression",
-            ["-E", "exp((MEAN-A)/SD)+MAX", "-V", "-R", str(first)],
-        ),
-        (
-            ["where", f"ATT{first} > 5 and not (ATT{second} <= 3 or is_missing(ATT{first}))"],
-            "unsupervised.instance.SubsetByExpression",
-            ["-E", f"ATT{first} > 5 and not (ATT{second} <= 3 or ismissing(ATT{first}))"],
-        ),
-    ]
-    for words, filter_, options in chains:
-        _, theirs = weka_filter(weka36, filter_, options, path)
-        mine = [line for line in arff_of(run(batch, *words)).partition("@data")[2].splitlines() if line[:1] not in "%"]
-        assert 0 < len(mine) == len(theirs)
-        column = {"set": -1, "map": first - 1, "where": second - 1}[words[0]]
-        found, expected = ([float(line.split(",")[column]) for line in lines] for lines in (mine, theirs))
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1.1e-6)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference_columns as ref
-from agreement import FRACTIONS, batches, columns, make, sample, shared
+from agreement import FRACTIONS, batches, close, columns, cut, make, sample, scored, shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from weka import weka_scores
@@ -11,15 +11,6 @@ from weka import weka_scores
 import filterkit
 
 NAMES = sorted(ref.METRICS)
-
-
-def scored(batch, name):
-    fitted = filterkit.chain(f"{name} --score-only").fit(batch)
-    return [a.scores[-1][1] for a in fitted.schema.features]
-
-
-def close(expected):
-    return pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 # Twelve rows of two classes; a tells them apart, b says nothing, c is a number that tells them apart.
@@ -59,14 +50,6 @@ def test_a_bucket_ends_where_another_class_begins():
     # Six of class 0, one more of it, then class 1: the bucket of the latter never fills, and takes all that follows.
     batch = make([[v] for v in range(12)], [0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0])
     assert scored(batch, "oner") == close([10 / 12])
-
-
-@pytest.mark.parametrize("name", ["mixed-sparse", "iris"])
-def test_samples_agree_with_the_plain_reference(name):
-    batch = sample(name)
-    batch = batch.replace(weights=None if batch.weights is None else np.ceil(batch.weights))
-    for metric in NAMES:
-        assert scored(batch, metric) == close(ref.scores(metric, batch)), metric
 
 
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(NAMES))
@@ -130,7 +113,7 @@ def test_blocks_jobs_memory_and_order_change_no_score_by_a_numeric_class(sparse,
     names = ["correlation", "ftest", "mi", "dfreq"]
     whole = filterkit.scores(batch, names)
     for rows in (batch, batch.take(np.arange(300)[::-1])):
-        parts = [rows.rows(first, min(first + 37, 300)) for first in range(0, 300, 37)]
+        parts = cut(rows, 37)
         assert filterkit.scores(iter(parts), names, jobs=2, memory=3000).equals(whole)
 
 
@@ -179,23 +162,6 @@ def test_one_class_tells_nothing():
         assert scored(batch, name) == ([1, 1] if name == "oner" else [0, 0]), name  # a rule is always right
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_selecting_and_listing_scores(name):
-    batch = sample("iris")
-    scores = scored(batch, name)
-    two = filterkit.chain(f"select --by {name} --top 2").fit(batch).schema.features
-    best = np.sort(np.argsort(np.negative(scores), kind="stable")[:2])
-    assert [a.name for a in two] == [batch.schema.features[i].name for i in best]
-    assert filterkit.scores(batch, [name, "ig"])[name].to_pylist() == sorted(scores, reverse=True)
-
-
-def test_options_of_one_class_against_the_rest_are_refused():
-    with pytest.raises(filterkit.UsageError, match="mean nothing to su, which looks at all classes at once"):
-        filterkit.chain("select --by su --top 2 --alpha 0.5")
-    with pytest.raises(filterkit.UsageError, match="no such option"):
-        filterkit.chain("su --combine max")
-
-
 WEKAS = {
     "infogain": "InfoGainAttributeEval",
     "chisquared": "ChiSquaredAttributeEval",
@@ -222,17 +188,6 @@ def test_scores_equal_those_of_weka(name, version, request, tmp_path):
         np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-9, err_msg=each)
         if short := {"infogain": "ig", "chisquared": "chi"}.get(each):
             assert np.array(scored(batch, short))[nominal] == close(expected[nominal])
-
-
-def test_weights_count_as_in_weka(weka36, tmp_path):
-    """Weka 3.6 counts them in these three; 3.9 refuses them."""
-    batch = make([[0, 0], [0, 1], [1, 0], [2, 1], [1, np.nan], [2, 0]], [0, 1, 1, 0, 1, 0], nominal=[0, 1])
-    batch = batch.replace(weights=np.array([3, 0.5, 2, 1, 4, 2]))
-    path = tmp_path / "in.arff"
-    filterkit.write(batch, str(path))
-    names = ["infogain", "chisquared", "gainratio"]
-    theirs = weka_scores(weka36, path, [WEKAS[name] for name in names])
-    assert np.column_stack([scored(batch, name) for name in names]) == close(theirs)
 
 
 @pytest.mark.parametrize("name", ["su", "correlation"])

@@ -10,11 +10,10 @@ from cases import fit
 from filterkit_plugins import neighbors
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.neighbors import KNeighborsClassifier
 from weka import weka
 
 import filterkit
-from filterkit import Attribute, Batch, FilterkitError, Schema, UsageError, testing
+from filterkit import Attribute, Batch, FilterkitError, Schema, testing
 from filterkit.chains import saved
 
 
@@ -144,31 +143,6 @@ def test_votes_equal_those_of_a_plain_loop(data):
         assert got == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("name", "distance", "k"), [("wine", "cosine", 5), ("digits", "euclidean", 3), ("digits-sparse", "cosine", 1)]
-)
-def test_votes_equal_those_of_scikit_learn(name, distance, k):
-    """Rows where a tie decides which k are the nearest are left out."""
-    batch = sample(name.removesuffix("-sparse"), class_="first" if name == "wine" else None)
-    batch = batch.take(np.random.default_rng(2).permutation(len(batch))[:400])
-    if name == "digits-sparse":
-        batch = sparsely(batch)
-    half = len(batch) // 2
-    training, rows = batch.rows(0, half), batch.rows(half, len(batch))
-    peer = KNeighborsClassifier(k, algorithm="brute", metric=distance).fit(training.X, training.y)
-    apart = peer.kneighbors(rows.X, k + 1)[0]
-    clear = np.flatnonzero(apart[:, k] - apart[:, k - 1] > 1e-9)
-    assert len(clear) > len(rows) / 3
-    rows = rows.take(clear)
-    fitted = filterkit.chain(f"neighbors --k {k} --distance {distance}").fit(training)
-    tasks = fitted.stages[0].tasks
-    got = fitted.stages[0].scores(rows)
-    expected = peer.predict_proba(rows.X)[:, np.searchsorted(peer.classes_, tasks.codes)]
-    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-15)
-    out = fitted.transform(rows)
-    assert dense(out)[:, -1 - len(tasks.codes)].tolist() == peer.predict(rows.X).tolist()
-
-
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 @pytest.mark.parametrize("decimals", [0, 1, 9])
 def test_a_tree_finds_the_neighbors_that_all_distances_give(distance, decimals, monkeypatch):
@@ -237,12 +211,6 @@ SPARSE = [
 def test_damaged_rows_are_refused(sample_name, changes, tmp_path, monkeypatch):
     for name, change in changes:
         damaged(name, change, tmp_path, monkeypatch, sample(sample_name))
-
-
-@pytest.mark.parametrize("options", ["--k 0", "--k x", "--distance manhattan"])
-def test_invalid_options_are_refused(options):
-    with pytest.raises(UsageError):
-        filterkit.chain(f"neighbors {options}")
 
 
 def split_for_ibk(rows, folder):

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from agreement import DATA, SAMPLES, make, sample
+from agreement import cut, make, sample
 from cases import fit, rows, run, view
 from hypothesis import given
 from hypothesis import strategies as st
-from weka import arff_of, declarations_and_rows, weka_filter
 
 import filterkit
-from filterkit import UsageError, testing
+from filterkit import testing
 from filterkit.plugin import ContingencyTable
 
 # ---- limit ---------------------------------------------------------------------------------------
@@ -51,22 +50,6 @@ def test_quantiles_count_rows_by_weight():
 def test_a_special_zero_is_always_inside_and_so_is_what_is_nearer():
     data = {"a": [0, 0.5, 4, 9], "b": [0, 0, 0, 2]}
     assert run("limit --min 1 --max 5", data, sparse=True, zero=True) == {"a": [0, 0.5, 4, 5], "b": [0, 0, 0, 2]}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("", "limit: say the range, with --min, --max, --lower or --upper"),
-        ("--outside missing", "limit: say the range"),
-        ("--min 5 --max 1", "limit: --min 5 is above --max 1, so no value is inside"),
-        ("--lower 0.9 --upper 0.1", "limit: --lower 0.9 is above --upper 0.1"),
-        ("--min inf", "limit: --min must be a finite number, not inf"),
-        ("--max nan", "limit: --max must be a finite number, not nan"),
-    ],
-)
-def test_a_range_without_values_is_refused(options, message):
-    with pytest.raises(UsageError, match=message):
-        filterkit.chain(f"limit {options}")
 
 
 # ---- outliers ------------------------------------------------------------------------------------
@@ -121,35 +104,6 @@ def test_tables_of_many_blocks_are_merged_on_the_way(monkeypatch):
     merged = []
     merge = ContingencyTable.merge
     monkeypatch.setattr(ContingencyTable, "merge", lambda tables: merged.append(len(tables)) or merge(tables))
-    again = filterkit.chain("outliers").fit([batch.rows(i, i + 5) for i in range(0, 500, 5)] + [batch.rows(500, 569)])
+    again = filterkit.chain("outliers").fit(cut(batch, 5))
     assert merged[0] == 17 and len(merged) > 2
     assert testing.same(again.transform(batch), whole.transform(batch))
-
-
-PATHS = [DATA / "uci/glass.arff", SAMPLES / "iris.arff"]
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-@pytest.mark.parametrize(("outlier", "extreme"), [("3.0", "6.0"), ("0.5", "1.0")])
-def test_the_rows_flagged_are_those_of_weka(path, outlier, extreme, weka36):
-    if not path.exists():
-        pytest.skip(f"needs {path}")
-    options = ["-R", "first-last", "-O", outlier, "-E", extreme]
-    _, theirs = weka_filter(weka36, "unsupervised.attribute.InterquartileRange", options, path)
-    batch = filterkit.read(str(path), class_="none")
-    chain = filterkit.chain(f"outliers --outlier-factor {outlier} --extreme-factor {extreme}")
-    mine = declarations_and_rows(arff_of(chain.fit_transform(batch)[1]))[1]
-    assert [row.split(",")[-2:] for row in mine] == [row.split(",")[-2:] for row in theirs]
-
-
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
-def test_values_are_limited_as_by_weka(path, weka36):
-    if not path.exists():
-        pytest.skip(f"needs {path}")
-    batch = filterkit.read(str(path), class_="none")
-    number = next(i for i, a in enumerate(batch.schema.attributes, 1) if a.kind == "numeric")
-    low, high = np.quantile(batch.X[:, number - 1], [0.25, 0.75]).round(3)
-    options = f"-R {number} -min {low} -min-default {low} -max {high} -max-default {high} -closeto -1e9"
-    _, theirs = weka_filter(weka36, "unsupervised.attribute.NumericCleaner", options.split(), path)
-    out = filterkit.chain(f"limit --only {number} --min {low} --max {high}").fit_transform(batch)[1]
-    np.testing.assert_allclose(out.X[:, number - 1], [float(row.split(",")[number - 1]) for row in theirs], atol=1e-6)

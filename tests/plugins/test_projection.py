@@ -7,9 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
-from agreement import SAMPLES, dense, make, sample, shared
+from agreement import cut, dense, make, sample
 from sklearn.decomposition import TruncatedSVD
-from weka import weka_filter
 
 import filterkit
 from filterkit import FilterkitError, StageError
@@ -17,7 +16,7 @@ from filterkit import FilterkitError, StageError
 
 def fitted(chain, batch, size=None, **options):
     """A chain that is fitted on `batch`, in blocks of `size` rows."""
-    blocks = [batch.rows(first, first + size) for first in range(0, len(batch), size)] if size else batch
+    blocks = cut(batch, size) if size else batch
     return filterkit.chain(chain).fit(blocks, **options)
 
 
@@ -100,12 +99,6 @@ def test_it_equals_scikit_learn(name, components):
     assert np.array_equal(out.y, batch.y)
 
 
-def test_many_columns_give_what_scikit_learn_gives():
-    batch = shared("text/oh0.wc.arff.gz").rows(0, 300)
-    batch = fitted("tfidf l2", batch).transform(batch)
-    assert_same_axes(fitted("svd --components 20", batch).stages[0], batch.X, 20)
-
-
 @pytest.mark.parametrize(("sparse", "rank"), [(False, 6), (True, 1)])
 def test_many_columns_of_low_rank(sparse, rank):
     random = np.random.default_rng(rank)
@@ -116,16 +109,6 @@ def test_many_columns_of_low_rank(sparse, rank):
         (stage,) = fitted("svd --components 30", make(X * scale, [0] * 40, weights=weights, sparse=sparse)).stages
         np.testing.assert_allclose(stage.state["values"], values[:rank] * scale, rtol=1e-9)
         np.testing.assert_allclose(np.abs((stage.state["axes"] * axes[:rank].T).sum(axis=0)), 1, rtol=1e-6)
-
-
-def test_standardized_it_is_the_principal_components_of_weka(weka36):
-    _, rows = weka_filter(
-        weka36, "unsupervised.attribute.PrincipalComponents", ["-R", "1.0", "-c", "last"], SAMPLES / "iris.arff"
-    )
-    theirs = np.array([row.split(",")[:4] for row in rows], np.float64)
-    batch = sample("iris")
-    ours = fitted("standardize svd", batch).transform(batch).X
-    np.testing.assert_allclose(ours * np.sign((ours * theirs).sum(axis=0)), theirs, atol=1e-5)
 
 
 def test_two_of_them_stand_side_by_side():

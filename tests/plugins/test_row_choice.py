@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from agreement import SAMPLES, make, sample
+from agreement import make
 from cases import fit
-from weka import arff_of, declarations_and_rows, weka_filter
 
 import filterkit
-from filterkit import UsageError, testing
+from filterkit import testing
 from filterkit.testing import SAMPLES as KIT
 
 
@@ -51,20 +50,6 @@ def test_no_more_is_read_than_needed():
     assert len(read) <= 4
 
 
-@pytest.mark.parametrize("text", ["0", "3-2", "a", "1-", ""])
-def test_what_is_no_range_is_refused(text):
-    with pytest.raises(UsageError, match="rows: "):
-        filterkit.Chain.parse(["rows", text])
-
-
-@pytest.mark.parametrize("name", ["iris", "mixed-sparse"])
-def test_rows_are_those_of_weka(name, weka36):
-    path = SAMPLES / f"{name}.arff"
-    _, rows = weka_filter(weka36, "unsupervised.instance.RemoveRange", ["-R", "2-9,11-last"], path)
-    out = filterkit.chain("rows --invert 2-9,11-last").fit_transform(filterkit.read(str(path)))[1]
-    assert len(out) == len(rows) == 2
-
-
 @pytest.mark.parametrize("name", KIT)
 def test_rows_twice_are_kept_once(name):
     batch = testing.sample(name)
@@ -102,13 +87,3 @@ def test_many_rows_are_told_apart():
     out = filterkit.chain("distinct").fit_transform(make(X, [0] * len(X)))[1]
     _, first = np.unique(X, axis=0, return_index=True)
     np.testing.assert_array_equal(out.X, X[np.sort(first)])
-
-
-@pytest.mark.parametrize("name", ["iris", "breast-cancer", "unused-class-value"])
-def test_distinct_rows_are_those_of_weka(name, weka39):
-    path = SAMPLES / f"{name}.arff"
-    _, rows = weka_filter(weka39, "unsupervised.instance.RemoveDuplicates", [], path)
-    batch = sample(name)
-    once = filterkit.chain("distinct").fit_transform(batch)[1]
-    assert len(rows) == len(once)
-    assert len(declarations_and_rows(arff_of(once))[1]) == len(once)

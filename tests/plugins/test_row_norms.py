@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-import reference
-from agreement import FRACTIONS, assert_agrees, batches, columns, dense, make, sample
+from agreement import FRACTIONS, assert_agrees, batches, dense, make, sample
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 
 import filterkit
@@ -61,13 +59,6 @@ def test_an_infinite_value_is_an_error_that_names_the_row(sparse):
     assert caught.value.row == 42
 
 
-def test_batches_without_rows_or_columns_keep_their_shape():
-    assert l2(sample("empty")).X.shape == (0, 2)
-    assert l2(columns(sample("iris"), np.empty(0, np.int64))).X.shape == (150, 0)
-    nothing = make(np.empty((0, 2)), [], sparse=True)
-    assert l2(nothing).X.shape == (0, 2)
-
-
 # ---- against scikit-learn and the reference --------------------------------------------------------
 
 
@@ -90,15 +81,3 @@ def test_stages_after_l2_see_its_rows(name):
 @given(batches(weights=[None, FRACTIONS]))
 def test_small_batches_agree(batch):
     assert_agrees(batch, "l2")
-
-
-@settings(max_examples=50)
-@given(batches(), st.sampled_from([0, 2, 15]), st.sampled_from(["", "--zero", "--no-zero"]))
-def test_small_batches_agree_in_a_chain(batch, neighbors, zero):
-    # Held against the reference on the very numbers that l2 gets: of a row of nearly nothing, such as values
-    # between two training values may leave it, the last bit decides the direction.
-    chain = f"shape --neighbors {neighbors} {zero} bns"
-    before = filterkit.chain(chain).fit(batch).transform(batch)
-    after = filterkit.chain(f"{chain} l2").fit(batch).transform(batch)
-    expected = reference.l2(dense(before).tolist(), [a.kind for a in before.schema.features])
-    np.testing.assert_allclose(dense(after), np.array(expected).reshape(before.X.shape), rtol=1e-12, atol=1e-12)

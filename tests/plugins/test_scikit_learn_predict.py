@@ -1,6 +1,7 @@
 """`predict`: classifiers give the same as in a plain loop of scikit-learn; what they cannot take is refused."""
 
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import filterkit
-from filterkit import Attribute, Batch, FilterkitError, Schema, StageError
+from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, testing
 from filterkit.chains import saved
 from filterkit.chains.crossfit import draw_folds
 
@@ -90,21 +91,22 @@ def test_a_class_without_rows_has_no_column():
     assert names == [f"probability@{value}" for value in used] and len(used) == 2
 
 
-def test_a_saved_estimator_of_another_package_needs_trust(tmp_path):
+def test_a_saved_estimator_of_another_package_needs_trust(tmp_path, monkeypatch):
     (tmp_path / "mypack.py").write_text(
         "from sklearn.linear_model import LogisticRegression as Base\nclass Own(Base): pass\n"
     )
-    where = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(tmp_path)}}
-    iris = SAMPLES / "iris.arff"
-    words = "predict OneVsRestClassifier --set estimator=mypack.Own"
-    fitted = run("--save", "m.chain", iris, *words.split(), **where)
-    assert (fitted.returncode, fitted.stderr) == (0, "")
-    refused = run("--trust", "other", "--load", "m.chain", iris, **where)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    iris = sample("iris")
+    fitted = filterkit.chain("predict OneVsRestClassifier --set estimator=mypack.Own").fit(iris)
+    filterkit.save(fitted, "m.chain")
     hint = "predict: it names mypack.Own; if you trust that package, add --trust mypack (in Python trust=)"
-    assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", f"filterkit: m.chain: {hint}\n")
-    loaded = run("--trust", "mypack", "--load", "m.chain", iris, **where)
+    with pytest.raises(FilterkitError, match=re.escape(f"m.chain: {hint}")):
+        filterkit.load("m.chain", trust=["other"])
+    where = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(tmp_path)}}
+    loaded = run("--trust", "mypack", "--load", "m.chain", "-o", "out.arff", SAMPLES / "iris.arff", **where)
     assert (loaded.returncode, loaded.stderr) == (0, "")
-    assert loaded.stdout.partition("\n")[2] == fitted.stdout.partition("\n")[2]
+    assert testing.same(filterkit.read("out.arff"), fitted.transform(iris))
 
 
 def test_a_function_in_a_saved_estimator_is_refused(tmp_path):
@@ -215,8 +217,8 @@ def mixed_columns(categories=4, rows=80):
 
 def test_histogram_boosting_takes_nominal_attributes_as_categories():
     batch = mixed_columns()
-    out = filterkit.chain("predict HistGradientBoostingClassifier").fit(batch).transform(batch)
-    plain = HistGradientBoostingClassifier(categorical_features=[1], random_state=0).fit(batch.X, batch.y)
+    out = filterkit.chain("predict HistGradientBoostingClassifier --set max_iter=9").fit(batch).transform(batch)
+    plain = HistGradientBoostingClassifier(max_iter=9, categorical_features=[1], random_state=0).fit(batch.X, batch.y)
     assert out.X[:, 3].tolist() == plain.predict_proba(batch.X)[:, 1].tolist()
     with pytest.raises(StageError, match="expected to have a cardinality <= 255 but actually has a cardinality of 300"):
         filterkit.chain("predict HistGradientBoostingClassifier").fit(mixed_columns(300, 3000))
@@ -356,16 +358,17 @@ def labelled(values=BIT, rows=60):
 @pytest.mark.parametrize("name", ["LogisticRegression", "LinearSVC", "RandomForestClassifier", "MLPClassifier"])
 def test_labels_are_learned_apart_or_together(name):
     batch = labelled()
-    fitted, out = fit(f"predict {name}", batch)
+    values = {**CLASSIFIERS, **WITHOUT_WEIGHTS}[name]
+    fitted, out = fit(chain_of(name, values), batch)
     scores = out.X[:, -3:]
     together = name in ("RandomForestClassifier", "MLPClassifier")
     if together:
-        estimator = plain_estimator(name, {}).fit(batch.X, batch.y)
+        estimator = plain_estimator(name, values).fit(batch.X, batch.y)
         response = estimator.predict_proba(batch.X)
         expected = response[:, :2] if name == "MLPClassifier" else np.column_stack([r[:, 1] for r in response[:2]])
     else:
         method = "predict_proba" if name == "LogisticRegression" else "decision_function"
-        apart = [plain_estimator(name, {}).fit(batch.X, batch.y[:, label]) for label in (0, 1)]
+        apart = [plain_estimator(name, values).fit(batch.X, batch.y[:, label]) for label in (0, 1)]
         response = [getattr(each, method)(batch.X) for each in apart]
         expected = np.column_stack([each[:, 1] if each.ndim > 1 else each for each in response])
         assert not scores[:, 2].any()

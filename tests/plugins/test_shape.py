@@ -2,18 +2,13 @@
 
 import numpy as np
 import pytest
-from agreement import FRACTIONS, assert_agrees, batches, columns, dense, make, sample, shared
+from agreement import FRACTIONS, assert_agrees, batches, close, dense, make, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import UsageError
 
 NAN = np.nan
-
-
-def close(expected):
-    return pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
 
 
 # Of each: the options, the training values of a column and the classes of their rows, of which + is positive; what the
@@ -265,28 +260,6 @@ def test_a_sparse_batch_stays_sparse_only_while_zero_is_special():
     assert out.schema.zero and not out.sparse
 
 
-@pytest.mark.parametrize("neighbors", ["x", "1.5", "101%", "5%%", "%", "-5%", "1/2", "nan", "1e2%", "٣", "9" * 2000])
-def test_neighbours_are_a_number_of_rows_or_a_share(neighbors):
-    with pytest.raises(UsageError, match="shape: --neighbors must be a number of rows such as 15, or a share of all"):
-        filterkit.chain(f"shape --neighbors {neighbors}")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--strength 0", "--strength must be at least 1e-09, not 0"),
-        ("--strength nan", "--strength must be at least 1e-09, not nan"),
-        ("--strength inf", "--strength must be at most 1e"),
-        ("--weight -1", "--weight must be at least 1e-09, not -1"),
-        ("--weight inf", "--weight must be at most 1e"),
-        ("--cross-fit 1", "--cross-fit must be at least 2, not 1"),
-    ],
-)
-def test_numbers_that_make_no_sense_are_refused(options, message):
-    with pytest.raises(UsageError, match=f"^shape: {message}"):
-        filterkit.chain(f"shape {options}")
-
-
 @pytest.mark.parametrize(("options", "folds"), [("", 0), ("--auto", 5), ("--auto --cross-fit 3", 3)])
 def test_auto_takes_five_folds_unless_another_number_is_said(options, folds):
     assert filterkit.chain(f"shape {options}").stages[0].folds() == folds
@@ -312,16 +285,6 @@ def test_samples_agree(options, name):
         batch = batch.rows(0, 60)
     for zero in ("--zero", "--no-zero"):
         assert_agrees(batch, f"shape {options} {zero}", same_zeros=False)
-
-
-@pytest.mark.parametrize("options", ["", "--beside --neighbors 5% --prior class --strength 5 --center --weight 0.15"])
-def test_real_sets_agree_on_rows_not_fitted_on(options):
-    diabetes = shared("uci/diabetes.arff")
-    assert_agrees(diabetes, f"shape {options}", trained=400, same_zeros=False)
-    weights = np.resize([0.1, 1 / 3, 1.0, 0.0, 2.5, 1e-6], len(diabetes))
-    assert_agrees(diabetes.replace(weights=weights), f"shape {options}", same_zeros=False)
-    words = columns(shared("text/oh0.wc.arff.gz", positive="Ethics"), np.arange(0, 3182, 20))
-    assert assert_agrees(words, f"shape {options} bns l2", trained=300, same_zeros=False).sparse
 
 
 @given(
@@ -351,12 +314,3 @@ def test_equal_estimates_give_equal_values_in_any_order_of_rows():
     shuffled = batch.take(np.random.default_rng(1).permutation(len(batch)))
     one, other = (filterkit.chain("shape").fit(each).transform(batch) for each in (batch, shuffled))
     np.testing.assert_array_equal(one.X, other.X)
-
-
-def test_isotonic_columns_are_independent():
-    batch = sample("fortunes", positive="science")
-    whole = filterkit.chain("shape --method isotonic").fit(batch).transform(batch)
-    for j in (0, 1000, 2010):
-        alone = columns(batch, [j])
-        one = filterkit.chain("shape --method isotonic").fit(alone).transform(alone)
-        np.testing.assert_array_equal(dense(one)[:, 0], dense(whole)[:, j])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import dense, expected, make, sample
+from agreement import close, dense, expected, make, sample
 
 import filterkit
 from filterkit import FilterkitError, UsageError
@@ -10,10 +10,6 @@ from filterkit.plugin import registry
 
 NAN = np.nan
 RECIPE = "shape --beside --neighbors 5% --prior class --strength 5 --center --weight 0.15"
-
-
-def close(expected):
-    return pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
 
 
 def names(batch):

@@ -5,7 +5,6 @@ import pytest
 from agreement import make, sample
 from cases import fit
 from counted import rows_in_memory
-from filterkit_plugins.svm import learner
 from filterkit_plugins.svm.threshold import best_threshold
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,7 +13,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.svm import SVC
 
 import filterkit
-from filterkit import Attribute, Batch, Schema, StageError, UsageError
+from filterkit import Attribute, Batch, Schema, StageError
 from filterkit.chains.crossfit import draw_folds, read_classes
 
 
@@ -150,11 +149,6 @@ def test_several_classes_have_no_threshold_of_their_own():
         with pytest.raises(StageError, match=r"^svm: --threshold needs two classes, or labels: of several"):
             model("svm --threshold f1", batch)
     assert shift("svm", sample("iris", positive="versicolor")).shape == (1,)
-
-
-def test_probabilities_keep_their_threshold():
-    with pytest.raises(UsageError, match=r"^svm: --calibrate .* and --threshold .*; use only one$"):
-        learner.Svm(calibrate=True, threshold="f1")
 
 
 def test_the_threshold_is_part_of_the_model():

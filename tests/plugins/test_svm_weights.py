@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from agreement import dense, make, sample
-from cases import fit, run
+from agreement import make, sample
+from cases import run
 
 import filterkit
-from filterkit import StageError, UsageError
+from filterkit import StageError
 
 
 def scores(batch, options="", **fit):
@@ -50,14 +50,6 @@ def test_values_are_scaled_as_by_other_scorers():
     np.testing.assert_allclose(out.X, (batch.X - low) / (high - low) * score, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("options", ["--combine mean --subset 1/2", "--subset 1/3 --model logistic"])
-def test_sparse_and_dense_rows_give_the_same_weights(options):
-    sparse = sample("fortunes").take(np.arange(0, 400, 8))
-    dense_ = sparse.in_form(False).replace(schema=sparse.schema.replace(sparse=False, zero=True))
-    one, other = (fit(f"normal {options}", batch)[1] for batch in (sparse, dense_))
-    np.testing.assert_allclose(dense(one), dense(other), atol=1e-3)
-
-
 def test_a_subset_is_drawn_from_each_class_and_repeats():
     seen = []
 
@@ -95,30 +87,6 @@ def test_weights_count_as_rows():
     weighted = scores(make(X, y, weights=[1, 2, 1, 1, 0]), "--model logistic")
     repeated = scores(make([X[0], X[1], X[1], X[2], X[3]], [0, 0, 0, 1, 1]), "--model logistic")
     assert weighted == pytest.approx(repeated, rel=1e-3)
-
-
-def test_select_can_rank_by_weights():
-    batch = sample("iris")
-    fitted = filterkit.chain("normal --score-only select --top 2").fit(batch)
-    best = np.sort(np.argsort(-scores(batch), kind="stable")[:2])
-    assert [a.name for a in fitted.schema.features] == [batch.schema.features[j].name for j in best]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        *(
-            (f"normal --subset {share}", "--subset must be a share such as 1/4")
-            for share in ("0", "3/2", "half", "1/0", "1e999999999", "1e-999999999")
-        ),
-        ("normal --cost 0", "--cost must be above 0"),
-        ("normal --cost inf", "normal: --cost must be a finite number, not inf"),
-        ("normal --model tree", "'tree' is not one of"),
-    ],
-)
-def test_invalid_options_are_refused(text, message):
-    with pytest.raises(UsageError, match=message):
-        filterkit.chain(text)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from agreement import make, sample
+from agreement import cut, make, sample
 
 import filterkit
 from filterkit import FilterkitError, UsageError, testing
@@ -14,7 +14,7 @@ from filterkit import FilterkitError, UsageError, testing
 def test_the_rows_at_that_place_are_written(name, jobs, tmp_path):
     batch = sample(name)
     path = tmp_path / "middle.arff"
-    parts = [batch.rows(i, min(i + 50, len(batch))) for i in range(0, len(batch), 50)] or [batch]
+    parts = cut(batch, 50)
     fitted, out = filterkit.chain(f"shape write {path} bns l2").fit_transform(iter(parts), jobs=jobs)
     _, middle = filterkit.chain("shape").fit_transform(batch)
     plain = tmp_path / "plain.arff"

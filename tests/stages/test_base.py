@@ -1,7 +1,5 @@
 """Stages: options as declared, words, checks; the three bases, with tiny stages of their own."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from agreement import dense, make, sample
@@ -120,16 +118,6 @@ def test_options_have_their_defaults_and_are_given_by_name():
         Every(5)
     with pytest.raises(TypeError, match="colour"):
         Every(colour=1)
-
-
-def test_an_option_is_declared_with_help_choices_and_limits():
-    fields = {field.name: field for field in dataclasses.fields(Every)}
-    assert list(fields) == ["count", "share", "top_rows", "kind", "free", "flag", "pair", "undecided"]
-    plain = {"choices": (), "minimum": None, "maximum": None, "names": "", "completions": None}
-    plain |= {"bare": False, "output": False, "last": False}
-    assert dict(fields["kind"].metadata) == plain | {"help": "A word.", "choices": ("one", "two")}
-    assert dict(fields["count"].metadata) == plain | {"help": "A whole number.", "minimum": 1}
-    assert Every.summary() == "Leave everything as it is."
 
 
 def test_stages_are_equal_by_their_options():

@@ -75,12 +75,6 @@ def cells(table):
     return list(zip(found, full.missing[:, 0].tolist()))
 
 
-def test_values_are_mapped_and_one_column_may_become_several():
-    out = fitted(Twice()).transform(BATCH)
-    assert out.X.tolist() == [[0, 0], [1, 1], [1, 1]]
-    assert [a.name for a in out.schema.features] == ["a0", "a1"]
-
-
 @pytest.mark.parametrize("stage", [Floor(), Twice(), Sides()], ids=lambda stage: stage.name)
 def test_the_table_of_the_output_is_the_table_that_is_pushed_through(stage):
     made = fitted(stage)

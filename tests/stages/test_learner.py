@@ -4,12 +4,10 @@ import os
 
 import numpy as np
 import pytest
-from agreement import columns, dense, make, sample
+from agreement import columns, cut, dense, make, sample
 from cases import rows
 from command import run
 from content import write_text
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import filterkit
 from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, StageError, testing
@@ -297,25 +295,16 @@ def test_a_learner_names_the_method_that_is_missing():
 # ---- linear models ----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50)
-@given(st.integers(1, 30), st.integers(1, 9), st.integers(1, 4), st.booleans(), st.integers(0, 99))
-def test_the_score_of_a_row_does_not_depend_on_other_rows(count, features, tasks, calibrated, seed):
-    random = np.random.default_rng(seed)
-    sigmoids = random.normal(size=(2, tasks)) if calibrated else None
-    model = LinearModel(random.normal(size=(features, tasks)), random.normal(size=tasks), sigmoids, True)
-    X = random.normal(size=(count, features)) * 10.0 ** random.integers(-9, 9, (count, features))
-    X[random.random(X.shape) < 0.3] = 0
-    batch = make(X, [0] * count)
-    sparse = batch.in_form(True)
+def test_the_score_of_a_row_does_not_depend_on_the_form_of_rows():
+    random = np.random.default_rng(0)
+    model = LinearModel(random.normal(size=(9, 4)), random.normal(size=4), random.normal(size=(2, 4)), True)
+    X = random.normal(size=(30, 9)) * 10.0 ** random.integers(-9, 9, (30, 9)) * random.integers(0, 2, (30, 9))
+    batch = make(X, [0] * 30)
     whole = model.scores(batch.X)
-    np.testing.assert_array_equal(whole, model.scores(sparse.X))
-    order = random.permutation(count)
-    np.testing.assert_array_equal(whole[order], model.scores(batch.X[order]))
-    for row in range(count):
-        np.testing.assert_array_equal(whole[row : row + 1], model.scores(batch.X[row : row + 1]))
-        np.testing.assert_array_equal(whole[row : row + 1], model.scores(sparse.rows(row, row + 1).X))
-    if not calibrated:
-        np.testing.assert_allclose(whole, X @ model.coefficients + model.intercepts, rtol=1e-9, atol=1e-6)
+    np.testing.assert_array_equal(whole, model.scores(batch.in_form(True).X))
+    np.testing.assert_array_equal(whole[7:8], model.scores(batch.X[7:8]))
+    plain = LinearModel(model.coefficients, model.intercepts, None, True).scores(X)
+    np.testing.assert_allclose(plain, X @ model.coefficients + model.intercepts, rtol=1e-9, atol=1e-6)
 
 
 def test_sigmoids_worked_by_hand():
@@ -436,7 +425,7 @@ def test_stages_are_fitted_on_the_other_folds(before, streamed):
     """A trial gets the rows of the other folds and those of the fold, as stages fitted on the former put them out."""
     batch = partly_known("breast-cancer" if streamed else "sparse-counts-multiclass")
     fold = draw_folds(batch.y, 3, 5)
-    parts = [batch.rows(i, min(i + 7, len(batch))) for i in range(0, len(batch), 7)]
+    parts = cut(batch, 7)
     options = {"parts": iter(parts), "memory": 1 << 16, "jobs": 2} if streamed else {}
     recorder, _ = recorded(before, batch, seed=5, **options)
     trials = iter(recorder.trials)
@@ -478,27 +467,6 @@ def test_a_write_stage_before_a_learner_writes_all_rows(before, tmp_path):
     assert len(recorder.trials) == 3
 
 
-class Counts(filterkit.RowStage):
-    """Count the fits."""
-
-    name = "counts"
-    fits = 0
-
-    def fit(self, rows, schema):
-        Counts.fits += 1
-        return super().fit(rows, schema)
-
-    def transform(self, batch):
-        return batch
-
-
-@pytest.mark.parametrize(("learner", "fits"), [(Means(), 1), (Recorder(folds=0), 1), (Recorder(folds=4), 5)])
-def test_without_folds_the_stages_are_fitted_once(learner, fits):
-    Counts.fits = 0
-    Chain([Counts(), learner]).fit(sample("breast-cancer").rows(0, 60))
-    assert Counts.fits == fits
-
-
 def test_too_few_rows_give_no_trial_and_an_error_in_a_trial_is_raised():
     recorder, _ = recorded("", make([[0], [1]], [0, 1]))
     assert recorder.trials == []
@@ -535,52 +503,13 @@ def test_rows_in_memory_pass_leading_row_stages_once(streamed):
 # ---- the command line --------------------------------------------------------------------------------------
 
 
-PLUGIN = '''
-import numpy as np
-import filterkit
-
-class Means(filterkit.Learner):
-    """Predict the class with the nearer mean."""
-
-    name = "means"
-
-    def learn(self, training):
-        up, down = (training.X[own].mean(axis=0) for own in (training.truth[:, 0], ~training.truth[:, 0]))
-        return filterkit.plugin.LinearModel((up - down)[:, None], np.array([(down @ down - up @ up) / 2]))
-
-@filterkit.hookimpl
-def filterkit_stages():
-    return [Means]
-'''
-
-
-def test_the_command_line_puts_predictions_beside_test_rows(tmp_path):
-    write_text(tmp_path, PLUGIN, "my.py")
+def test_an_error_in_a_test_row_names_the_file_and_the_row(tmp_path):
     header = "@relation r\n@attribute x numeric\n@attribute class {no,yes}\n@data\n"
-    write_text(tmp_path, header + "0,no\n2,no\n50,?\n5,yes\n", "train.arff")
-    write_text(tmp_path, header + "3.5,?\n1,yes\n", "test.arff")
-    write_text(tmp_path, "@relation r\n@attribute x numeric\n@data\n5\n3\n", "bare.arff")
-    files = ["--test", "test.arff", "t.arff", "--test", "bare.arff", "b.arff", "-o", "o.arff", "--save", "c"]
-    done = run("--plugin", "my.py", *files, "train.arff", "means", cwd=tmp_path)
-    assert done.returncode == 0
-    # Only rows of a known class are measured, and bare.arff has none.
-    assert done.stderr.splitlines()[0] == "filterkit: test.arff: 0.000 of the predictions are right (0 of 1)"
-    assert "bare.arff" not in done.stderr
-    assert data_of(tmp_path / "o.arff") == ["0,no,-12,no", "2,no,-4,no", "50,yes,188,?", "5,yes,8,yes"]
-    assert data_of(tmp_path / "t.arff") == ["3.5,yes,2,?", "1,no,-8,yes"]
-    assert data_of(tmp_path / "b.arff") == ["5,yes,8,?", "3,no,0,?"]
-    done = run("--plugin", "my.py", "--load", "c", "-o", "l.arff", "bare.arff", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert data_of(tmp_path / "l.arff") == data_of(tmp_path / "b.arff")
+    write_text(tmp_path, header + "0,no\n2,no\n5,yes\n", "train.arff")
     write_text(tmp_path, header + "1,no\n?,yes\n", "test.arff")
-    done = run("--plugin", "my.py", *files, "train.arff", "means", cwd=tmp_path)
-    assert done.returncode == 1
+    done = run("--test", "test.arff", "t.arff", "train.arff", "svm", cwd=tmp_path)
     problem = "attribute 'x' is missing; put a stage before it that fills missing values, such as impute"
-    assert done.stderr == f"filterkit: means: test.arff: row 2: {problem}\n"
-
-
-def data_of(path):
-    return [line for line in path.read_text().partition("@data\n")[2].splitlines() if not line.startswith("%")]
+    assert (done.returncode, done.stderr) == (1, f"filterkit: svm: test.arff: row 2: {problem}\n")
 
 
 def test_all_trials_have_the_labels_that_the_chain_has_found():

@@ -1,0 +1,125 @@
+"""Chains of wrong usage, which are refused before rows are read, in one line that says what to write."""
+
+import pytest
+
+import filterkit
+from filterkit import UsageError
+
+
+@pytest.mark.parametrize(
+    ("chain", "message"),
+    [
+        ("agree", 'agree: say by which stages, as --chain "impute onehot svm"'),
+        ("agree --chain standardize", "agree: --chain 'standardize' must end in a learner"),
+        ('agree --chain "\'x"', "agree: --chain: chain ''x': No closing quotation"),
+        ("agree --chain svn", "no stage 'svn'; did you mean 'svm'"),
+        ("agree --chain 'write x.arff svm'", "agree: --chain: 'write' would keep the rows of one fold"),
+        ("agree --chain svm --folds 1", "--folds"),
+        ("rename --find 'a", "No closing quotation"),
+        ("aisvm --low 0.8", "aisvm: --low 0.8 is above --high 0.75"),
+        ("aisvm --high 0.2", "aisvm: --low 0.3 is above --high 0.2"),
+        ("aisvm --high 1.1", "aisvm: --high must be at most 1, not 1.1"),
+        ("aisvm --low -0.1", "aisvm: --low must be at least 0, not -0.1"),
+        ("aisvm --steps 0", "aisvm: --steps must be at least 1, not 0"),
+        ("aisvm --specificity 2", "aisvm: --specificity must be at most 1, not 2.0"),
+        ("aisvm --length long", "'long' is not one of"),
+        ("aisvm --until never", "'never' is not one of"),
+        ("remove", "remove: say which, with --attribute, --match, --range or --type"),
+        ("keep", "keep: say which"),
+        ("remove --match '('", r"remove: --match '\('"),
+        ("remove --range 3-1", "--range: '3-1' is not a range"),
+        ("remove --range 0", "--range: '0' is not a range"),
+        ("remove --range x", "--range must be like 1-3,7,20-last, and 'x' is not"),
+        (f"remove --range 1-{'9' * 5000}", "--range must be like 1-3,7,20-last"),
+        ("rename", "rename: say what to look for"),
+        ("rename --find '['", r"rename: --find '\['"),
+        ("reorder", "reorder: say which"),
+        ("balance --spread 0.5", r"balance: --spread must be 0 or at least 1, not 0\.5"),
+        ("balance --spread inf", "balance: --spread must be a finite number, not inf"),
+        ("adaboost-mh --rounds 99999999999", "--rounds must be at most 1,000,000, not 99999999999"),
+        ("label", "label: say which class value, with --positive VALUE"),
+        ("date --format Q", "date: --format: .*letter 'Q'"),
+        ("limit", "limit: say the range, with --min, --max, --lower or --upper"),
+        ("limit --outside missing", "limit: say the range"),
+        ("limit --min 5 --max 1", "limit: --min 5 is above --max 1, so no value is inside"),
+        ("limit --lower 0.9 --upper 0.1", "limit: --lower 0.9 is above --upper 0.1"),
+        ("limit --min inf", "limit: --min must be a finite number, not inf"),
+        ("limit --max nan", "limit: --max must be a finite number, not nan"),
+        ("bns --alpha 1.5", "--alpha must be at most 1"),
+        ("bns --combine min", "'min' is not one of"),
+        ("dfreq --alpha 0.5", "no such option"),
+        ("select --by su --top 2 --alpha 0.5", "mean nothing to su, which looks at all classes at once"),
+        ("su --combine max", "no such option"),
+        ("neighbors --k 0", "--k must be at least 1"),
+        ("neighbors --k x", "--k"),
+        ("neighbors --distance manhattan", "'manhattan' is not one of"),
+        *(
+            (f"normal --subset {value}", "--subset must be a share such as 1/4")
+            for value in ("0", "3/2", "half", "1/0", "1e999999999", "1e-999999999")
+        ),
+        ("normal --cost 0", "--cost must be above 0"),
+        ("normal --cost inf", "normal: --cost must be a finite number, not inf"),
+        ("normal --model tree", "'tree' is not one of"),
+        ("recode", "recode: say what to do"),
+        ("recode --rename a", "recode: --rename must be like OLD=NEW, not 'a'"),
+        *((f"rows {value}", "rows: ") for value in ("0", "3-2", "a", "1-", "''")),
+        ("head", "head: missing argument 'ROWS'"),
+        ("head -1", "no such option '-1'"),
+        ("sample", "say how many rows to keep, with either --fraction or --rows"),
+        ("sample --fraction 1/2 --rows 3", "say how many rows to keep"),
+        ("sample --fraction 1.5", r"--fraction must be a share such as 1/4 or 0\.25, at most 1, not '1\.5'"),
+        *(
+            (f"sample --fraction {value}", "must be a share")
+            for value in ("1/0", "1e999999999", "1/1e999999999", f"1/{'9' * 5000}")
+        ),
+        (f"split --fold 1/{'9' * 5000}", "--fold must be"),
+        ("split --fold 0/3", "--fold must be a fold of at least 2, such as 3/10, not '0/3'"),
+        (
+            "sample --rows 100000000000000000000 --replace",
+            "--rows must be at most 2,147,483,647, not 100000000000000000000",
+        ),
+        ("split --fold 1/1", "--fold must be"),
+        ("select", "select: say how many columns to keep"),
+        ("select --by bns", "select: say how many columns to keep"),
+        ("select --top 0", "--top must be at least 1, not 0"),
+        ("select --fraction 0 --by ig", "--fraction must be above 0"),
+        ("select --fraction 1.5 --by ig", "--fraction must be at most 1, not 1.5"),
+        ("select --top 5 --by igg", "no metric 'igg'; did you mean 'ig'"),
+        ("select --top 5 --spread", "--spread, --alpha and --combine need --by METRIC"),
+        ("select --top 5 --by dfreq --spread", "mean nothing to dfreq"),
+        ("select --top 5 --by ig --alpha 2", "--alpha must be at most 1, not 2"),
+        *(
+            (f"shape --neighbors {value}", "shape: --neighbors must be a number of rows such as 15, or a share of all")
+            for value in ("x", "1.5", "101%", "5%%", "%", "-5%", "1/2", "nan", "1e2%", "٣", f"{'9' * 2000}")
+        ),
+        ("shape --strength 0", "shape: --strength must be at least 1e-09, not 0"),
+        ("shape --strength nan", "shape: --strength must be at least 1e-09, not nan"),
+        ("shape --strength inf", "shape: --strength must be at most 1e"),
+        ("shape --weight -1", "shape: --weight must be at least 1e-09, not -1"),
+        ("shape --weight inf", "shape: --weight must be at most 1e"),
+        ("shape --cross-fit 1", "shape: --cross-fit must be at least 2, not 1"),
+        *(
+            (f"svm --c {value}", "svm: --c must be a number above 0, or several as 0.1,1,10, not")
+            for value in ("0", "-1", "1,inf", "1,nan,100", "1,,2", "''", "a", "1e400", "1e-400")
+        ),
+        ("svm --criterion recall", "'recall' is not one of"),
+        ("svm --folds 1", "--folds must be at least 2"),
+        ("svm --seed -1", "--seed must be at least 0"),
+        *(
+            (f"svm --class-weights {value}", "balanced, or weights above 0")
+            for value in ("''", "'a'", "'a=0'", "'a=x'", "'=2'")
+        ),
+        ("svm --calibrate --threshold f1", "^svm: --calibrate .* and --threshold .*; use only one$"),
+        ("words --pattern '('", r"words: --pattern '\(': "),
+        ("words --hash 5 --keep 3", "words: --hash keeps all words; leave out --keep"),
+    ],
+    ids=lambda text: text[:40],
+)
+def test_wrong_usage_is_refused(chain, message):
+    with pytest.raises(UsageError, match=message) as caught:
+        filterkit.chain(chain)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_limits_themselves_are_taken():
+    filterkit.chain("aisvm --low 0.5 --high 0.5 --specificity 0 --steps 1")
