@@ -114,9 +114,10 @@ def cases_of(results: Results) -> list[Case]:
     shares = {share: number for number, share in enumerate(results.shares)}
     found: dict[tuple[int, int], list[Properties]] = {}
     for row in results.rows:
-        if row.positives is not None and row.columns is not None and row.nonzeros is not None:
+        if row.train_positives is not None and row.columns is not None and row.nonzeros is not None:
             place = tasks[row.data, row.task], shares[row.share]
-            found.setdefault(place, []).append(Properties(row.train_rows, row.positives, row.columns, row.nonzeros))
+            properties = Properties(row.train_rows, row.train_positives, row.columns, row.nonzeros)
+            found.setdefault(place, []).append(properties)
     return [Case(*place, Properties(*np.mean(several, axis=0).tolist())) for place, several in found.items()]
 
 

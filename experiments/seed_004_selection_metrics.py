@@ -3,7 +3,7 @@
 import numpy as np
 from lab import arguments, compare, difference, markdown, store, text_sets, with_error, write
 
-from filterkit.evaluation.comparison import best_pair, residual_wins, share_near_best, spread
+from filterkit.evaluation.comparison import best_pair, near_best, spread
 from filterkit.evaluation.plots import plot
 from filterkit.evaluation.results import Results
 
@@ -49,7 +49,7 @@ def advice(results: Results, runs: int) -> str:
     chosen = [i for i, name in enumerate(methods) if name != "all"]
     names = [methods[i] for i in chosen]
     best = {measure: average_maximum(results, measure, runs)[:, chosen] for measure in MEASURES}
-    shares = [share_near_best(best[measure], TOLERANCES[measure]) for measure in MEASURES]
+    shares = [near_best(best[measure], TOLERANCES[measure]).mean(axis=0) for measure in MEASURES]
     errors = [np.sqrt(share * (1 - share) / len(results.tasks)) for share in shares]
     rows = [
         [name, *(f"{share[i]:.0%} ± {error[i] * 100:.0f}" for share, error in zip(shares, errors))]
@@ -58,7 +58,7 @@ def advice(results: Results, runs: int) -> str:
     heads = [f"{measure}, within {TOLERANCES[measure]:.1%}" for measure in MEASURES]
     parts = [markdown(["metric", *heads], rows)]
     for measure, figure in (("f1", "9a"), ("precision", "10a")):
-        near = [share_near_best(best[measure], tolerance) for tolerance in NEAR]
+        near = [near_best(best[measure], tolerance).mean(axis=0) for tolerance in NEAR]
         rows = [[name, *(f"{share[i]:.0%}" for share in near)] for i, name in enumerate(names)]
         parts += [f"Within a tolerance of the best {measure} (Figure {figure}):\n"]
         parts += [markdown(["metric", *(f"{tolerance:.0%}" for tolerance in NEAR)], rows)]
@@ -70,7 +70,8 @@ def residuals(best: dict[str, np.ndarray], shares: list[np.ndarray], names: list
     rows = []
     for measure, share in zip(MEASURES, shares):
         leader = int(share.argmax())
-        second = residual_wins(best[measure], TOLERANCES[measure], leader)
+        near = near_best(best[measure], TOLERANCES[measure])
+        second = (near | near[:, [leader]]).mean(axis=0)  # how often the leader or the other is near best
         order = [i for i in np.argsort(-second, kind="stable").tolist() if i != leader]
         cells = [f"{names[i]} {second[i]:.0%}" for i in order]
         rows.append([measure, f"{names[leader]} {share[leader]:.0%}", ", ".join(cells)])

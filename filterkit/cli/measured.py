@@ -55,10 +55,11 @@ class MeasuredRows:
 
     def _add(self, found: Any) -> None:
         """Add what `_measure` has found."""
-        from filterkit.evaluation.confusion import add_confusion
+        from filterkit.evaluation.confusion import PredictionCounts
 
         if isinstance(found, list):
-            add_confusion(self._counts, found)
+            for name, values, cells in found:
+                self._counts.setdefault(name, PredictionCounts()).add(values, cells)
         else:
             self._errors = found if self._errors is None else self._errors + found
 

@@ -8,6 +8,7 @@ values are better.
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
@@ -172,6 +173,39 @@ def alike(mean_ranks: np.ndarray, difference: float) -> list[tuple[int, int]]:
     return [(first, int(last[first])) for first in np.flatnonzero(new & (last > np.arange(len(last)))).tolist()]
 
 
+class MethodRanks(NamedTuple):
+    """How several methods rank over tasks.
+
+    Attributes
+    ----------
+    mean : float64 (methods,), the mean rank of each, 1 for the best.
+    order : the numbers of the methods by their mean ranks, the best first.
+    p : that of `friedman`.
+    limit : the `critical_difference`.
+    groups : the numbers of the methods in each of the groups that are `alike`, by their mean ranks.
+    """
+
+    mean: np.ndarray
+    order: list[int]
+    p: float
+    limit: float
+    groups: list[list[int]]
+
+
+def rank_methods(values: np.ndarray) -> MethodRanks:
+    """Rank methods by float64 (tasks, methods), see `ranks`, without NaN.
+
+    Without tasks the mean ranks are NaN, and with fewer than two the limit, and there are no groups.
+    """
+    tasks, methods = values.shape
+    mean = ranks(values).mean(axis=0) if tasks else np.full(methods, np.nan)
+    limit = critical_difference(methods, tasks) if tasks > 1 else np.nan
+    order = np.argsort(mean, kind="stable")
+    ends = alike(mean[order], limit) if tasks > 1 else []
+    groups = [order[first : last + 1].tolist() for first, last in ends]
+    return MethodRanks(mean, order.tolist(), friedman(values), limit, groups)
+
+
 def near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
     """bool (tasks, methods): whether a method's value is at least best · (1 − tolerance) of its task.
 
@@ -192,26 +226,6 @@ def near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
         raise ValueError(f"the tolerance is not from 0 to 1: {tolerance}")
     best = np.fmax.reduce(values, axis=1, keepdims=True)  # passes over NaN
     return np.asarray(values >= best * (1 - tolerance))
-
-
-def share_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
-    """float64 (methods,): the share of all tasks on which each method is near best; see `near_best`."""
-    return np.asarray(near_best(values, tolerance).mean(axis=0))
-
-
-def residual_wins(values: np.ndarray, tolerance: float, leader: int) -> np.ndarray:
-    """float64 (methods,): the share of all tasks on which the leader or the method is near best.
-
-    It shows which method to try besides the leader: one that wins where the leader does not (Forman 2003, "Residual Win
-    Analysis"). The leader's own entry is its own share.
-
-    Parameters
-    ----------
-    values, tolerance : see `near_best`, also for errors.
-    leader : the number of a method, from 0.
-    """
-    near = near_best(values, tolerance)
-    return np.asarray((near | near[:, [leader]]).mean(axis=0))
 
 
 def best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], float]:

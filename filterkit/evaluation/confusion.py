@@ -71,9 +71,3 @@ class PredictionCounts:
         for (true, said), weight in self.weights.items():
             found[place[true], place[said]] = weight
         return found
-
-
-def add_confusion(sums: dict[str, PredictionCounts], found: list[Any]) -> None:
-    """Add a `Result.confusion` to sums, by the name of the label or target; that of the class is ""."""
-    for name, values, cells in found:
-        sums.setdefault(name, PredictionCounts()).add(values, cells)

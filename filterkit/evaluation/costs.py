@@ -52,7 +52,16 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
             lines = [(number, line.partition("%")[0].split()) for number, line in enumerate(file, 1)]
     except OSError as error:
         raise system_error(path, error, "reading") from None
-    rows = [(number, _parse_numbers(path, number, words)) for number, words in lines if words]
+    rows = []
+    for number, words in lines:
+        try:
+            costs = [float(word) for word in words]
+        except ValueError:
+            costs = [np.nan]
+        if not np.isfinite(costs).all():
+            raise RowError(f"there must be numbers, not {quoted(' '.join(words))}", source=path, line=number)
+        if costs:
+            rows.append((number, costs))
     if not rows:
         raise RowError("there are no costs in it", source=path)
     if len(rows[0][1]) != 2:
@@ -78,17 +87,6 @@ def _check_classes(name: str, schema: Schema) -> tuple[str, int]:
     if schema.positive is not None and n_classes > 2:
         raise FilterkitError(f"{name}: costs are of all {n_classes} classes; leave out --positive")
     return target.name, n_classes
-
-
-def _parse_numbers(path: str, number: int, words: list[str]) -> list[float]:
-    """Return the numbers in a line."""
-    try:
-        found = [float(word) for word in words]
-    except ValueError:
-        found = [np.nan]
-    if not np.isfinite(found).all():
-        raise RowError(f"there must be numbers, not {quoted(' '.join(words))}", source=path, line=number)
-    return found
 
 
 def _fill_matrix(path: str, rows: list[tuple[int, list[float]]], n_classes: int) -> np.ndarray:

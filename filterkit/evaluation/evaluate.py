@@ -16,14 +16,15 @@ from filterkit.data.given import Table, as_batch
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.costs import check_costs
 from filterkit.evaluation.folds import Design
-from filterkit.evaluation.measures import MEASURES
+from filterkit.evaluation.journal import evaluate_all
+from filterkit.evaluation.measures import MEASURES, check_measure
 from filterkit.evaluation.own_folds import OwnFold, OwnFolds
 from filterkit.evaluation.report_page import report_page
 from filterkit.evaluation.results import Results
-from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
+from filterkit.evaluation.runner import Evaluator, parse_named_chain
 from filterkit.plugin.engines import engine_on
 from filterkit.plugin.registry import registry
-from filterkit.progress import FoldProgress, in_notebook
+from filterkit.progress import in_notebook
 from filterkit.stages.nothing_learned import NothingLearnedWarning
 
 if TYPE_CHECKING:
@@ -87,10 +88,14 @@ def evaluate(
     FilterkitError : there is no class, a chain fails, or there are too few rows.
     UsageError : a chain is unknown or does not end in a learner, or the arguments contradict each other.
     """
-    batches = {name: as_batch(rows) for name, rows in _name_data(data).items()}
-    first = next(iter(batches.values()), None)
-    if first is None:
+    if isinstance(data, Mapping):
+        batches = {str(name): as_batch(rows) for name, rows in data.items()}
+    else:
+        rows = as_batch(data)
+        batches = {rows.schema.relation: rows}
+    if not batches:
         raise UsageError("there must be data to evaluate on")
+    first = next(iter(batches.values()))
     set_class = Chain.parse([] if class_ is None else ["class", class_])
     if test is not None:
         if len(batches) > 1:
@@ -113,6 +118,8 @@ def evaluate(
     if choose is not None and (choose not in MEASURES or (choose == "cost" and costs is None)):
         needs = "needs costs" if choose == "cost" else f"must be one of {', '.join(MEASURES)}"
         raise UsageError(f"choose={quoted(str(choose))} {needs}")
+    if choose is not None:
+        check_measure("choose:", choose, any(batch.schema.has_numeric_target for batch in batches.values()))
     matrices = [] if costs is None else [check_costs(costs, batch.schema).tolist() for batch in batches.values()]
     design = Design(
         texts,
@@ -124,28 +131,11 @@ def evaluate(
         costs=tuple(map(tuple, matrices[0])) if matrices else None,
     )
     evaluator = Evaluator(batches.items(), design, test, own)
-    shown = FoldProgress(in_notebook() if progress is None else progress, sum(map(evaluator.size, evaluator.parts)))
-    found = []
     with engine_on("processes", jobs, registry()) as engine:
-        try:
-            for left, results in run(evaluator, engine):
-                found += results
-                shown.show(left, evaluator.size(results[0][:3]))
-        finally:
-            shown.close()
-    order = {part: number for number, part in enumerate(evaluator.parts)}
-    evaluation = Evaluation(sorted(found, key=lambda result: order[result[:3]]))
+        evaluation = Evaluation(evaluate_all(evaluator, engine, in_notebook() if progress is None else progress))
     for message in evaluation.doubts():
         warnings.warn(NothingLearnedWarning(message), stacklevel=2)
     return evaluation
-
-
-def _name_data(data: Any) -> dict[str, Any]:
-    """Return data sets by name: that of a single one is its relation."""
-    if isinstance(data, Mapping):
-        return {str(name): rows for name, rows in data.items()}
-    batch = as_batch(data)
-    return {batch.schema.relation: batch}
 
 
 def _read_folds(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> OwnFolds:

@@ -57,21 +57,6 @@ _LEADER = {"arrowstyle": "-", "relpos": (0, 0.5), "linewidth": 0.4, "shrinkA": 1
 _DATE = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that equal results give equal files
 
 
-class Sheet(NamedTuple):
-    """A figure and its panels.
-
-    Attributes
-    ----------
-    figure : matplotlib's.
-    panels : its axes, row by row.
-    gap : axes that are not drawn, at the end of a last row that is not full; otherwise None.
-    """
-
-    figure: Any
-    panels: list[Any]
-    gap: Any
-
-
 class Line(NamedTuple):
     """A line of a panel.
 
@@ -104,8 +89,8 @@ def columns_of(count: int, most: int) -> int:
     return min(range(2, most + 1), key=lambda n: (-count % n, -n))
 
 
-def grid(count: int, height: float, most: int = 3, is_wide: bool = False, **shared: Any) -> Sheet:
-    """A figure of `count` panels in at most `most` columns.
+def grid(count: int, height: float, most: int = 3, is_wide: bool = False, **shared: Any) -> tuple[Any, list[Any]]:
+    """Make a figure of matplotlib with `count` panels in at most `most` columns; return both, the panels row by row.
 
     Parameters
     ----------
@@ -122,7 +107,7 @@ def grid(count: int, height: float, most: int = 3, is_wide: bool = False, **shar
     panels = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
     for panel in panels[count:]:
         panel.set_axis_off()
-    return Sheet(figure, panels[:count], panels[count] if len(panels) > count else None)
+    return figure, panels[:count]
 
 
 def height_of_lines(count: int) -> float:
@@ -146,14 +131,10 @@ def title(panel: Any, text: str) -> None:
     panel.set_title(wrapped(text, int(inches * 14)), parse_math=False)
 
 
-def note(sheet: Sheet, text: str) -> None:
-    """Write a note, such as what the bars are, into the gap of the grid, or below all panels."""
-    if sheet.gap is not None:
-        inches = sheet.figure.get_figwidth() / sheet.gap.get_gridspec().ncols - 0.3
-        sheet.gap.text(0, 0, wrapped(text, int(inches * _LETTERS_AN_INCH)), va="bottom", parse_math=False)
-        return
-    text = wrapped(text, int(sheet.figure.get_figwidth() * _LETTERS_AN_INCH))
-    sheet.figure.supxlabel(text, x=0.01, ha="left", fontsize=LETTERS, parse_math=False)
+def note(figure: Any, text: str) -> None:
+    """Write a note, such as what the bars are, below all panels."""
+    text = wrapped(text, int(figure.get_figwidth() * _LETTERS_AN_INCH))
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=LETTERS, parse_math=False)
 
 
 def nothing(panel: Any) -> None:
@@ -163,11 +144,11 @@ def nothing(panel: Any) -> None:
     panel.text(0.5, 0.5, "no values", transform=panel.transAxes, ha="center", va="center")
 
 
-def draw_lines(sheet: Sheet, lines: list[list[Line]], about: str, every: int = 1) -> None:
+def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: str, every: int = 1) -> None:
     """Draw the lines of each panel, with their names at their ends, and a note.
 
-    If a name is too long for that, all are numbered, and a key has the names: in the gap of the grid if it fits there,
-    and otherwise below. A line without a value has no end, but is in the key.
+    If a name is too long for that, all are numbered, and a key below the panels has the names. A line without a value
+    has no end, but is in the key.
 
     Parameters
     ----------
@@ -178,17 +159,17 @@ def draw_lines(sheet: Sheet, lines: list[list[Line]], about: str, every: int = 1
     names = [line.name for line in lines[0]]
     numbered = max(map(len, map(visible, names))) > _LONGEST
     ends: list[tuple[Any, list[Any]]] = []
-    for panel, own in zip(sheet.panels, lines):
+    for panel, own in zip(panels, lines):
         texts = [str(number + 1) if numbered else visible(line.name) for number, line in enumerate(own)]
         marks = [_draw(panel, number, len(own), line, texts[number], every) for number, line in enumerate(own)]
         ends.append((panel, [mark for mark in marks if mark is not None]))
         if not ends[-1][1]:
             nothing(panel)
     if numbered:
-        _add_key(sheet, lines[0], about)
+        _add_key(figure, lines[0], about)
     else:
-        note(sheet, about)
-    sheet.figure.draw_without_rendering()  # lays the panels out
+        note(figure, about)
+    figure.draw_without_rendering()  # lays the panels out
     for panel, marks in ends:
         _spread_marks(panel, marks)
 
@@ -257,40 +238,29 @@ def spread_out(places: np.ndarray, space: float, height: float) -> np.ndarray:
     return found
 
 
-def _add_key(sheet: Sheet, lines: list[Line], about: str) -> None:
-    """Add the names of lines and a note, in the gap of the grid if they fit there, and otherwise below all panels."""
+def _add_key(figure: Any, lines: list[Line], about: str) -> None:
+    """Add the numbers and names of lines below all panels, and a note above them."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], **(line_style(number) | dict(line.style))) for number, line in enumerate(lines)]
     names = [f"{number}  {shown_name(line.name, 60)}" for number, line in enumerate(lines, 1)]
-    style: dict[str, Any] = {"labelspacing": 0.3, "handlelength": 2.5, "columnspacing": 1}
-    if sheet.gap is not None:
-        note(sheet, about)
-        key = sheet.gap.legend(handles, names, loc="upper left", borderaxespad=0, **style)
-        key.set_in_layout(False)
-        if _fits(sheet, key):
-            return
-        key.remove()
-    room = int(sheet.figure.get_figwidth() * _LETTERS_AN_INCH)  # letters
+    room = int(figure.get_figwidth() * _LETTERS_AN_INCH)  # letters
     columns = max(min(room // (max(map(len, names)) + 8), 3, len(names)), 1)
-    names = [wrapped(name, room // columns - 8, 3) for name in names]
-    head = wrapped(about, room) if sheet.gap is None else None
-    place = "outside lower left"
-    key = sheet.figure.legend(handles, names, loc=place, ncols=columns, title=head, alignment="left", **style)
+    key = figure.legend(
+        handles,
+        [wrapped(name, room // columns - 8, 3) for name in names],
+        loc="outside lower left",
+        ncols=columns,
+        title=wrapped(about, room),
+        alignment="left",
+        labelspacing=0.3,
+        handlelength=2.5,
+        columnspacing=1,
+    )
     for text in [*key.get_texts(), key.get_title()]:
         text.set_parse_math(False)
         text.set_fontsize(LETTERS)
-    sheet.figure.set_figheight(sheet.figure.get_figheight() + key.get_window_extent().height / sheet.figure.dpi)
-
-
-def _fits(sheet: Sheet, key: Any) -> bool:
-    """Whether a key in the gap of the grid covers nothing else."""
-    for text in key.get_texts():
-        text.set_parse_math(False)
-    sheet.figure.draw_without_rendering()
-    room, taken = sheet.gap.get_window_extent(), key.get_window_extent()
-    floor = max((text.get_window_extent().y1 for text in sheet.gap.texts), default=room.y0)
-    return bool(taken.y0 >= floor and taken.x1 <= sheet.figure.bbox.x1)
+    figure.set_figheight(figure.get_figheight() + key.get_window_extent().height / figure.dpi)
 
 
 def save(figure: Any, path: str) -> None:

@@ -94,7 +94,6 @@ class Splits:
     """
 
     def __init__(self, y: np.ndarray, design: Design, groups: np.ndarray | None = None, tested: int = 0) -> None:
-        self._strata = y
         self._y = y if y.ndim == 1 else np.zeros(len(y), np.int32)
         self._groups = groups
         self._design = design
@@ -103,10 +102,11 @@ class Splits:
         if tested:
             self._folds = [(np.arange(len(y)) < len(y) - tested).astype(np.int32)]
         else:
-            self._folds = [_deal(y, groups, design.folds, _seed(design.seed, n)) for n in range(design.repeats)]
+            seeds = [design.seed, *(_make_seed(design.seed, repeat) for repeat in range(1, design.repeats))]
+            self._folds = [_deal(y, groups, design.folds, seed) for seed in seeds]
 
-    def _of(self, fold: int) -> np.ndarray:
-        """bool (rows,): whether each row is in a fold."""
+    def _is_in(self, fold: int) -> np.ndarray:
+        """Return whether each row is in a fold: bool (rows,)."""
         repeat, number = divmod(fold, self._design.folds)
         return np.asarray(self._folds[repeat] == number)
 
@@ -116,7 +116,7 @@ class Splits:
 
     def test(self, fold: int) -> np.ndarray:
         """int64 (n,): the numbers of the rows to test on."""
-        return np.flatnonzero(self._of(fold))
+        return np.flatnonzero(self._is_in(fold))
 
     def training(self, fold: int, share: float = 1.0) -> np.ndarray:
         """int64 (n,): the numbers of the rows to train on, ascending.
@@ -124,7 +124,7 @@ class Splits:
         Each class has a share of all its rows, but at least one. A larger share contains all rows of a smaller one. The
         share of the design that is outside a fold, or a larger one, is all rows outside the fold.
         """
-        rows = np.flatnonzero(~self._of(fold))
+        rows = np.flatnonzero(~self._is_in(fold))
         if share > self._design.most - 1e-9:  # rounding could leave out rows of a class
             return rows
         drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
@@ -133,10 +133,6 @@ class Splits:
         whole = np.bincount(self._y)
         rank = np.arange(len(drawn)) - np.repeat(np.cumsum(count) - count, count)
         return np.sort(drawn[rank < np.maximum(np.rint(share * whole), 1)[self._y[drawn]]])
-
-    def inner(self, fold: int, share: float, folds: int) -> Splits | None:
-        """Splits of the rows that `training` gives, as these are split; see `split_inner`."""
-        return split_inner(self._strata, self._design, self._groups, self.training(fold, share), fold, folds)
 
 
 def split_inner(
@@ -152,17 +148,17 @@ def split_inner(
     most = min(folds, len(rows) if groups is None else len(np.unique(groups)))
     if most < 2:
         return None
-    seed = int(np.random.SeedSequence([design.seed, fold, _INNER]).generate_state(1)[0])
+    seed = _make_seed(design.seed, fold, _INNER)
     return Splits(strata[rows], replace(design, folds=most, repeats=1, shares=(), seed=seed), groups)
 
 
-def _seed(seed: int, repeat: int) -> int:
-    """The seed of a repeat, which for the first is `seed` itself."""
-    return int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0]) if repeat else seed
+def _make_seed(*numbers: int) -> int:
+    """Return a seed that follows from several numbers."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
 def _deal(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) -> np.ndarray:
-    """The fold of each row, int32 (rows,); parameters are as for `Splits`."""
+    """Deal rows into folds: int32 (rows,), the fold of each row; parameters are as for `Splits`."""
     if groups is not None:
         return _deal_groups(y, groups, folds, seed)
     return draw_folds(y, folds, seed) if y.ndim == 1 else _deal_labels(y, folds, seed)

@@ -10,9 +10,11 @@ from dataclasses import asdict, fields
 from typing import IO, Any
 
 from filterkit.data.batch import Batch
+from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, file_error, quoted
 from filterkit.evaluation.folds import Design
-from filterkit.evaluation.runner import Part, Result
+from filterkit.evaluation.runner import Evaluator, Part, Result, run
+from filterkit.progress import FoldProgress
 
 FORMAT = "filterkit journal 1"
 
@@ -103,6 +105,35 @@ class Journal:
             self._file.flush()
         except OSError as error:
             raise file_error(f"{self._path}: {error.strerror or error}", error) from None
+
+
+def evaluate_all(
+    evaluator: Evaluator, engine: Engine, shows_progress: bool | None = None, journal: Journal | None = None
+) -> list[Result]:
+    """Evaluate the parts that the journal does not have yet; return all results, in the order of the parts.
+
+    Parameters
+    ----------
+    evaluator, engine : as for `run`.
+    shows_progress : whether to show how many folds are done; None for only on a terminal.
+    journal : keeps each result at once, and is closed at the end. None if none is kept.
+    """
+    found = [] if journal is None else list(journal.results)
+    done = set() if journal is None else journal.done
+    size = sum(evaluator.size(part) for part in evaluator.parts if part not in done)
+    progress = FoldProgress(shows_progress, size)
+    try:
+        for left, results in run(evaluator, engine, done):
+            if journal is not None:
+                journal.add(results)
+            found += results
+            progress.show(left, evaluator.size(results[0][:3]))
+    finally:
+        progress.close()
+        if journal is not None:
+            journal.close()
+    order = {part: number for number, part in enumerate(evaluator.parts)}
+    return sorted(found, key=lambda result: order[result[:3]])
 
 
 def _digest(batch: Batch) -> str:

@@ -64,7 +64,6 @@ MEANINGS = {name: line if title == name else f"{title}: {line}" for name, (title
 
 MEASURES: tuple[str, ...] = tuple(_ABOUT)
 OF_CLASSES = tuple(name for name in MEASURES if name not in OF_NUMBERS)
-EARLY_MEASURES = MEASURES[:12]  # those in results files of all versions
 OF_PROBABILITIES = frozenset(("log_loss", "brier"))
 _OF_LABELS = ("one_error", "coverage", "ranking_loss", "lrap")
 OF_SCORES = frozenset(("auc", "p20", "bep", "pr_auc", *_OF_LABELS))

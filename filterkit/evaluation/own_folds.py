@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from filterkit.data.batch import Batch
+from filterkit.data.rearrangement import attribute_values
 from filterkit.errors import FilterkitError, quoted, suggestion
-from filterkit.evaluation.folds import Design, Splits, split_inner
+from filterkit.stages.edit import Edit
 
 _COLUMNS = ("type", "rowid", "repeat", "fold")
 _SAMPLE = "sample"
@@ -32,8 +35,9 @@ class OwnFold(NamedTuple):
     training: list[np.ndarray]
 
 
-class OwnFolds(NamedTuple):
-    """The folds of a data set.
+@dataclass(frozen=True)
+class OwnFolds:
+    """The folds of a data set; it has the methods of `Splits`.
 
     Attributes
     ----------
@@ -45,75 +49,67 @@ class OwnFolds(NamedTuple):
     n_rows: int
 
     @property
+    def count(self) -> int:
+        """Implement `Splits.count`."""
+        return len(self.folds)
+
+    @cached_property
+    def shares(self) -> tuple[float, ...]:
+        """The mean size of each sample as a share of the largest one."""
+        sizes = np.array([[len(rows) for rows in fold.training] for fold in self.folds], float).mean(axis=0)
+        return tuple(np.round(sizes / max(sizes.max(), 1), 6).tolist())
+
+    def name(self, fold: int) -> str:
+        """Implement `Splits.name`."""
+        return self.folds[fold].name
+
+    def test(self, fold: int) -> np.ndarray:
+        """Implement `Splits.test`."""
+        return self.folds[fold].test
+
+    def training(self, fold: int, share: float) -> np.ndarray:
+        """Implement `Splits.training`."""
+        return self.folds[fold].training[self.shares.index(share)]
+
+    @property
     def digest(self) -> str:
-        """Return a hash of all row numbers, for journals."""
+        """A hash of all row numbers, for journals."""
         digest = hashlib.sha256()
         for fold in self.folds:
             for rows in (fold.test, *fold.training):
                 digest.update(len(rows).to_bytes(8, "little") + rows.astype("<i8").tobytes())
         return digest.hexdigest()[:16]
 
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """Return the mean size of each sample as a share of the largest one."""
-        sizes = np.array([[len(rows) for rows in fold.training] for fold in self.folds], float).mean(axis=0)
-        return tuple(np.round(sizes / max(sizes.max(), 1), 6).tolist())
+    def keep_rows(self, chosen: np.ndarray) -> OwnFolds:
+        """Return the folds of the rows that are `chosen`, bool (rows,), which are numbered anew.
 
-    def only(self, chosen: np.ndarray) -> OwnFolds:
-        """Return the folds of the rows that are `chosen`, bool (rows,), which are numbered anew."""
+        Raises
+        ------
+        FilterkitError : no row to train or to test on is left in a fold, or as many rows in two samples.
+        """
         number = np.cumsum(chosen) - 1
-
-        def renumber(rows: np.ndarray) -> np.ndarray:
-            return np.asarray(number[rows[chosen[rows]]])
-
-        folds = [OwnFold(f.name, renumber(f.test), [renumber(rows) for rows in f.training]) for f in self.folds]
-        return OwnFolds(folds, int(np.count_nonzero(chosen)))
+        folds = []
+        for fold in self.folds:
+            test, *training = (np.asarray(number[rows[chosen[rows]]]) for rows in (fold.test, *fold.training))
+            if not len(test) or not all(map(len, training)):
+                use = "train" if len(test) else "test"
+                raise FilterkitError(f"{fold.name}: the class of no row to {use} on is known")
+            folds.append(OwnFold(fold.name, test, training))
+        own = OwnFolds(folds, int(np.count_nonzero(chosen)))
+        if len(set(own.shares)) < len(own.shares):
+            raise FilterkitError("two samples of the splits have the same number of rows to train on")
+        return own
 
     def describe_untested(self) -> str:
         """Say that some rows are tested in no fold, or more often than others; "" if all are equally often."""
         times = np.bincount(np.concatenate([fold.test for fold in self.folds]), minlength=self.n_rows)
-        untested = int(np.count_nonzero(times == 0))
-        if untested:
+        if untested := int(np.count_nonzero(times == 0)):
             return f"{untested:,} of {self.n_rows:,} rows are tested in no fold"
-        if times.min() == times.max():
-            return ""
-        return f"some rows are tested in {times.min()} folds, others in {times.max()}"
+        same = times.min() == times.max()
+        return "" if same else f"some rows are tested in {times.min()} folds, others in {times.max()}"
 
 
-class OwnSplits:
-    """The training and test rows of folds that are given; it has the methods of `Splits`."""
-
-    def __init__(self, strata: np.ndarray, design: Design, own: OwnFolds) -> None:
-        for fold in own.folds:
-            if not len(fold.test) or not all(map(len, fold.training)):
-                use = "train" if len(fold.test) else "test"
-                raise FilterkitError(f"{fold.name}: the class of no row to {use} on is known")
-        if len(set(own.shares)) < len(own.shares):
-            raise FilterkitError("two samples of the splits have the same number of rows to train on")
-        self._strata = strata
-        self._design = design
-        self._folds = own.folds
-        self.count = len(own.folds)
-        self.shares = own.shares
-
-    def name(self, fold: int) -> str:
-        """Implement `Splits.name`."""
-        return self._folds[fold].name
-
-    def test(self, fold: int) -> np.ndarray:
-        """Implement `Splits.test`."""
-        return self._folds[fold].test
-
-    def training(self, fold: int, share: float) -> np.ndarray:
-        """Implement `Splits.training`."""
-        return self._folds[fold].training[self.shares.index(share)]
-
-    def inner(self, fold: int, share: float, folds: int) -> Splits | None:
-        """Implement `Splits.inner`."""
-        return split_inner(self._strata, self._design, None, self.training(fold, share), fold, folds)
-
-
-def take_out_attribute(data: Batch, name: str, option: str) -> tuple[np.ndarray, list[str | None], Batch]:
+def take_out_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray, list[str | None], Batch]:
     """Take an attribute out of some rows.
 
     Returns
@@ -124,37 +120,29 @@ def take_out_attribute(data: Batch, name: str, option: str) -> tuple[np.ndarray,
 
     Raises
     ------
-    FilterkitError : there is no such attribute, or it is the class or a label; the message begins with `option`.
+    FilterkitError : there is no such attribute, or it is the class or a label; the message begins with `source`.
     """
     schema = data.schema
-    places = {a.name: i for i, a in enumerate(schema.attributes)}
-    place = places.get(name)
-    if place is None or place in schema.targets:
-        what = "it is what is to be predicted"
-        if place is None:
-            others = [each for each, i in places.items() if i not in schema.targets]
-            what = f"there is no such attribute{suggestion(name, others)}"
-        raise FilterkitError(f"{option} {quoted(name)}: {what}")
-    left = [i for i in range(len(schema.attributes)) if i != place]
-    attributes = [schema.attributes[i] for i in left]
-    without = schema.replace(attributes=attributes, **schema.targets_at({i: n for n, i in enumerate(left)}))
-    if place not in schema.feature_indices:
-        assert data.passthrough is not None
-        number = data.passthrough.column_names.index(name)
-        encoded = data.passthrough.column(number).combine_chunks().dictionary_encode(null_encoding="encode")
-        values = [None if value is None else str(value) for value in encoded.dictionary.to_pylist()]
-        rest = data.passthrough.remove_column(number)
-        passthrough = rest if without.passthrough else None
-        codes = encoded.indices.to_numpy().astype(np.int64)
-        return codes, values, data.replace(schema=without, passthrough=passthrough)
-    column = int(np.flatnonzero(np.asarray(schema.feature_indices) == place)[0])
-    other_columns = np.delete(np.arange(schema.width), column)
-    one = data.csr.only(np.array([column])).matrix().toarray()[:, 0] if data.sparse else data.X[:, column]
-    found, codes = np.unique(one, return_inverse=True)
-    labels = schema.attributes[place].values
-    texts = [None if np.isnan(value) else labels[int(value)] if labels else f"{value:.17g}" for value in found.tolist()]
-    X: Any = data.csr.only(other_columns) if data.sparse else np.ascontiguousarray(data.X[:, other_columns])
-    return codes, texts, data.replace(schema=without, X=X)
+    position = next((i for i, attribute in enumerate(schema.attributes) if attribute.name == name), None)
+    if position is None or position in schema.targets:
+        others = [attribute.name for i, attribute in enumerate(schema.attributes) if i not in schema.targets]
+        lacks = f"there is no such attribute{suggestion(name, others)}"
+        raise FilterkitError(
+            f"{source} {quoted(name)}: {lacks if position is None else 'it is what is to be predicted'}"
+        )
+    edit = Edit(schema)
+    edit.take(np.delete(np.arange(len(schema.attributes)), position))
+    rest = edit.built().transform(data)
+    found = attribute_values(data, position)
+    if not isinstance(found, np.ndarray):
+        encoded = found.dictionary_encode(null_encoding="encode")
+        texts = [None if value is None else str(value) for value in encoded.dictionary.to_pylist()]
+        return encoded.indices.to_numpy().astype(np.int64), texts, rest
+    distinct, codes = np.unique(found, return_inverse=True)
+    labels = schema.attributes[position].values
+    values = distinct.tolist()
+    texts = [None if np.isnan(value) else labels[int(value)] if labels else f"{value:.17g}" for value in values]
+    return codes, texts, rest
 
 
 def folds_of_column(data: Batch, name: str) -> tuple[OwnFolds, Batch]:
@@ -219,7 +207,11 @@ def folds_of_splits(splits: Batch, n_rows: int, path: str) -> OwnFolds:
         for s in samples:
             where = f"{path}: {name}" + (f", sample {s}" if has_samples else "")
             to_train, to_test = (rows_of.get((r, f, s, number), row[:0]) for number in (0, 1))
-            _check_rows(to_train, to_test, where)
+            if not len(to_train) or not len(to_test):
+                raise FilterkitError(f"{where}: there are no rows to {'test' if len(to_train) else 'train'} on")
+            numbers, times = np.unique(np.concatenate([to_train, to_test]), return_counts=True)
+            if times.max() > 1:
+                raise FilterkitError(f"{where}: row {numbers[times > 1][0]} is named twice")
             if test is not None and not np.array_equal(test, to_test):
                 raise FilterkitError(f"{where}: the rows to test on are not those of sample {samples[0]}")
             training.append(to_train)
@@ -229,39 +221,24 @@ def folds_of_splits(splits: Batch, n_rows: int, path: str) -> OwnFolds:
     return OwnFolds(folds, n_rows)
 
 
-def _check_rows(training: np.ndarray, test: np.ndarray, where: str) -> None:
-    """Raise a `FilterkitError` if there are no rows to train or to test on, or if one row is there twice."""
-    if not len(training) or not len(test):
-        raise FilterkitError(f"{where}: there are no rows to {'test' if len(training) else 'train'} on")
-    numbers, times = np.unique(np.concatenate([training, test]), return_counts=True)
-    if times.max() > 1:
-        raise FilterkitError(f"{where}: row {numbers[times > 1][0]} is named twice")
-
-
 def _read_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
     """Return the columns of a file of splits by lower-case name, int64 (rows,); type is 1 for TEST and 0 for TRAIN."""
     columns: dict[str, np.ndarray] = {}
     names = {a.name.lower(): a.name for a in splits.schema.attributes}
-    for wanted in (*_COLUMNS, _SAMPLE):
+    for wanted in (*_COLUMNS, *([_SAMPLE] if _SAMPLE in names else [])):
         if wanted not in names:
-            if wanted == _SAMPLE:
-                continue
             raise FilterkitError(
                 f"{path}: there is no attribute {quoted(wanted)}; a file of splits has {', '.join(_COLUMNS)}"
             )
         codes, texts, _ = take_out_attribute(splits, names[wanted], path)
-        numbers = {"TRAIN": 0, "TEST": 1} if wanted == "type" else _whole_numbers(texts)
-        known = np.array([-1 if text is None else numbers.get(text.upper(), -1) for text in texts], np.int64)[codes]
-        if (known < 0).any():
-            at = int(np.argmax(known < 0))
-            expected = "TRAIN or TEST" if wanted == "type" else "a whole number from 0"
-            raise FilterkitError(
-                f"{path}: row {at + 1:,}: {wanted} must be {expected}, not {quoted(texts[codes[at]] or '?')}"
-            )
-        columns[wanted] = known
+        if wanted == "type":
+            expected, numbers = "TRAIN or TEST", {"TRAIN": 0, "TEST": 1}
+        else:
+            expected = "a whole number from 0"
+            numbers = {text: int(text) for text in texts if text is not None and text.isdecimal() and len(text) < 16}
+        column = np.array([numbers.get((text or "?").upper(), -1) for text in texts], np.int64)[codes]
+        for at in np.flatnonzero(column < 0)[:1].tolist():
+            found = quoted(texts[codes[at]] or "?")
+            raise FilterkitError(f"{path}: row {at + 1:,}: {wanted} must be {expected}, not {found}")
+        columns[wanted] = column
     return columns
-
-
-def _whole_numbers(texts: list[str | None]) -> dict[str, int]:
-    """Return the numbers from 0 that are whole, by text."""
-    return {text: int(text) for text in texts if text is not None and text.isdecimal() and len(text) < 16}

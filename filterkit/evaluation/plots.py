@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import compress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from filterkit.errors import UsageError, visible
 from filterkit.evaluation.comparison import (
-    alike,
     best_pair,
-    critical_difference,
-    friedman,
-    ranks,
-    share_near_best,
+    near_best,
+    rank_methods,
 )
 from filterkit.evaluation.figures import (
     COLOURS,
     LETTERS,
     Line,
-    Sheet,
     draw_lines,
     grid,
     height_of_lines,
@@ -37,9 +34,8 @@ from filterkit.evaluation.figures import (
 from filterkit.evaluation.measures import LOSSES, NOT_FROM_0_TO_1, TITLES
 
 if TYPE_CHECKING:
-    from filterkit.evaluation.results import Confusion, Points, Results
-
-P = TypeVar("P", "Confusion", "Points")
+    from filterkit.evaluation.comparison import MethodRanks
+    from filterkit.evaluation.results import Pooled, Results
 
 _ENDINGS = (".png", ".svg", ".pdf")
 _TOLERANCES = np.arange(21) / 200  # to 10 %, as in Forman 2003, Figure 9
@@ -101,36 +97,36 @@ def draw(figure: str, results: Results, measures: list[str]) -> Any:
     UsageError : the results have not what the figure shows.
     """
     with paper():
-        return _FIGURES[figure](results, measures).figure
+        return _FIGURES[figure](results, measures)
 
 
-def _curves(results: Results, measures: list[str]) -> Sheet:
+def _curves(results: Results, measures: list[str]) -> Any:
     """A panel for each measure: the mean over the units and its standard error, against the share of rows.
 
     With a single share, a row of a panel is a chain.
     """
     if len(results.shares) == 1:
         return _points(results, measures)
-    sheet = grid(len(measures), height_of_lines(len(results.chains)))
+    figure, panels = grid(len(measures), height_of_lines(len(results.chains)))
     x, lines = np.array(results.shares) * 100, []
     has_bars = len(results.chains) <= len(COLOURS)  # those of more lines would hide each other
-    for panel, measure in zip(sheet.panels, measures):
+    for panel, measure in zip(panels, measures):
         own = zip(results.chains, *np.moveaxis(results.summary(measure), 2, 0))
         lines.append([Line(name, x, mean, error if has_bars else None) for name, mean, error in own])
         title(panel, _title(measure))
         panel.set_xlabel("share of all rows trained on")
         _share_axis(panel, x)
-    draw_lines(sheet, lines, _about_means(results, has_bars))
-    return sheet
+    draw_lines(figure, panels, lines, _about_means(results, has_bars))
+    return figure
 
 
-def _points(results: Results, measures: list[str]) -> Sheet:
+def _points(results: Results, measures: list[str]) -> Any:
     """A panel for each measure: the mean over the units and its standard error, a row for each chain."""
     names = [shown_name(name, 26) for name in results.chains]
     heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
     places = heights.cumsum() - heights / 2
-    sheet = grid(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
-    for panel, measure in zip(sheet.panels, measures):
+    figure, panels = grid(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
+    for panel, measure in zip(panels, measures):
         mean, error = results.summary(measure)[:, 0].T
         for place in places:
             panel.axhline(place, color="0.85", lw=0.4, zorder=0)
@@ -146,8 +142,8 @@ def _points(results: Results, measures: list[str]) -> Sheet:
             panel.text(0.02, place, "no value", transform=left, va="center", backgroundcolor="white")
         if np.isnan(mean).all():
             panel.set_xticks([])
-    note(sheet, _about_means(results, True))
-    return sheet
+    note(figure, _about_means(results, True))
+    return figure
 
 
 def _title(measure: str) -> str:
@@ -188,7 +184,7 @@ def _unevenness(places: np.ndarray) -> float:
     return float(apart.std() / apart.mean())
 
 
-def _plot_near_best(results: Results, measures: list[str]) -> Sheet:
+def _plot_near_best(results: Results, measures: list[str]) -> Any:
     """Plot for each measure how often methods are near the best (Forman 2003, Figures 9 and 10).
 
     It shows the share of tasks on which each method, and the best pair of methods, is within a tolerance of the best.
@@ -198,11 +194,11 @@ def _plot_near_best(results: Results, measures: list[str]) -> Sheet:
         raise UsageError("--figure near-best: there must be at least two methods to compare")
     if unfit := NOT_FROM_0_TO_1.intersection(measures):
         raise UsageError(f"--figure near-best: {min(unfit)} has no share of its best value; choose another --measure")
-    sheet = grid(len(measures), height_of_lines(len(methods) + 1))
+    figure, panels = grid(len(measures), height_of_lines(len(methods) + 1))
     x, lines = _TOLERANCES * 100, []
-    for panel, measure in zip(sheet.panels, measures):
+    for panel, measure in zip(panels, measures):
         best = results.best_of_methods(measure)
-        shares = np.array([share_near_best(best, tolerance) for tolerance in _TOLERANCES]) * 100
+        shares = np.array([near_best(best, tolerance).mean(axis=0) for tolerance in _TOLERANCES]) * 100
         pair = np.array([best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
         lines.append([*(Line(name, x, y) for name, y in zip(methods, shares.T)), both])
@@ -212,69 +208,56 @@ def _plot_near_best(results: Results, measures: list[str]) -> Sheet:
         panel.xaxis.set_major_formatter("{x:g}%")
         panel.yaxis.set_major_formatter("{x:g}%")
     about = f"Of {len(results.tasks)} tasks, the share on which each method is within a distance of the best one"
-    draw_lines(sheet, lines, f"{about}; of the best pair, one of the two.", every=5)
-    return sheet
+    draw_lines(figure, panels, lines, f"{about}; of the best pair, one of the two.", every=5)
+    return figure
 
 
-def _ranks(results: Results, measures: list[str]) -> Sheet:
-    """A critical-difference diagram for each measure, at the largest share (Demšar 2006, Figure 1)."""
-    names, values = results.chains, [results.ranked(measure, len(results.shares) - 1) for measure in measures]
-    if len(names) < 3 or not results.over_tasks:
+def _ranks(results: Results, measures: list[str]) -> Any:
+    """Draw a critical-difference diagram for each measure, at the largest share (Demšar 2006, Figure 1)."""
+    if len(results.chains) < 3 or not results.over_tasks:
         raise UsageError("--figure ranks: ranks need at least three chains and two tasks")
-    depth = _row_depth(names) * ((len(names) + 1) // 2)
-    is_long = max(len(line) for name in names for line in _name_in_ranks(name, 0).split("\n")) > _LONGEST_BESIDE_RANKS
-    sheet = grid(len(measures), 1.0 + depth * 0.3, most=1 if is_long else 2, is_wide=is_long)
-    for panel, measure, each in zip(sheet.panels, measures, values):
+    names = [shown_name(name, 24).split("\n") for name in results.chains]
+    step = 0.5 * max(map(len, names))  # the height of a name, in units of the vertical axis
+    is_long = max(len(line) for *above, last in names for line in (*above, f"{last} 1.00")) > _LONGEST_BESIDE_RANKS
+    height = 1.0 + step * ((len(names) + 1) // 2) * 0.3
+    figure, panels = grid(len(measures), height, most=1 if is_long else 2, is_wide=is_long)
+    for panel, measure in zip(panels, measures):
         title(panel, TITLES[measure])
-        if len(each) > 1:
-            _draw_ranks(panel, names, each)
+        values = results.ranked(measure, len(results.shares) - 1)
+        if len(values) > 1:
+            _draw_ranks(panel, ["\n".join(lines) for lines in names], step, rank_methods(values))
         else:
             nothing(panel)
     of = f"trained on {results.shares[-1] * 100:.3g}% of all rows; " if len(results.shares) > 1 else ""
     note(
-        sheet,
+        figure,
         f"Mean ranks over {len(results.tasks)} tasks, {of}1 is the best. A bar joins chains that Nemenyi's test does "
         "not tell apart at the level 0.05; p is that of Friedman's test.",
     )
-    return sheet
+    return figure
 
 
-def _row_depth(names: list[str]) -> float:
-    """The height of a name of a diagram of ranks, in units of its vertical axis."""
-    return 0.5 * max(_name_in_ranks(name, 0).count("\n") + 1 for name in names)
-
-
-def _name_in_ranks(name: str, rank: float) -> str:
-    return f"{shown_name(name, 24)} {rank:.2f}"
-
-
-def _draw_ranks(panel: Any, names: list[str], values: np.ndarray) -> None:
+def _draw_ranks(panel: Any, names: list[str], step: float, found: MethodRanks) -> None:
     """Draw a critical-difference diagram: mean ranks, and bars over chains that Nemenyi's test does not tell apart.
 
-    `values` is float64 (tasks, chains), see `ranks`.
+    `step` is the distance of two names.
     """
-    mean_ranks = ranks(values).mean(axis=0)
-    order = np.argsort(mean_ranks, kind="stable")
-    limit = critical_difference(values.shape[1], len(values))
-    groups = alike(mean_ranks[order], limit)
-    first, last, top = 1.0, float(len(names)), 0.25 * (len(groups) + 1)
+    first, last, top = 1.0, float(len(names)), 0.25 * (len(found.groups) + 1)
+    margin, rows = 0.02 * (last - first), (len(names) + 1) // 2
     style = {"color": "black", "solid_capstyle": "butt"}
-    panel.plot([first, min(first + limit, last)], [-1.3, -1.3], lw=0.8, marker="|", ms=4, **style)
-    about = f"critical difference {limit:.2f}, p = {friedman(values):.2g}"
+    panel.plot([first, min(first + found.limit, last)], [-1.3, -1.3], lw=0.8, marker="|", ms=4, **style)
+    about = f"critical difference {found.limit:.2f}, p = {found.p:.2g}"
     panel.text(first, -1.45, about, ha="left", va="bottom")
-    for height, (one, other) in enumerate(groups, 1):
-        ends = mean_ranks[order[[one, other]]] + np.array([-0.01, 0.01]) * (last - first)
+    for height, group in enumerate(found.groups, 1):
+        ends = found.mean[[group[0], group[-1]]] + np.array([-0.01, 0.01]) * (last - first)
         panel.plot(ends, [0.25 * height] * 2, lw=2.2, color=COLOURS[1], solid_capstyle="butt")
-    rows, step = (len(order) + 1) // 2, _row_depth(names)
-    margin = 0.02 * (last - first)
-    for place, chain in enumerate(order.tolist()):
-        is_left = place < rows
-        depth = top + step * (0.5 + (place if is_left else len(order) - 1 - place))
+    for position, chain in enumerate(found.order):
+        is_left = position < rows
+        depth = top + step * (0.5 + (position if is_left else len(names) - 1 - position))
         edge, side, move = (first, "right", -margin) if is_left else (last, "left", margin)
-        rank = mean_ranks[chain]
+        rank = found.mean[chain]
         panel.plot([rank, rank, edge], [0, depth, depth], lw=0.6, **style)
-        text = _name_in_ranks(names[chain], rank)
-        panel.text(edge + move, depth, text, ha=side, va="center", parse_math=False)
+        panel.text(edge + move, depth, f"{names[chain]} {rank:.2f}", ha=side, va="center", parse_math=False)
     panel.set_ylim(top + step * (rows + 0.2), -2.2)
     panel.set_xlim(first, last)
     panel.set_xticks(range(1, len(names) + 1, max(round(len(names) / 6), 1)))
@@ -285,49 +268,59 @@ def _draw_ranks(panel: Any, names: list[str], values: np.ndarray) -> None:
     panel.yaxis.set_visible(False)
 
 
-def _confusion(results: Results, _: list[str]) -> Sheet:
-    """A matrix for each task and chain, at the largest share: how the rows of each class were predicted."""
+def _confusion(results: Results, _: list[str]) -> Any:
+    """Draw a matrix for each task and chain, at the largest share: how the rows of each class were predicted."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    from filterkit.evaluation.results import summed_confusions
+    from filterkit.evaluation.confusion import PredictionCounts
+    from filterkit.evaluation.results import pool_folds
 
     lack = "the results do not have the classes; evaluate with --by-class"
     if results.rows[0].is_numeric:
         lack = "confusion is a figure of classes; of numbers choose predicted or residuals"
-    found = summed_confusions(results)
-    classes = max((len(each.counts.names) for each in found), default=0)
-    found, sheet = _panels(results, found, "confusion", lack, classes)
+    pooled = pool_folds(results, "confusion", PredictionCounts)
+    classes = max((len(each.found.names) for each in pooled), default=0)
+    figure, panels = _grid_of_folds(results, pooled, "confusion", lack, classes)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
-    for panel, each, text in zip(sheet.panels, found, _names_of(found)):
-        _draw_matrix(panel, each.counts.names, each.counts.matrix, shades)
-        title(panel, text)
-    note(sheet, "How the rows of each class were predicted, in percent of the class; sums over folds.")
-    return sheet
+    for panel, counts in panels:
+        _draw_matrix(panel, counts.names, counts.matrix, shades)
+    note(figure, "How the rows of each class were predicted, in percent of the class; sums over folds.")
+    return figure
 
 
-def _panels(results: Results, found: list[P], figure: str, lack: str, classes: int = 0) -> tuple[list[P], Sheet]:
-    """What is of the largest share, and a grid with a panel for each, with room for so many classes.
+def _grid_of_folds(
+    results: Results, pooled: list[Pooled], name: str, lack: str, classes: int = 0
+) -> tuple[Any, Iterator[tuple[Any, Any]]]:
+    """Make a figure with a panel for each of the pooled folds of the largest share.
 
-    `lack` says what it means that there is none.
+    A title names data, task, label and chain, as far as they are not the same for all.
+
+    Parameters
+    ----------
+    results, pooled : what to draw.
+    name, lack : the name of the figure and, for the error, why nothing is pooled.
+    classes : how many classes a panel must have room for.
+
+    Returns
+    -------
+    The figure; and each panel, with what is found for it.
     """
-    found = [each for each in found if each.share == results.shares[-1]]
-    if not found:
-        raise UsageError(f"--figure {figure}: {lack}")
-    most, columns, height = next(place[1:] for place in _MATRICES if classes <= place[0])
-    if len(found) > most:
+    pooled = [each for each in pooled if each.share == results.shares[-1]]
+    if not pooled:
+        raise UsageError(f"--figure {name}: {lack}")
+    most, columns, height = next(limits[1:] for limits in _MATRICES if classes <= limits[0])
+    if len(pooled) > most:
         raise UsageError(
-            f"--figure {figure}: {len(found)} panels do not fit on one page (at most {most}); "
+            f"--figure {name}: {len(pooled)} panels do not fit on one page (at most {most}); "
             "use results of fewer tasks or chains"
         )
-    return found, grid(len(found), height, columns)
-
-
-def _names_of(found: Sequence[Confusion | Points]) -> list[str]:
-    """A title for each panel: data, task, label and chain, as far as they are not the same for all."""
-    parts = [(each.data, each.task, each.group, each.chain) for each in found]
-    datas, tasks = {each.data for each in found}, {(each.data, each.task) for each in found}
-    shown = (len(datas) > 1, len(tasks) > len(datas), True, len({each.chain for each in found}) > 1)
-    return [", ".join(visible(text) for text, is_shown in zip(part, shown) if text and is_shown) for part in parts]
+    figure, panels = grid(len(pooled), height, columns)
+    datas, tasks = {each.data for each in pooled}, {(each.data, each.task) for each in pooled}
+    is_shown = (len(datas) > 1, len(tasks) > len(datas), True, len({each.chain for each in pooled}) > 1)
+    for panel, each in zip(panels, pooled):
+        parts = compress((each.data, each.task, each.group, each.chain), is_shown)
+        title(panel, ", ".join(visible(text) for text in parts if text))
+    return figure, zip(panels, (each.found for each in pooled))
 
 
 def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any) -> None:
@@ -349,25 +342,25 @@ def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any)
             panel.text(column, row, text, ha="center", va="center", color="white" if share > 0.6 else "black")
 
 
-def _clouds(results: Results, _: list[str], of_residuals: bool) -> Sheet:
-    """A panel for each task and chain, at the largest share: predicted against true numbers, or residuals."""
-    from filterkit.evaluation.results import joined_points
+def _clouds(results: Results, _: list[str], of_residuals: bool) -> Any:
+    """Draw a panel for each task and chain, at the largest share: predicted against true numbers, or residuals."""
+    from filterkit.evaluation.results import Points, pool_folds
 
     lack = "the results have no predicted numbers; evaluate a numeric class with --by-class"
-    found, sheet = _panels(results, joined_points(results), "residuals" if of_residuals else "predicted", lack)
-    for panel, each, text in zip(sheet.panels, found, _names_of(found)):
-        true, predicted = np.array(each.true), np.array(each.predicted)
+    name = "residuals" if of_residuals else "predicted"
+    figure, panels = _grid_of_folds(results, pool_folds(results, "points", Points), name, lack)
+    for panel, points in panels:
+        true, predicted = np.array(points.true), np.array(points.predicted)
         x, y = (predicted, true - predicted) if of_residuals else (true, predicted)
         panel.plot(x, y, ".", color=COLOURS[0], ms=2, alpha=0.6, markeredgewidth=0, rasterized=True)
         panel.axline((x[0], 0 if of_residuals else x[0]), slope=int(not of_residuals), color="0.5", lw=0.5)
         panel.set_xlabel("predicted" if of_residuals else "true")
         panel.set_ylabel("true − predicted" if of_residuals else "predicted")
-        title(panel, text)
-    note(sheet, "Rows of all folds; on the line, predictions are right.")
-    return sheet
+    note(figure, "Rows of all folds; on the line, predictions are right.")
+    return figure
 
 
-_FIGURES: dict[str, Callable[[Results, list[str]], Sheet]] = {
+_FIGURES: dict[str, Callable[[Results, list[str]], Any]] = {
     **{"curves": _curves, "ranks": _ranks, "near-best": _plot_near_best, "confusion": _confusion},
     **{"predicted": partial(_clouds, of_residuals=False), "residuals": partial(_clouds, of_residuals=True)},
 }

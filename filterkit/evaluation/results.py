@@ -14,22 +14,61 @@ import numpy as np
 
 from filterkit.errors import FilterkitError, quoted
 from filterkit.evaluation.comparison import DIGITS, paired, signed_rank, spread
-from filterkit.evaluation.confusion import PredictionCounts, add_confusion
-from filterkit.evaluation.measures import EARLY_MEASURES, LOSSES, OF_CLASSES
+from filterkit.evaluation.measures import LOSSES, OF_CLASSES
 from filterkit.evaluation.regression import OF_NUMBERS
 from filterkit.evaluation.runner import Result
 from filterkit.files.source import Source
 
-_LATER = ("split", "positive")  # after the measures, because earlier versions did not write them
-_PROPERTIES = ("train_positives", "columns", "nonzeros")  # after these, because 0.1.0 did not write them
-_CONFUSION = "confusion"  # the last column, in files that have it
-_CHOICE = "choice"  # before it, in files of evaluations that choose a chain
-_POINTS = "points"  # instead of it, if numbers are predicted
-_FOLD_NAME = "fold_name"  # before it, in files of evaluations whose folds were given
 _LONGEST = 1 << 28  # characters of a cell, which may hold the confusion of thousands of classes
 _MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by fold
-_KEYS = ("data", "task", "fold", "share", "chain", "train_rows", "test_rows", "seconds")
+_LACKING = "no cell"  # stands for the cells that a short line lacks
 _ENDING = "/"  # in the name of a chain, separates the method from its variant
+
+
+def _parse_fold(text: str) -> int:
+    if abs(fold := int(text) - 1) >= _MOST_FOLDS:
+        raise ValueError
+    return fold
+
+
+def _parse_amount(text: str) -> float:
+    if not 0 <= (amount := json.loads(text)) < math.inf:
+        raise ValueError
+    return float(amount) if isinstance(amount, float) else int(amount)
+
+
+def _parse_confusion(text: str) -> list[Any]:
+    found = json.loads(text)
+    for name, values, cells in found:
+        if not all(isinstance(text, str) for text in (name, *values)):
+            raise ValueError
+        for true, said, weight in cells:
+            codes = range(len(values))
+            if true not in codes or said not in codes or not 0 < weight < math.inf:
+                raise ValueError
+    return list(found)
+
+
+def _parse_points(text: str) -> list[Any]:
+    found = json.loads(text)
+    for name, *numbers in found:
+        if not isinstance(name, str) or len(numbers) != 2 or not np.isfinite(np.array(numbers, float)).all():
+            raise ValueError
+    return list(found)
+
+
+# The columns of a results file, which are fields of `Result`, and how each is parsed, with a ValueError or TypeError
+# for what it cannot be: those before the measures, and those after, which may be missing or empty.
+_KEYS: dict[str, Callable[[str], Any]] = {
+    **{"data": str, "task": str, "fold": _parse_fold, "share": float, "chain": str},
+    **{"train_rows": int, "test_rows": int, "seconds": float},
+}
+_LATER: dict[str, Callable[[str], Any]] = {
+    **{"split": str, "positive": str},
+    **dict.fromkeys(("train_positives", "columns", "nonzeros"), _parse_amount),
+    **{"fold_name": str, "choice": str, "points": _parse_points, "confusion": _parse_confusion},
+}
+_OPTIONAL = ("fold_name", "choice", "points", "confusion")  # columns that only some files have
 
 
 class Results:
@@ -214,51 +253,44 @@ class Results:
         return found
 
     def text(self, by_class: bool = False) -> str:
-        """All results as CSV; `by_class` adds a column with `Result.confusion`, or `Result.points`, as JSON."""
+        """Return all results as CSV.
+
+        `by_class` adds a column with `Result.confusion` or, if all results are of numbers, `Result.points`, as JSON.
+        """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        has_choices = any(row.choice for row in self.rows)
-        has_names = any(row.fold_name for row in self.rows)
-        kept = _POINTS if all(row.is_numeric for row in self.rows) else _CONFUSION
-        optional = {_FOLD_NAME: has_names, _CHOICE: has_choices, kept: by_class}
-        last = [name for name, is_written in optional.items() if is_written]
-        writer.writerow([*_KEYS, *self.measures, *_LATER, *_PROPERTIES, *last])
+        is_written = {name: any(getattr(row, name) for row in self.rows) for name in ("fold_name", "choice")}
+        if by_class:
+            is_written["points" if all(row.is_numeric for row in self.rows) else "confusion"] = True
+        later = [name for name in _LATER if name not in _OPTIONAL or is_written.get(name)]
+        head = [*_KEYS, *self.measures, *later]
+        writer.writerow(head)
         for row in self.rows:
-            row = row._replace(fold=row.fold + 1)
-            values = (row.values.get(name, np.nan) for name in self.measures)
-            measured = ("" if np.isnan(value) else repr(value) for value in values)
-            properties = ["" if each is None else each for each in (row.positives, row.columns, row.nonzeros)]
-            choice = [*([row.fold_name] if has_names else []), *([row.choice] if has_choices else [])]
-            counts = [json.dumps(getattr(row, kept), ensure_ascii=False)] if by_class else []
-            writer.writerow([*row[: len(_KEYS)], *measured, row.split, row.positive, *properties, *choice, *counts])
+            cells = row._asdict() | row.values | {"fold": row.fold + 1}
+            writer.writerow([_format_cell(cells.get(name)) for name in head])
         return out.getvalue()
 
 
+def _format_cell(value: Any) -> Any:
+    """Return a cell of a results file: a list as JSON, None and NaN as ""; texts and other numbers stay."""
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None or value != value else value
+
+
 def _method(chain: str) -> str:
-    """The method of a chain; a chain whose name has blanks has no variants."""
+    """Return the method of a chain; a chain whose name has blanks has no variants."""
     return chain if " " in chain else chain.partition(_ENDING)[0]
 
 
-class Points(NamedTuple):
-    """The true and the predicted numbers of some rows of all folds; names are as in `Confusion`."""
-
-    data: str
-    task: str
-    share: float
-    chain: str
-    group: str
-    true: list[float]
-    predicted: list[float]
-
-
-class Confusion(NamedTuple):
-    """How the rows of each class were predicted, summed over folds.
+class Pooled(NamedTuple):
+    """What the folds of a task, a share, a chain and a group have together.
 
     Attributes
     ----------
     data, task, share, chain : as in `Result`.
     group : the name of the label or target; empty for the class.
-    counts : the sums.
+    found : `Points`, or `PredictionCounts`.
     """
 
     data: str
@@ -266,28 +298,37 @@ class Confusion(NamedTuple):
     share: float
     chain: str
     group: str
-    counts: PredictionCounts
+    found: Any
 
 
-def summed_confusions(results: Results) -> list[Confusion]:
-    """The confusion of each task, share, chain and label, in the order of the results; empty if they do not have it."""
-    sums: dict[tuple[str, str, float, str], dict[str, PredictionCounts]] = {}
+class Points:
+    """The true and the predicted numbers of some rows.
+
+    Attributes
+    ----------
+    true, predicted : the numbers.
+    """
+
+    def __init__(self) -> None:
+        self.true: list[float] = []
+        self.predicted: list[float] = []
+
+    def add(self, true: list[float], predicted: list[float]) -> None:
+        """Add the numbers of further rows."""
+        self.true += true
+        self.predicted += predicted
+
+
+def pool_folds(results: Results, field: str, kind: Callable[[], Any]) -> list[Pooled]:
+    """Pool ``confusion`` as `PredictionCounts`, or ``points`` as `Points`: one for each task, share, chain and group.
+
+    They are in the order of the results; none if the results do not have them.
+    """
+    found: dict[tuple[Any, ...], Any] = {}
     for row in results.rows:
-        if row.confusion is not None:
-            whole = sums.setdefault((row.data, row.task, row.share, row.chain), {})
-            add_confusion(whole, row.confusion)
-    return [Confusion(*key, group, counts) for key, groups in sums.items() for group, counts in groups.items()]
-
-
-def joined_points(results: Results) -> list[Points]:
-    """The points of each task, share, chain and target, in the order of the results; empty if they do not have them."""
-    found: dict[tuple[str, str, float, str, str], Points] = {}
-    for row in results.rows:
-        for group, *numbers in row.points or ():
-            key = (row.data, row.task, row.share, row.chain, group)
-            for known, more in zip(found.setdefault(key, Points(*key, [], []))[-2:], numbers):
-                known.extend(more)
-    return list(found.values())
+        for group, *own in getattr(row, field) or ():
+            found.setdefault((row.data, row.task, row.share, row.chain, group), kind()).add(*own)
+    return [Pooled._make([*key, each]) for key, each in found.items()]
 
 
 def mean(values: np.ndarray, axis: int) -> np.ndarray:
@@ -296,59 +337,6 @@ def mean(values: np.ndarray, axis: int) -> np.ndarray:
     count = there.sum(axis=axis)
     total = np.where(there, values, 0.0).sum(axis=axis)
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
-
-
-def _cell(line: dict[str, str], name: str) -> str:
-    """A cell of a results file; one of a measure that earlier versions did not have is empty."""
-    return line[name] if name in EARLY_MEASURES else line.get(name, "")
-
-
-def _known(line: dict[str, str], name: str, kind: Callable[[str], Any]) -> Any:
-    """A property in a line of a results file, None if it has none.
-
-    Raises
-    ------
-    ValueError : it is negative, infinite or no number.
-    """
-    text = line.get(name) or ""
-    found = kind(text) if text else None
-    if found is not None and not 0 <= found < math.inf:
-        raise ValueError
-    return found
-
-
-def _confusion_in(line: dict[str, str]) -> list[Any] | None:
-    """The confusion in a line of a results file, None if it has none.
-
-    Raises
-    ------
-    ValueError, TypeError : what is there is no confusion.
-    """
-    found = json.loads(line.get(_CONFUSION) or "null")
-    if found is None:
-        return None
-    for name, values, cells in found:
-        if not all(isinstance(text, str) for text in (name, *values)):
-            raise ValueError
-        for true, said, weight in cells:
-            places = range(len(values))
-            if true not in places or said not in places or not 0 < weight < math.inf:
-                raise ValueError
-    return list(found)
-
-
-def _points_in(line: dict[str, str]) -> list[Any] | None:
-    """The points in a line of a results file, None if it has none.
-
-    Raises
-    ------
-    ValueError, TypeError : what is there are no points.
-    """
-    found = json.loads(line.get(_POINTS) or "null")
-    for name, *numbers in found or ():
-        if not isinstance(name, str) or len(numbers) != 2 or not np.isfinite(np.array(numbers, float)).all():
-            raise ValueError
-    return found  # type: ignore[no-any-return]
 
 
 def read_several(paths: Iterable[str]) -> Results:
@@ -412,7 +400,7 @@ def read_results(path: str) -> list[Result]:
         source.close()
     try:
         csv.field_size_limit(_LONGEST)
-        reader = csv.DictReader(io.StringIO(text.decode(), newline=""), strict=True)
+        reader = csv.DictReader(io.StringIO(text.decode(), newline=""), restval=_LACKING, strict=True)
         lines = [(reader.line_num, line) for line in reader]
     except (UnicodeDecodeError, csv.Error) as error:
         raise FilterkitError(f"{source.name}: {error}") from None
@@ -420,18 +408,11 @@ def read_results(path: str) -> list[Result]:
     for number, line in lines:
         try:
             names = OF_NUMBERS if line.get(OF_NUMBERS[0]) else OF_CLASSES
-            values = {name: float("nan" if _cell(line, name) == "" else line[name]) for name in names}
-            counts = (int(line["train_rows"]), int(line["test_rows"]), float(line["seconds"]))
-            place = (line["data"], line["task"], int(line["fold"]) - 1, float(line["share"]), line["chain"])
-            if abs(place[2]) >= _MOST_FOLDS:
-                raise ValueError
-            found, points = _confusion_in(line), _points_in(line)
-            properties = [_known(line, name, kind) for name, kind in zip(_PROPERTIES, (int, int, float))]
+            cells = {name: parse(line[name]) for name, parse in _KEYS.items()}
+            cells |= {name: parse(line[name]) for name, parse in _LATER.items() if line.get(name)}
+            rows.append(Result(**cells, values={name: float(line.get(name) or "nan") for name in names}))
         except (KeyError, ValueError, TypeError, RecursionError):
             raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
-        split, positive, choice, fold_name = (line.get(name) or "" for name in (*_LATER, _CHOICE, _FOLD_NAME))
-        row = Result(*place, *counts, values, split, positive, found, choice, *properties)
-        rows.append(row._replace(fold_name=fold_name, points=points))
     if not rows:
         raise FilterkitError(f"{path}: there are no results in it")
     return rows

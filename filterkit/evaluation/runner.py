@@ -24,17 +24,17 @@ from filterkit.engines.engine import Engine
 from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, quoted
 from filterkit.evaluation.choice import FOLDS, choose
 from filterkit.evaluation.confusion import list_confusion
-from filterkit.evaluation.folds import CHOSEN, Design, Splits
-from filterkit.evaluation.measures import check_measure, measures
-from filterkit.evaluation.own_folds import OwnFolds, OwnSplits, folds_of_column, take_out_attribute
+from filterkit.evaluation.folds import CHOSEN, Design, Splits, split_inner
+from filterkit.evaluation.measures import measures
+from filterkit.evaluation.own_folds import OwnFolds, folds_of_column, take_out_attribute
 from filterkit.evaluation.properties import properties_of
 from filterkit.evaluation.regression import OF_NUMBERS, list_points
-from filterkit.evaluation.trial import Trial, try_chains
+from filterkit.evaluation.trial import try_chains
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import TrainingStage
 from filterkit.stages.learner import REST, Learner
-from filterkit.stages.models import Outcome, choose_label_tasks
+from filterkit.stages.models import choose_label_tasks
 
 Part = tuple[str, str, int]  # data, task and fold
 _BYTES_OF_ANY_PART = 1 << 17  # a part of few rows takes as long as so many bytes of rows
@@ -54,13 +54,13 @@ class Result(NamedTuple):
     seconds : the time that fitting and predicting took.
     values : by name, from `filterkit.evaluation.measures.measures`.
     split : a hash of the numbers of the test rows, so that results of other folds are not taken for those of the same;
-        empty if it is unknown, as in files of earlier versions.
+        empty if it is unknown.
     positive : the class that is positive; empty if each of several is in turn, or if it is unknown.
     confusion : for the class (named "") or each label or target its name, its values, and for each pair that occurs the
         numbers of the true and of the predicted value, from 0, and the weight of the rows. None if it is unknown.
     choice : the name of the chain that was chosen, if `chain` is `CHOSEN`; else empty.
-    positives, columns, nonzeros : `Properties` of the training rows; None if unknown, as in files of earlier versions,
-        or without positive rows because a number is predicted.
+    train_positives, columns, nonzeros : `Properties` of the training rows; None if unknown, or without positive rows
+        because a number is predicted.
     predictions : a hash of what is predicted of the test rows; empty if it is unknown, as in files.
     warnings : the messages of stages that have learned nothing; none in files.
     fold_name : of a fold that the user has given, such as ``repeat 0, fold 3``; empty if it was drawn.
@@ -81,7 +81,7 @@ class Result(NamedTuple):
     positive: str = ""
     confusion: list[Any] | None = None
     choice: str = ""
-    positives: int | None = None
+    train_positives: int | None = None
     columns: int | None = None
     nonzeros: float | None = None
     predictions: str = ""
@@ -158,8 +158,8 @@ def _strata(data: Batch, task: Batch) -> np.ndarray:
     return y if y.ndim == 1 else choose_label_tasks(task).truth(task)
 
 
-def _tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, Batch]]:
-    """The name and the rows of each task of some data, of which the last `tested` rows are for tests alone."""
+def _split_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, Batch]]:
+    """Yield the name and the rows of each task of some data, of which the last `tested` rows are for tests alone."""
     schema, target = data.schema, data.schema.class_attribute
     seen = data.take(np.arange(len(data) - tested)) if tested else data
     y = seen.y
@@ -206,6 +206,26 @@ def _against_rest(data: Batch, number: int, name: str) -> Batch:
     return data.replace(schema=schema, y=y.astype(np.int32))
 
 
+class _Task(NamedTuple):
+    """What is to be learned from a data set.
+
+    Attributes
+    ----------
+    name : of the task.
+    rows : with a known class.
+    splits : their folds.
+    strata, groups : as for `Splits`.
+    size : about how many bytes the rows take, and a constant that stands for the overhead of a part.
+    """
+
+    name: str
+    rows: Batch
+    splits: Splits | OwnFolds
+    strata: np.ndarray
+    groups: np.ndarray | None
+    size: int
+
+
 class Evaluator:
     """Data sets and chains, ready to be evaluated part by part. A part is one fold of one task.
 
@@ -235,14 +255,11 @@ class Evaluator:
         self.design = design
         self.test = test
         self._chains = [(name, Chain.parse(text)) for name, text in design.chains]
-        self._tasks: dict[tuple[str, str], tuple[Batch, Splits | OwnSplits]] = {}
-        self._sizes: dict[tuple[str, str], int] = {}
+        self._tasks: dict[tuple[str, str], _Task] = {}
         for name, rows in self.data:
             try:
-                known = take_labelled_rows(rows)
-                if design.choose is not None:
-                    check_measure("--choose", design.choose, known.schema.has_numeric_target)
-                self._add(name, known, None if own is None else own.only(rows.class_known))
+                for task in self._make_tasks(rows):
+                    self._tasks[name, task.name] = task
             except FilterkitError as error:
                 raise FilterkitError(f"{name}: {error}") from None
         kinds = {rows.schema.has_numeric_target: name for name, rows in self.data}
@@ -250,113 +267,101 @@ class Evaluator:
             raise FilterkitError(
                 f"a number is to be predicted in {kinds[True]}, and not in {kinds[False]}; evaluate them apart"
             )
-        self.parts = [(*key, fold) for key, (_, splits) in self._tasks.items() for fold in range(splits.count)]
+        self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.splits.count)]
 
-    def _add(self, name: str, rows: Batch, own: OwnFolds | None) -> None:
-        """Add the tasks of a data set, whose folds may be its own."""
-        design, groups, tested = self.design, None, 0
-        if self.test is not None:
+    def _make_tasks(self, data: Batch) -> Iterator[_Task]:
+        """Yield the tasks of a data set."""
+        design, own, groups, tested = self.design, self.own, None, 0
+        rows = take_labelled_rows(data)
+        if own is not None:
+            own = own.keep_rows(data.class_known)
+        elif self.test is not None:
             test = take_labelled_rows(self.test)
             tested = len(test)
             if not tested:
                 raise FilterkitError("the class of no row to test on is known")
             rows = concatenate([rows, test], rows.schema)
         elif design.group is not None:
-            groups, _, rows = take_out_attribute(rows, design.group, "--group")
-            if (count := len(np.unique(groups))) < design.folds:
+            groups, values, rows = take_out_attribute(rows, design.group, "group")
+            if len(values) < design.folds:
                 raise FilterkitError(
-                    f"--group {quoted(design.group)}: {count} values are too few for {design.folds} folds"
+                    f"group {quoted(design.group)}: {len(values)} values are too few for {design.folds} folds"
                 )
         elif design.fold_column is not None:
             own, rows = folds_of_column(rows, design.fold_column)
-        for task, batch in _tasks(rows, design, tested):
+        for name, batch in _split_tasks(rows, design, tested):
             strata = _strata(rows, batch)
-            splits = self._split(batch, strata, groups, tested) if own is None else OwnSplits(strata, design, own)
-            self._tasks[name, task] = batch, splits
-            self._sizes[name, task] = _BYTES_OF_ANY_PART + int(estimate_row_bytes(batch).sum())
-
-    def _split(self, batch: Batch, strata: np.ndarray, groups: np.ndarray | None, tested: int) -> Splits:
-        """Draw folds, each of which must have rows; parameters are as for `Splits`."""
-        n_folds = self.design.folds
-        if tested or n_folds <= len(batch):
-            splits = Splits(strata, self.design, groups, tested)
-            if all(len(splits.test(fold)) for fold in range(splits.count)):
-                return splits
-        rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
-        raise FilterkitError(f"{rows_are} too few for {n_folds} folds")
+            if own is None and not tested and design.folds > len(batch):
+                splits = None
+            else:
+                splits = own or Splits(strata, design, groups, tested)
+            if splits is None or not all(len(splits.test(fold)) for fold in range(splits.count)):
+                rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
+                raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
+            size = _BYTES_OF_ANY_PART + int(estimate_row_bytes(batch).sum())
+            yield _Task(name, batch, splits, strata, groups, size)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Evaluator, (
-            self.data,
-            self.design,
-            self.test,
-            self.own,
-        )  # the tasks, which hold the rows again, are made anew
+        # The tasks, which hold the rows again, are made anew.
+        return Evaluator, (self.data, self.design, self.test, self.own)
 
     def size(self, part: Part) -> int:
         """Return about how many bytes of rows a part is evaluated on, and a constant that stands for its overhead."""
-        return self._sizes[part[:2]]
+        return self._tasks[part[:2]].size
 
-    def evaluate_part(self, part: Part) -> list[Result]:
-        """As `evaluate`, for one of the `parts`."""
-        return self.evaluate(*part)
-
-    def _check_kind(self, batch: Batch, trials: Sequence[Trial], place: str) -> None:
-        """Raise a `FilterkitError` if a chain has changed the class, so that it predicts classes instead of numbers."""
-        is_numeric = batch.schema.has_numeric_target
-        for (name, _), trial in zip(self._chains, trials):
-            if trial.outcome.is_numeric != is_numeric:
-                kind, other = ("numeric", "classes") if is_numeric else ("nominal", "numbers")
-                raise FilterkitError(
-                    f"{place}, chain {quoted(name)}: it predicts {other}, and the class is {kind}; "
-                    "change the class in a run of its own"
-                )
-
-    def evaluate(self, data: str, task: str, fold: int) -> list[Result]:
-        """Evaluate all chains at all shares on one fold.
+    def evaluate(self, part: Part) -> list[Result]:
+        """Evaluate all chains at all shares on one of the `parts`.
 
         Raises
         ------
-        FilterkitError : a chain fails; the message names data, task, fold and chain.
+        FilterkitError : a chain fails, or predicts classes instead of numbers because it has changed the class; the
+            message names data, task, fold and chain.
         """
-        batch, splits = self._tasks[data, task]
+        data, task, fold = part
+        _, batch, splits, strata, groups, _ = self._tasks[data, task]
         numbers = splits.test(fold)
         test, split = batch.take(numbers), hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()[:8]
         place = f"{data}, {task}, {splits.name(fold) or f'fold {fold + 1}'}"
+        is_numeric = batch.schema.has_numeric_target
         results: list[Result] = []
         costs = None if self.design.costs is None else np.array(self.design.costs)
         for share in splits.shares:
-            training = batch.take(splits.training(fold, share)).replace(start=0)
+            chosen = splits.training(fold, share)
+            training = batch.take(chosen).replace(start=0)
             properties = properties_of([training])
             trials = try_chains(self._chains, training, test, place, costs)
-            self._check_kind(batch, trials, place)
-            of_chains = [
-                Result(
-                    *(data, task, fold, share, name, len(training), len(test), trial.seconds),
-                    *(measures(trial.outcome), split, batch.schema.positive or ""),
-                    None if trial.outcome.is_numeric else list_confusion(trial.learner, trial.outcome, batch.schema),
-                    "",
-                    *properties[1:],
-                    hashlib.sha256(_pack(trial.outcome)).hexdigest()[:16],
-                    trial.warnings,
-                    splits.name(fold),
-                    list_points(trial.learner.tasks.names, trial.outcome) if trial.outcome.is_numeric else None,
+            of_chains = []
+            for (name, _), trial in zip(self._chains, trials):
+                outcome = trial.outcome
+                if outcome.is_numeric != is_numeric:
+                    kind, other = ("numeric", "classes") if is_numeric else ("nominal", "numbers")
+                    raise FilterkitError(
+                        f"{place}, chain {quoted(name)}: it predicts {other}, and the class is {kind}; "
+                        "change the class in a run of its own"
+                    )
+                predicted = outcome.predicted if is_numeric else np.packbits(outcome.predicted)
+                of_chains.append(
+                    Result(
+                        *(data, task, fold, share, name, len(training), len(test), trial.seconds),
+                        *(measures(outcome), split, batch.schema.positive or ""),
+                        confusion=None if is_numeric else list_confusion(trial.learner, outcome, batch.schema),
+                        train_positives=properties.positives,
+                        columns=properties.columns,
+                        nonzeros=properties.nonzeros,
+                        predictions=hashlib.sha256(predicted.tobytes()).hexdigest()[:16],
+                        warnings=trial.warnings,
+                        fold_name=splits.name(fold),
+                        points=list_points(trial.learner.tasks.names, outcome) if is_numeric else None,
+                    )
                 )
-                for (name, _), trial in zip(self._chains, trials)
-            ]
             results += of_chains
             if self.design.choose is not None:
                 began = time.perf_counter()
-                inner = splits.inner(fold, share, FOLDS)
+                inner = split_inner(strata, self.design, groups, chosen, fold, FOLDS)
                 best = of_chains[choose(self._chains, self.design.choose, training, inner, place, costs)]
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))
         return results
-
-
-def _pack(outcome: Outcome) -> bytes:
-    """Return what is predicted as bytes, as few as possible."""
-    return (outcome.predicted if outcome.is_numeric else np.packbits(outcome.predicted)).tobytes()
 
 
 def run(
@@ -381,14 +386,14 @@ def run(
         left = len(parts) - number
         seconds_left = seconds / max(measured, 1) * sum(sizes[number:])
         if engine is not None and engine.jobs > 1 and seconds_left > _WORTH_AN_ENGINE:
-            with closing(engine.map_as_done(evaluator.evaluate_part, parts[number:][::-1])) as found:
+            with closing(engine.map_as_done(evaluator.evaluate, parts[number:][::-1])) as found:
                 for finished, results in enumerate(found, 1):
                     yield left - finished, results
             return
         if number == 1:  # the first part also had to import
             seconds, measured = 0.0, 0
         began = time.perf_counter()
-        results = evaluator.evaluate(*part)
+        results = evaluator.evaluate(part)
         seconds += time.perf_counter() - began
         measured += sizes[number]
         yield left - 1, results

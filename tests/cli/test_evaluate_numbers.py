@@ -64,6 +64,7 @@ def test_figures_are_drawn(tmp_path):
     ("options", "message"),
     [
         (["--measure", "f1"], "--measure f1 is a measure of classes, and a number is predicted; choose of mae, rmse"),
+        (["--choose", "f1", "--chain", "neighbors"], "--choose f1 is a measure of classes, and a number is predicted"),
         (["--positive", "1"], "--positive '1' needs a nominal class"),
         (
             ["--figure", "confusion", "--plot", "p.svg"],

@@ -11,7 +11,7 @@ import filterkit
 from filterkit import Attribute, Batch, FilterkitError, Schema, UsageError
 from filterkit.evaluation import choice
 from filterkit.evaluation.choice import best_of
-from filterkit.evaluation.folds import CHOSEN, Design, Splits
+from filterkit.evaluation.folds import CHOSEN, Design, Splits, split_inner
 from filterkit.evaluation.results import Results, read_results
 from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
 
@@ -74,7 +74,8 @@ def test_the_choice_is_that_of_a_plain_loop():
     plan = design(*CHAINS)
     results, splits = evaluated(batch, plan), Splits(batch.y, plan)
     for one in of_chain(results, CHOSEN):
-        part, inner = batch.take(splits.training(one.fold)), splits.inner(one.fold, 1.0, 5)
+        rows = splits.training(one.fold)
+        part, inner = batch.take(rows), split_inner(batch.y, plan, None, rows, one.fold, 5)
         means = [np.mean([plain(text, part, inner, n) for n in range(5)]) for _, text in plan.chains]
         assert one.choice == plan.chains[int(np.argmax(np.round(means, 12)))][0]
         (same,) = (r for r in of_chain(results, one.choice) if r.fold == one.fold)
@@ -122,15 +123,18 @@ def test_the_choice_never_sees_a_test_row(monkeypatch):
 
 def test_groups_stay_together_in_inner_folds_too():
     y, groups = np.repeat(np.arange(24) % 2, 5), np.repeat(np.arange(24), 5)
-    splits = Splits(y, design("svm", "neighbors"), groups)
+    plan = design("svm", "neighbors")
+    splits = Splits(y, plan, groups)
     for fold in range(3):
-        own, inner = groups[splits.training(fold)], splits.inner(fold, 1.0, 5)
+        rows = splits.training(fold)
+        own, inner = groups[rows], split_inner(y, plan, groups, rows, fold, 5)
         assert not any(set(own[inner.training(n)]) & set(own[inner.test(n)]) for n in range(5))
 
 
 def test_a_single_group_leaves_no_choice():
     batch = noise(12, 2)
-    assert Splits(batch.y, design("svm", "neighbors", folds=2), np.repeat([0, 1], 6)).inner(0, 1.0, 5) is None
+    plan = design("svm", "neighbors", folds=2)
+    assert split_inner(batch.y, plan, np.repeat([0, 1], 6), np.arange(6), 0, 5) is None
     assert choice.choose([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
 
 
@@ -208,7 +212,7 @@ def test_a_test_set_has_no_part_in_the_choice():
     training, test = batch.rows(0, 200), batch.rows(200, 260)
     plan = design("standardize svm", "neighbors")
     others = test.replace(X=test.X * -1)
-    found = [Evaluator([("d", training)], plan, each).evaluate("d", "diagnosis", 0)[-1] for each in (test, others)]
+    found = [Evaluator([("d", training)], plan, each).evaluate(("d", "diagnosis", 0))[-1] for each in (test, others)]
     assert found[0].chain == CHOSEN
     assert found[0].choice == found[1].choice and found[0].values != found[1].values
 

@@ -19,8 +19,6 @@ from filterkit.evaluation.comparison import (
     paired,
     pairs_to_test,
     ranks,
-    residual_wins,
-    share_near_best,
     signed_rank,
     spread,
 )
@@ -74,8 +72,7 @@ def test_near_best_worked_by_hand():
 
 
 def test_shares_of_wins_worked_by_hand():
-    assert share_near_best(VALUES, 0.01).tolist() == [2 / 5, 1 / 5, 1 / 5, 2 / 5]
-    assert residual_wins(VALUES, 0.01, 3).tolist() == [2 / 5, 3 / 5, 3 / 5, 2 / 5]
+    assert near_best(VALUES, 0.01).mean(axis=0).tolist() == [2 / 5, 1 / 5, 1 / 5, 2 / 5]
     # Methods 0 and 3 win most often, but on the same tasks.
     assert best_pair(VALUES, 0.01) == ((0, 1), 3 / 5)
 
@@ -84,7 +81,6 @@ def test_shares_of_wins_worked_by_hand():
 def test_near_best_equals_the_plain_reference(values, tolerance):
     expected = [[j in near(row, tolerance) for j in range(len(row))] for row in values.tolist()]
     assert near_best(values, tolerance).tolist() == expected
-    assert share_near_best(values, tolerance).tolist() == np.mean(expected, axis=0).tolist()
 
 
 @given(TABLES, TOLERANCES)
@@ -92,16 +88,6 @@ def test_the_best_pair_is_the_first_of_all_that_win_most(values, tolerance):
     shares = pairs(values, tolerance)
     best = max(shares, key=shares.get)
     assert best_pair(values, tolerance) == (best, shares[best])
-
-
-@given(TABLES, TOLERANCES, st.data())
-def test_residual_wins_equal_the_shares_of_pairs(values, tolerance, data):
-    shares, methods = pairs(values, tolerance), values.shape[1]
-    leader = data.draw(st.integers(0, methods - 1))
-    found = residual_wins(values, tolerance, leader)
-    assert found[leader] == share_near_best(values, tolerance)[leader]
-    for other in set(range(methods)) - {leader}:
-        assert found[other] == shares[min(leader, other), max(leader, other)]
 
 
 def test_values_that_cannot_be_compared_are_refused():

@@ -4,7 +4,7 @@ import numpy as np
 from agreement import make
 
 import filterkit
-from filterkit.evaluation.confusion import PredictionCounts, add_confusion, list_confusion
+from filterkit.evaluation.confusion import PredictionCounts, list_confusion
 
 
 def found_in(classes, y, train, **options):
@@ -23,15 +23,12 @@ def test_values_are_in_the_order_of_the_header():
 
 
 def test_sums_name_the_values_that_occur_in_order():
-    sums = {}
-    add_confusion(sums, [["", ["z", "c", "a"], [[2, 2, 1.0]]], ["kind", ["x", "rest"], [[0, 1, 0.5]]]])
-    add_confusion(sums, [["", ["z", "c", "a"], [[0, 2, 2.0], [2, 2, 1.0]]]])
-    assert sums == {
-        "": PredictionCounts(["z", "c", "a"], {("a", "a"): 2.0, ("z", "a"): 2.0}),
-        "kind": PredictionCounts(["x", "rest"], {("x", "rest"): 0.5}),
-    }
-    assert sums[""].names == ["z", "a"]
-    assert sums[""].matrix.tolist() == [[0, 2], [0, 2]]
+    sums = PredictionCounts()
+    sums.add(["z", "c", "a"], [[2, 2, 1.0]])
+    sums.add(["z", "c", "a"], [[0, 2, 2.0], [2, 2, 1.0]])
+    assert sums == PredictionCounts(["z", "c", "a"], {("a", "a"): 2.0, ("z", "a"): 2.0})
+    assert sums.names == ["z", "a"]
+    assert sums.matrix.tolist() == [[0, 2], [0, 2]]
 
 
 def test_a_class_may_be_named_rest():

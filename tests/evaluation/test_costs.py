@@ -52,8 +52,8 @@ def test_the_mean_cost_is_that_of_the_confusion_of_each_fold():
     costs = np.array([[0.0, 1, 5], [2, 0, 1], [10, 3, 0]])
     chain = ("nb", "predict GaussianNB --set var_smoothing=9")
     evaluator = Evaluator([("iris", batch)], Design((chain,), 3, costs=tuple(map(tuple, costs.tolist()))))
-    results = Results(result for part in evaluator.parts for result in evaluator.evaluate_part(part))
-    _, splits = evaluator._tasks["iris", "class"]
+    results = Results(result for part in evaluator.parts for result in evaluator.evaluate(part))
+    splits = evaluator._tasks["iris", "class"].splits
     assert max(row.values["cost"] for row in results.rows) > 0
     for fold, row in enumerate(results.rows):
         training, test = batch.take(splits.training(fold)), batch.take(splits.test(fold))

@@ -10,9 +10,10 @@ from made_results import NAN, drawn, result, table
 from scipy.stats import wilcoxon
 
 from filterkit import FilterkitError
-from filterkit.evaluation.measures import EARLY_MEASURES, OF_CLASSES
+from filterkit.evaluation.confusion import PredictionCounts
+from filterkit.evaluation.measures import OF_CLASSES
 from filterkit.evaluation.regression import OF_NUMBERS
-from filterkit.evaluation.results import Results, joined_points, read_results, read_several, summed_confusions
+from filterkit.evaluation.results import Points, Results, pool_folds, read_results, read_several
 from filterkit.evaluation.runner import Result
 
 
@@ -136,7 +137,7 @@ def test_a_file_holds_all_results(tmp_path):
             name,
             CONFUSION if i else None,
             ODD[i - 2],
-            positives=7 if i else None,
+            train_positives=7 if i else None,
             columns=3,
             nonzeros=1 / 3,
             fold_name=ODD[i - 4],
@@ -160,12 +161,12 @@ def test_a_file_is_plain_csv():
 def test_files_of_earlier_versions_are_read(tmp_path):
     """They have fewer measures, and do not say on which rows a chain was measured."""
     (tmp_path / "r.csv").write_text(
-        f"{','.join(['data,task,fold,share,chain,train_rows,test_rows,seconds', *EARLY_MEASURES])}\n"
-        "d,t,2,0.9,a,90,10,1.5" + ",0.5" * len(EARLY_MEASURES) + "\n"
+        f"{','.join(['data,task,fold,share,chain,train_rows,test_rows,seconds', *OF_CLASSES[:12]])}\n"
+        "d,t,2,0.9,a,90,10,1.5" + ",0.5" * len(OF_CLASSES[:12]) + "\n"
     )
     (found,) = read_results(str(tmp_path / "r.csv"))
     assert (found.fold, found.split, found.positive) == (1, "", "")
-    assert [name for name, value in found.values.items() if value == 0.5] == list(EARLY_MEASURES)
+    assert [name for name, value in found.values.items() if value == 0.5] == list(OF_CLASSES[:12])
 
 
 def of_numbers(chain="a", **values):
@@ -185,10 +186,10 @@ def test_results_of_numbers_have_measures_of_their_own(tmp_path):
         found = read_results(str(tmp_path / "r.csv"))
         assert [row.points for row in found] == [POINTS if by_class else None] * 2
         assert repr([row.values for row in found]) == repr([row.values for row in rows])
-    joined = joined_points(Results([*rows, of_numbers()._replace(fold=1)]))
+    joined = pool_folds(Results([*rows, of_numbers()._replace(fold=1)]), "points", Points)
     places = [(each.chain, each.group) for each in joined]
     assert places == [("a", "price"), ("a", "n, m"), ("b", "price"), ("b", "n, m")]
-    assert (joined[0].true, joined[1].predicted) == ([1.5, 0.1] * 2, [-4.0] * 2)
+    assert (joined[0].found.true, joined[1].found.predicted) == ([1.5, 0.1] * 2, [-4.0] * 2)
 
 
 def test_the_confusion_of_very_many_classes_is_read(tmp_path):
@@ -215,10 +216,12 @@ NONE = "these are no results of an evaluation"
         (f"{HEAD}\n{GOOD}\n{GOOD.replace('0.9', 'much')}\n", 3, NONE),
         (f"{HEAD}\n{GOOD.replace('d,t,0,', 'd,t,0.5,')}\n", 2, NONE),
         (f"{HEAD}\n{GOOD}\n{GOOD[:40]}", 3, NONE),
-        (f"{HEAD.replace('auc', 'AUC')}\n{GOOD}\n", 2, NONE),
         (f"{HEAD}\n{GOOD.replace('0.5', 'half', 1)}\n", 2, NONE),
         (f'{HEAD}\n"d"x{GOOD}\n', None, "',' expected after '\"'"),
-        *((text_of(ROW, positives=7, columns=3).replace(",7,3,", f",{wrong},3,"), 2, NONE) for wrong in ("-7", "7.5")),
+        *(
+            (text_of(ROW, train_positives=7, columns=3).replace(",7,3,", f",{wrong},3,"), 2, NONE)
+            for wrong in ("-7", "x")
+        ),
         *((text_of(ROW, confusion=wrong), 2, NONE) for wrong in (1, [1], [["", ["a"], [[0, 1, 1.0]]]], [[1, [], []]])),
         *((text_of(of_numbers(), points=wrong), 2, NONE) for wrong in ([1], [["a", [1.0], []]], [["a", ["x"], [1]]])),
     ],
@@ -281,11 +284,11 @@ def test_confusion_is_summed_over_folds():
         result("a", 0.5, fold=fold)._replace(confusion=[["kind", ["x", "y"], [[0, 1, 2.0], [1, 1, fold + 1.0]]]])
         for fold in range(3)
     ]
-    (found,) = summed_confusions(Results(rows))
+    (found,) = pool_folds(Results(rows), "confusion", PredictionCounts)
     assert found[:5] == ("d", "t", 0.9, "a", "kind")
-    assert found.counts.names == ["x", "y"]
-    assert found.counts.matrix.tolist() == [[0, 6], [0, 6]]
-    assert summed_confusions(Results([result("a", 0.5)])) == []
+    assert found.found.names == ["x", "y"]
+    assert found.found.matrix.tolist() == [[0, 6], [0, 6]]
+    assert pool_folds(Results([result("a", 0.5)]), "confusion", PredictionCounts) == []
 
 
 def test_chains_that_learn_nothing_or_predict_the_same_are_named():

@@ -83,9 +83,9 @@ def here(monkeypatch):
     """The parts that are evaluated in this process."""
     seen, evaluate = [], Evaluator.evaluate
 
-    def spy(self, *part):
+    def spy(self, part):
         seen.append(part)
-        return evaluate(self, *part)
+        return evaluate(self, part)
 
     monkeypatch.setattr(Evaluator, "evaluate", spy)
     return seen
@@ -168,7 +168,7 @@ def test_a_class_without_rows_is_no_task():
 
 def test_one_class_is_evaluated_against_the_rest(fits):
     batch = three()
-    Evaluator([("d", batch)], design(one_against_rest=True)).evaluate("d", "b", 0)
+    Evaluator([("d", batch)], design(one_against_rest=True)).evaluate(("d", "b", 0))
     schema = fits[0].schema
     assert (schema.class_attribute.values, schema.positive) == (("rest", "b"), "b")
     assert schema.features == batch.schema.features
@@ -179,7 +179,7 @@ def test_one_class_is_evaluated_against_the_rest(fits):
 def test_a_class_may_be_named_rest(fits):
     evaluator = Evaluator([("d", three(classes=("a", "rest", "c")))], design(one_against_rest=True))
     for task in ("a", "rest"):
-        assert evaluator.evaluate("d", task, 0)
+        assert evaluator.evaluate(("d", task, 0))
     first, second = (fit.schema.class_attribute.values for fit in fits)
     assert (first, second) == (("rest", "a"), ("other", "rest"))
 
@@ -193,7 +193,7 @@ def test_one_label_or_value_of_a_target_at_a_time_has_no_other_for_a_feature(fit
     tasks = {"p": ("p", 0, 1), "q": ("q", 1, 1), "few=b": ("few", 2, 1)}
     assert list(dict.fromkeys(task for _, task, _ in evaluator.parts)) == list(tasks)
     for task, (name, column, code) in tasks.items():
-        evaluator.evaluate("d", task, 0)
+        evaluator.evaluate(("d", task, 0))
         schema = fits[-1].schema
         assert [a.name for a in schema.attributes] == [a for a in ("p", "x", "q", "z", "few") if a in ("x", "z", name)]
         assert (schema.class_attribute.values, schema.labels) == (("rest", task), ())
@@ -299,7 +299,7 @@ def test_a_test_set_is_predicted_by_what_all_other_rows_teach():
     batch, numbers = sample("breast-cancer"), np.arange(400, 569)
     evaluator = Evaluator([("d", batch.rows(0, 400))], design("standardize svm"), batch.rows(400, 569))
     assert evaluator.parts == [("d", "diagnosis", 0)]
-    (result,) = pickle.loads(pickle.dumps(evaluator)).evaluate(*evaluator.parts[0])
+    (result,) = pickle.loads(pickle.dumps(evaluator)).evaluate(evaluator.parts[0])
     assert (result.share, result.train_rows, result.test_rows, result.positive) == (1.0, 400, 169, "malignant")
     expected = reference(batch, "standardize svm", numbers)
     assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
@@ -346,7 +346,7 @@ def test_results_equal_those_of_a_plain_computation(batch, text):
     evaluator = Evaluator([("d", batch)], plan)
     splits = Splits(batch.y if batch.y.ndim == 1 else batch.y.astype(bool), plan)
     for part in evaluator.parts:
-        (result,) = evaluator.evaluate(*part)
+        (result,) = evaluator.evaluate(part)
         expected = reference(batch, text, splits.test(part[2]))
         assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
         assert result[:5] == (*part, 2 / 3, text) and result.seconds > 0
@@ -414,7 +414,7 @@ def test_a_column_may_be_called_like_a_prediction():
     batch = three()
     attributes = [Attribute("probability"), *batch.schema.attributes[1:]]
     batch = batch.replace(schema=batch.schema.replace(attributes=attributes))
-    assert Evaluator([("d", batch)], design("shape neighbors")).evaluate("d", "class", 0)
+    assert Evaluator([("d", batch)], design("shape neighbors")).evaluate(("d", "class", 0))
 
 
 def test_an_error_names_no_row_but_the_invalid_one():
@@ -447,8 +447,8 @@ def test_folds_of_numbers_are_drawn_from_all_rows_alike():
     made = Evaluator([("d", data)], design("predict Ridge", repeats=2))
     assert made.parts == [("d", "n", fold) for fold in range(6)]
     fold = draw_folds(np.zeros(30, int), 3, 0)
-    (found,) = made.evaluate("d", "n", 1)
-    assert (found.train_rows, found.test_rows, found.positive, found.positives) == (20, 10, "", None)
+    (found,) = made.evaluate(("d", "n", 1))
+    assert (found.train_rows, found.test_rows, found.positive, found.train_positives) == (20, 10, "", None)
     ((name, true, said),) = found.points
     assert name == "n" and true == data.y[~np.isnan(data.y)][fold == 1].tolist() and len(said) == 10
     assert found.confusion is None
@@ -456,27 +456,25 @@ def test_folds_of_numbers_are_drawn_from_all_rows_alike():
 
 def test_a_curve_tests_the_same_rows_at_each_share(tested):
     plan = design("standardize neighbors", "neighbors", shares=(0.1, 0.3, 2 / 3))
-    results = Evaluator([("d", three())], plan).evaluate("d", "class", 1)
+    results = Evaluator([("d", three())], plan).evaluate(("d", "class", 1))
     assert [(row.share, row.chain) for row in results] == [(s, name) for s in plan.shares for name, _ in plan.chains]
     assert [row.train_rows for row in results[::2]] == [3, 9, 18]
     own = draw_folds(three().y, 3, 0) == 1
     for _, test in tested[1::2]:  # of the chain that leaves values alone
         assert (dense(test) == dense(three())[own]).all()
     made = Evaluator([("d", numbers(40))], design("predict Ridge", folds=4, shares=(0.1, 0.5)))
-    assert [row.train_rows for row in made.evaluate("d", "n", 0)] == [4, 20]
+    assert [row.train_rows for row in made.evaluate(("d", "n", 0))] == [4, 20]
 
 
 def test_the_chain_with_the_smaller_error_is_chosen():
     chains = ("predict DummyRegressor", "predict LinearRegression", "predict Ridge --set alpha=1000.0")
     made = Evaluator([("d", numbers(60))], design(*chains, choose="medae"))
-    assert [row.choice for row in made.evaluate("d", "n", 0)] == ["", "", "", "predict LinearRegression"]
+    assert [row.choice for row in made.evaluate(("d", "n", 0))] == ["", "", "", "predict LinearRegression"]
 
 
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        ({"d": numbers()}, {"choose": "f1"}, "d: --choose f1 is a measure of classes, and a number is predicted"),
-        ({"d": three()}, {"choose": "rmse"}, "d: --choose rmse is a measure of numbers, and classes are predicted"),
         ({"d": numbers()}, {"one_against_rest": True}, "d: --one-against-rest is of classes and labels, and a number"),
         ({"d": numbers(), "e": three()}, {}, "a number is to be predicted in d, and not in e; evaluate them apart"),
         ({"d": numbers().replace(y=np.full(30, np.nan))}, {}, "d: 0 rows are too few for 3 folds"),
@@ -484,9 +482,9 @@ def test_the_chain_with_the_smaller_error_is_chosen():
         ({"d": sample("iris", class_="none")}, {}, "d: there is no class and there are no labels to predict; name the"),
         ({"d": make([[1], [2]], [0, 0], "abc")}, {"one_against_rest": True}, "d: no class has "),
         ({"d": three()}, {"one_against_rest": True, "min_positives": 13}, "d: no class has 13 rows"),
-        ({"d": three()}, {"group": "class"}, "d: --group 'class': it is what is to be predicted"),
-        ({"d": three()}, {"group": "d"}, "d: --group 'd': there is no such attribute"),
-        ({"d": three()}, {"group": "a1", "folds": 7}, "d: --group 'a1': 5 values are too few for 7 folds"),
+        ({"d": three()}, {"group": "class"}, "d: group 'class': it is what is to be predicted"),
+        ({"d": three()}, {"group": "d"}, "d: group 'd': there is no such attribute"),
+        ({"d": three()}, {"group": "a1", "folds": 7}, "d: group 'a1': 5 values are too few for 7 folds"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused(data, options, message):
@@ -505,12 +503,12 @@ def test_what_cannot_be_evaluated_is_refused(data, options, message):
 def test_chains_predict_what_the_class_has(data, chain, message):
     made = Evaluator([("d", data)], design(chain))
     with pytest.raises(FilterkitError, match=f"^d, (n|class), fold 1, chain '{chain}': {message}"):
-        made.evaluate_part(made.parts[0])
+        made.evaluate(made.parts[0])
 
 
 def test_constant_numbers_have_errors_and_no_correlation():
     made = Evaluator([("d", numbers().replace(y=np.full(30, 0.3)))], design("neighbors"))
-    (found,) = made.evaluate("d", "n", 0)
+    (found,) = made.evaluate(("d", "n", 0))
     assert (found.values["mae"], np.isnan(found.values["r2"]), np.isnan(found.values["pearson"])) == (0, True, True)
 
 

@@ -29,7 +29,7 @@ def results(values, properties):
         for fold, value in enumerate(folds):
             count, positives, columns, nonzeros = properties[task, share]
             row = result(chain, value, f"d{task}", "t", fold, share)
-            rows.append(row._replace(train_rows=count, positives=positives, columns=columns, nonzeros=nonzeros))
+            rows.append(row._replace(train_rows=count, train_positives=positives, columns=columns, nonzeros=nonzeros))
     return Results(rows)
 
 
@@ -49,7 +49,7 @@ def drawn(tasks, seed=0):
 
 def test_the_properties_of_folds_are_averaged(advice):
     rows = [
-        result("a", 0.5, fold=fold)._replace(train_rows=90 + fold, positives=9, columns=3, nonzeros=2.0 + fold)
+        result("a", 0.5, fold=fold)._replace(train_rows=90 + fold, train_positives=9, columns=3, nonzeros=2.0 + fold)
         for fold in (0, 1)
     ]
     (case,) = advice.cases_of(Results(rows))

@@ -163,7 +163,7 @@ def test_advice_is_by_the_number_of_positive_rows(lab, monkeypatch, tmp_path, ca
         for chain in ("baseline", "beside", "shaping"):
             value = (0.8 if chain == best else 0.5) + rng.random() / 100
             row = result(chain, value, f"d{task // 2}", f"t{task}", share=share)
-            rows.append(row._replace(train_rows=10 * positives, positives=positives, columns=4, nonzeros=4.0))
+            rows.append(row._replace(train_rows=10 * positives, train_positives=positives, columns=4, nonzeros=4.0))
     (tmp_path / "safeguards-uci.csv.xz").write_bytes(lzma.compress(Results(rows).text().encode()))
     advice = importlib.import_module("advice")
     monkeypatch.setattr(advice, "RESULTS", tmp_path)

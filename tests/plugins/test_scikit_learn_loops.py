@@ -103,7 +103,7 @@ def check_against_a_plain_loop(batch, name, values, measures):
     is_numeric = measures is measures_of_numbers
     splits = Splits(np.zeros(len(batch), np.int32) if is_numeric else batch.y, design)
     for fold, part in enumerate(evaluator.parts):
-        (result,) = evaluator.evaluate_part(part)
+        (result,) = evaluator.evaluate(part)
         training, test = batch.take(splits.training(fold)), batch.take(splits.test(fold))
         expected = measures(plain_estimator(name, values), training, test)
         assert not is_numeric or set(result.values) == set(OF_NUMBERS) == set(expected)

@@ -38,7 +38,6 @@ from filterkit.files.output import open_output
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.registry import Registry
-from filterkit.progress import FoldProgress
 
 if TYPE_CHECKING:
     from filterkit.evaluation.folds import Design
@@ -188,8 +187,11 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], options: Evaluat
     for number, (name, path) in enumerate(_names(paths).items()):
         options.class_, options.positive = _nth(options.classes, number), _nth(options.positives, number)
         data.append((name, _read(path, options, known)))
+        is_numeric = data[-1][1].schema.has_numeric_target
         for measure in options.shown:
-            check_measure("--measure", measure, data[-1][1].schema.has_numeric_target)
+            check_measure("--measure", measure, is_numeric)
+        if options.choose is not None:
+            check_measure("--choose", options.choose, is_numeric)
     results = _run(data, design, options, known)
     for message in results.doubts():
         say(f"filterkit: warning: {message}")
@@ -364,9 +366,9 @@ def _read_splits(data: Batch, options: EvaluateOptions, known: Registry) -> OwnF
 def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry) -> Results:
     """Evaluate what the journal does not have yet."""
     from filterkit.evaluation.costs import read_costs
-    from filterkit.evaluation.journal import Journal
+    from filterkit.evaluation.journal import Journal, evaluate_all
     from filterkit.evaluation.results import Results
-    from filterkit.evaluation.runner import Evaluator, run
+    from filterkit.evaluation.runner import Evaluator
 
     test = _read_test(data[0][1], options, known)
     own = _read_splits(data[0][1], options, known)
@@ -377,21 +379,5 @@ def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions
     evaluator = Evaluator(data, design, test, own)
     rows = data if test is None else [*data, ("--test", test)]
     journal = Journal(options.journal, rows, design) if options.journal is not None else None
-    found = [] if journal is None else list(journal.results)
-    done = set() if journal is None else journal.done
-    size = sum(evaluator.size(part) for part in evaluator.parts if part not in done)
-    progress = FoldProgress(options.progress, size)
-    engine = open_engine(known, options.engine or ProcessEngine.name, options.jobs)
-    try:
-        for left, results in run(evaluator, engine, done):
-            if journal is not None:
-                journal.add(results)
-            found += results
-            progress.show(left, evaluator.size(results[0][:3]))
-    finally:
-        engine.close()
-        progress.close()
-        if journal is not None:
-            journal.close()
-    order = {part: number for number, part in enumerate(evaluator.parts)}
-    return Results(sorted(found, key=lambda result: order[result[:3]]))
+    with open_engine(known, options.engine or ProcessEngine.name, options.jobs) as engine:
+        return Results(evaluate_all(evaluator, engine, options.progress, journal))

@@ -64,7 +64,8 @@ def write_page(results: Results, measures: list[str], path: str, facts: list[tup
     """
     from filterkit.evaluation.report_page import report_page
 
-    text = report_page(results, measures, command_line(click.get_current_context()), facts)
+    command, lines = command_line(click.get_current_context()), _lines(results, _document(results, measures))
+    text = report_page(results, measures, command, facts, lines)
     with open_output(path) as out:
         out.write(text)
 
@@ -139,6 +140,14 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
     by_class : whether to show the rates of each class, too.
     as_json : whether to print JSON.
     """
+    found = _document(results, measures)
+    if by_class:
+        found["classes"] = _classes(results)
+    print_found(as_json, found, partial(_lines, results))
+
+
+def _document(results: Results, measures: list[str]) -> dict[str, Any]:
+    """What `show` prints of results, without classes."""
     found: dict[str, Any] = {
         "measures": measures,
         "over": "tasks" if results.over_tasks else "folds",
@@ -150,9 +159,7 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
         found["differences"] = _differences(results, measures, pairs)
     if len(results.chains) > 2 and results.over_tasks:
         found["ranks"] = _ranks(results, measures)
-    if by_class:
-        found["classes"] = _classes(results)
-    print_found(as_json, found, partial(_lines, results))
+    return found
 
 
 def _lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
@@ -221,10 +228,11 @@ def _lines_of_choices(found: list[dict[str, Any]]) -> Iterator[str]:
 
 def _classes(results: Results) -> list[dict[str, Any]]:
     """For each task, share, chain and target: precision, recall, F1, support and the confusion matrix of each class."""
-    from filterkit.evaluation.results import summed_confusions
+    from filterkit.evaluation.confusion import PredictionCounts
+    from filterkit.evaluation.results import pool_folds
 
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for data, task, share, chain, target, counts in summed_confusions(results):
+    for data, task, share, chain, target, counts in pool_folds(results, "confusion", PredictionCounts):
         part = {"data": data, "task": task, "chain": chain, "train": share, "targets": []}
         whole = found.setdefault((data, task, share, chain), part)
         whole["targets"].append({"target": target or None, "classes": _rates(counts)})
@@ -333,19 +341,17 @@ def _lines_of_differences(results: Results, measures: list[str], found: list[dic
 
 def _ranks(results: Results, measures: list[str]) -> list[dict[str, Any]]:
     """The mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference."""
-    from filterkit.evaluation.comparison import critical_difference, friedman, ranks
+    from filterkit.evaluation.comparison import rank_methods
 
     found: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
         of_share: dict[str, Any] = {"train": share}
         for measure in measures:
-            values = results.ranked(measure, n)
-            means = ranks(values).mean(axis=0).tolist() if len(values) else [math.nan] * values.shape[1]
-            limit = critical_difference(values.shape[1], len(values)) if len(values) > 1 else math.nan
+            ranks = rank_methods(results.ranked(measure, n))
             of_share[measure] = {
-                "mean_ranks": dict(zip(results.chains, means)),
-                "friedman_p": float(friedman(values)),
-                "critical_difference": float(limit),
+                "mean_ranks": dict(zip(results.chains, ranks.mean.tolist())),
+                "friedman_p": ranks.p,
+                "critical_difference": ranks.limit,
             }
         found.append(of_share)
     return found
