@@ -5,20 +5,20 @@ import orjson
 from filterkit.chains.chain import Chain
 from filterkit.chains.rows import open_rows
 from filterkit.engines.local import LocalEngine
-from filterkit.exploration.explore import Request, explore
+from filterkit.exploration.explore import explore
 from filterkit.plugin.registry import registry
 
 
-def request_of(chain="", by=(), best=50, memory=1 << 30):
-    """What to explore; all metrics by default."""
-    return Request(Chain.parse(chain).stages, by, best, registry(), memory)
+def explored(rows, chain="", by=(), best=50, memory=1 << 30):
+    """What `explore` gathers of rows; all metrics by default."""
+    return explore(rows, Chain.parse(chain).stages, by, best, registry(), memory)
 
 
 def gathered(batches, chain="", by=(), best=50, memory=1 << 30, engine=None):
     """What the page of these rows shows, as JSON gives it back."""
     batches = batches if isinstance(batches, list) else [batches]
     with open_rows(batches, engine or LocalEngine(1), memory // 8) as rows:
-        return as_json(explore(rows, request_of(chain, by, best, memory)))
+        return as_json(explored(rows, chain, by, best, memory))
 
 
 def as_json(found):

@@ -33,30 +33,24 @@ def count_cells(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np
     y, weights, classes = rows.y, rows.parts, rows.classes
     column, value, row = find_finite_entries(rows, columns, reader)
     absent = np.isnan(value)
-    missing = _weigh_missing(rows, column[absent], row[absent], len(columns))
+    gaps = row[absent]
+    missing: Parts
+    if classes > FEW:
+        parts = np.ones((len(gaps), 1)) if weights is None else weights[gaps]
+        missing = SparseParts.from_entries(column[absent], y[gaps], parts, len(columns), classes)
+    elif len(gaps):
+        at = column[absent].astype(np.int64) * classes + y[gaps]
+        missing = rows.sum_by(at, gaps, len(columns) * classes).reshape(len(columns), classes, -1)
+    else:
+        missing = np.zeros((len(columns), classes, 1 if weights is None else weights.shape[1]))
     if absent.any():
         keep = ~absent
         column, value, row = column[keep], value[keep], row[keep]
     code, distinct = _number_values(value)
     number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
     key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + y.astype(number)[row]
-    cell_column, cell_value, parts = _count_keys(key, None if weights is None else weights[row], classes, distinct)
-    return row_starts(cell_column, len(columns)), cell_value, parts, missing
-
-
-def _weigh_missing(rows: CountedRows, column: np.ndarray, row: np.ndarray, columns: int) -> Parts:
-    """Add up the weights of missing values by column and class: `gap_parts` of `ContingencyTable`.
-
-    `column` and `row` are int (n,), those of each missing value. `columns` is the number of columns.
-    """
-    if rows.classes > FEW:
-        parts = np.ones((len(row), 1)) if rows.parts is None else rows.parts[row]
-        return SparseParts.from_entries(column, rows.y[row], parts, columns, rows.classes)
-    shape = (columns, rows.classes, 1 if rows.parts is None else rows.parts.shape[1])
-    if not len(row):
-        return np.zeros(shape)
-    at = column.astype(np.int64) * rows.classes + rows.y[row]
-    return rows.sum_by(at, row, columns * rows.classes).reshape(shape)
+    cell_column, cell_value, cells = _count_keys(key, None if weights is None else weights[row], classes, distinct)
+    return row_starts(cell_column, len(columns)), cell_value, cells, missing
 
 
 def find_finite_entries(
@@ -121,16 +115,14 @@ def _count_keys(
         count = np.bincount(key)
         key = np.flatnonzero(count != 0)  # faster than of the counts themselves
         amounts = count[key].astype(np.float64)[:, None]
-    elif weights is None:
-        key = np.sort(key)
-        first = np.flatnonzero(begins_run(key))
-        amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
-        key = key[first]
     else:
-        order = np.argsort(key, kind="stable")
-        key = key[order]
+        order = slice(None) if weights is None else np.argsort(key, kind="stable")
+        key = np.sort(key) if weights is None else key[order]
         first = np.flatnonzero(begins_run(key))
-        amounts = np.add.reduceat(weights[order], first, axis=0) if len(first) else np.empty((0, weights.shape[1]))
+        if weights is None:
+            amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
+        else:
+            amounts = np.add.reduceat(weights[order], first, axis=0)
         key = key[first]
     key = key.astype(np.int64)
     cell = key // max(classes, 1)

@@ -7,6 +7,7 @@ because a cell has rows of few classes; then a `SparseParts` holds the others al
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Union
 
 import numpy as np
@@ -17,10 +18,11 @@ from filterkit.data.ragged import begins_run, ranges
 FEW = 32  # up to so many classes, arrays take less time than sparse weights
 
 
+@dataclass(frozen=True, eq=False)
 class SparseParts:
     """Holds the nonzero weights of an array (n, classes, parts), by position (0 to n - 1) and class; immutable.
 
-    Parameters
+    Attributes
     ----------
     starts : int64 (n + 1,), the entries of the i-th position are ``starts[i]:starts[i + 1]``.
     code : int32 (entries,), the class of each, ascending within a position.
@@ -28,11 +30,10 @@ class SparseParts:
     classes : the number of classes.
     """
 
-    def __init__(self, starts: np.ndarray, code: np.ndarray, parts: np.ndarray, classes: int) -> None:
-        self.starts = starts
-        self.code = code
-        self.parts = parts
-        self.classes = classes
+    starts: np.ndarray
+    code: np.ndarray
+    parts: np.ndarray
+    classes: int
 
     @staticmethod
     def from_entries(
@@ -96,16 +97,6 @@ def collapse_parts(parts: np.ndarray) -> np.ndarray:
     return parts[..., 0] if parts.shape[-1] == 1 else np.asarray(parts.sum(axis=-1))
 
 
-def to_array(parts: Parts, width: int) -> np.ndarray:
-    """Return weights as an array (n, classes, `width`); `width` is at least the number of parts that they have."""
-    return pad_parts(parts.to_array() if isinstance(parts, SparseParts) else parts, width)
-
-
-def count_parts(parts: Parts) -> int:
-    """Return the number of parts of each weight."""
-    return int(parts.parts.shape[1] if isinstance(parts, SparseParts) else parts.shape[2])
-
-
 def take_range(parts: Parts, low: int, high: int) -> Parts:
     """Return the weights at the positions from `low` up to, but not including, `high`; nothing is copied."""
     if not isinstance(parts, SparseParts):
@@ -129,17 +120,18 @@ def concatenate(several: Sequence[Parts]) -> Parts:
 
     The result has as many parts as the one with most.
     """
-    width = max(map(count_parts, several))
-    sparse = [each for each in several if isinstance(each, SparseParts)]
-    if not sparse:
-        return np.concatenate([pad_parts(each, width) for each in several])  # type: ignore[arg-type]
+    arrays = [each for each in several if not isinstance(each, SparseParts)]
+    if len(arrays) == len(several):
+        width = max(array.shape[2] for array in arrays)
+        return np.concatenate([pad_parts(array, width) for array in arrays])
     every = [SparseParts.from_parts(each) for each in several]
+    width = max(each.parts.shape[1] for each in every)
     before = np.cumsum([0, *(len(each.code) for each in every)])
     return SparseParts(
         np.concatenate([np.zeros(1, np.int64), *(e.starts[1:] + b for e, b in zip(every, before.tolist()))]),
         np.concatenate([each.code for each in every]),
         np.concatenate([pad_parts(each.parts, width) for each in every]),
-        sparse[0].classes,
+        every[0].classes,
     )
 
 
@@ -174,14 +166,18 @@ def merge_classes(parts: Parts) -> np.ndarray:
 
 def merge_other_classes(parts: Parts, task: int) -> np.ndarray:
     """Return the weights of all other classes together, and of the class with code `task`: float64 (n, 2, parts)."""
-    every = merge_classes(parts)
-    own = np.zeros_like(every)
-    if isinstance(parts, SparseParts):
-        at = np.flatnonzero(parts.code == task)
-        own[parts.position[at], 0] = parts.parts[at]
-    else:
-        own[:, 0] = parts[:, task]
-    return np.concatenate([every - own, own], axis=1)
+    own = take_class(parts, task)
+    return np.concatenate([merge_classes(parts) - own, own], axis=1)
+
+
+def take_class(parts: Parts, task: int) -> np.ndarray:
+    """Return the weights of the class with code `task`: float64 (n, 1, parts), always an array."""
+    if not isinstance(parts, SparseParts):
+        return parts[:, [task]]
+    own = np.flatnonzero(parts.code == task)
+    alone = np.zeros((len(parts), 1, parts.parts.shape[1]))
+    alone[parts.position[own], 0] = parts.parts[own]
+    return alone
 
 
 def group_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:

@@ -8,7 +8,7 @@ class. All runs of classes of the same weight are scored together, and each pair
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -123,16 +123,6 @@ def find_runs(
     )
 
 
-def _split_pairs(runs: Runs) -> Iterator[slice]:
-    """Yield ranges of the pairs of column and class, each with about a million tests, to save memory."""
-    upto = np.concatenate([[0], np.cumsum(runs.high - runs.low)])[np.append(runs.first, len(runs.low))]
-    begin = 0
-    while begin < len(runs.first):
-        end = max(int(np.searchsorted(upto, upto[begin] + _PAIRS, "right")) - 1, begin + 1)
-        yield slice(begin, end)
-        begin = end
-
-
 def score_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Score, ends: bool) -> np.ndarray:
     """Return the best score of each pair of column and class, over the tests of its runs: float64 (n,).
 
@@ -147,14 +137,18 @@ def score_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Scor
     best = np.empty(len(runs.first))
     if ends:
         runs = _shorten_runs(runs)
-    for span in _split_pairs(runs):
-        part = runs.select(np.arange(span.start, span.stop))
+    upto = np.concatenate([[0], np.cumsum(runs.high - runs.low)])[np.append(runs.first, len(runs.low))]
+    first = 0
+    while first < len(best):  # about a million tests at once, to save memory
+        stop = max(int(np.searchsorted(upto, upto[first] + _PAIRS, "right")) - 1, first + 1)
+        part = runs.select(np.arange(first, stop))
         lengths = part.high - part.low
         tp = np.minimum(np.repeat(part.tp, lengths), pos)
         fp = np.minimum(rows[ranges(part.low, lengths)] - tp, neg)
         begin = (np.cumsum(lengths) - lengths)[part.first]
         column = np.repeat(part.column, np.diff(begin, append=len(tp)))
-        best[span] = np.maximum.reduceat(score(tp, np.maximum(fp, 0.0), pos, neg, column)[0], begin)
+        best[first:stop] = np.maximum.reduceat(score(tp, np.maximum(fp, 0.0), pos, neg, column)[0], begin)
+        first = stop
     return best
 
 

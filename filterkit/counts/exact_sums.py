@@ -73,9 +73,6 @@ class ExactSums:
         height = max(len(sums.digits) + int(down.max(initial=0)) for sums, down in zip(several, shifts))
         merged = np.zeros((min(height, MOST_DIGITS), len(values)))
         for sums, down in zip(several, shifts):
-            if not down.any():
-                merged[: len(sums.digits)] += sums.digits
-                continue
             for number, digit in enumerate(sums.digits):
                 row = number + down
                 at = np.flatnonzero(row < len(merged))

@@ -208,12 +208,11 @@ def describe_attributes(overview: Overview) -> Iterator[dict[str, Any]]:
     """
     schema = overview.schema
     features, others = _describe_features(overview), _describe_others(overview)
-    is_feature = np.zeros(len(schema.attributes), bool)
-    is_feature[schema.feature_indices] = True
+    positions = set(schema.feature_indices.tolist())
     for position, attribute in enumerate(schema.attributes):
         weight = {} if attribute.weight == 1 else {"weight": attribute.weight}
         head = {"number": position + 1, "name": attribute.name, "kind": attribute.kind}
-        yield head | weight | next(features if is_feature[position] else others)
+        yield head | weight | next(features if position in positions else others)
 
 
 def _describe_features(overview: Overview) -> Iterator[dict[str, Any]]:

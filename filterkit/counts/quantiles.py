@@ -68,11 +68,10 @@ class SortedValues:
     def __init__(self, table: ContingencyTable) -> None:
         self._cells = table.with_zeros()
         self._upto = np.asarray(sum_over_classes(self._cells.cumulative()))
-        last = self._cells.indptr[1:] - 1
-        filled = np.diff(self._cells.indptr) > 0
-        self.count = np.where(filled, self._upto[last] if len(self._upto) else 0.0, 0.0)
         # The cells of all columns, in ascending order of the column and of the number of values so far.
         self._column = self._cells.column_of_cell
+        self.count = np.zeros(len(table))
+        np.maximum.at(self.count, self._column, self._upto)
 
     def at(self, rank: np.ndarray) -> np.ndarray:
         """Return the value at a rank of each column, float64 (columns,), from 0: float64 (columns,).

@@ -325,15 +325,10 @@ def _scan_dense(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np
         if len(row):
             raise make_infinite_error(rows, int(columns[column[0]]), int(row[0]), reader)
     absent = np.isnan(X)
-    missing, nonzero = (_sum_by_column(rows, flags) for flags in (absent, (X != 0) & ~absent))
-    return low, high, missing, nonzero
-
-
-def _sum_by_column(rows: CountedRows, flags: np.ndarray) -> np.ndarray:
-    """Add up, for each column of `flags`, bool (rows, k), the weights of the rows that are True: float64 (k, parts)."""
+    flags = absent, (X != 0) & ~absent
     if rows.parts is None:
-        return np.asarray(np.count_nonzero(flags, axis=0), np.float64)[:, None]
-    return np.stack([np.asarray(part @ flags) for part in rows.parts.T], axis=1)
+        return low, high, *(np.count_nonzero(each, axis=0).astype(np.float64)[:, None] for each in flags)
+    return low, high, *(np.stack([part @ each for part in rows.parts.T], axis=1) for each in flags)
 
 
 def _scan_sparse(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:

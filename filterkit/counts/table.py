@@ -18,7 +18,7 @@ from filterkit.counts.cells import count_cells
 from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.weights import add_parts, select_counted_rows
+from filterkit.counts.weights import add_parts, pad_parts, select_counted_rows
 from filterkit.data.ragged import begins_run, ranges, row_starts, sort_key
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
@@ -115,7 +115,7 @@ class ContingencyTable(Statistic):
         return self._as_array(self.gap_parts)
 
     def _as_array(self, parts: Parts) -> np.ndarray:
-        return class_parts.to_array(parts, self.total_parts.shape[1])
+        return pad_parts(parts.to_array() if isinstance(parts, SparseParts) else parts, self.total_parts.shape[1])
 
     @property
     def numeric_class(self) -> bool:

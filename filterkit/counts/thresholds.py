@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.counts.class_parts import SparseParts
+from filterkit.counts.class_parts import SparseParts, take_class
 from filterkit.counts.class_runs import ClassCells, find_runs, list_class_cells, score_runs, sum_from_each_cell
 from filterkit.counts.metric import Metric
 from filterkit.counts.statistic import Statistic
@@ -90,8 +90,7 @@ class Thresholds:
     def rows(self) -> np.ndarray:
         """float64 (tests,): the weight of the rows of any class that each test selects."""
         if self.many_classes:
-            rows: np.ndarray = self._select_rows(self._cells.without_classes())[:, 0]
-            return rows
+            return np.asarray(self._select_rows(self._cells.without_classes())[:, 0])
         return sum_over_classes(self.selected)
 
     def _select_rows(self, cells: ContingencyTable) -> np.ndarray:
@@ -115,14 +114,9 @@ class Thresholds:
         """Return the weight of the rows of the class with code `task` that each test selects: float64 (tests,)."""
         if not self.many_classes:
             return self.selected[:, task]
-        parts = SparseParts.from_parts(self._cells.cell_parts)
-        own = np.flatnonzero(parts.code == task)
-        alone = np.zeros((len(parts), 1, parts.parts.shape[1]))
-        alone[parts.position[own], 0] = parts.parts[own]
-        of_class = np.zeros((len(self.table), 1, 1))
         cells = self._cells
-        of_task = cells.replace(cell_parts=alone, gap_parts=of_class, total_parts=cells.total_parts[[task]])
-        return self._select_rows(of_task)[:, 0]
+        alone = cells.replace(cell_parts=take_class(cells.cell_parts, task), total_parts=cells.total_parts[[task]])
+        return self._select_rows(alone)[:, 0]
 
     @cached_property
     def _starts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -183,17 +177,21 @@ class Thresholds:
         PluginError : a score is not finite.
         PluginError : the metric returns something else than float64 (n,).
         """
-        tp, fp, pair, pos, neg = self.against(task)
-        if pos <= 0 or (neg <= 0 and task is not None):
-            return np.zeros(len(pair)), 0.0
-        if metric.bound is not None and alpha is None and len(tp) > _FEW:
+        counts = self.against(task)
+        if counts.pos <= 0 or (counts.neg <= 0 and task is not None):
+            return np.zeros(len(counts.pair)), 0.0
+        if metric.bound is not None and alpha is None and len(counts.tp) > _FEW:
             return self._score_contenders(metric, task)
+        return self._score_tests(metric, counts, self.column, alpha)
+
+    def _score_tests(
+        self, metric: Metric, counts: Counts, column: np.ndarray, alpha: float | None
+    ) -> tuple[np.ndarray, float]:
+        """Do as `score` with the counts of some tests, and the covered column of each, int64 (tests,)."""
+        tp, fp, pair, pos, neg = counts
         scores, constant = self._score_counts(
-            metric, tp, fp, pos, neg, lambda at: self.column[np.flatnonzero(pair == at)]
+            metric, tp, fp, pos, neg, lambda at: column[np.flatnonzero(pair == at)], alpha
         )
-        if alpha is not None:
-            scores = _weigh_scores(scores, tp, fp, pos, neg, alpha)
-            constant = float(_weigh_scores(np.array([constant]), np.zeros(1), np.zeros(1), pos, neg, alpha)[0])
         return scores[pair], constant
 
     def _score_contenders(self, metric: Metric, task: int | None) -> tuple[np.ndarray, float]:
@@ -242,11 +240,12 @@ class Thresholds:
         pos: float,
         neg: float,
         find_columns: Callable[[int], np.ndarray],
+        alpha: float | None = None,
     ) -> tuple[np.ndarray, float]:
         """Return the score of each pair of counts, float64 (n,), and that of a feature that no row has.
 
         ``find_columns(i)`` returns the indices, among the covered columns, of those with pair i; none for i = n. Only a
-        message about a score that is not finite needs it.
+        message about a score that is not finite needs it. `alpha` is as for `score`.
 
         Raises
         ------
@@ -261,6 +260,8 @@ class Thresholds:
             name = "".join(quoted(self.table.schema.features[self.table.columns[c]].name) + ": " for c in columns)
             counts = f"tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}"
             raise broken(metric.name, f"{name}the score is {scores[at]:g} for {counts}; {_FINITE}", metric)
+        if alpha is not None:
+            scores = scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha)
         return scores[:-1], float(scores[-1])
 
     def best_of_each_class(self, metric: Metric, tasks: list[int], alpha: float | None = None) -> np.ndarray:
@@ -277,13 +278,7 @@ class Thresholds:
         def score(
             tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, column: np.ndarray
         ) -> tuple[np.ndarray, float]:
-            counts = _merge_equal_counts(tp, fp, pos, neg)
-            tp, fp, pair = counts.tp, counts.fp, counts.pair
-            scores, none = self._score_counts(metric, tp, fp, pos, neg, lambda at: column[np.flatnonzero(pair == at)])
-            if alpha is not None:
-                scores = _weigh_scores(scores, tp, fp, pos, neg, alpha)
-                none = float(_weigh_scores(np.array([none]), np.zeros(1), np.zeros(1), pos, neg, alpha)[0])
-            return scores[pair], none
+            return self._score_tests(metric, _merge_equal_counts(tp, fp, pos, neg), column, alpha)
 
         found = np.zeros((len(totals), len(self.table)))
         weights, group = np.unique(totals[tasks], return_inverse=True)
@@ -404,13 +399,6 @@ def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
     if not (statistic.values > 0).all():
         scores *= 4  # zeros are cells
     return min(2 * statistic.nbytes + scores, statistic.working_bytes)
-
-
-def _weigh_scores(
-    scores: np.ndarray, tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, alpha: float
-) -> np.ndarray:
-    """Multiply scores by `alpha` if the true positive rate is at least the false positive rate, else by 1 - alpha."""
-    return np.asarray(scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha))
 
 
 def _merge_equal_counts(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Counts:

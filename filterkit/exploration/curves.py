@@ -17,7 +17,7 @@ from filterkit.exploration.extents import MeasuringStage
 from filterkit.exploration.short import round_short
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
-from filterkit.stages.columns import ColumnStage, FittedColumns, State
+from filterkit.stages.columns import ColumnStage, State
 from filterkit.stages.selective import OnlyColumns
 
 _MOST_VALUES = 200  # of a curve
@@ -94,7 +94,10 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
     chosen = rows.through(OnlyColumns(rows.schema, columns))
     thinned, fitted = yield from fit_in_passes([_ThinValues(needs_class=True), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
-    images, columns = _compute_images(fitted, values), fitted.columns
+    columns = fitted.columns
+    grid = _lay_out(values, values.values)[columns]
+    column = np.repeat(np.arange(len(grid)), grid.shape[1])
+    images = fitted.stage.curve(grid.ravel(), column, fitted.state).reshape(grid.shape).T
     drawn = ~np.isnan(images).all(axis=0) | (values.lengths[columns] == 0)
     return Curves(values, weights, columns[drawn], images[:, drawn], " ".join(stage.words()), stage.curve_name)
 
@@ -121,16 +124,6 @@ def _lay_out(places: Ragged, numbers: np.ndarray) -> np.ndarray:
     grid = np.full((len(places), max(places.lengths.max(initial=0), 1)), np.nan)
     grid[np.repeat(np.arange(len(places)), places.lengths), within] = numbers
     return grid
-
-
-def _compute_images(fitted: FittedColumns, values: Ragged) -> np.ndarray:
-    """Compute the images of `values`, which has a row for each incoming column, in all outgoing columns.
-
-    Returns float64 (most values of a column, outgoing columns), see `Curves.images`; NaN in columns without a curve.
-    """
-    grid = _lay_out(values, values.values)[fitted.columns]
-    column = np.repeat(np.arange(len(grid)), grid.shape[1])
-    return fitted.stage.curve(grid.ravel(), column, fitted.state).reshape(grid.shape).T
 
 
 class _ThinValues(MeasuringStage):

@@ -14,7 +14,7 @@ from filterkit.data.schema import Schema
 from filterkit.exploration.correlation import correlate_columns
 from filterkit.exploration.curves import compute_curves, compute_means, find_curve_stage
 from filterkit.exploration.extents import Extents
-from filterkit.exploration.features import Features
+from filterkit.exploration.features import MOST_CURVES, Features
 from filterkit.exploration.histograms import count_bins
 from filterkit.exploration.short import round_short
 from filterkit.plugin.registry import Registry
@@ -66,7 +66,7 @@ def describe_best(
     columns = np.sort(features.best)
     origin = _find_origins(features.schema, later.steps)
     outgoing = _choose_outgoing(origin, columns)
-    stage = find_curve_stage(later.stages, known) if features.has_curves else None
+    stage = find_curve_stage(later.stages, known) if 0 < len(features.tasks) <= MOST_CURVES else None
     curves: Any = iter(()) if stage is None else compute_curves(features.rows, columns, stage, memory)
     if features.supervised and "mean" in class_:
         curves = compute_means(features.rows, columns, class_, memory)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 from filterkit.chains.column_fitting import count_numeric_class
 from filterkit.chains.fitting import fit_each
@@ -43,33 +43,20 @@ from filterkit.stages.columns import ColumnStage
 _MANY_TESTS = 200_000  # of all features; slow metrics take seconds for so many
 
 
-class Request(NamedTuple):
-    """What to explore.
-
-    Attributes
-    ----------
-    stages : the chain; perhaps empty.
-    metrics : the names of the metrics to rank by; empty for all.
-    best : how many of the best features to show in detail.
-    known : the plugins.
-    memory : bytes, as for `Chain.fit`.
-    """
-
-    stages: Sequence[Stage]
-    metrics: Sequence[str]
-    best: int
-    known: Registry
-    memory: int
-
-
-def explore(rows: Rows, request: Request) -> dict[str, Any]:
+def explore(
+    rows: Rows, stages: Sequence[Stage], by: Sequence[str], best: int, known: Registry, memory: int
+) -> dict[str, Any]:
     """Fit a chain on some rows, and return what the page shows; the first comment of ``explore.js`` lists it.
 
     Parameters
     ----------
     rows : the rows.
-    request : what to explore. The features are those that come to the first stage that learns from columns, so stages
-        such as ``words`` may make them.
+    stages : the chain; perhaps empty. The features are those that come to the first stage that learns from columns, so
+        stages such as ``words`` may make them.
+    by : the names of the metrics to rank by; empty for all.
+    best : how many of the best features to show in detail.
+    known : the plugins.
+    memory : bytes, as for `Chain.fit`.
 
     Raises
     ------
@@ -77,11 +64,10 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     StageError : a stage fails on these rows.
     PluginError : a metric fails.
     """
-    stages, known, memory = request.stages, request.known, request.memory
-    repeated = next((name for name in request.metrics if request.metrics.count(name) > 1), None)
+    repeated = next((name for name in by if by.count(name) > 1), None)
     if repeated is not None:
         raise UsageError(f"--by {repeated} is given twice")
-    chosen = [find_metric(name) for name in request.metrics]
+    chosen = [find_metric(name) for name in by]
     ends = {0: time.perf_counter()}
     steps = fit_each(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()}))
     head = next((number for number, stage in enumerate(stages) if isinstance(stage, ColumnStage)), len(stages))
@@ -104,8 +90,8 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
         iter([queries]),
         count_numeric_class(explored, READER),
         rank_features(explored, choose_metrics, is_supervised, memory) if has_features else iter(()),
-        measure_extents(explored, memory) if has_features else iter(()),
-        measure_extents(steps[-1].rows, memory) if has_features and steps[head:] else iter(()),
+        measure_extents(explored) if has_features else iter(()),
+        measure_extents(steps[-1].rows) if has_features and steps[head:] else iter(()),
     )
     overview = overviews.merge()
     described = describe_table(overview)
@@ -127,7 +113,7 @@ def explore(rows: Rows, request: Request) -> dict[str, Any]:
     }
     if ranking is None:
         return about_rows | _NO_FEATURES
-    features = Features(explored, ranking, request.best)
+    features = Features(explored, ranking, best)
     tasks = describe_tasks(features)
     later = LaterStages(stages[head:], steps[head:], before, after)
     left_out = sorted({metric.name for metric in metrics} - {metric.name for metric in ranking.metrics})

@@ -18,7 +18,7 @@ from filterkit.plugin.registry import Registry
 
 _MOST_FEATURES = 30_000  # of the page
 _PLANES = 6  # tasks that have isolines
-_MOST_CURVES = 50  # of a feature; each takes as much work as a table of two classes
+MOST_CURVES = 50  # of a feature; each takes as much work as a table of two classes
 
 
 def list_metrics(schema: Schema, known: Registry) -> list[Metric]:
@@ -69,11 +69,6 @@ class Features:
         self.best = order[: min(best, int(np.count_nonzero(ranking.varied)))]
         self.supervised = any(metric.needs_class for metric in ranking.metrics)
 
-    @property
-    def has_curves(self) -> bool:
-        """Whether curves of the best features are drawn, one for each class: there are classes, and at most 50."""
-        return 0 < len(self.tasks) <= _MOST_CURVES
-
     def page_numbers(self, columns: np.ndarray) -> np.ndarray:
         """Return the indices of some columns among those that the page has, `shown`."""
         return np.searchsorted(self.shown, columns)
@@ -119,10 +114,10 @@ def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
     has_tests = bool(features.tasks) or not features.supervised  # none by a numeric class
     columns = np.repeat(np.flatnonzero(ranking.varied[shown] & has_tests), count)
     every = shown[columns[::count]]
-    tests = {name: getattr(ranking, name)[every].ravel() for name in ("task", "threshold", "tp", "fp")}
-    order = np.lexsort((tests["threshold"], tests["task"], columns))
-    key = [columns[order], tests["task"][order], tests["threshold"][order]]
-    first = np.logical_or.reduce([begins_run(each) for each in key]) if len(order) else np.zeros(0, bool)
+    task, threshold, tp, fp = (each[every].ravel() for each in ranking.tests[:4])
+    order = np.lexsort((threshold, task, columns))
+    key = (columns, task, threshold)
+    first = np.logical_or.reduce([begins_run(each[order]) for each in key]) if len(order) else np.zeros(0, bool)
     number = np.empty(len(order), np.int64)
     number[order] = np.cumsum(first) - 1
     chosen = order[first]
@@ -130,7 +125,7 @@ def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
     start = np.searchsorted(own, np.arange(len(shown) + 1))
     point = np.full((len(shown), count), -1)
     point[columns[::count]] = (number - start[columns]).reshape(-1, count)
-    threshold = tests["threshold"][chosen]
+    threshold = threshold[chosen]
     nominal = features.schema.nominal[shown][own]
     labels = {
         str(i): features.schema.features[shown[own[i]]].values[int(threshold[i])]
@@ -139,10 +134,10 @@ def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
     tasks = np.array(features.tasks or [0])
     return {
         "start": start,
-        "task": np.searchsorted(tasks, tests["task"][chosen]),
+        "task": np.searchsorted(tasks, task[chosen]),
         "threshold": np.where(nominal, np.nan, threshold),
-        "tp": round_short(tests["tp"][chosen]),
-        "fp": round_short(tests["fp"][chosen]),
+        "tp": round_short(tp[chosen]),
+        "fp": round_short(fp[chosen]),
         "label": labels,
     }, point
 
@@ -181,12 +176,9 @@ def compare_metrics(ranking: Ranking) -> dict[str, Any]:
     names = [metric.name for metric in ranking.metrics]
     if len(scores) < 2:
         return {"metrics": names, "spearman": np.full((len(names), len(names)), np.nan)}
-    ranks = np.stack([_rank_scores(each) for each in scores.T], axis=1)
-    ranks -= ranks.mean(axis=0)
-    length = np.sqrt((ranks**2).sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = ranks.T @ ranks / np.outer(length, length)
-    return {"metrics": names, "spearman": round_short(found)}
+        found = np.corrcoef([_rank_scores(each) for each in scores.T])
+    return {"metrics": names, "spearman": round_short(found).reshape(len(names), -1)}
 
 
 def _rank_scores(scores: np.ndarray) -> np.ndarray:
@@ -207,6 +199,6 @@ def write_notes(features: Features, slow: list[str]) -> list[str]:
         found.append(f"The page has the {count:,} features that are best by {metric}, of {total:,}.")
     if len(features.tasks) > _PLANES:
         found.append(f"Isolines are drawn for the first {_PLANES} classes.")
-    if len(features.tasks) > _MOST_CURVES:
-        found.append(f"With more than {_MOST_CURVES} classes there are no curves.")
+    if len(features.tasks) > MOST_CURVES:
+        found.append(f"With more than {MOST_CURVES} classes there are no curves.")
     return found

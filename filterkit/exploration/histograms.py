@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from filterkit.chains.queries import Passes, Query
 from filterkit.chains.rows import Rows
 from filterkit.counts.cells import find_finite_entries
-from filterkit.counts.record import SUM_OF_PARTS, Record, RecordMerger
+from filterkit.counts.record import SUM_OF_PARTS, Field, Record, RecordMerger
 from filterkit.counts.weights import add_parts, select_counted_rows, sum_parts
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import Ragged
@@ -81,21 +81,20 @@ def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
     StageError : a value is infinite.
     """
     chosen = rows.through(OnlyColumns(rows.schema, columns))
-    schema, totals = chosen.schema, extents.totals
-    order, most = _order_classes(schema, totals)
-    group = np.empty(len(order), np.int64)
-    group[order] = np.minimum(np.arange(len(order)), most - 1)
-    bins = _Bins(schema, Extents._make([*(each[columns] for each in extents[:-1]), totals]), group)
+    schema = chosen.schema
+    group, names = _group_classes(schema, extents.totals)
+    bins = _Bins(schema, extents.take(columns), group)
     merger = RecordMerger(bins.count, schema)
     yield [Query(chosen, merger.compute, merger.add)]
     counts = merger.merge()
-    zeros = add_parts([counts.totals[None], -counts.filled.sum(axis=2)])
+    totals = sum_parts(group, extents.total_parts, counts.filled.shape[1])
+    zeros = add_parts([totals[None], -counts.filled.sum(axis=2)])
     apart = bins.apart[:, None]
     filled = counts.filled[:, :, :_BINS]
     filled[np.arange(len(columns)), :, bins.zero] += np.where(apart[..., None], 0.0, zeros)
     return Histograms(
         schema,
-        _name_classes(schema, order, most),
+        names,
         bins.edges,
         filled.sum(axis=-1),
         np.where(apart, zeros.sum(axis=-1), np.nan),
@@ -103,27 +102,24 @@ def count_bins(rows: Rows, columns: np.ndarray, extents: Extents) -> Passes[Hist
     )
 
 
-def _order_classes(schema: Schema, totals: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the codes of all classes, those with most rows first, and the most groups of classes to count, 10.
+def _group_classes(schema: Schema, totals: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Group the classes: those with most rows are alone, and the others together; with a positive class, all others.
 
-    With a positive class, it comes first, and the groups are 2.
+    Returns the group of each class, int64 (classes,), and `Histograms.classes`.
     """
-    order = np.argsort(-totals, kind="stable")
-    if not has_nominal_class(schema) or schema.positive is None:
-        return order, _MOST_CLASSES
-    (first,) = schema.positive_classes(totals)
-    return np.concatenate([[first], order[order != first]]), 2
-
-
-def _name_classes(schema: Schema, order: np.ndarray, most: int) -> list[str]:
-    """Return `Histograms.classes`; `order` and `most` are what `_order_classes` returns."""
     target = schema.class_attribute
     if target is None or target.kind != "nominal":
-        return [""]
+        return np.zeros(len(totals), np.int64), [""]
+    order, most = np.argsort(-totals, kind="stable"), _MOST_CLASSES
+    if schema.positive is not None:
+        (first,), most = schema.positive_classes(totals), 2
+        order = np.concatenate([[first], order[order != first]])
+    group = np.empty(len(order), np.int64)
+    group[order] = np.minimum(np.arange(len(order)), most - 1)
     names = [target.values[code] for code in order[:most].tolist()]
     if len(order) > most:
         names[-1] = f"{len(order) - most + 1:,} {_OTHERS}"
-    return names
+    return group, names
 
 
 class BinCounts(Record):
@@ -132,12 +128,10 @@ class BinCounts(Record):
     Attributes
     ----------
     filled : (columns, groups, bins + 1, parts), of the values that are not zero; the last bin is for missing ones.
-    totals : (groups, parts), of all rows.
     """
 
-    fields = dict.fromkeys(("filled", "totals"), SUM_OF_PARTS)
+    fields: ClassVar[dict[str, Field]] = {"filled": SUM_OF_PARTS}
     filled: np.ndarray
-    totals: np.ndarray
 
 
 class _Bins:
@@ -157,7 +151,6 @@ class _Bins:
     """
 
     def __init__(self, schema: Schema, extents: Extents, group: np.ndarray) -> None:
-        every = np.arange(schema.width)
         self._nominal = schema.nominal
         self._supervised = has_nominal_class(schema)
         self._group = group
@@ -167,15 +160,9 @@ class _Bins:
         self.edges = _choose_edges(extents, self._nominal, self.apart)
         known = ~np.isnan(self.edges)
         count = np.count_nonzero(known, axis=1)
-        self._ragged = Ragged.from_lengths(count, self.edges[known])
-        self._last = np.maximum(count - 2, 0)
-        self._low = np.nan_to_num(self.edges[:, 0]) / 2
-        half = self.edges[every, self._last + 1] / 2 - self._low  # the width itself may be infinite
-        self._first = np.where(half > 0, 0, self._last)  # the bin of the lowest value
-        with np.errstate(over="ignore"):
-            scale = np.divide(self._last + 1, half, out=np.zeros(len(half)), where=half > 0)
-        self._scale = np.minimum(scale, np.finfo(np.float64).max)
-        self.zero = self._find_bins(every, np.zeros(schema.width))
+        self._sorted_edges = Ragged.from_lengths(count, self.edges[known])
+        self._last = np.where(self._nominal, _BINS - 1, np.maximum(count - 2, 0))
+        self.zero = self._find_bins(np.arange(schema.width), np.zeros(schema.width))
 
     def count(self, batch: Batch) -> BinCounts:
         """Count the values of one batch; raise a `StageError` if one is infinite or a weight cannot be counted."""
@@ -188,22 +175,15 @@ class _Bins:
         flat = (column.astype(np.int64) * self._groups + group[row]) * (_BINS + 1) + at
         shape = (len(self._nominal), self._groups, _BINS + 1)
         filled = rows.sum_by(flat, row, prod(shape)).reshape(*shape, -1)
-        return BinCounts(filled=filled, totals=sum_parts(group, rows.parts, self._groups))
+        return BinCounts(filled=filled)
 
     def _find_bins(self, column: np.ndarray, value: np.ndarray) -> np.ndarray:
         """Find the bin of each value that is not missing: int64 (n,)."""
-        nominal, last = self._nominal[column], self._last[column]
-        with np.errstate(over="ignore"):
-            share = self._first[column] + (value / 2 - self._low[column]) * self._scale[column]
-        share[nominal] = value[nominal]
-        bins = np.clip(share, 0, np.where(nominal, _BINS - 1, last)).astype(np.int64)
-        # Rounding may have put a value beside its bin, or far from it if the values of the column hardly differ.
-        flat, edges = column.astype(np.int64) * (_BINS + 1) + bins, self.edges.ravel()
-        wrong = np.flatnonzero((value < edges[flat]) | ((value >= edges[flat + 1]) & (bins < last)))
-        column, value = column[wrong], value[wrong]
-        after = self._ragged.search(column, np.nextafter(value, np.inf))  # what is greater is no less than the next
-        bins[wrong] = np.clip(after - self._ragged.indptr[column] - 1, 0, last[wrong])
-        return np.asarray(bins)
+        above = np.nextafter(value, np.inf)  # an edge above the value is no less than this
+        after = self._sorted_edges.search(column, above)
+        numeric = np.maximum(after - self._sorted_edges.indptr[column] - 1, 0)
+        bins = np.where(self._nominal[column], value, numeric)
+        return np.asarray(np.minimum(bins, self._last[column]).astype(np.int64))
 
 
 def _choose_edges(extents: Extents, nominal: np.ndarray, apart: np.ndarray) -> np.ndarray:

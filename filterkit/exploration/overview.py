@@ -150,7 +150,7 @@ def _warn_of_features(features: Schema, ranking: Ranking, overview: Overview) ->
     differs = (ranking.distinct >= overview.rows) & (ranking.whole | features.nominal)
     text = "These attributes have another value in each row, and may be identifiers:"
     yield "id", text, [*compress(names, differs)]
-    tp, fp, pos, neg = (each[:, 0] for each in (ranking.tp, ranking.fp, ranking.pos, ranking.neg))
+    tp, fp, pos, neg = (each[:, 0] for each in ranking.tests[2:6])
     classes = np.count_nonzero(overview.class_rows)
     separates = ranking.pure & (ranking.distinct <= 2 * classes)
     if classes == 2:

@@ -41,7 +41,7 @@ class Ranking:
     distinct : int64 (features,), the number of distinct values.
     whole : bool (features,), whether all values are whole numbers.
     pure : bool (features,), whether all rows with the same value are of one class.
-    task, threshold, tp, fp, pos, neg, score : (features, metrics), the best test by each metric, see `BestTests`.
+    tests : the best test of each feature by each metric; its arrays are (features, metrics).
     """
 
     metrics: list[Metric]
@@ -56,13 +56,7 @@ class Ranking:
     distinct: np.ndarray
     whole: np.ndarray
     pure: np.ndarray
-    task: np.ndarray
-    threshold: np.ndarray
-    tp: np.ndarray
-    fp: np.ndarray
-    pos: np.ndarray
-    neg: np.ndarray
-    score: np.ndarray
+    tests: BestTests
 
     def __len__(self) -> int:
         """The number of features."""
@@ -88,7 +82,9 @@ def rank_features(
     """
     stage = _RankColumns(metrics, supervised)
     (fitted,) = yield from fit_in_passes([stage], rows, memory)
-    return Ranking(stage.metrics, stage.totals, **fitted.state)
+    state = dict(fitted.state)
+    tests = BestTests(*(state.pop(name) for name in BestTests._fields))
+    return Ranking(stage.metrics, stage.totals, **state, tests=tests)
 
 
 class _RankColumns(MeasuringStage):
@@ -111,17 +107,18 @@ class _RankColumns(MeasuringStage):
         tests, scores = self._score(thresholds)
         low, high = table.extremes()
         cells = table.with_zeros()
+        parts = SparseParts.from_parts(cells.cell_parts)
         return {
             "scores": np.stack(scores, axis=1),
             "varied": thresholds.varied,
-            "strips": _draw_strips(cells, low, high, tests[0].task),
+            "strips": _draw_strips(cells, parts, low, high, tests[0].task),
             "low": low,
             "high": high,
             "nonzero": table.nonzero_rows,
             "missing": table.missing_rows,
             "distinct": np.diff(cells.indptr),
             "whole": _all_cells_of_column(cells, cells.values == np.rint(cells.values)),
-            "pure": _all_cells_of_column(cells, _count_classes(cells) < 2),
+            "pure": _all_cells_of_column(cells, np.diff(parts.starts) < 2),
             **{name: np.stack([getattr(each, name) for each in tests], axis=1) for name in BestTests._fields},
         }
 
@@ -136,18 +133,13 @@ class _RankColumns(MeasuringStage):
         for metric in self.metrics:
             own = not tests or (metric.by_column is None and len(tasks) <= _MANY_TASKS)
             tests.append(find_best_tests(thresholds, metric) if own else tests[0])
-            if own and _is_best_test_score(metric, len(tasks), thresholds.table):
+            # Where the score of a column is that of its best test, it is known.
+            one_test = metric.by_table is None and (metric.by_labels is None or not thresholds.table.nominal.any())
+            if own and one_test and metric.by_column is None and (len(tasks) < 2 or metric.classes is None):
                 scores.append(np.where(thresholds.varied, tests[-1].score, 0.0))
             else:
                 scores.append(score_columns(thresholds, metric))
         return tests, scores
-
-
-def _is_best_test_score(metric: Metric, tasks: int, table: ContingencyTable) -> bool:
-    """Return whether the score of a column is that of its best test, with so many `tasks`: classes against the rest."""
-    one_test = metric.by_column is None and metric.by_table is None
-    one_test = one_test and (metric.by_labels is None or not table.nominal.any())
-    return one_test and (tasks < 2 or metric.classes is None)
 
 
 def _restore_stage(names: list[str], supervised: bool) -> _RankColumns:
@@ -159,28 +151,14 @@ def _all_cells_of_column(cells: ContingencyTable, flags: np.ndarray) -> np.ndarr
     return np.asarray(np.bincount(cells.column_of_cell[~flags], minlength=len(cells)) == 0)
 
 
-def _count_classes(cells: ContingencyTable) -> np.ndarray:
-    """Count the classes that have rows with the value of each cell: int64 (cells,)."""
-    if isinstance(cells.cell_parts, SparseParts):
-        return np.diff(cells.cell_parts.starts)
-    return np.asarray(np.count_nonzero(cells.counts, axis=1))
-
-
-def _weigh_class(cells: ContingencyTable, code: np.ndarray) -> np.ndarray:
-    """Return for each cell the weight of the rows of class ``code[cell]``: float64 (cells,); `code` is int (cells,)."""
-    if not isinstance(cells.cell_parts, SparseParts):
-        return np.asarray(cells.counts[np.arange(len(code)), code])
-    parts = cells.cell_parts
-    own = parts.code == code[parts.position]
-    return np.bincount(parts.position[own], parts.weights[own], len(code))
-
-
-def _draw_strips(cells: ContingencyTable, low: np.ndarray, high: np.ndarray, task: np.ndarray) -> np.ndarray:
+def _draw_strips(
+    cells: ContingencyTable, parts: SparseParts, low: np.ndarray, high: np.ndarray, task: np.ndarray
+) -> np.ndarray:
     """Draw a small picture of each column: the shares of rows in 12 bins, of a class and of the rest: uint8 (k, 2, 12).
 
-    A share of 1 is 255, and it is rounded up. `task` is int64 (k,), the class of each column. The bins are of equal
-    width from `low` to `high`, or of labels. If all rows count as one class, or the class is
-    numeric, the second share is 0.
+    A share of 1 is 255, and it is rounded up. `task` is int64 (k,), the class of each column, and `parts` are the
+    weights of the cells. The bins are of equal width from `low` to `high`, or of labels. If all rows count as one
+    class, or the class is numeric, the second share is 0.
     """
     column = cells.column_of_cell
     half = (high / 2 - low / 2)[column]  # the width itself may be infinite
@@ -188,7 +166,10 @@ def _draw_strips(cells: ContingencyTable, low: np.ndarray, high: np.ndarray, tas
     labels = np.maximum(cells.schema.label_counts[cells.columns], BINS)[column]
     share = np.where(cells.nominal[column], cells.values / labels, share)
     at = column * BINS + np.clip((share * BINS).astype(np.int64), 0, BINS - 1)
-    own = cells.rows if cells.numeric_class or len(cells.totals) == 1 else _weigh_class(cells, task[column])
+    own = cells.rows
+    if len(cells.totals) > 1 and not cells.numeric_class:
+        is_own = parts.code == task[column][parts.position]
+        own = np.bincount(parts.position[is_own], parts.weights[is_own], len(column))
     strips = np.zeros((len(cells), 2, BINS), np.uint8)
     for number, weights in enumerate((own, np.maximum(cells.rows - own, 0.0))):
         counts = np.bincount(at, weights, len(cells) * BINS).reshape(-1, BINS)

@@ -609,7 +609,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
             "evaluate: --train is of folds that are drawn, and",
         ),
         ("evaluate iris.arff wine.arff --chain svm --splits s", 2, "evaluate: --splits are of the rows of one DATA"),
-        ("evaluate iris.arff --chain svm --group nobody", 1, "iris: --group 'nobody': there is no such attribute"),
+        ("evaluate iris.arff --chain svm --group nobody", 1, "iris: group 'nobody': there is no such attribute"),
         ("report {one} --by-class", 2, "--by-class: the results do not have the classes; evaluate again with --by-cl"),
         ("report {one} --measure auk", 2, "report: invalid value for '--measure': 'auk' is not one of"),
         ("report {one} --figure ranks", 2, "--figure ranks needs --plot FILE"),

@@ -232,10 +232,13 @@ def test_a_numeric_class_is_described_and_scored():
     assert (sum(described["counts"]), described["counts"][-1], described["edges"][-1]) == (12, 3, 9)
 
 
-def test_a_numeric_class_is_described_where_scripts_do_not_run():
-    shown = render_without_scripts(gathered(with_numbers()) | {"file": "f", "relation": "r", "chain": ""})
-    assert "<td>5.25</td>" in shown and '<th scope="col">lower quartile</th>' in shown
-    assert '<th scope="col">mi</th>' in shown and '<th scope="col">tp</th>' not in shown
+def test_the_best_features_are_a_table_where_scripts_do_not_run():
+    found = gathered(with_numbers())
+    shown = render_without_scripts(found | {"file": "f", "relation": "r", "chain": "l2"})
+    assert "<h1>r</h1>" in shown and "<p>Chain: l2</p>" in shown and '<th scope="col">mi</th>' in shown
+    scores = dict(zip(found["features"]["name"], found["features"]["scores"][found["metrics"][0]["name"]]))
+    best = max(scores, key=scores.get)
+    assert f"<tr><td>1</td><td>{best}</td><td>{scores[best]:.4g}</td>" in shown
 
 
 def test_curves_show_the_mean_of_a_numeric_class():

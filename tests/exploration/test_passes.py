@@ -5,13 +5,12 @@ import pyarrow as pa
 import pytest
 from agreement import make
 from counted import counted_rows
-from gathered import as_json, request_of
+from gathered import as_json, explored
 
 import filterkit
 from filterkit.chains.chain import Chain
 from filterkit.chains.fitting import fit_each
 from filterkit.engines.local import LocalEngine
-from filterkit.exploration.explore import explore
 
 PLENTY = 1 << 30
 
@@ -48,7 +47,7 @@ def test_rows_are_read_twice_besides_what_fitting_the_chain_takes(made, chain, t
     fit_each(Chain.parse(chain).stages, rows, PLENTY)
     assert rows.source.passes == to_fit
     rows = counted_rows(batches, LocalEngine(2))
-    found = explore(rows, request_of(chain))
+    found = explored(rows, chain)
     assert rows.source.passes == to_fit + 2
     assert len(found["details"]) >= 6 and len(found["correlation"]["features"]) >= 6
     assert all(each["before"]["counts"] is not None and each["curves"] for each in found["details"])
@@ -59,7 +58,7 @@ def test_a_small_memory_takes_more_passes_and_finds_the_same():
     found = []
     for memory in (PLENTY, 1 << 16):
         rows = counted_rows(pieces(numbers()), LocalEngine(2))
-        shown = as_json(explore(rows, request_of(memory=memory)))
+        shown = as_json(explored(rows, memory=memory))
         found.append((rows.source.passes, shown))
     (few, plenty), (many, little) = found
     assert few == 2 < many
@@ -68,5 +67,5 @@ def test_a_small_memory_takes_more_passes_and_finds_the_same():
 
 def test_without_details_there_is_one_pass():
     rows = counted_rows(pieces(numbers()), LocalEngine(2))
-    explore(rows, request_of("", best=0))
+    explored(rows, best=0)
     assert rows.source.passes == 1

@@ -81,7 +81,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     stages = parse_stages(list(words), known, options.seed)
     _check(path, kind, options, known)
 
-    from filterkit.exploration.explore import Request, explore
+    from filterkit.exploration.explore import explore
     from filterkit.exploration.plain import render_without_scripts
     from filterkit.pages.page import page
 
@@ -92,7 +92,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
             open_input(path, options, formats), Work(engine, options.memory, options.progress), numbered=numbered
         ) as rows,
     ):
-        found = explore(rows, Request(stages, options.by, options.top, known, options.memory))
+        found = explore(rows, stages, options.by, options.top, known, options.memory)
         relation = rows.schema.relation
     chosen = _chosen(options)
     output = ["-o", options.output]
