@@ -165,7 +165,7 @@ def _squared_length(batch: Batch, unit: float) -> float:
 
 def _weights(batch: Batch) -> np.ndarray:
     """float64 (rows,)."""
-    return np.ones(len(batch)) if batch.weights is None else batch.weights
+    return batch.row_weights
 
 
 def _counted(batch: Batch) -> Batch:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from filterkit import Batch, Fitted, Schema, StageError, hookimpl, option
-from filterkit.plugin import Scaling, ScalingOptions, check_sum, check_weights, counted_rows, scaling_state
-
-Batches = Callable[[], Iterator[Batch]]
+from filterkit import Batch, Schema, StageError, hookimpl, option
+from filterkit.plugin import Batches, Scaling, State, check_sum, scaling_state, take_counted
 
 _ROWS = 50_000  # the most training rows; the time grows with the square of their number
 _VALUES = 1 << 26  # the most values of them, which are held dense
@@ -18,7 +15,7 @@ _AT_ONCE = 1 << 22  # distances, and differences, that are held at once
 _EQUAL = 1e-9  # distances that differ by no more are equal
 
 
-class ReliefF(ScalingOptions):
+class ReliefF(Scaling):
     """Scale each column by ReliefF: how much more it differs between near rows of two classes than of one.
 
         filterkit in.arff relieff --score-only select --top 2
@@ -52,26 +49,16 @@ class ReliefF(ScalingOptions):
     rows: int | None = option(None, "Score by N rows drawn at random, each compared with all.", minimum=1)
     seed: int = option(0, "Seed for drawing them.", minimum=0)
 
-    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+    def fit_rows(self, rows: Batches, schema: Schema) -> State:
         schema.need_columns(self.name)
-        training = _collected(rows, schema)
+        training = _collect(rows, schema)
         low, high = _extremes(training.X)
         drawn = np.arange(len(training.X))
         if self.rows is not None and self.rows < len(drawn):
             drawn = np.sort(np.random.default_rng(self.seed).choice(drawn, self.rows, replace=False))
         score = rrelieff if training.y.dtype.kind == "f" else relieff
         scores = score(training, Space.of(training.X, schema), drawn, self.neighbors)
-        state = scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
-        return _ByScores(score_only=self.score_only).finish(schema, state, np.zeros(0))
-
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
-        return _ByScores(score_only=self.score_only).from_state(state, schema)
-
-
-class _ByScores(Scaling):
-    """Scaling by scores that are already known."""
-
-    name = ReliefF.name
+        return scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
 
 
 class TrainingRows(NamedTuple):
@@ -89,8 +76,8 @@ class TrainingRows(NamedTuple):
     weights: np.ndarray
 
 
-def _collected(rows: Batches, schema: Schema) -> TrainingRows:
-    """The rows that count.
+def _collect(rows: Batches, schema: Schema) -> TrainingRows:
+    """Collect the rows that count.
 
     Raises
     ------
@@ -99,8 +86,7 @@ def _collected(rows: Batches, schema: Schema) -> TrainingRows:
     parts: list[Batch] = []
     count = 0
     for batch in rows():
-        check_weights(ReliefF.name, batch)
-        part = batch.take(np.flatnonzero(counted_rows(batch))).in_form(sparse=False)
+        part = take_counted(ReliefF.name, batch).in_form(sparse=False)
         count += len(part)
         most = min(_ROWS, _VALUES // max(schema.width, 1))
         if count > most:
@@ -114,7 +100,7 @@ def _collected(rows: Batches, schema: Schema) -> TrainingRows:
         parts.append(part)
     if not count:
         raise StageError(ReliefF.name, "there are no training rows")
-    weights = np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in parts])
+    weights = np.concatenate([part.row_weights for part in parts])
     check_sum(ReliefF.name, float(weights.sum()), count)
     y = np.concatenate([np.asarray(part.y) for part in parts])
     if schema.positive is not None and schema.class_attribute is not None:

@@ -189,9 +189,6 @@ class Select(ColumnStage):
                 raise StageError(self.name, f"--keep: no attribute {quoted(name)}{suggestion(name, list(place))}")
         return [place[name] for name in self.keep if name in place]
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return values.copy()
-
 
 def _take_turns(rankings: list[np.ndarray]) -> np.ndarray:
     """One ranking of all columns: the given rankings, in turn, each add the best column not yet taken."""

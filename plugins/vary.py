@@ -44,9 +44,6 @@ class Vary(ColumnStage):
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
         return np.flatnonzero(state["kept"])
 
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return values.copy()
-
 
 @hookimpl
 def filterkit_stages() -> list[type[ColumnStage]]:

@@ -12,7 +12,7 @@ from filterkit.data.batch import empty
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 from filterkit.stages.base import Stage, TrainingStage, learns_nothing
-from filterkit.stages.columns import ColumnStage
+from filterkit.stages.columns import ColumnStage, learns_from_statistic
 from filterkit.stages.learner import Learner
 from filterkit.stages.selective import SelectiveStage
 
@@ -61,7 +61,7 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
                 schema = _predict_schema(stage, schema)
             most = _limit_columns(stage, most) if schema is None else schema.width
         is_numeric = is_numeric if schema is None else schema.has_numeric_target
-    tables = any(isinstance(stage, ColumnStage) and stage.learns_from.grows for stage in stages)
+    tables = any(learns_from_statistic(stage) and stage.learns_from.grows for stage in stages)
     return Explanation(steps, schema, most, tables)
 
 
@@ -88,7 +88,7 @@ def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
     `is_numeric` says whether the class is a number, whose quantiles take a pass of their own.
     """
     stage, names = group[0], (group[0].name,)
-    if isinstance(stage, ColumnStage):
+    if learns_from_statistic(stage):
         statistic = stage.learns_from
         title = statistic.title or statistic.__name__
         if stage.folds():

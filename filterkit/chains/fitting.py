@@ -29,7 +29,7 @@ from filterkit.stages.base import (
     learns_nothing,
     transform,
 )
-from filterkit.stages.columns import ColumnStage
+from filterkit.stages.columns import learns_from_statistic
 from filterkit.stages.selective import ChosenColumns, FittedOnSome, SelectiveStage
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def group_stages(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
 
 
 def _shares_passes(stage: Stage) -> bool:
-    return isinstance(stage, ColumnStage) and not stage.is_confined and not stage.folds()
+    return learns_from_statistic(stage) and not stage.is_confined and not stage.folds()
 
 
 def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> tuple[list[Fitted], Rows]:
@@ -158,7 +158,7 @@ class Fitting:
 
     def _fit_on(self, rows: Rows, stage: Stage) -> Fitted:
         """Fit a stage on `rows`; its trials on held-out rows fit the stages before it again."""
-        if not isinstance(stage, ColumnStage):
+        if not learns_from_statistic(stage):
             splits = partial(split_inner_folds, self._stages[self._n_skipped :], self._trial_rows, stage, self._memory)
             batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
             with blaming(stage):

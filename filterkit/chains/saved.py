@@ -25,6 +25,7 @@ from filterkit.data.contract import kind_of
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import schema_from_json, schema_to_json
+from filterkit.data.texts import Texts
 from filterkit.errors import FilterkitError, StageError, UsageError, file_error, one_line, quoted
 from filterkit.files.descriptors import pipe_of
 from filterkit.files.endings import check_chain
@@ -266,6 +267,8 @@ def _encode(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) ->
         arrays[name] = np.ascontiguousarray(value)
         return {"array": name}
     plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, list):
+        plain = [list(each) if isinstance(each, Texts) else each for each in value]
     try:
         json.dumps(plain)
     except (TypeError, ValueError) as error:

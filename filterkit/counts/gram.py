@@ -201,7 +201,7 @@ def _add_rows(digits: np.ndarray, rows: CountedRows, grid: np.ndarray) -> int:
     unit = np.ldexp(1.0, (_BITS - 1 - np.append(grid[:-1], 0)).astype(np.int32))
     root = None
     if batch.weights is not None or grid[-1]:
-        weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+        weights = batch.row_weights
         root = np.sqrt(weights) * 2.0 ** -float(grid[-1])
     stays_sparse = batch.sparse and len(batch.csr.data) * _SPARSE < len(batch) * batch.schema.width
     height = _MOST_SPARSE_ROWS if stays_sparse else max(_FEW_ROWS, _AT_ONCE // len(grid))

@@ -90,7 +90,7 @@ class Overview(Record):
         columns = np.arange(schema.width)
         column, value, row = find_entries(batch, columns)
         known = np.isfinite(value)
-        weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+        weights = batch.row_weights
         table = batch.passthrough
         texts = [] if table is None else [_measure_texts(each) for each in table.columns]
         text_column = np.repeat(np.arange(len(texts)), [len(hashes) for _, hashes in texts])

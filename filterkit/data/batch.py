@@ -114,6 +114,11 @@ class Batch:
         return self.replace(X=Csr.from_entries(row, column, self.X[row, column], self.X.shape))
 
     @property
+    def row_weights(self) -> np.ndarray:
+        """Float64 (rows,), the weight of each row; 1 where `weights` is None."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
     def class_known(self) -> np.ndarray:
         """bool (rows,): whether the class, or every label, is known; all True without class and labels."""
         if self.y is None:
@@ -184,9 +189,7 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
         schema,
         X,
         None if parts[0].y is None else np.concatenate([part.y for part in parts]),
-        None
-        if all(part.weights is None for part in parts)
-        else np.concatenate([np.ones(len(part)) if part.weights is None else part.weights for part in parts]),
+        None if all(part.weights is None for part in parts) else np.concatenate([part.row_weights for part in parts]),
         passthrough,
         parts[0].start,
     )
@@ -258,8 +261,7 @@ def same(one: Batch, other: Batch) -> bool:
     if one.schema != other.schema or (one.sparse, len(one)) != (other.sparse, len(other)):
         return False
     pairs: list[tuple[Any, Any]] = list(zip(one.csr[:3], other.csr[:3])) if one.sparse else [(one.X, other.X)]
-    weights = [np.ones(len(b)) if b.weights is None else b.weights for b in (one, other)]
-    pairs += [(one.y, other.y), (weights[0], weights[1])]
+    pairs += [(one.y, other.y), (one.row_weights, other.row_weights)]
     texts = [b.passthrough for b in (one, other)]
     if (texts[0] is None) != (texts[1] is None) or (texts[0] is not None and not texts[0].equals(texts[1])):
         return False

@@ -83,4 +83,4 @@ def weight_column(batch: Batch, chosen: str | None) -> dict[str, np.ndarray]:
         if chosen is not None:
             raise FilterkitError(f"an attribute is called {quoted(chosen)}; choose another name for the weights")
         name += "_"
-    return {name: np.ones(len(batch)) if batch.weights is None else batch.weights}
+    return {name: batch.row_weights}

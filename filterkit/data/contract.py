@@ -191,8 +191,8 @@ def check_read(kind: Named, batches: Any) -> Iterator[Batch]:
         yield normalize_matrix(batch)
 
 
-def check_state(stage: Named, state: Any, columns: int) -> dict[str, Any]:
-    """Check what a column stage has learned of some `columns`, and return it.
+def check_state(stage: Named, state: Any, columns: int, method: str = "fit_columns") -> dict[str, Any]:
+    """Check what a column stage has learned of some `columns` by a method, and return it.
 
     Raises
     ------
@@ -200,13 +200,13 @@ def check_state(stage: Named, state: Any, columns: int) -> dict[str, Any]:
     """
     fault = None
     if not isinstance(state, dict):
-        fault = f"fit_columns gives {kind_of(state)}; return a dict of arrays"
+        fault = f"{method} gives {kind_of(state)}; return a dict of arrays"
     else:
         for key, value in state.items():
             if not isinstance(value, (np.ndarray, Ragged)) or (isinstance(value, np.ndarray) and not value.ndim):
-                fault = f"the {quoted(str(key))} of fit_columns is {kind_of(value)}; make it an array or a Ragged"
+                fault = f"the {quoted(str(key))} of {method} is {kind_of(value)}; make it an array or a Ragged"
             elif len(value) != columns:
-                fault = f"the {quoted(str(key))} of fit_columns has {len(value)} entries for {columns} columns"
+                fault = f"the {quoted(str(key))} of {method} has {len(value)} entries for {columns} columns"
     _refuse(stage, fault)
     return state  # type: ignore[no-any-return]
 

@@ -38,7 +38,7 @@ from filterkit.exploration.overview import describe_numbers, describe_table, est
 from filterkit.exploration.ranking import BINS, rank_features
 from filterkit.plugin.registry import Registry, find_metric
 from filterkit.stages.base import Stage
-from filterkit.stages.columns import ColumnStage
+from filterkit.stages.columns import learns_from_statistic
 
 _MANY_TESTS = 200_000  # of all features; slow metrics take seconds for so many
 
@@ -70,7 +70,7 @@ def explore(
     chosen = [find_metric(name) for name in by]
     ends = {0: time.perf_counter()}
     steps = fit_each(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()}))
-    head = next((number for number, stage in enumerate(stages) if isinstance(stage, ColumnStage)), len(stages))
+    head = next((number for number, stage in enumerate(stages) if learns_from_statistic(stage)), len(stages))
     explored = steps[head - 1].rows if head else rows
     overviews = RecordMerger(Overview.of, explored.schema)
     metrics = chosen or list_metrics(explored.schema, known)

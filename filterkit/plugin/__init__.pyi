@@ -40,9 +40,11 @@ from filterkit.counts.thresholds import combined as combined
 from filterkit.counts.thresholds import one_against_rest as one_against_rest
 from filterkit.counts.thresholds import score_columns as score_columns
 from filterkit.counts.thresholds import scoring_bytes as scoring_bytes
+from filterkit.counts.weights import add_parts as add_parts
 from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights
 from filterkit.counts.weights import exact_parts as exact_parts
+from filterkit.counts.weights import sum_parts as sum_parts
 from filterkit.data.arithmetic import divide_or_zero as divide_or_zero
 from filterkit.data.arithmetic import exponents_of_extremes as exponents_of_extremes
 from filterkit.data.arithmetic import times_log2 as times_log2
@@ -145,6 +147,7 @@ from filterkit.stages.learned import LearnedTable as LearnedTable
 from filterkit.stages.learned import list_feature_names as list_feature_names
 from filterkit.stages.learned import make_learned_table as make_learned_table
 from filterkit.stages.learner import counted_rows as counted_rows
+from filterkit.stages.learner import take_counted as take_counted
 from filterkit.stages.metric_scaling import Scaling as Scaling
 from filterkit.stages.metric_scaling import ScalingOptions as ScalingOptions
 from filterkit.stages.metric_scaling import rescaled as rescaled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from filterkit.data.ragged import Ragged, ranges
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, one_line, quoted
-from filterkit.stages.base import Fitted, missing_method
+from filterkit.stages.base import Batches, Fitted, Stage, missing_method
 from filterkit.stages.learned import LearnedTable, describe_scores, list_feature_names, make_learned_table
 from filterkit.stages.selective import SelectiveStage
 
@@ -56,7 +56,8 @@ class ColumnStage(SelectiveStage):
     """A stage that fits each column of X by itself, from the column's part of a statistic of the training rows.
 
     Write `fit_columns` and `apply`. If one column becomes several or none, write `output_columns` too; if attributes
-    change, `output_attributes`.
+    change, `output_attributes`. A stage that learns from whole rows writes `fit_rows` instead of `fit_columns`; its
+    state has an entry for each column, too.
 
     State is indexed by incoming column: `fit_columns` learns an entry for each. In `apply`, `columns` holds indices of
     outgoing columns. The two are the same unless one column becomes several or none. In that case let the state be a
@@ -110,9 +111,11 @@ class ColumnStage(SelectiveStage):
 
         Returns
         -------
-        float64 (n,), a new array.
+        float64 (n,), a new array. By default, values stay as they are if `output_columns` is written.
         """
-        raise missing_method(self, "apply")
+        if type(self).output_columns is ColumnStage.output_columns:
+            raise missing_method(self, "apply")
+        return values.copy()
 
     def output(self, schema: Schema) -> Schema:
         """Return a schema whose `zero` says whether 0 is still the value that sparse rows omit; only that is used.
@@ -204,6 +207,10 @@ class ColumnStage(SelectiveStage):
         """
         return type(self).choose_columns is not ColumnStage.choose_columns
 
+    def fit(self, rows: Batches, schema: Schema) -> FittedColumns:
+        state = check_state(self, self.fit_rows(rows, schema), schema.width, "fit_rows")
+        return self.finish(schema, state, np.zeros(0))
+
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
         """Make the fitted stage.
 
@@ -211,7 +218,8 @@ class ColumnStage(SelectiveStage):
         ----------
         schema : of the incoming batches.
         state : what `fit_columns` returned, of all columns.
-        totals : float64 (classes,), the weight of the training rows of each class; (1,) without classes.
+        totals : float64 (classes,), the weight of the training rows of each class; (1,) without classes, and (0,) after
+            `fit_rows`.
         """
         columns = self.output_columns(schema, state, totals)
         if columns is not None:
@@ -266,6 +274,11 @@ class ColumnStage(SelectiveStage):
         fitted = FittedColumns(self, schema, self._make_outgoing(schema, attributes, columns), own_state, columns)
         fitted.check_codes()
         return fitted
+
+
+def learns_from_statistic(stage: Stage) -> TypeGuard[ColumnStage]:
+    """Return whether a stage is fitted by `ColumnStage.fit_columns`; a column stage may write `fit_rows` instead."""
+    return isinstance(stage, ColumnStage) and type(stage).fit_rows is Stage.fit_rows
 
 
 def learn_state(stage: ColumnStage, table: Statistic) -> State:

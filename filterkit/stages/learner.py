@@ -204,6 +204,13 @@ def counted_rows(batch: Batch) -> np.ndarray:
     return batch.class_known if batch.weights is None else batch.class_known & (batch.weights > 0)
 
 
+def take_counted(stage: str, batch: Batch) -> Batch:
+    """Take the rows that learners use, see `counted_rows`; raise a `StageError` if a weight cannot be counted."""
+    check_weights(stage, batch)
+    counts = counted_rows(batch)
+    return batch if counts.all() else batch.take(np.flatnonzero(counts))
+
+
 class FittedLearner(Fitted):
     """A fitted learner: adds predictions and scores to each row.
 

@@ -124,6 +124,11 @@ class Training(NamedTuple):
     schema: Schema
     jobs: int = 1
 
+    @property
+    def row_weights(self) -> np.ndarray:
+        """Float64 (rows,), the weight of each row; 1 where `weights` is None."""
+        return np.ones(len(self.truth)) if self.weights is None else self.weights
+
 
 class Model(Protocol):
     """The result of `Learner.learn`, which scores rows.

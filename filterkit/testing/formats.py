@@ -257,7 +257,7 @@ def compare(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> 
     about = f"{form.name}: "
     assert len(found) == len(expected), f"{about}{len(found)} rows come back of {len(expected)}{when}"
     if "weights" not in form.losses:
-        one, other = (np.ones(len(b)) if b.weights is None else b.weights for b in (expected, found))
+        one, other = (b.row_weights for b in (expected, found))
         assert np.array_equal(one, other), (
             f"{about}instance weights are lost{when}: keep them, refuse rows that have some with a FilterkitError, or "
             "declare losses=('weights',)"

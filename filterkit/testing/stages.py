@@ -26,7 +26,7 @@ from filterkit.errors import FilterkitError, PluginError, StageError
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
-from filterkit.stages.columns import ColumnStage, FittedColumns
+from filterkit.stages.columns import FittedColumns, learns_from_statistic
 from filterkit.stages.options import DECLARE, INT_OR_TEXT, fields_of, flag_of, options_of, types_of
 from filterkit.stages.selective import SelectiveStage
 from filterkit.testing.findings import locate_error
@@ -342,7 +342,7 @@ def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
 
     A cross-fitted stage is left out, because rows are drawn into folds by their number.
     """
-    if not isinstance(stage, ColumnStage) or stage.folds():
+    if not learns_from_statistic(stage) or stage.folds():
         return
     fitted = fit(stage, data)
     other = fit(stage, data.take(np.arange(len(data))[::-1]), 2)

@@ -125,7 +125,7 @@ class Converter:
                 first = column_of[positions[0]]
                 parts.append(self._format_numbers(batch.X[:, first : first + len(positions)]))
         if self.form.weights is not None:
-            weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+            weights = batch.row_weights
             parts.append(self._write_numbers(weights[:, None]))
         line = [each for part in parts for each in (part, self.form.separator)][:-1]
         return joined_rows(*line, "\n")

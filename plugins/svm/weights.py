@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from filterkit import Batch, Fitted, Schema, StageError, UsageError, option
+from filterkit import Batch, Schema, StageError, UsageError, option
 from filterkit.plugin import (
     COMBINATIONS,
-    Csr,
+    Batches,
     Scaling,
-    ScalingOptions,
+    State,
     check_sum,
-    check_weights,
     combined,
-    counted_rows,
+    concatenate,
     interruptible,
     quoted,
     scaling_state,
     share,
+    take_counted,
 )
 
 from .hyperplanes import check_products, normal_vector, quietly
 
-Batches = Callable[[], Iterator[Batch]]
 
-
-class Normal(ScalingOptions):
+class Normal(Scaling):
     """Scale each column by |w|, its weight in a linear classifier trained on the rows.
 
         filterkit in.arff standardize normal --score-only select --top 2
@@ -64,34 +61,60 @@ class Normal(ScalingOptions):
         if not 0 < self.cost < np.inf:
             raise UsageError(f"normal: --cost must be above 0, not {self.cost:g}")
 
-    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+    def fit_rows(self, rows: Batches, schema: Schema) -> State:
         schema.need_columns(self.name)
-        summary = _Summary(schema)
+        target = schema.class_attribute
+        assert target is not None
+        classes, weights = [np.empty(0, np.int32)], [np.empty(0)]
+        low, high = np.full(schema.width, np.inf), np.full(schema.width, -np.inf)
         for batch in rows():
-            summary.add(_training(batch))
-        check_sum(self.name, float(summary.totals.sum()), int(summary.rows_of_class.sum()))
-        if not summary.rows_of_class.any():
+            batch = take_counted(self.name, batch)
+            assert batch.y is not None
+            classes.append(batch.y)
+            weights.append(batch.row_weights)
+            _widen(low, high, batch)
+        y, weight = np.concatenate(classes), np.concatenate(weights)
+        check_sum(self.name, float(weight.sum()), len(y))
+        if not len(y):
             raise StageError(self.name, "there are no training rows")
-        drawn = [
-            np.sort(np.random.default_rng([self.seed, c]).choice(n, max(round(self._share * n), 1), replace=False))
-            if n
-            else np.empty(0, np.int64)
-            for c, n in enumerate(summary.rows_of_class.tolist())
-        ]
-        tasks = summary.tasks()
+        totals = np.bincount(y, weight, len(target.values))
+        tasks = schema.positive_classes(totals)
+        if schema.positive is None and len(totals) == 2:
+            tasks = [1]  # both classes give the same |w| apart from its last digits
         scores = np.zeros((schema.width, len(tasks)))
         if not schema.nominal.all():
-            X, y, weights = _collect(rows, drawn, schema)
+            training = self._take_rows(rows, schema, self._draw(y))
+            X = _fill(training)
             check_products(self.name, X)
             for i, task in enumerate(tasks):
-                scores[:, i] = self._weights(X, y == task, weights)
-        score = combined(np.where(schema.nominal[:, None], 0.0, scores), summary.totals[tasks], self.combine)
-        low, high = summary.ranges()
-        state = scaling_state(score, low, high, schema.zero, schema.nominal, self.multiply)
-        return _ByWeights(score_only=self.score_only).finish(schema, state, summary.totals)
+                scores[:, i] = self._weights(X, np.asarray(training.y == task), training.row_weights)
+        score = combined(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
+        empty = low > high
+        low[empty] = high[empty] = 0.0
+        return scaling_state(score, low, high, schema.zero, schema.nominal, self.multiply)
 
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
-        return _ByWeights(score_only=self.score_only).from_state(state, schema)
+    def _draw(self, y: np.ndarray) -> np.ndarray:
+        """Draw the share of the rows of each class, at least one, and return their numbers, ascending: int64 (drawn,).
+
+        `y`, int32 (rows,), is the class of each row.
+        """
+        drawn = []
+        for code in np.unique(y).tolist():
+            numbers = np.flatnonzero(y == code)
+            count = max(round(self._share * len(numbers)), 1)
+            random = np.random.default_rng([self.seed, code])
+            drawn.append(numbers[random.choice(len(numbers), count, replace=False)])
+        return np.sort(np.concatenate(drawn))
+
+    def _take_rows(self, rows: Batches, schema: Schema, numbers: np.ndarray) -> Batch:
+        """Take the rows with these numbers, int64 (n,) and ascending, among those that count; without texts."""
+        start, parts = 0, []
+        for batch in rows():
+            batch = take_counted(self.name, batch.replace(passthrough=None))
+            first, stop = np.searchsorted(numbers, [start, start + len(batch)])
+            parts.append(batch.take(numbers[first:stop] - start))
+            start += len(batch)
+        return concatenate(parts, schema)
 
     def _weights(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """float64 (columns,): |w| of the classifier that separates the positive rows from the others."""
@@ -124,89 +147,26 @@ class Normal(ScalingOptions):
         return model
 
 
-class _ByWeights(Scaling):
-    """Scaling by scores that are already known."""
-
-    name = Normal.name
-
-
-def _training(batch: Batch) -> Batch:
-    """The rows of `batch` to learn from."""
-    check_weights(Normal.name, batch)
-    counted = counted_rows(batch)
-    return batch if counted.all() else batch.take(np.flatnonzero(counted))
-
-
-class _Summary:
-    """The number of rows of each class and their weight, and the least and largest value of each column."""
-
-    def __init__(self, schema: Schema) -> None:
-        target = schema.class_attribute
-        assert target is not None
-        self._schema = schema
-        self.rows_of_class = np.zeros(len(target.values), np.int64)
-        self.totals = np.zeros(len(target.values))
-        self._low = np.full(schema.width, np.inf)
-        self._high = np.full(schema.width, -np.inf)
-
-    def add(self, batch: Batch) -> None:
-        """Add some training rows."""
-        classes = len(self.rows_of_class)
-        assert batch.y is not None
-        self.rows_of_class += np.bincount(batch.y, minlength=classes)
-        self.totals += np.bincount(batch.y, batch.weights, minlength=classes)
-        if batch.sparse:
-            X = batch.csr
-            np.fmin.at(self._low, X.indices, X.data)
-            np.fmax.at(self._high, X.indices, X.data)
-            somewhere_zero = np.bincount(X.indices, minlength=X.columns) < len(batch)
-            self._low[somewhere_zero] = np.minimum(self._low[somewhere_zero], 0)
-            self._high[somewhere_zero] = np.maximum(self._high[somewhere_zero], 0)
-        elif len(batch):
-            self._low = np.fmin(self._low, np.fmin.reduce(batch.X, axis=0))
-            self._high = np.fmax(self._high, np.fmax.reduce(batch.X, axis=0))
-
-    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
-        """float64 (columns,) twice: the least and the largest value of each column, 0 where there is none."""
-        empty = self._low > self._high
-        return np.where(empty, 0.0, self._low), np.where(empty, 0.0, self._high)
-
-    def tasks(self) -> list[int]:
-        """Return the codes of the classes to separate from the rest; of two classes only the second."""
-        if self._schema.positive is None and len(self.totals) == 2:
-            return [1]  # both classes give the same |w| apart from its last digits
-        return self._schema.positive_classes(self.totals)
+def _widen(low: np.ndarray, high: np.ndarray, batch: Batch) -> None:
+    """Lower `low` and raise `high`, float64 (columns,), to the extremes of the columns of a batch."""
+    if batch.sparse:
+        X = batch.csr
+        np.fmin.at(low, X.indices, X.data)
+        np.fmax.at(high, X.indices, X.data)
+        has_zeros = np.bincount(X.indices, minlength=X.columns) < len(batch)
+        low[has_zeros] = np.minimum(low[has_zeros], 0)
+        high[has_zeros] = np.maximum(high[has_zeros], 0)
+    elif len(batch):
+        np.fmin(low, np.fmin.reduce(batch.X, axis=0), out=low)
+        np.fmax(high, np.fmax.reduce(batch.X, axis=0), out=high)
 
 
-def _collect(rows: Batches, drawn: list[np.ndarray], schema: Schema) -> tuple[Any, np.ndarray, np.ndarray]:
-    """X, class and weights of the rows drawn; `drawn` has for each class the numbers of its rows, ascending."""
-    seen = [0] * len(drawn)
-    parts: list[Any] = []
-    ys: list[np.ndarray] = []
-    ws: list[np.ndarray] = []
-    for batch in rows():
-        batch = _training(batch)
-        assert batch.y is not None
-        chosen = []
-        for c, numbers in enumerate(drawn):
-            of_class = np.flatnonzero(batch.y == c)
-            first, stop = np.searchsorted(numbers, [seen[c], seen[c] + len(of_class)])
-            chosen.append(of_class[numbers[first:stop] - seen[c]])
-            seen[c] += len(of_class)
-        here = np.sort(np.concatenate(chosen))
-        taken = batch.take(here)
-        ys.append(batch.y[here])
-        ws.append(np.ones(len(taken)) if taken.weights is None else taken.weights)
-        parts.append(_clean(taken.csr if taken.sparse else taken.X, schema))
-    X = Csr.stack(parts).matrix() if isinstance(parts[0], Csr) else np.concatenate(parts)
-    return X, np.concatenate(ys), np.concatenate(ws)
-
-
-def _clean(X: Any, schema: Schema) -> Any:
-    """X with zeros in place of missing values and in nominal columns."""
-    values = X.data if isinstance(X, Csr) else X
+def _fill(batch: Batch) -> Any:
+    """Return X with zeros in place of missing values and in nominal columns; refuse infinite values."""
+    values, nominal = batch.X, batch.schema.nominal
+    if batch.sparse:
+        values, nominal = batch.csr.data, nominal[batch.csr.indices]
     if np.isinf(values).any():
         raise StageError(Normal.name, "an infinite value, which no classifier can take")
-    nominal = schema.nominal[X.indices] if isinstance(X, Csr) else schema.nominal
     values = np.where(np.isnan(values) | nominal, 0.0, values)
-    return X._replace(data=values) if isinstance(X, Csr) else values
+    return batch.csr._replace(data=values).matrix() if batch.sparse else values

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit import Attribute, Batch, Chain, ColumnStage, Fitted, Schema, Stage, StageError, option
+from filterkit import Attribute, Batch, Chain, ColumnStage, Schema, StageError, option
 from filterkit.plugin import (
     Batches,
     ContingencyTable,
@@ -18,12 +18,13 @@ from filterkit.plugin import (
     Moments,
     Ragged,
     State,
+    add_parts,
     check_sum,
-    check_weights,
-    counted_rows,
     divide_or_zero,
     exact_parts,
     mdl_cuts,
+    sum_parts,
+    take_counted,
     times_log2,
 )
 
@@ -37,7 +38,7 @@ _MOST_NUMBERS = 2000
 _NOTHING = 1e-6  # an uncertainty below this is none, as in Weka
 
 
-class Cfs(Stage):
+class Cfs(ColumnStage):
     """Keep a set of columns that tell much about the class and little about each other, as Weka's CfsSubsetEval does.
 
         filterkit in.arff cfs
@@ -68,7 +69,7 @@ class Cfs(Stage):
     stale: int = option(5, "End after N sets in a row that led to nothing better.", minimum=1)
     locally_predictive: bool = option(True, "Add locally predictive columns.")
 
-    def fit(self, rows: Batches, schema: Schema) -> Fitted:
+    def fit_rows(self, rows: Batches, schema: Schema) -> State:
         schema.need_columns(self.name)
         _check_rows(rows)
         target = schema.class_attribute
@@ -88,25 +89,13 @@ class Cfs(Stage):
             chosen = with_locally_predictive(chosen, with_class, between)
         kept = np.zeros(schema.width, bool)
         kept[chosen] = True
-        return _Chosen().finish(schema, {"kept": kept}, np.zeros(0))
-
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
-        return _Chosen().from_state(state, schema)
-
-
-class _Chosen(ColumnStage):
-    """Keeps the columns that the search has chosen."""
-
-    name = Cfs.name
+        return {"kept": kept}
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
         columns = np.flatnonzero(state["kept"])
         if schema.width and not len(columns):
             raise StageError(self.name, "no column tells anything about the class, so none is left")
         return columns
-
-    def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return values.copy()
 
 
 class _Bins(ColumnStage):
@@ -132,10 +121,9 @@ def _check_rows(rows: Batches) -> None:
     """Raise a `StageError` if there are no training rows, or if their weights cannot be counted."""
     weights, number = 0.0, 0
     for batch in rows():
-        check_weights(Cfs.name, batch)
-        known = counted_rows(batch)
-        number += int(np.count_nonzero(known))
-        weights += float(known.sum() if batch.weights is None else batch.weights[known].sum())
+        part = take_counted(Cfs.name, batch)
+        number += len(part)
+        weights += float(part.row_weights.sum())
     check_sum(Cfs.name, weights, number)
     if not number:
         raise StageError(Cfs.name, "there are no training rows")
@@ -186,14 +174,13 @@ class Codes:
 
     def _parts(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """The codes of some rows of a batch after the other."""
+        batch = take_counted(Cfs.name, batch)
         step = max(self.counted // max(len(self.columns), 1), 1)
         for first in range(0, len(batch), step):
             part = batch.rows(first, min(first + step, len(batch)))
-            known = np.flatnonzero(counted_rows(part))
-            X: Any = part.X[known][:, self.columns]
+            X: Any = part.X[:, self.columns]
             X = X.toarray() if part.sparse else X
-            weights = None if part.weights is None else exact_parts(part.weights[known])
-            yield self._codes(X), weights
+            yield self._codes(X), None if part.weights is None else exact_parts(part.weights)
 
     def _codes(self, X: np.ndarray) -> np.ndarray:
         """uint16, of the shape of X: the codes of its values."""
@@ -242,17 +229,12 @@ class Uncertainties:
         sizes, own = self._codes.sizes[low:high], int(self._codes.sizes[place])
         starts = np.cumsum(sizes) - sizes
         width = int(sizes.sum())
-        sums = np.zeros((1, own * width))
+        sums = np.zeros((own * width, 1))
         for codes, weights in self._codes.batches():
-            key = (codes[:, [place]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
-            if weights is None:
-                more = np.bincount(key, minlength=own * width)[None].astype(np.float64)
-            else:
-                counted = [np.bincount(key, np.repeat(part, high - low), own * width) for part in weights.T]
-                more = np.array(counted, np.float64)
-            sums = np.pad(sums, [(0, max(len(more) - len(sums), 0)), (0, 0)])
-            sums[: len(more)] += more
-        return uncertainties(sums.sum(axis=0).reshape(own, width), starts)
+            cell = (codes[:, [place]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
+            parts = None if weights is None else np.repeat(weights, high - low, axis=0)
+            sums = add_parts([sums, sum_parts(cell, parts, own * width)])
+        return uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
 
 class Correlations:
@@ -309,7 +291,7 @@ class Correlations:
     def _known(self) -> Iterator[Batch]:
         """The rows that count, dense, with the class as the last column."""
         for batch in self._rows():
-            known = batch.take(np.flatnonzero(counted_rows(batch))).in_form(sparse=False)
+            known = take_counted(Cfs.name, batch).in_form(sparse=False)
             X = np.column_stack([known.X, np.asarray(known.y)])
             yield known.replace(schema=self._schema, X=X, y=None, passthrough=None)
 

@@ -1,4 +1,4 @@
-"""From texts to words and sequences of words, as numbers.
+"""Find words and sequences of words in texts, as numbers.
 
 A word has a number. A word with spaces in it, as some `--pattern` may find, counts as several *pieces*, and each has a
 number: then two sequences are the same text if, and only if, they have the same numbers.
@@ -30,7 +30,7 @@ class Options(Protocol):
 
 
 class Sequences(NamedTuple):
-    """The words and sequences of words of some texts that have the same number of pieces.
+    """Holds the words and sequences of words of some texts that have the same number of pieces.
 
     Attributes
     ----------
@@ -43,48 +43,54 @@ class Sequences(NamedTuple):
 
 
 class Analyzer:
-    """Splits texts into words, in the same way for training rows and later rows."""
+    """Splits texts into words, in the same way for training rows and later rows.
 
-    def __init__(self, options: Options, stop: Iterable[str] | None = None) -> None:
+    Parameters
+    ----------
+    options : the stage.
+    stop : the words to leave out.
+    """
+
+    def __init__(self, options: Options, stop: Iterable[str]) -> None:
         self._options = options
-        self.stop = _stop_words(options) if stop is None else frozenset(stop)
+        self.stop = frozenset(stop)
         self._stemmer: Any = None
         if options.stem != "none":
             import Stemmer
 
             self._stemmer = Stemmer.Stemmer(options.stem)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Analyzer, (self._options, self.stop)  # a stemmer cannot be pickled
-
-    def sequences(self, texts: Any, number: Callable[[str], int]) -> Iterator[Sequences]:
-        """The words of an Arrow array of strings and the sequences of up to `ngrams` words.
+    def find_sequences(self, texts: Any, number: Callable[[str], int]) -> Iterator[Sequences]:
+        """Find the words of an Arrow array of strings, and the sequences of up to `ngrams` words.
 
         The sequences of one length that are in the same text come out together.
 
         Parameters
         ----------
         texts : may have nulls, which have no words.
-        number : the number of a piece.
+        number : a function that returns the number of a piece.
         """
-        row, code, raw = self._tokens(texts)
-        words = [self._word(word) for word in raw]
-        pieces = [[] if word is None else [number(piece) for piece in word.split(" ")] for word in words]
+        row, code, raw = self._split(texts)
+        is_word = np.array([word not in self.stop for word in raw], bool)
+        stem = self._stemmer.stemWord if self._stemmer is not None else str
+        pieces = [[number(piece) for piece in stem(word).split(" ")] if use else [] for word, use in zip(raw, is_word)]
         if len(code):
-            kept = np.array([word is not None for word in words], bool)[code]
-            row, code = row[kept], code[kept]
+            row, code = row[is_word[code]], code[is_word[code]]
         step = max(_PIECES // self._options.ngrams, 1)
         low = 0
         while low < len(row):
             high = int(np.searchsorted(row, row[min(low + step, len(row)) - 1], side="right"))  # rows stay whole
-            yield from self._sequences(row[low:high], *_ragged(code[low:high], pieces))
+            yield from self._join(row[low:high], *_join_pieces(code[low:high], pieces))
             low = high
 
-    def _pattern(self) -> Pattern:
-        return Pattern(self._options.name, "--pattern", self._options.pattern)
+    def _join(self, row: np.ndarray, starts: np.ndarray, flat: np.ndarray) -> Iterator[Sequences]:
+        """Join words that follow each other in a text to sequences.
 
-    def _sequences(self, row: np.ndarray, starts: np.ndarray, flat: np.ndarray) -> Iterator[Sequences]:
-        """Do what `sequences` does, for words in the texts `row`, whose pieces begin at `starts` in `flat`."""
+        Parameters
+        ----------
+        row : int64 (words,), the text that each word is in, ascending.
+        starts, flat : what `_join_pieces` returns for these words.
+        """
         waiting: dict[int, list[Sequences]] = {}
         first = np.arange(len(row))
         for more in range(self._options.ngrams):  # words after the first
@@ -99,18 +105,11 @@ class Analyzer:
                 waiting.setdefault(length, []).append(Sequences(row[chosen], pieces))
             # Later sequences have more words, and so at least as many pieces more.
             for length in [length for length in waiting if length <= more + 1]:
-                yield _together(waiting.pop(length))
-        for parts in waiting.values():
-            yield _together(parts)
+                yield _concatenate(waiting.pop(length))
+        yield from map(_concatenate, waiting.values())
 
-    def _word(self, word: str) -> str | None:
-        """The stem of a word, or None if the word is left out."""
-        if word in self.stop:
-            return None
-        return word if self._stemmer is None else self._stemmer.stemWord(word)
-
-    def _tokens(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """The tokens of an Arrow array of strings: row and code of each, int64 (n,), and the distinct tokens."""
+    def _split(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """Split an Arrow array of strings into tokens: row and code of each, int64 (n,), and the distinct tokens."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -127,7 +126,8 @@ class Analyzer:
         if self._options.pattern == RUN:
             lists = pc.split_pattern_regex(texts, r"[^\pL\pN_]+")
         else:
-            lists = pa.array(self._pattern().found(texts.to_pylist()), pa.list_(pa.string()))
+            pattern = Pattern(self._options.name, "--pattern", self._options.pattern)
+            lists = pa.array(pattern.found(texts.to_pylist()), pa.list_(pa.string()))
         tokens = lists.flatten()
         # Read the buffers themselves, because Arrow's own conversion to numpy imports pandas.
         offsets = np.frombuffer(lists.buffers()[1], np.int32)[lists.offset : lists.offset + len(lists) + 1]
@@ -144,8 +144,8 @@ class Analyzer:
         return row, code, distinct
 
 
-def _ragged(code: np.ndarray, pieces: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """The pieces of some words one after the other, and where those of each word start.
+def _join_pieces(code: np.ndarray, pieces: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pieces of some words one after the other, and where those of each word start.
 
     Parameters
     ----------
@@ -164,13 +164,14 @@ def _ragged(code: np.ndarray, pieces: list[list[int]]) -> tuple[np.ndarray, np.n
     return starts, numbers[np.repeat(first[code] - starts[:-1], lengths[code]) + np.arange(starts[-1])]
 
 
-def _together(parts: list[Sequences]) -> Sequences:
+def _concatenate(parts: list[Sequences]) -> Sequences:
     if len(parts) == 1:
         return parts[0]
     return Sequences(np.concatenate([part.row for part in parts]), np.concatenate([part.pieces for part in parts]))
 
 
-def _stop_words(options: Options) -> frozenset[str]:
+def read_stop_words(options: Options) -> frozenset[str]:
+    """Return the words to leave out, of scikit-learn's list or a file; raise a `StageError` if it cannot be read."""
     if options.stop == "none":
         return frozenset()
     if options.stop == "english":

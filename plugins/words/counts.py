@@ -18,8 +18,8 @@ from .analyzer import Sequences
 _ITEM = 32  # bytes that the counts of a pair of words take
 
 
-def keys(pieces: np.ndarray) -> np.ndarray:
-    """(n,): one key for each row of pieces, int64 (n, length), of 32 bits each; bytes if int64 is too small for it."""
+def make_keys(pieces: np.ndarray) -> np.ndarray:
+    """Make a key of each row of `pieces`, int64 (n, length): int64 (n,), or bytes (n,) of more than two pieces."""
     length = pieces.shape[1]
     if length == 1:
         return pieces[:, 0]
@@ -28,8 +28,8 @@ def keys(pieces: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(pieces, ">i4").view(f"S{4 * length}")[:, 0]
 
 
-def pieces_of(key: np.ndarray, length: int) -> np.ndarray:
-    """int64 (n, length): the pieces that `keys` made these keys of."""
+def split_keys(key: np.ndarray, length: int) -> np.ndarray:
+    """Return the pieces that `make_keys` made these keys of, int64 (n, length)."""
     if length == 1:
         return key[:, None]
     if length == 2:
@@ -38,11 +38,11 @@ def pieces_of(key: np.ndarray, length: int) -> np.ndarray:
 
 
 class Counts(NamedTuple):
-    """How often words or sequences of one length occur; ordered by key and class, each pair once.
+    """Holds how often words or sequences of one length occur; ordered by key and class, each pair once.
 
     Attributes
     ----------
-    key : (n,), see `keys`.
+    key : (n,), see `make_keys`.
     label : int64 (n,), the class.
     rows : int64 (n,), in how many rows of the class it occurs.
     occurrences : int64 (n,), how often it occurs in them.
@@ -58,20 +58,15 @@ class Counts(NamedTuple):
         """The bytes of the arrays."""
         return sum(array.nbytes for array in self)
 
-    @property
-    def length(self) -> int:
-        """Return the number of counts."""
-        return len(self.key)
-
     def part(self, start: int, stop: int) -> Counts:
         """Return the counts from position `start` up to `stop`."""
         return Counts(*(array[start:stop] for array in self))
 
 
-def counted(sequences: Sequences, label: np.ndarray) -> Counts:
-    """The counts of a batch, whose rows are of the classes `label`, int64 (rows,)."""
+def count_sequences(sequences: Sequences, label: np.ndarray) -> Counts:
+    """Count the sequences of a batch by class; `label`, int64 (rows,), is the class of each row."""
     classes, rows = int(label.max(initial=0)) + 1, len(label)
-    found = code = keys(sequences.pieces)
+    found = code = make_keys(sequences.pieces)
     if sequences.pieces.shape[1] > 1:
         found, code = np.unique(found, return_inverse=True)
     cells, occurrences = np.unique(code * rows + sequences.row, return_counts=True)
@@ -86,22 +81,20 @@ def counted(sequences: Sequences, label: np.ndarray) -> Counts:
     return Counts(key, of_class, np.diff(first, append=len(cells)), np.add.reduceat(occurrences, first))
 
 
-def _merged(parts: list[Counts]) -> Counts:
+def _merge(parts: list[Counts]) -> Counts:
     if len(parts) == 1:
         return parts[0]
     key, label, rows, occurrences = (np.concatenate(arrays) for arrays in zip(*parts))
     order = np.lexsort((label, key)) if label.any() else np.argsort(key, kind="stable")
     key, label = key[order], label[order]
-    new = np.ones(len(key), bool)
-    new[1:] = (key[1:] != key[:-1]) | (label[1:] != label[:-1])
-    first = np.flatnonzero(new)
+    first = np.flatnonzero(np.append(True, (key[1:] != key[:-1]) | (label[1:] != label[:-1])))
     return Counts(
         key[first], label[first], np.add.reduceat(rows[order], first), np.add.reduceat(occurrences[order], first)
     )
 
 
 class Counter:
-    """Adds up counts; a context, because it may hold a temporary file.
+    """Adds up counts within a bounded amount of memory; a context, because it may hold a temporary file.
 
     Parameters
     ----------
@@ -114,6 +107,7 @@ class Counter:
         self._bytes = 0
         self._runs: dict[int, list[list[Stored]]] = {}
         self._scratch = Scratch()
+        self._numbers: dict[str, int] = {}
 
     def __enter__(self) -> Counter:
         return self
@@ -122,47 +116,49 @@ class Counter:
         self._scratch.close()
 
     def add(self, sequences: Sequences, label: np.ndarray) -> None:
-        """Add the sequences of a batch, whose rows are of the classes `label`, int64 (rows,)."""
-        counts = counted(sequences, label)
+        """Add the sequences of a batch; `label`, int64 (rows,), is the class of each row."""
+        counts = count_sequences(sequences, label)
         self._held.setdefault(sequences.pieces.shape[1], []).append(counts)
         self._bytes += counts.nbytes
         if self._bytes > self._budget:
             for length, parts in self._held.items():
-                self._held[length] = [_merged(parts)]
+                self._held[length] = [_merge(parts)]
             self._bytes = sum(part.nbytes for parts in self._held.values() for part in parts)
             if 2 * self._bytes > self._budget:
-                self._spill()
+                for length, (merged,) in self._held.items():
+                    self._runs.setdefault(length, []).append(self._scratch.store(merged))
+                self._held, self._bytes = {}, 0
 
-    def _spill(self) -> None:
-        for length, (counts,) in self._held.items():
-            self._runs.setdefault(length, []).append(self._scratch.store(counts))
-        self._held, self._bytes = {}, 0
+    def number_piece(self, piece: str) -> int:
+        """Return the number of a piece, which is a new one if the piece is new."""
+        return self._numbers.setdefault(piece, len(self._numbers))
+
+    @property
+    def pieces(self) -> list[str]:
+        """The texts of the pieces, by their numbers."""
+        return list(self._numbers)
 
     @property
     def lengths(self) -> list[int]:
-        """The lengths of the sequences, ascending."""
+        """The lengths of the sequences in pieces, ascending."""
         return sorted(self._held.keys() | self._runs.keys())
 
-    def merged(self, length: int) -> Iterator[Counts]:
-        """The counts of the sequences of one length, by key; all classes of a key come in one part."""
-        held = [_merged(self._held[length])] if length in self._held else []
+    def merge(self, length: int) -> Iterator[Counts]:
+        """Yield the counts of all sequences of one length, by key; all classes of a key come in one part."""
+        held = [_merge(self._held[length])] if length in self._held else []
         if length not in self._runs:
             yield from held
             return
         arrays = iter(self._scratch.map_arrays([stored for run in self._runs[length] for stored in run]))
         sources = [*map(Counts._make, zip(*[arrays] * len(Counts._fields))), *held]
         block = max(self._budget // (2 * _ITEM * len(sources)), 256)
-        yield from _merged_blocks([_Reader(source, block) for source in sources])
-
-
-def _merged_blocks(readers: list[_Reader]) -> Iterator[Counts]:
-    """The counts of all readers by key; all classes of a key come in one part."""
-    while readers:
-        end = min((reader.counts.key[-1] for reader in readers if reader.more), default=None)
-        parts = [part for part in (reader.take(end) for reader in readers) if len(part.key)]
-        if parts:
-            yield _merged(parts)
-        readers = [reader for reader in readers if len(reader.counts.key)]
+        readers = [_Reader(source, block) for source in sources]
+        while readers:
+            end = min((reader.counts.key[-1] for reader in readers if reader.has_more), default=None)
+            parts = [part for part in (reader.take(end) for reader in readers) if len(part.key)]
+            if parts:
+                yield _merge(parts)
+            readers = [reader for reader in readers if len(reader.counts.key)]
 
 
 class _Reader:
@@ -170,7 +166,7 @@ class _Reader:
 
     Attributes
     ----------
-    counts : what has been read and not been taken.
+    counts : those that are read and not yet taken.
     """
 
     def __init__(self, source: Counts, block: int) -> None:
@@ -185,7 +181,7 @@ class _Reader:
         return self.counts
 
     @property
-    def more(self) -> bool:
+    def has_more(self) -> bool:
         """Whether there is more to read."""
         return self._next < len(self._source.key)
 
@@ -194,7 +190,7 @@ class _Reader:
         have = self.counts
         count = len(have.key) if end is None else int(np.searchsorted(have.key, end))
         self.counts = have.part(count, len(have.key))
-        if self.more and self.counts.key[-1] == end:
+        if self.has_more and self.counts.key[-1] == end:
             rest = self.counts
             self.counts = Counts(*map(np.concatenate, zip(rest, self._read())))
         return have.part(0, count)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from filterkit import Batch, Fitted, Schema, Stage, StageError, UsageError, option
+from filterkit import Batch, Built, Schema, Stage, StageError, UsageError, option
 from filterkit.plugin import Attributes, Batches, Csr, Pattern, Texts, quoted, suggestion
 
-from .analyzer import RUN, Analyzer
+from .analyzer import RUN, Analyzer, read_stop_words
 from .counts import Counter
-from .vocabulary import Hashed, Vocabulary, kept_words
+from .vocabulary import Hashed, Vocabulary, choose_words
 
 _COPIES = 4  # how many times as much memory as the counts themselves takes what merges them
 
@@ -68,156 +67,120 @@ class Words(Stage):
         if self.hash is not None and (self.keep is not None or self.min_docs > 1 or self.max_docs is not None):
             raise UsageError("words: --hash keeps all words; leave out --keep, --min-docs and --max-docs")
 
-    def fit(self, rows: Batches, schema: Schema) -> Fitted:
-        chosen = self._chosen(schema)
-        analyzer = Analyzer(self)
+    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
+        chosen = self._choose(schema)
+        analyzer = Analyzer(self, read_stop_words(self))
+        state = {"vocabularies": [Texts.of([])] * len(chosen), "stop": sorted(analyzer.stop)}
         if self.hash is not None:
-            return self._hashed(analyzer, schema, chosen)
+            return state
         target = schema.class_attribute
         by_class = self.keep is not None and target is not None and target.kind == "nominal"
         with ExitStack() as stack:
-            held = rows.memory // _COPIES // len(chosen)
-            counters = [stack.enter_context(Counter(held)) for _ in chosen]
-            numbers: list[dict[str, int]] = [{} for _ in chosen]
+            budget = rows.memory // _COPIES // len(chosen)
+            counters = [stack.enter_context(Counter(budget)) for _ in chosen]
             for batch in rows():
                 label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
-                for place, counter, known in zip(chosen, counters, numbers):
-                    for sequences in analyzer.sequences(_texts(batch, place), partial(_number, known)):
+                for column, counter in zip(chosen, counters):
+                    for sequences in analyzer.find_sequences(_read_texts(batch, column), counter.number_piece):
                         counter.add(sequences, label)
-            vocabularies = [
-                kept_words(counter, list(known), self.min_docs, self.max_docs, self.keep)
-                for counter, known in zip(counters, numbers)
-            ]
-        return FittedWords(analyzer, schema, chosen, vocabularies, self.prefix)
+            words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
+            return {**state, "vocabularies": words}
 
-    def _hashed(self, analyzer: Analyzer, schema: Schema, chosen: list[int]) -> Fitted:
-        """The stage without vocabularies."""
-        names = Texts.of([f"hash{number}" for number in range(1, (self.hash or 0) + 1)])
-        finders = [Hashed(len(names)) for _ in chosen]
-        return FittedWords(analyzer, schema, chosen, [names] * len(chosen), self.prefix, finders)
-
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
-        vocabularies, chosen = state["vocabularies"], self._chosen(schema)
-        words = [word for vocabulary in vocabularies for word in vocabulary] + state["stop"]
-        if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for word in words):
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        chosen, vocabularies, stop = self._choose(schema), state["vocabularies"], state["stop"]
+        plain = [words for words in (*vocabularies, stop) if not isinstance(words, Texts)]
+        if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for words in plain for word in words):
             raise StageError(self.name, "the vocabulary is not one")
+        analyzer = Analyzer(self, stop)
+        words = [Texts.of(each) for each in vocabularies]
+        finders: list[Vocabulary | Hashed] = [Vocabulary(each) for each in words]
         if self.hash is not None:
-            return self._hashed(Analyzer(self, state["stop"]), schema, chosen)
-        analyzer, known = Analyzer(self, state["stop"]), [Texts.of(words) for words in vocabularies]
-        return FittedWords(analyzer, schema, chosen, known, self.prefix)
+            words = [Texts.of([f"hash{number}" for number in range(1, self.hash + 1)])] * len(chosen)
+            finders = [Hashed(self.hash)] * len(chosen)
+        positions = np.array(schema.passthrough_indices)[chosen]
+        widths = np.array([finder.width for finder in finders])
+        # How many columns the texts become that come before each column of X, and before each text itself.
+        grown = np.concatenate([[0], np.cumsum(widths)])
+        columns_of_X = np.arange(schema.width) + grown[np.searchsorted(positions, schema.feature_indices)]
+        starts = (np.searchsorted(schema.feature_indices, positions) + grown[:-1]).tolist()  # of each vocabulary
+        rest = [column for column in range(len(schema.passthrough)) if column not in chosen]
+        new = {i: i + int((widths[: np.searchsorted(positions, i)] - 1).sum()) for i in schema.targets}
+        attributes = _replace_attributes(schema, positions.tolist(), words, self.prefix)
+        outgoing = schema.replace(attributes=attributes, sparse=True, zero=True, **schema.targets_at(new))
 
-    def _chosen(self, schema: Schema) -> list[int]:
-        """The positions in `schema.passthrough` of the string attributes to use."""
-        texts = [i for i, a in enumerate(schema.passthrough) if a.kind == "string"]
-        if not self.attribute:
-            if not texts:
-                nominal = next((f": {quoted(a.name)} is nominal" for a in schema.features if a.kind == "nominal"), "")
-                hint = f"{nominal}; string --only NAME before it makes texts of labels" if nominal else ""
-                raise StageError(self.name, f"there is no string attribute{hint}")
-            return texts
-        names = {schema.passthrough[i].name: i for i in texts}
+        def transform(batch: Batch) -> Batch:
+            X = batch.in_form(True).csr
+            parts = [(X.row_of_entry, columns_of_X[X.indices], X.data)]
+            for column, finder, start in zip(chosen, finders, starts):
+                texts = _read_texts(batch, column)
+                found = [finder.find(each) for each in analyzer.find_sequences(texts, finder.number_piece)]
+                if found:
+                    row, word = (np.concatenate(arrays) for arrays in zip(*found))
+                    cell, count = np.unique(row * finder.width + word, return_counts=True)
+                    row, word = np.divmod(cell, max(finder.width, 1))
+                    parts.append((row, word + start, count.astype(np.float64)))
+            row, word, values = (np.concatenate(arrays) for arrays in zip(*parts))
+            matrix = Csr.from_entries(row, word, values, (len(batch), schema.width + int(grown[-1])))
+            passthrough = batch.passthrough.select(rest) if rest and batch.passthrough is not None else None
+            return batch.replace(schema=outgoing, X=matrix, passthrough=passthrough)
+
+        return Built(outgoing, transform)
+
+    def _choose(self, schema: Schema) -> list[int]:
+        """Return the positions in `schema.passthrough` of the string attributes to use.
+
+        Raises
+        ------
+        StageError : there is none, or none of a name that ``--attribute`` gives.
+        """
+        names = {a.name: i for i, a in enumerate(schema.passthrough) if a.kind == "string"}
         for name in self.attribute:
             if name not in names:
                 raise StageError(
                     self.name,
                     f"--attribute: there is no string attribute {quoted(name)}{suggestion(name, list(names))}",
                 )
-        return sorted({names[name] for name in self.attribute})
+        if not names:
+            nominal = next((f": {quoted(a.name)} is nominal" for a in schema.features if a.kind == "nominal"), "")
+            hint = f"{nominal}; string --only NAME before it makes texts of labels" if nominal else ""
+            raise StageError(self.name, f"there is no string attribute{hint}")
+        return sorted({names[name] for name in self.attribute or names})
 
 
-def _texts(batch: Batch, place: int) -> Any:
+def _read_texts(batch: Batch, column: int) -> Any:
     assert batch.passthrough is not None
-    return batch.passthrough.column(place).combine_chunks()
+    return batch.passthrough.column(column).combine_chunks()
 
 
-def _number(known: dict[str, int], piece: str) -> int:
-    return known.setdefault(piece, len(known))
+def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Texts], prefix: str) -> Attributes:
+    """Return the attributes of `schema` with one for each word in place of the string attributes at `positions`.
 
-
-class FittedWords(Fitted):
-    """Counts words, by one vocabulary for each string attribute."""
-
-    def __init__(
-        self,
-        analyzer: Analyzer,
-        schema: Schema,
-        chosen: list[int],
-        vocabularies: list[Texts],
-        prefix: str,
-        finders: Sequence[Vocabulary | Hashed] | None = None,
-    ) -> None:
-        self._analyzer = analyzer
-        self._chosen = chosen
-        self._words = vocabularies if finders is None else [words[:0] for words in vocabularies]
-        self._vocabularies = finders or [Vocabulary(words) for words in vocabularies]
-        self._left = [i for i in range(len(schema.passthrough)) if i not in chosen]
-        places = [schema.passthrough_indices[i] for i in chosen]
-        widths = np.array([len(words) for words in vocabularies])
-        # How many columns the texts become that come before each column of X, and before each text itself.
-        grown = np.concatenate([[0], np.cumsum(widths)])
-        before = np.searchsorted(places, schema.feature_indices)
-        self._kept = np.arange(schema.width) + grown[before]  # the outgoing column of each column of X
-        self._start = (np.searchsorted(schema.feature_indices, places) + grown[:-1]).tolist()  # of each vocabulary
-        self._columns = schema.width + int(grown[-1])
-        moved = {i: i + int((widths[: np.searchsorted(places, i)] - 1).sum()) for i in schema.targets}
-        attributes = _in_place(schema, places, _columns(schema, places, vocabularies, prefix))
-        self.schema = schema.replace(attributes=attributes, sparse=True, zero=True, **schema.targets_at(moved))
-
-    def get_state(self) -> dict[str, Any]:
-        return {"vocabularies": [list(words) for words in self._words], "stop": sorted(self._analyzer.stop)}
-
-    def transform(self, batch: Batch) -> Batch:
-        X = batch.in_form(True).csr
-        rows, columns, values = [X.row_of_entry], [self._kept[X.indices]], [X.data]
-        for place, vocabulary, start in zip(self._chosen, self._vocabularies, self._start):
-            found = [vocabulary.find(s) for s in self._analyzer.sequences(_texts(batch, place), vocabulary.number)]
-            if found:
-                row, column = (np.concatenate(arrays) for arrays in zip(*found))
-                cell, count = np.unique(row * vocabulary.width + column, return_counts=True)
-                row, column = np.divmod(cell, max(vocabulary.width, 1))
-                rows.append(row)
-                columns.append(column + start)
-                values.append(count.astype(np.float64))
-        shape = (len(batch), self._columns)
-        matrix = Csr.from_entries(np.concatenate(rows), np.concatenate(columns), np.concatenate(values), shape)
-        passthrough = batch.passthrough.select(self._left) if self._left and batch.passthrough is not None else None
-        return batch.replace(schema=self.schema, X=matrix, passthrough=passthrough)
-
-
-def _columns(schema: Schema, places: list[int], vocabularies: list[Texts], prefix: str) -> list[Attributes]:
-    """The attributes for the words of each vocabulary, which take the places of string attributes."""
-    taken = [Attributes.of(schema.attributes).names]
-    made = []
-    for place, words in zip(places, vocabularies):
-        every = np.arange(len(words))
-        names = Texts.joined((Texts.of([prefix]), np.zeros_like(every)), (words, every)) if prefix else words
-        before = f"{schema.attributes[place].name}:"
-        clashes = _clashes(names, Texts.concatenate(taken), before)
+    The name of the string attribute stands before a word that is the name of another attribute.
+    """
+    attributes = Attributes.of(schema.attributes)
+    taken, parts, begin = [attributes.names], [], 0
+    for position, names in zip(positions, words):
+        every = np.arange(len(names))
+        if prefix:
+            names = Texts.joined((Texts.of([prefix]), np.zeros_like(every)), (names, every))
+        before = f"{schema.attributes[position].name}:"
+        clashes = _find_clashes(names, Texts.concatenate(taken), before)
         if clashes.any():
             names = Texts.joined((Texts.of(["", before]), clashes.astype(np.int8)), (names, every))
         taken.append(names)
-        made.append(Attributes.numeric(names))
-    return made
+        parts += [attributes[begin:position], Attributes.numeric(names)]
+        begin = position + 1
+    return Attributes.concatenate([*parts, attributes[begin:]])
 
 
-def _clashes(names: Texts, taken: Texts, before: str) -> np.ndarray:
-    """bool (n,): which names need `before` put before them, because they, or what another one becomes, are taken."""
+def _find_clashes(names: Texts, taken: Texts, before: str) -> np.ndarray:
+    """Return bool (n,), which names need `before` put before them, because they, or what another becomes, are taken."""
     clashes = names.isin(taken)
     while clashes.any():
-        renamed = {before + names[place]: place for place in np.flatnonzero(clashes).tolist()}
+        renamed = {before + names[number]: number for number in np.flatnonzero(clashes).tolist()}
         again = np.flatnonzero(names.isin(Texts.of(renamed)) & ~clashes).tolist()
-        again = [place for place in again if renamed[names[place]] < place]
+        again = [number for number in again if renamed[names[number]] < number]
         if not again:
             break
         clashes[again] = True
     return clashes
-
-
-def _in_place(schema: Schema, places: list[int], columns: list[Attributes]) -> Attributes:
-    """The attributes of `schema` with others in the place of some."""
-    attributes = Attributes.of(schema.attributes)
-    parts, begin = [], 0
-    for place, made in zip(places, columns):
-        parts += [attributes[begin:place], made]
-        begin = place + 1
-    return Attributes.concatenate([*parts, attributes[begin:]])

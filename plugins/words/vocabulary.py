@@ -1,37 +1,35 @@
-"""The words and sequences that are kept: choosing them, and finding them again in texts."""
+"""Choose the words and sequences that become columns, and find them again in texts."""
 
 from __future__ import annotations
 
 import zlib
-from typing import Any
 
 import numpy as np
 
 from filterkit.plugin import Texts
 
 from .analyzer import Sequences
-from .counts import Counter, Counts, keys, pieces_of
+from .counts import Counter, Counts, make_keys, split_keys
 
 _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
 _TEXTS = 1 << 16  # how many texts Arrow holds at once
 
 
-def kept_words(counter: Counter, pieces: list[str], least: int, most: int | None, keep: int | None) -> Texts:
-    """The words and sequences within the limits of the stage, in alphabetical order.
+def choose_words(counter: Counter, least: int, most: int | None, keep: int | None) -> Texts:
+    """Choose the words and sequences within the limits of the stage, and return them in alphabetical order.
 
     Parameters
     ----------
     counter : the counts of the training rows.
-    pieces : the texts of the pieces, by their numbers.
     least, most : the numbers of rows that a word must be in.
-    keep : how many words of each class to keep, and all that are as frequent as the last of them.
+    keep : how many words of each class to keep, besides all that are as frequent as the last of them; None for all.
     """
     frequent = None if keep is None else _find_least_counts(counter, keep)
-    names, blank = Texts.of(pieces), Texts.of([" "])
+    names, blank = Texts.of(counter.pieces), Texts.of([" "])
     words = [names[:0]]
     for length in counter.lengths:
-        for part in counter.merged(length):
-            numbers = pieces_of(_within(part, least, most, frequent), length)
+        for part in counter.merge(length):
+            numbers = split_keys(_choose_keys(part, least, most, frequent), length)
             blanks = (blank, np.zeros(len(numbers), np.int8))
             joints = [each for column in numbers.T for each in (blanks, (names, column))]
             words.append(Texts.joined(*joints[1:]))
@@ -43,7 +41,7 @@ def _find_least_counts(counter: Counter, keep: int) -> dict[int, int]:
     """Return, for each class, how often a word must occur in it to be among the `keep` most frequent ones."""
     words: dict[int, int] = {}  # how many words have a number of occurrences in a class
     for length in counter.lengths:
-        for part in counter.merged(length):
+        for part in counter.merge(length):
             pairs, counts = np.unique(part.label << _OCCURRENCES | part.occurrences, return_counts=True)
             for pair, count in zip(pairs.tolist(), counts.tolist()):
                 words[pair] = words.get(pair, 0) + count
@@ -57,20 +55,20 @@ def _find_least_counts(counter: Counter, keep: int) -> dict[int, int]:
     return least
 
 
-def _within(part: Counts, least: int, most: int | None, frequent: dict[int, int] | None) -> np.ndarray:
-    """The keys within the limits."""
-    if not part.length:
+def _choose_keys(part: Counts, least: int, most: int | None, frequent: dict[int, int] | None) -> np.ndarray:
+    """Return the keys within the limits; `frequent` is what `_find_least_counts` returns, or None."""
+    if not len(part.key):
         return part.key
     first = np.flatnonzero(np.append(True, part.key[1:] != part.key[:-1]))
     rows = np.add.reduceat(part.rows, first)
-    kept = rows >= least
+    is_chosen = rows >= least
     if most is not None:
-        kept &= rows <= most
+        is_chosen &= rows <= most
     if frequent is not None:
         needed = np.zeros(max(frequent, default=0) + 1, np.int64)
         needed[list(frequent)] = list(frequent.values())
-        kept &= np.logical_or.reduceat(part.occurrences >= needed[part.label], first)
-    return part.key[first[kept]]
+        is_chosen &= np.logical_or.reduceat(part.occurrences >= needed[part.label], first)
+    return part.key[first[is_chosen]]
 
 
 class Vocabulary:
@@ -90,7 +88,7 @@ class Vocabulary:
             lengths = np.diff(starts)
             for length in np.unique(lengths).tolist():
                 chosen = np.flatnonzero(lengths == length)
-                key = keys(pieces[starts[chosen][:, None] + np.arange(length)])
+                key = make_keys(pieces[starts[chosen][:, None] + np.arange(length)])
                 found.setdefault(length, []).append((key, (chosen + first).astype(np.int32)))
         self._tables: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # ordered keys and their columns, by length
         for length, parts in found.items():
@@ -103,22 +101,25 @@ class Vocabulary:
             self._column[key] = columns
 
     def _split(self, words: Texts) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers of the pieces of some words, int64, and where those of each word start and end."""
+        """Split words into pieces: return their numbers, int64, and the bounds of each word, int32 (words + 1,)."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        split = pc.split_pattern(_strings(words), " ")
+        kind = pa.string() if words.bounds.dtype == np.int32 else pa.large_string()
+        buffers = [None, pa.py_buffer(words.bounds), pa.py_buffer(words.characters)]
+        split = pc.split_pattern(pa.Array.from_buffers(kind, len(words), buffers), " ")
         encoded = split.flatten().dictionary_encode()
         numbers = [self._numbers.setdefault(piece, len(self._numbers)) for piece in encoded.dictionary.to_pylist()]
         indices = np.frombuffer(encoded.indices.buffers()[1], np.int32, len(encoded), 4 * encoded.indices.offset)
         starts = np.frombuffer(split.buffers()[1], np.int32, len(split) + 1, 4 * split.offset)
         return np.array(numbers, np.int64)[indices], starts
 
-    def number(self, piece: str) -> int:
-        """The number of a piece, or -1 if no word of the vocabulary has it."""
+    def number_piece(self, piece: str) -> int:
+        """Return the number of a piece, or -1 if no word of the vocabulary has it."""
         return self._numbers.get(piece, -1)
 
     def find(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
-        """Row and column, int64 (n,), of each of the sequences that is in the vocabulary."""
+        """Return the row and the column, int64 (n,), of each of the sequences that is in the vocabulary."""
         length = sequences.pieces.shape[1]
         if length == 1:
             column = self._column[sequences.pieces[:, 0]]
@@ -126,19 +127,11 @@ class Vocabulary:
         if length not in self._tables:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         known = (sequences.pieces >= 0).all(axis=1)
-        key = keys(sequences.pieces[known])
+        key = make_keys(sequences.pieces[known])
         ordered, columns = self._tables[length]
-        place = np.minimum(np.searchsorted(ordered, key), len(ordered) - 1)
-        found = ordered[place] == key
-        return sequences.row[known][found], columns[place[found]].astype(np.int64)
-
-
-def _strings(texts: Texts) -> Any:
-    """An Arrow array of texts; nothing is copied."""
-    import pyarrow as pa
-
-    kind = pa.string() if texts.bounds.dtype == np.int32 else pa.large_string()
-    return pa.Array.from_buffers(kind, len(texts), [None, pa.py_buffer(texts.bounds), pa.py_buffer(texts.characters)])
+        at = np.minimum(np.searchsorted(ordered, key), len(ordered) - 1)
+        found = ordered[at] == key
+        return sequences.row[known][found], columns[at[found]].astype(np.int64)
 
 
 class Hashed:
@@ -152,12 +145,12 @@ class Hashed:
     def __init__(self, width: int) -> None:
         self.width = width
 
-    def number(self, piece: str) -> int:
-        """A number for a piece: the same one in every run."""
+    def number_piece(self, piece: str) -> int:
+        """Return a number for a piece: the same one in every run."""
         return zlib.crc32(piece.encode())
 
     def find(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
-        """The rows of `sequences`, int64 (n,), and the column of each, int64 (n,)."""
+        """Return the row of each of the sequences, int64 (n,), and its column, int64 (n,)."""
         found = np.zeros(len(sequences.row), np.uint64)
         with np.errstate(over="ignore"):
             for pieces in sequences.pieces.T:

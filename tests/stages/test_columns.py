@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cases import rows
 
-from filterkit import Attribute, Batch, Chain, ColumnStage, FilterkitError, Schema, StageError
+from filterkit import Attribute, Batch, Chain, ColumnStage, FilterkitError, PluginError, Schema, StageError
 from filterkit.counts.table import ContingencyTable
 from filterkit.stages.columns import FittedColumns
 
@@ -53,6 +53,33 @@ class Sides(Floor):
 
     def output_nominal(self, schema, state):
         return np.ones(schema.width, bool)
+
+
+class Shared(ColumnStage):
+    """Multiply each column by the number of rows in which all columns are known; learn from whole rows."""
+
+    name = "shared"
+    needs_class = False
+
+    def fit_rows(self, rows, schema):
+        known = sum(int((~np.isnan(batch.X)).all(axis=1).sum()) for batch in rows())
+        return {"known": np.full(schema.width, known)}
+
+    def apply(self, values, columns, state):
+        return values * state["known"][columns]
+
+
+class First(ColumnStage):
+    """Keep the first column."""
+
+    name = "first"
+    needs_class = False
+
+    def fit_columns(self, table):
+        return {"number": table.columns}
+
+    def output_columns(self, schema, state, totals):
+        return np.arange(1)
 
 
 def fitted(stage):
@@ -127,3 +154,25 @@ def test_a_value_that_becomes_no_number_is_named_with_its_row(sparse):
     later = rows({"a": [1, 1, 0, 1], "b": [1, 0, 7, 1]}, sparse=sparse, zero=sparse)
     with pytest.raises(StageError, match=r"^grow: row 43: attribute 'b' has the value 7, and what becomes of"):
         fitted.transform(later.replace(start=40))
+
+
+def test_a_column_stage_may_learn_from_whole_rows():
+    out = fitted(Shared()).transform(BATCH)
+    np.testing.assert_array_equal(out.X, BATCH.X * 2)
+    (confined,) = Chain([Shared(only=("a",))]).fit(BATCH).stages
+    np.testing.assert_array_equal(confined.transform(BATCH).X, BATCH.X * [3, 1])
+
+
+def test_what_it_learns_from_rows_has_an_entry_for_each_column():
+    class Short(Shared):
+        name = "short"
+
+        def fit_rows(self, rows, schema):
+            return {"known": np.zeros(1)}
+
+    with pytest.raises(PluginError, match="'known' of fit_rows has 1 entries for 2 columns"):
+        fitted(Short())
+
+
+def test_a_stage_that_only_drops_columns_needs_no_apply():
+    np.testing.assert_array_equal(fitted(First()).transform(BATCH).X, BATCH.X[:, :1])
