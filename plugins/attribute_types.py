@@ -78,7 +78,7 @@ class Nominal(ChoosingStage):
             raise FilterkitError("the values of nominal are not those of its attributes")
         edit = Edit(schema)
         for position, several in zip(positions, values):
-            attribute = _nominal(schema.attributes[position], several)
+            attribute = _make_nominal(schema.attributes[position], several)
             edit.change(position, attribute, partial(self._compute_codes, several, position))
         return edit.built()
 
@@ -96,7 +96,11 @@ class Nominal(ChoosingStage):
             at = np.searchsorted(labels, values)
             codes = np.where(np.append(labels, np.nan)[at] == values, at, np.nan)
         else:
-            codes, missing = _find(values, known)
+            from filterkit.plugin import encode_values
+
+            code = {value: number for number, value in enumerate(known)}
+            distinct, at = encode_values(values)
+            codes, missing = np.array([*(code.get(value, np.nan) for value in distinct), np.nan])[at], at < 0
         unseen = np.flatnonzero(np.isnan(codes) & ~missing)[:1]
         if len(unseen) and self.unseen == "error":
             name, value = batch.schema.attributes[position].name, values[int(unseen[0])]
@@ -110,35 +114,16 @@ class Nominal(ChoosingStage):
 
 
 def _distinct(values: Any) -> list[Any]:
-    """The distinct values of an attribute that are not missing: floats, texts, or milliseconds."""
+    """Return the distinct values of an attribute that are not missing: floats, texts, or milliseconds."""
     if isinstance(values, np.ndarray):
         numbers: list[Any] = (np.unique(values[~np.isnan(values)]) + 0.0).tolist()  # -0.0 and 0.0 are one value
         return numbers
-    import pyarrow as pa
+    from filterkit.plugin import encode_values
 
-    if pa.types.is_timestamp(values.type):
-        values = values.cast(pa.int64())
-    return [value for value in values.unique().to_pylist() if value is not None]
+    return encode_values(values)[0]
 
 
-def _find(values: Any, known: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Find the elements of an Arrow array in `known`.
-
-    Returns
-    -------
-    float64 (rows,), the index of each element, NaN if it is not there; and bool (rows,), which elements are null.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_timestamp(values.type):
-        values = values.cast(pa.int64())
-    places = pc.index_in(values, value_set=pa.array(known, values.type))
-    missing = values.is_null().to_numpy(zero_copy_only=False)
-    return places.cast(pa.float64()).to_numpy(zero_copy_only=False), missing
-
-
-def _nominal(attribute: Attribute, values: list[Any]) -> Attribute:
+def _make_nominal(attribute: Attribute, values: list[Any]) -> Attribute:
     """Return the nominal attribute whose labels are the texts of `values`.
 
     Raises
@@ -238,28 +223,17 @@ class Numeric(Retyping):
         if isinstance(values, np.ndarray):
             numbers = np.append(self._numbers(attribute), np.nan)
             return np.asarray(numbers[np.where(np.isnan(values), len(numbers) - 1, values).astype(np.int64)])
-        import pyarrow as pa
+        from filterkit.plugin import encode_values, read_dates
 
         if attribute.kind == "date":
-            return np.asarray(values.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
-        distinct, codes = _dictionary(values)
-        found = [np.nan if text is None else parse_number(text.strip()) for text in distinct]
-        self._check(attribute, distinct, found, codes, start)
-        return np.asarray(np.array([np.nan if number is None else number for number in found])[codes])
-
-    def _check(
-        self, attribute: Attribute, distinct: list[Any], found: list[Any], codes: np.ndarray, start: int
-    ) -> None:
+            milliseconds, missing = read_dates(values)
+            return np.where(missing, np.nan, milliseconds)
+        texts, codes = encode_values(values)
+        found = [parse_number(text.strip()) for text in texts]
         if self.invalid == "error" and None in found:
             code = found.index(None)
-            raise self.refuse(attribute, distinct[code], "number", start + int(np.flatnonzero(codes == code)[0]))
-
-
-def _dictionary(values: Any) -> tuple[list[str | None], np.ndarray]:
-    """The distinct texts of an Arrow array, None last, and int64 (rows,): the position of each element among them."""
-    encoded = values.dictionary_encode()
-    distinct = [*encoded.dictionary.to_pylist(), None]
-    return distinct, encoded.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False).astype(np.int64)
+            raise self.refuse(attribute, texts[code], "number", start + int(np.flatnonzero(codes == code)[0]))
+        return np.asarray(np.array([*found, None], np.float64)[codes])
 
 
 class String(Retyping):
@@ -281,28 +255,15 @@ class String(Retyping):
         return Attribute(attribute.name, "string", weight=attribute.weight)
 
     def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
-        import pyarrow as pa
+        from filterkit.plugin import encode_values, pick_texts
 
         if attribute.kind == "nominal":
-            labels, codes = list(attribute.values), values
-        elif attribute.kind == "numeric":
+            return pick_texts(attribute.values, values)
+        if attribute.kind == "numeric":
             numbers, codes = np.unique(values, return_inverse=True)
-            labels = [format_number(number) for number in numbers.tolist()]
-            codes = np.where(np.isnan(values), np.nan, codes)
-        else:
-            return _formatted(values, DateFormat(attribute.format or _ISO))
-        missing = np.isnan(codes)
-        places = pa.array(np.where(missing, 0, codes).astype(np.int32), mask=missing)
-        return pa.DictionaryArray.from_arrays(places, pa.array(labels, pa.string())).cast(pa.string())
-
-
-def _formatted(moments: Any, form: DateFormat) -> Any:
-    """The texts of an Arrow array of dates."""
-    import pyarrow as pa
-
-    encoded = moments.cast(pa.int64()).dictionary_encode()
-    texts = pa.array([form.format(moment) for moment in encoded.dictionary.to_pylist()], pa.string())
-    return texts.take(encoded.indices)
+            return pick_texts(list(map(format_number, numbers.tolist())), np.where(np.isnan(values), -1, codes))
+        moments, codes = encode_values(values)
+        return pick_texts(list(map(DateFormat(attribute.format or _ISO).format, moments)), codes)
 
 
 class Date(Retyping):
@@ -338,39 +299,24 @@ class Date(Retyping):
         return Attribute(attribute.name, "date", format=self.format, weight=attribute.weight)
 
     def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
-        import pyarrow as pa
+        from filterkit.plugin import encode_values, make_dates
 
         if attribute.kind == "date":
             return values
         if attribute.kind == "numeric":
-            return self._of_numbers(values, attribute, start)
+            wrong = (values < _EARLIEST) | (values > _LATEST)
+            for row in np.flatnonzero(wrong)[:1].tolist() if self.invalid == "error" else ():
+                raise self.refuse(attribute, format_number(float(values[row])), "date", start + row)
+            return make_dates(values, np.isnan(values) | wrong)
         if attribute.kind == "nominal":
-            distinct: list[str | None] = [*attribute.values, None]
-            codes = np.where(np.isnan(values), len(distinct) - 1, values).astype(np.int64)
+            texts, codes = list(attribute.values), np.where(np.isnan(values), -1, values).astype(np.int64)
         else:
-            distinct, codes = _dictionary(values)
-        form = self._form()
-        moments = [None if text is None else form.parse(text) for text in distinct]
-        wrong = [
-            code for code, (text, moment) in enumerate(zip(distinct, moments)) if text is not None and moment is None
-        ]
-        rows = np.flatnonzero(np.isin(codes, wrong)).tolist()
-        if rows and self.invalid == "error":
-            raise self.refuse(attribute, str(distinct[codes[rows[0]]]), f"date as {self.format}", start + rows[0])
-        return pa.array(moments, pa.int64()).take(pa.array(codes)).cast(pa.timestamp("ms"))
-
-    def _of_numbers(self, values: np.ndarray, attribute: Attribute, start: int) -> Any:
-        import pyarrow as pa
-
-        missing = np.isnan(values)
-        known = np.where(missing, 0, values)
-        outside = np.flatnonzero((known < _EARLIEST) | (known > _LATEST))
-        if len(outside) and self.invalid == "error":
-            row = int(outside[0])
-            raise self.refuse(attribute, format_number(float(values[row])), "date", start + row)
-        missing[outside] = True
-        moments = np.where(missing, 0, values).astype(np.int64)
-        return pa.array(moments, mask=missing).cast(pa.timestamp("ms"))
+            texts, codes = encode_values(values)
+        found = [self._form().parse(text) for text in texts]
+        is_known = np.array([*(moment is not None for moment in found), False])[codes]
+        for row in np.flatnonzero((codes >= 0) & ~is_known)[:1].tolist() if self.invalid == "error" else ():
+            raise self.refuse(attribute, texts[codes[row]], f"date as {self.format}", start + row)
+        return make_dates(np.array([*(moment or 0 for moment in found), 0], np.int64)[codes], ~is_known)
 
 
 _EARLIEST, _LATEST = -62_135_769_600_000, 9.2e18  # milliseconds; from the year 1

@@ -119,17 +119,18 @@ def _bits(values: np.ndarray) -> np.ndarray:
 
 def _of_arrow(values: Any) -> np.ndarray:
     """uint64 (rows,): a number for each string or date, 0 for null."""
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(values.type):
-        known = values.cast(pa.int64()).fill_null(-(1 << 63)).to_numpy(zero_copy_only=False)
-        return np.asarray(known.view(np.uint64))
     from hashlib import blake2b
 
-    encoded = values.dictionary_encode()
-    texts = [blake2b(text.encode(), digest_size=8).digest() for text in encoded.dictionary.to_pylist()]
-    numbers = np.append(np.frombuffer(b"".join(texts), np.uint64), np.uint64(0))
-    return np.asarray(numbers[encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)])
+    import pyarrow as pa
+
+    from filterkit.plugin import encode_values, read_dates
+
+    if pa.types.is_timestamp(values.type):
+        milliseconds, missing = read_dates(values)
+        return np.where(missing, -(1 << 63), milliseconds).view(np.uint64)
+    texts, codes = encode_values(values)
+    hashes = b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts)
+    return np.asarray(np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes])
 
 
 def _add(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:

@@ -181,6 +181,38 @@ def moments(values: Sequence[int | None]) -> Any:
     return pa.Array.from_buffers(pa.timestamp("ms"), len(filled), [_valid(missing), pa.py_buffer(filled)])
 
 
+def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:
+    """Find the distinct elements of an array of texts or of ``timestamp[ms]``.
+
+    Returns
+    -------
+    The elements, as `str` or as milliseconds since 1970 UTC, in the order in which they first appear; and int64 (n,),
+    the index of each element of `array` among them, -1 for null.
+    """
+    encoded = dictionary(array.view(pa.int64()) if pa.types.is_timestamp(array.type) else array)
+    codes = plain_values(encoded.indices).astype(np.int64)
+    return encoded.dictionary.to_pylist(), np.where(nulls(encoded.indices), -1, codes)
+
+
+def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:
+    """Make an Arrow array of the texts at the positions `codes`; null where a code is NaN or below 0."""
+    missing = ~(codes >= 0)
+    return take(strings(texts or ("",)), numbers(np.where(missing, 0, codes).astype(np.int32), missing))
+
+
+def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the moments of an array of ``timestamp[ms]``: int64 (n,) in milliseconds, and bool (n,), which are null.
+
+    What is null has any number.
+    """
+    return plain_values(array.view(pa.int64())), nulls(array)
+
+
+def make_dates(milliseconds: np.ndarray, missing: np.ndarray) -> Any:
+    """Make an Arrow array of ``timestamp[ms]``, null where bool `missing` is true; fractions are cut off."""
+    return numbers(np.where(missing, 0, milliseconds).astype(np.int64), missing).view(pa.timestamp("ms"))
+
+
 def _bits(values: np.ndarray) -> Any:
     """An Arrow buffer with a bit for each of bool `values`."""
     return pa.py_buffer(np.packbits(values, bitorder="little"))

@@ -48,7 +48,11 @@ from filterkit.counts.weights import sum_parts as sum_parts
 from filterkit.data.arithmetic import divide_or_zero as divide_or_zero
 from filterkit.data.arithmetic import exponents_of_extremes as exponents_of_extremes
 from filterkit.data.arithmetic import times_log2 as times_log2
+from filterkit.data.arrow import encode_values as encode_values
 from filterkit.data.arrow import exact_numbers as exact_numbers
+from filterkit.data.arrow import make_dates as make_dates
+from filterkit.data.arrow import pick_texts as pick_texts
+from filterkit.data.arrow import read_dates as read_dates
 from filterkit.data.arrow_export import to_table as to_table
 from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate

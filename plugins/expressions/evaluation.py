@@ -140,14 +140,15 @@ class AttributeReader:
         if attribute.kind == "nominal":
             return Value(TEXT, np.where(np.isnan(values), -1, values).astype(np.int64), attribute.values)
         if attribute.kind == "string":
-            encoded = values.dictionary_encode()
-            codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-            return Value(TEXT, codes, tuple(encoded.dictionary.to_pylist()), is_closed=False)
-        if attribute.kind == "date":
-            import pyarrow as pa
+            from filterkit.plugin import encode_values
 
-            moments = values.cast(pa.int64()).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-            return Value(DATE, moments, format=attribute.format or _ISO)
+            texts, codes = encode_values(values)
+            return Value(TEXT, codes, tuple(texts), is_closed=False)
+        if attribute.kind == "date":
+            from filterkit.plugin import read_dates
+
+            milliseconds, missing = read_dates(values)
+            return Value(DATE, np.where(missing, np.nan, milliseconds), format=attribute.format or _ISO)
         return Value(NUMBER, np.asarray(values))
 
 

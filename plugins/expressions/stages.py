@@ -156,21 +156,14 @@ def _make_attribute(name: str, value: Value, weight: float) -> Attribute:
 
 def _make_column(value: Value, kind: str, rows: int) -> Any:
     """Return the value of an expression as the values of an attribute of this kind."""
+    data = np.broadcast_to(value.data, rows)
     if kind == "numeric":
-        return np.broadcast_to(finite(value.data), rows)
-    import pyarrow as pa
-
-    if kind == "date":
-        moments = np.broadcast_to(finite(value.data), rows)
-        missing = np.isnan(moments)
-        return pa.array(np.where(missing, 0, moments).astype(np.int64), mask=missing).cast(pa.timestamp("ms"))
-    codes = np.broadcast_to(value.data, rows)
-    missing = codes < 0
+        return finite(data)
     if kind == "nominal":
-        return np.where(missing, np.nan, codes)
-    places = pa.array(np.where(missing, 0, codes).astype(np.int32), mask=missing)
-    labels = pa.array(value.labels or ("",), pa.string())
-    return pa.DictionaryArray.from_arrays(places, labels).cast(pa.string())
+        return np.where(data < 0, np.nan, data)
+    from filterkit.plugin import make_dates, pick_texts
+
+    return make_dates(data, ~np.isfinite(data)) if kind == "date" else pick_texts(value.labels, data)
 
 
 VARIABLES = ("VALUE", "MIN", "MAX", "MEAN", "SD", "COUNT")

@@ -1,4 +1,4 @@
-"""Estimates of the probability of the positive class at each training value.
+"""Estimate the probability of the positive class at each training value.
 
 In all of them, `cells` is a table of k columns, with zero among its values unless zero is special. `tasks` are the
 codes of the classes that count as positive, one after the other.
@@ -24,8 +24,8 @@ _LONGEST = 1000  # characters of a number of rows
 _LEAST, _LARGEST = math.nextafter(0, 1), math.nextafter(1, 0)  # estimates that have log odds
 
 
-def rows_on_each_side(neighbors: int | str, rows: float) -> Fraction:
-    """The rows of a window on each side of a value, exactly.
+def parse_neighbors(neighbors: int | str, rows: float) -> Fraction:
+    """Parse ``--neighbors``, and return the rows of a window on each side of a value, exactly.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def rows_on_each_side(neighbors: int | str, rows: float) -> Fraction:
 
 
 class Smoothing(NamedTuple):
-    """What an estimate is made of beside the rows with a value: the window, and the prior of few rows.
+    """Holds what an estimate needs beside the counts: the window, and the prior, to which estimates of few rows shrink.
 
     All are counted in units, of which a row has so many that they are whole numbers, where that is possible. Numerators
     and denominators of estimates are then whole numbers, too, and equal fractions are equal float64.
@@ -72,26 +72,27 @@ class Smoothing(NamedTuple):
 
     @property
     def center(self) -> np.ndarray:
-        """float64 (tasks,): what estimates from few rows are drawn to."""
+        """The estimates from no rows, float64 (tasks,)."""
         return np.asarray(self.positives / self.rows)
 
 
-def smoothing(
+def make_smoothing(
     table: ContingencyTable, tasks: list[int], neighbors: int | str, prior: str, strength: float
 ) -> Smoothing:
-    """The window and the prior for the rows of a table.
+    """Make the window and the prior for the rows of a table.
 
     Parameters
     ----------
-    neighbors : as for `rows_on_each_side`.
-    prior : ``laplace`` draws estimates to 1/2; ``class`` to the share of the class among all rows, or 1/2 if that is 0
-        or 1.
+    tasks : the classes that count as positive.
+    neighbors : as for `parse_neighbors`.
+    prior : ``laplace`` shrinks estimates to 1/2; ``class`` to the share of the class among all rows, or 1/2 if that is
+        0 or 1.
     strength : how many rows the prior counts as.
     """
     from fractions import Fraction
 
     total = Fraction(table.totals.sum())
-    reach = min(rows_on_each_side(neighbors, float(total)), Fraction(ceil(total)))  # a wider window holds no more rows
+    reach = min(parse_neighbors(neighbors, float(total)), Fraction(ceil(total)))  # a wider window holds no more rows
     rows = Fraction(strength)
     half = Fraction(1, 2)
     shares = [half] * len(tasks)
@@ -107,9 +108,11 @@ def smoothing(
     )
 
 
-def corrected(counts: np.ndarray, tasks: list[int], by: Smoothing) -> np.ndarray:
-    """float64 (n, tasks): the shares of positive rows in the class weights `counts`, float64 (n, classes), corrected
-    by the prior."""
+def estimate_shares(counts: np.ndarray, tasks: list[int], by: Smoothing) -> np.ndarray:
+    """Estimate the shares of positive rows among groups of rows, shrunk by the prior: float64 (n, tasks).
+
+    `counts`, float64 (n, classes), has the weight of the rows of each class in each group.
+    """
     numerator = _times(counts[:, tasks], by.unit) + by.positives
     return np.asarray(numerator / (_times(sum_over_classes(counts), by.unit)[:, None] + by.rows))
 
@@ -118,14 +121,14 @@ def _times(values: np.ndarray, unit: float) -> np.ndarray:
     return values if unit == 1 else values * unit
 
 
-def log_odds(p: np.ndarray) -> np.ndarray:
-    """log p − log(1 − p); of an estimate that is rounded to 0 or 1, that of the number next to it."""
+def compute_log_odds(p: np.ndarray) -> np.ndarray:
+    """Compute log p − log(1 − p); of an estimate that is rounded to 0 or 1, that of the number next to it."""
     p = np.clip(p, _LEAST, _LARGEST)
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def local_estimates(cells: ContingencyTable, tasks: list[int], by: Smoothing) -> np.ndarray:
-    """float64 (cells, tasks): p of each training value (section 3.2).
+def estimate_locally(cells: ContingencyTable, tasks: list[int], by: Smoothing) -> np.ndarray:
+    """Estimate p of each training value from the rows around it (section 3.2): float64 (cells, tasks).
 
     A window is a range of ranks, the running count of rows in the order of values: ``by.reach`` below and above those
     of the value itself. It holds some values whole and, at either end, a part of one. Numerator and denominator are
@@ -138,11 +141,11 @@ def local_estimates(cells: ContingencyTable, tasks: list[int], by: Smoothing) ->
     estimates = np.empty((len(cells.values), len(tasks)))
     for begin in range(0, len(estimates), _CHUNK):
         some = slice(begin, begin + _CHUNK)
-        estimates[some] = _in_windows(cells, some, upto, positives, ranks, by)
+        estimates[some] = _estimate_in_windows(cells, some, upto, positives, ranks, by)
     return estimates
 
 
-def _in_windows(
+def _estimate_in_windows(
     cells: ContingencyTable,
     some: slice,
     upto: np.ndarray,
@@ -150,11 +153,11 @@ def _in_windows(
     ranks: Ragged,
     by: Smoothing,
 ) -> np.ndarray:
-    """The estimates of some cells.
+    """Estimate p of some cells, float64 (n, tasks).
 
     Parameters
     ----------
-    cells, by : as for `local_estimates`.
+    cells, by : as for `estimate_locally`.
     some : which cells.
     upto, positives : float64 (cells, tasks), the positive rows up to each cell of a column, and of each cell.
     ranks : all rows up to each cell of each column, in units.
@@ -195,17 +198,17 @@ def _in_windows(
     return estimates
 
 
-def zero_estimates(
+def estimate_zeros(
     cells: ContingencyTable, tasks: list[int], by: Smoothing, estimates: np.ndarray, share: np.ndarray
 ) -> np.ndarray:
-    """float64 (k, tasks): p(0) where zero is special (section 3.5).
+    """Estimate p(0) of each column where zero is special (section 3.5): float64 (k, tasks).
 
     Parameters
     ----------
     estimates : float64 (cells, tasks), of the other training values.
     share : float64 (tasks,), the estimate from all rows, for nominal columns without zeros.
     """
-    zero = corrected(cells.zeros, tasks, by)
+    zero = estimate_shares(cells.zeros, tasks, by)
     absent = sum_over_classes(cells.zeros) == 0
     zero[absent] = share  # of empty columns too, which the caller takes care of
     columns = np.flatnonzero(absent & ~cells.nominal & (np.diff(cells.indptr) > 0))
@@ -219,16 +222,18 @@ def zero_estimates(
     return zero
 
 
-def isotonic_estimates(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
-    """float64 (cells, tasks): the monotone fit of the share of positives on the values of each column, rising or
-    falling, whichever has the smaller squared error."""
+def fit_monotone(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
+    """Fit the share of positives on the values of each column by a monotone function: float64 (cells, tasks).
+
+    It rises or falls, whichever has the smaller squared error.
+    """
     rows = cells.rows
     fits = np.zeros((len(rows), len(tasks)))
     columns = np.flatnonzero(np.diff(cells.indptr))
     for i, task in enumerate(tasks if len(rows) else []):
         positives = cells.counts[:, task]
         share = positives / rows
-        both = [_pooled(s, positives, rows, cells.column_of_cell) for s in (share, -share)]
+        both = [_pool(s, positives, rows, cells.column_of_cell) for s in (share, -share)]
         errors = [np.add.reduceat(rows * (fit - share) ** 2, cells.indptr[columns]) for fit in both]
         falls = np.zeros(len(cells), bool)
         falls[columns] = errors[1] < errors[0] * (1 - 1e-9) - 1e-12  # errors equal but for rounding: it rises
@@ -236,8 +241,14 @@ def isotonic_estimates(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
     return fits
 
 
-def _pooled(share: np.ndarray, positives: np.ndarray, rows: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """positives / rows in the blocks into which a rising fit of `share`, weighted by `rows`, pools each column.
+def _pool(share: np.ndarray, positives: np.ndarray, rows: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Pool the values of each column into blocks by a rising fit; return positives / rows of each block: float64 (cells,).
+
+    Parameters
+    ----------
+    share : float64 (cells,), to fit, weighted by `rows`.
+    positives, rows : float64 (cells,), the weight of the positive rows and of all rows of each cell.
+    column : int64 (cells,), the column of each cell.
 
     One call fits all columns: each is lifted above the one before it, so that no block spans two. Lifting costs digits,
     so only the blocks are taken from that fit.
@@ -250,8 +261,8 @@ def _pooled(share: np.ndarray, positives: np.ndarray, rows: np.ndarray, column: 
     return np.asarray(np.repeat(means, np.diff(blocks)))
 
 
-def shapes_curve(images: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """bool (cells,): which values a curve needs as knots, so that interpolation between them gives all images exactly.
+def find_knots(images: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """Find the values that a curve needs as knots, so that interpolation gives all images exactly: bool (cells,).
 
     It does not need a value whose neighbors on both sides have the same images.
 

@@ -1,4 +1,4 @@
-"""Logistic regressions on one column each, all columns at once."""
+"""Fit logistic regressions on one column each, all columns at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HALVINGS = 30
 
 
 class WeightedRows(NamedTuple):
-    """The rows of some columns, those of one column and value together, in any order.
+    """Holds the rows of some columns, those of one column and value together, in any order.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class WeightedRows(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Log losses in nats.
+    """Holds log losses in nats.
 
     Attributes
     ----------
@@ -58,20 +58,20 @@ def compute_log_losses(columns: int, training: WeightedRows, held_out: WeightedR
     -------
     The losses of a row with each value of the held-out rows.
     """
-    training, held_out = _brought_near_one(columns, training, held_out)
+    training, held_out = _bring_near_one(columns, training, held_out)
     weight = np.maximum(np.bincount(training.column, training.total, columns), 1e-300)
     mean = np.bincount(training.column, training.total * training.value, columns) / weight
     squares = training.total * (training.value - mean[training.column]) ** 2
     spread = np.sqrt(np.bincount(training.column, squares, columns) / weight)
     spread[spread == 0] = 1.0
     z = (training.value - mean[training.column]) / spread[training.column]
-    intercept, slope = _fitted(columns, training, z, weight)
+    intercept, slope = _fit(columns, training, z, weight)
     column = held_out.column
-    return _losses(intercept[column] + slope[column] * (held_out.value - mean[column]) / spread[column])
+    return _compute_losses(intercept[column] + slope[column] * (held_out.value - mean[column]) / spread[column])
 
 
-def _brought_near_one(columns: int, *parts: WeightedRows) -> list[WeightedRows]:
-    """The rows with values multiplied by a power of two in columns where squares overflow or underflow.
+def _bring_near_one(columns: int, *parts: WeightedRows) -> list[WeightedRows]:
+    """Multiply values by a power of two in columns where squares overflow or underflow, and return the rows.
 
     Nothing else changes, because the values are standardised.
     """
@@ -84,8 +84,8 @@ def _brought_near_one(columns: int, *parts: WeightedRows) -> list[WeightedRows]:
     return [rows._replace(value=np.ldexp(rows.value, -exponent[rows.column])) for rows in parts]
 
 
-def _fitted(columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Intercept and slope of each column's regression, by Newton's method.
+def _fit(columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Fit the regression of each column by Newton's method; return intercepts and slopes, float64 (columns,) each.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def _fitted(columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndar
         return np.bincount(column, values, columns)
 
     def objective(intercept: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        losses = _losses(intercept[column] + slope[column] * z)
+        losses = _compute_losses(intercept[column] + slope[column] * z)
         positive, negative = training.positive, training.total - training.positive
         return total(positive * losses.positive + negative * losses.negative) + slope**2 / 2
 
@@ -130,6 +130,6 @@ def _fitted(columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndar
     return intercept, slope
 
 
-def _losses(eta: np.ndarray) -> Losses:
-    """The log losses of rows whose log odds are predicted as `eta`, float64 (n,)."""
+def _compute_losses(eta: np.ndarray) -> Losses:
+    """Compute the log losses of rows whose log odds are predicted as `eta`, float64 (n,)."""
     return Losses(np.logaddexp(0, -eta), np.logaddexp(0, eta))

@@ -1,4 +1,4 @@
-"""Which columns to shape: those that predict better when they are shaped."""
+"""Choose the columns to shape: those that predict better when they are shaped."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ _ROUNDING = 1e-9  # losses equal in theory, as those of a column with two values
 _LEAST = 1e-12  # share of a class that no training row has
 
 
-def predicts_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
-    """bool (columns,): whether a column's shaped values predict the held-out rows better than its own values do, and
-    better than the share of each class does, by more than chance and the margin.
+def find_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
+    """Find the columns whose shaped values predict the held-out rows better than two others do: bool (columns,).
+
+    These are the column's own values and, by more than chance and the margin, the share of each class.
 
     Parameters
     ----------
     folds : all folds of the training rows.
-    shaped : makes shaped values of values, their columns, the number of a task, and a state.
+    shaped : a function of values, their columns, the number of a task, and a state, which returns shaped values.
     """
     from .logistic import compute_log_losses  # which few chains need
 
     table = folds[0].training
     width, tasks = len(table), table.tasks()
-    own_losses, shaped_losses, gain = np.zeros(width), np.zeros(width), _Gain(width)
+    own_losses, shaped_losses, gain, expected_gain, variance = np.zeros((5, width))
     for fold in folds:
         parts = training, held_out = _Values(fold.training), _Values(fold.held_out)
         means = training.means()
@@ -41,50 +42,23 @@ def predicts_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
             own.append(compute_log_losses(width, *(each.rows(each.filled(means), task) for each in parts)))
             images = (shaped(each.values, each.columns, number, fold.state) for each in parts)
             image.append(compute_log_losses(width, *(each.rows(some, task) for each, some in zip(parts, images))))
-        losses = _by_class(image, tasks, held_out.counts)
-        own_losses += held_out.total(_by_class(own, tasks, held_out.counts))
+        losses = _sum_tasks(image, tasks, held_out.counts)
+        own_losses += held_out.total(_sum_tasks(own, tasks, held_out.counts))
         shaped_losses += held_out.total(losses)
-        of_shares = _by_class(_of_shares(fold.training, tasks), tasks, held_out.counts)
-        gain.add(held_out, of_shares, losses, fold.training.totals)
-    return np.asarray((shaped_losses < own_losses * (1 - _ROUNDING)) & gain.is_large())
+        # By how much losses are lower than by the share of each class, and by how much they would be if a column said
+        # nothing: if the class of each row was drawn by these shares.
+        gains = _sum_tasks(_compute_losses_of_shares(fold.training, tasks), tasks, held_out.counts) - losses
+        shares = fold.training.totals / max(fold.training.totals.sum(), 1e-300)
+        expected = sum_over_classes(gains * shares)[:, None]
+        gain += held_out.total(gains)
+        expected_gain += held_out.total(expected)
+        variance += held_out.total(sum_over_classes((gains - expected) ** 2 * shares)[:, None])
+    is_large = (gain - expected_gain > _MARGIN * np.sqrt(variance)) & (gain > shaped_losses * _ROUNDING)
+    return np.asarray((shaped_losses < own_losses * (1 - _ROUNDING)) & is_large)
 
 
-class _Gain:
-    """By how much the losses of held-out rows are lower than by the share of each class, and by how much they would be
-    if a column said nothing: if the class of each row was drawn by these shares.
-
-    Parameters
-    ----------
-    width : how many columns there are.
-    """
-
-    def __init__(self, width: int) -> None:
-        self._losses, self._found, self._expected, self._variance = (np.zeros(width) for _ in range(4))
-
-    def add(self, held_out: _Values, of_shares: np.ndarray, losses: np.ndarray, totals: np.ndarray) -> None:
-        """Count the rows of a fold.
-
-        Parameters
-        ----------
-        of_shares, losses : float64 (values, classes), the losses of a row of each class with each value.
-        totals : float64 (classes,), the weight of the training rows of each class.
-        """
-        gain, shares = of_shares - losses, totals / max(totals.sum(), 1e-300)
-        expected = sum_over_classes(gain * shares)[:, None]
-        variance = sum_over_classes((gain - expected) ** 2 * shares)[:, None]
-        self._losses += held_out.total(losses)
-        self._found += held_out.total(gain)
-        self._expected += held_out.total(expected)
-        self._variance += held_out.total(variance)
-
-    def is_large(self) -> np.ndarray:
-        """bool (columns,)."""
-        beyond_chance = self._found - self._expected > _MARGIN * np.sqrt(self._variance)
-        return np.asarray(beyond_chance & (self._found > self._losses * _ROUNDING))
-
-
-def _by_class(losses: list[Losses], tasks: list[int], counts: np.ndarray) -> np.ndarray:
-    """float64 (values, classes): the loss of a row of each class, summed over the tasks.
+def _sum_tasks(losses: list[Losses], tasks: list[int], counts: np.ndarray) -> np.ndarray:
+    """Add up the losses of all tasks: float64 (values, classes), those of a row of each class with each value.
 
     Parameters
     ----------
@@ -101,8 +75,8 @@ def _by_class(losses: list[Losses], tasks: list[int], counts: np.ndarray) -> np.
     return of_class
 
 
-def _of_shares(training: ContingencyTable, tasks: list[int]) -> list[Losses]:
-    """The losses by the share of each class among the training rows; arrays of one value, for all."""
+def _compute_losses_of_shares(training: ContingencyTable, tasks: list[int]) -> list[Losses]:
+    """Compute the losses by the share of each class among the training rows, in arrays of one value for all rows."""
     from .logistic import Losses
 
     shares = np.clip(training.totals[tasks] / max(training.totals.sum(), 1e-300), _LEAST, 1 - _LEAST)
@@ -110,7 +84,7 @@ def _of_shares(training: ContingencyTable, tasks: list[int]) -> list[Losses]:
 
 
 class _Values:
-    """The distinct values of each column of a table, zero and missing among them.
+    """Holds the distinct values of each column of a table, zero and missing among them.
 
     Attributes
     ----------
@@ -128,7 +102,7 @@ class _Values:
         self._width = len(table)
 
     def means(self) -> np.ndarray:
-        """float64 (columns,): the mean of the values that are not missing, 0 if all are."""
+        """Return the mean of the values of each column that are not missing, float64 (columns,); 0 if all are."""
         rows = np.where(np.isnan(self.values), 0.0, sum_over_classes(self.counts))
         total = np.bincount(self.columns, rows, self._width)
         values = np.nan_to_num(self.values)
@@ -138,16 +112,19 @@ class _Values:
         return divide_or_zero(sums, total) / unit
 
     def total(self, of_rows: np.ndarray) -> np.ndarray:
-        """float64 (columns,): the sum over all rows of what is given for a row of each class with each value, float64
-        (values, classes), or (values, 1) for all classes alike."""
+        """Add up a number of each row: float64 (columns,).
+
+        `of_rows` has the number of a row of each class with each value, float64 (values, classes); (values, 1) if all
+        classes have the same.
+        """
         return np.bincount(self.columns, sum_over_classes(self.counts * of_rows), self._width)
 
     def filled(self, means: np.ndarray) -> np.ndarray:
-        """The values, with the mean of the column in place of a missing one."""
+        """Return the values, with the mean of the column in place of a missing one."""
         return np.where(np.isnan(self.values), means[self.columns], self.values)
 
     def rows(self, values: np.ndarray, task: int) -> WeightedRows:
-        """The rows counted, with `values` in place of their own, for the positive class `task`."""
+        """Return the rows with `values` in place of their own; those of the class `task` are positive."""
         from .logistic import WeightedRows
 
         return WeightedRows(self.columns, values, self.counts[:, task], sum_over_classes(self.counts))

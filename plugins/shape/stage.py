@@ -20,16 +20,16 @@ from filterkit.plugin import (
 )
 
 from .estimates import (
-    corrected,
-    isotonic_estimates,
-    local_estimates,
-    log_odds,
-    rows_on_each_side,
-    shapes_curve,
-    smoothing,
-    zero_estimates,
+    compute_log_odds,
+    estimate_locally,
+    estimate_shares,
+    estimate_zeros,
+    find_knots,
+    fit_monotone,
+    make_smoothing,
+    parse_neighbors,
 )
-from .policies import predicts_better
+from .policies import find_better
 
 _RENAMED = {"state.kept": "state.unchanged", "state.zero": "state.base"}
 
@@ -119,7 +119,7 @@ class Shape(ColumnStage):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.neighbors, str):
-            rows_on_each_side(self.neighbors, 0)  # refuses what is no share
+            parse_neighbors(self.neighbors, 0)  # refuses what is no share
         self._log_odds = self.method == "logodds" or (self.method is None and self.center)
 
     @property
@@ -131,7 +131,7 @@ class Shape(ColumnStage):
         drawn = task >= 0
         column, task = column[drawn], task[drawn]
         images = np.full(len(values), np.nan)
-        images[drawn] = self._shaped(values[drawn], column, task, state) + state["base"][column, task]
+        images[drawn] = self._shape(values[drawn], column, task, state) + state["base"][column, task]
         return images
 
     def describe_columns(self, schema: Schema, state: State) -> State:
@@ -144,10 +144,10 @@ class Shape(ColumnStage):
         found: State = {"value": points}
         classes = target.values if target is not None and len(target.values) == n_tasks else range(1, n_tasks + 1)
         for task, name in enumerate(classes):
-            images = self._weighted(self._shaped(knots.values, column, task, state))
+            images = self._weigh(self._shape(knots.values, column, task, state))
             of = f" for {name}" if n_tasks > 1 else ""
             found[f"becomes{of}"] = Ragged(knots.indptr, images)
-            found[f"missing{of}"] = self._weighted(state["missing"][:, task])
+            found[f"missing{of}"] = self._weigh(state["missing"][:, task])
         return found
 
     def folds(self) -> int:
@@ -175,26 +175,24 @@ class Shape(ColumnStage):
         special = self._special(table.schema)
         cells = table if special else table.with_zeros()
         tasks = table.tasks()
-        by = smoothing(table, tasks, self.neighbors, self.prior, self.strength)
-        share = corrected(table.totals[None], tasks, by)[0]
-        estimates = local_estimates(cells, tasks, by)
+        by = make_smoothing(table, tasks, self.neighbors, self.prior, self.strength)
+        share = estimate_shares(table.totals[None], tasks, by)[0]
+        estimates = estimate_locally(cells, tasks, by)
         if self.method == "isotonic":
-            estimates = np.where(
-                cells.nominal[cells.column_of_cell][:, None], estimates, isotonic_estimates(cells, tasks)
-            )
-        missing = corrected(table.missing, tasks, by)
+            estimates = np.where(cells.nominal[cells.column_of_cell][:, None], estimates, fit_monotone(cells, tasks))
+        missing = estimate_shares(table.missing, tasks, by)
         missing[sum_over_classes(table.missing) == 0] = share
         base = np.tile(by.center, (len(table), 1)) if self.center else np.zeros((len(table), len(tasks)))
         if special:
-            base = zero_estimates(cells, tasks, by, estimates, share)
+            base = estimate_zeros(cells, tasks, by, estimates, share)
         # From here on T(p) in place of p, except for estimates that are interpolated first.
         if self._log_odds:
-            share, missing = log_odds(share), log_odds(missing)
-            base = log_odds(base) if special or self.center else base
+            share, missing = compute_log_odds(share), compute_log_odds(missing)
+            base = compute_log_odds(base) if special or self.center else base
         empty = (np.diff(cells.indptr) == 0) & ~(special & (sum_over_classes(table.zeros) > 0))
         missing[empty] = base[empty] = 0.0
         images = estimates if self._log_odds else estimates - base[cells.column_of_cell]
-        kept = np.flatnonzero(shapes_curve(images, cells.indptr) | cells.nominal[cells.column_of_cell])
+        kept = np.flatnonzero(find_knots(images, cells.indptr) | cells.nominal[cells.column_of_cell])
         indptr = np.searchsorted(kept, cells.indptr)
         return {
             "unchanged": np.zeros(len(table), bool),
@@ -211,7 +209,7 @@ class Shape(ColumnStage):
         return self.auto
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        better = predicts_better(folds, self._shaped)
+        better = find_better(folds, self._shape)
         return {"unchanged": folds[0].state["unchanged"] | ~(better | folds[0].training.nominal)}
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
@@ -246,7 +244,7 @@ class Shape(ColumnStage):
         return super().from_state(renamed, schema)
 
     def _one_a_class(self, schema: Schema) -> bool:
-        """Whether a column becomes one column for each class."""
+        """Return whether a column becomes one column for each class."""
         target = schema.class_attribute
         return schema.positive is None and target is not None and len(target.values) > 2
 
@@ -254,15 +252,15 @@ class Shape(ColumnStage):
         tasks = state["unseen"].shape[1]
         if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
-            return self._weighted(self._shaped(values, column, task, state))
+            return self._weigh(self._shape(values, column, task, state))
         column, task = self._find_origins(columns, state)
         image, shaped = values.copy(), np.flatnonzero(task >= 0)
         if len(shaped):
             task = 0 if tasks == 1 else task[shaped]
-            image[shaped] = self._weighted(self._shaped(values[shaped], column[shaped], task, state))
+            image[shaped] = self._weigh(self._shape(values[shaped], column[shaped], task, state))
         return image
 
-    def _weighted(self, image: np.ndarray) -> np.ndarray:
+    def _weigh(self, image: np.ndarray) -> np.ndarray:
         return image if self.weight == 1 else image * self.weight
 
     def _find_origins(self, columns: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -275,8 +273,8 @@ class Shape(ColumnStage):
         column = np.searchsorted(first, columns, "right") - 1
         return column, np.where(unchanged[column], -1, columns - first[column] - self.beside)
 
-    def _shaped(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
-        """The shaped values.
+    def _shape(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
+        """Return the shaped values, float64 (n,), not yet multiplied by ``--weight``.
 
         Parameters
         ----------
@@ -298,7 +296,7 @@ class Shape(ColumnStage):
         return image
 
     def _interpolate(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
-        """Do what `_shaped` does, for values that are neither missing nor a special zero; others get any number."""
+        """Do what `_shape` does, for values that are neither missing nor a special zero; others get any number."""
         knots, images, unseen = state["knots"], state["images"], state["unseen"]
         tasks = unseen.shape[1]
         if not len(knots.values):
@@ -314,7 +312,7 @@ class Shape(ColumnStage):
             way = _interpolation_weight(values[between], knots.values[below], upper[between])
             image[between] = low + way * (image[between] - low)
         if self._log_odds:
-            image = log_odds(image) - state["base"][column, task]
+            image = compute_log_odds(image) - state["base"][column, task]
         is_unseen, has_none = np.zeros(len(values), bool), knots.lengths == 0
         if has_none.any():
             is_unseen |= has_none[column]
