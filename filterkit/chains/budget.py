@@ -18,11 +18,6 @@ def statistic_share(memory: int) -> int:
     return memory // 8
 
 
-def fold_share(memory: int) -> int:
-    """Return the bytes of what a cross-fitted stage learns from its folds; more of it waits in a temporary file."""
-    return memory // 8
-
-
 def stage_share(memory: int) -> int:
     """Return the bytes that a stage may hold that reads the batches itself."""
     return memory // 4

@@ -21,21 +21,18 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from filterkit.chains.budget import statistic_share
+from filterkit.chains.learning import Learned, Learning
 from filterkit.chains.queries import Passes, Query, run_passes
 from filterkit.chains.rows import Rows
-from filterkit.chains.states import States
 from filterkit.counts.numeric_class import NumericClass, count_class
 from filterkit.counts.record import RecordMerger
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, join_columns
 from filterkit.counts.weights import check_sum, sum_weights
 from filterkit.data.batch import Batch, empty
-from filterkit.data.contract import blaming
-from filterkit.data.schema import Schema
 from filterkit.engines.engine import map_checked
-from filterkit.files.scratch import Scratch
-from filterkit.stages.base import check_class, check_fitted
-from filterkit.stages.columns import ColumnStage, FittedColumns, State, learn_state
+from filterkit.stages.base import check_class
+from filterkit.stages.columns import ColumnStage, FittedColumns, learn_state
 
 T = TypeVar("T")
 
@@ -70,48 +67,16 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
         if strip is None and stage.needs_class:
             values = yield from count_numeric_class(rows, stage.name)
             counting = counting._replace(numeric=None if values is None else NumericClass.of(values))
-        learning = Learning(partial(_learn, stage, counting), [States(Scratch())])
+        learning = Learning(partial(_learn, stage, counting))
         if strip is None:
             strip = yield from take_strips(counting, stage, rows, memory, learning)
         else:
-            learning.add(strip)
-        fitted = learning.finish(stage, rows.schema)
+            learning.add(strip.map_columns(learning.learn))
+        fitted, _ = learning.finish(stage, rows.schema)
         all_fitted.append(fitted)
         rows = rows.through(fitted)
         strip = None if strip is None else strip.push_through(fitted, following)
     return all_fitted
-
-
-class Learning:
-    """Collects what a stage learns from one strip after the other.
-
-    Parameters
-    ----------
-    learn : called by the engine with a statistic and the ends of a range of its columns. Returns what the stage learns
-        from these columns, one state or several, and the totals of `ColumnStage.finish`.
-    states : collect the first state of all columns, the second one, and so on.
-    """
-
-    def __init__(
-        self, learn: Callable[[tuple[Any, int, int]], tuple[list[State], np.ndarray]], states: list[States]
-    ) -> None:
-        self.states = states
-        self._learn = learn
-        self._totals = np.empty(0)
-
-    def add(self, strip: Strip) -> None:
-        """Learn from the next strip, in order of the columns."""
-        for learned_states, totals in strip.map_columns(self._learn):
-            for states, state in zip(self.states, learned_states):
-                states.add(state)
-            self._totals = totals
-
-    def finish(self, stage: ColumnStage, schema: Schema) -> FittedColumns:
-        """Make the fitted stage from the first state; `schema` is that of the rows that come to it."""
-        with blaming(stage):
-            fitted = stage.finish(schema, self.states[0].join(), self._totals)
-        check_fitted(stage, fitted)
-        return fitted
 
 
 def take_strips(
@@ -137,7 +102,7 @@ def take_strips(
         strip = Strip(counting, stage, rows, low, high, statistic_share(memory))
         yield [strip.query()]
         strip.finish()
-        learning.add(strip)
+        learning.add(strip.map_columns(learning.learn))
         if strip.has_all_columns:
             return strip
         strip.release()
@@ -223,7 +188,7 @@ class Strip:
         self._count = self._engine.keep(partial(_count, counting, low, high))
         self._merged: Any = None  # this and what waits is held by the engine
         self._waiting: list[Any] = []
-        self._counts = np.zeros(4)  # see `_count_rows`
+        self._counts = np.zeros(4)  # see `_take`
 
     def query(self) -> Query:
         """Return what the pass has to compute."""
@@ -309,18 +274,13 @@ def _count(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
 
 
 def _take(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
-    """Return the statistic of a batch, or a handle of it if `count` leaves it with the engine, and `_count_rows`."""
-    return count(batch), _count_rows(batch, supervised)
+    """Return the statistic of a batch, or a handle of it if `count` leaves it with the engine; and four numbers.
 
-
-def _count_rows(batch: Batch, supervised: bool) -> np.ndarray:
-    """Return float64 (4,): both numbers of `sum_weights`, how many rows have no class, how many not the weight 1.
-
-    If not `supervised`, no row counts as without class.
+    These are both of `sum_weights`, how many rows have no class (0 if not `supervised`), and how many not the weight 1.
     """
     n_unlabelled = np.count_nonzero(~batch.class_known) if supervised else 0
     n_weighted = 0 if batch.weights is None else np.count_nonzero(batch.weights != 1)
-    return np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
+    return count(batch), np.array([*sum_weights(batch, supervised), n_unlabelled, n_weighted])
 
 
 def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Statistic:
@@ -328,8 +288,8 @@ def _merge_columns(n_columns: int, jobs: int, several: list[Statistic]) -> Stati
     return type(several[0]).merge([each.first_columns(n_columns) for each in several], jobs)
 
 
-def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, int]) -> tuple[list[State], np.ndarray]:
-    """Return the state that a stage learns from a range of columns, and the totals of classes; see `Learning`."""
+def _learn(stage: ColumnStage, counting: Counting, item: tuple[Statistic, int, int]) -> Learned:
+    """Learn the state of a range of columns; see `Learning`."""
     view = counting.view_table(stage, cut_columns(*item))
     return [learn_state(stage, view)], view.totals
 

@@ -11,29 +11,22 @@ its parts.
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
-from filterkit.chains.budget import fold_share
-from filterkit.chains.column_fitting import Counting, Learning, cut_columns, take_strips
+from filterkit.chains.column_fitting import Counting, cut_columns, take_strips
+from filterkit.chains.learning import Learned, Learning
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
-from filterkit.chains.spool import Spool, SpooledBatch, load_rows
-from filterkit.chains.states import States
 from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
-from filterkit.data.attributes import taken
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import check_state
-from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
-from filterkit.files.scratch import Scratch
 from filterkit.stages.base import Fitted
 from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, learn_state
-from filterkit.stages.selective import OnlyColumns
 
 
 def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
@@ -82,41 +75,29 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
         raise StageError(stage.name, explain_too_many_folds(stage.folds(), n_rows))
     n_folds = limit_folds(stage.folds(), n_rows)
     fold = draw_folds(classes, n_folds, stage.fold_seed())
-    scratch = Scratch()
-    n_states = n_folds if stage.cross_fits() else 0
-    by_fold = [States(scratch) for _ in range(n_states)]
-    learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds), [States(scratch), *by_fold])
+    learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds))
     paired = rows.through(_PairedWithFold(rows.schema, fold, n_folds))
     run_passes(take_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, learning))
-    fitted = learning.finish(stage, rows.schema)
-    if not by_fold:
-        return fitted
-    n_bytes = sum(sum(states.sizes) for states in learning.states)
-    if n_bytes > fold_share(memory) and len(by_fold[0].sizes) > 1:
-        return transform_ahead(fitted, learning.states, fold, rows, fold_share(memory))
-    return CrossFitted(fitted, [states.join() for states in by_fold], fold)
-
-
-def cut_evenly(sizes: np.ndarray, most: int) -> list[tuple[int, int]]:
-    """Cut a list of things into ranges (first, stop) of about `most` bytes; `sizes` holds the bytes of each thing.
-
-    A thing belongs to the range in whose `most` bytes it begins.
-    """
-    number = (np.cumsum(sizes) - sizes) // max(most, 1)
-    return list(pairwise([*np.flatnonzero(np.diff(number, prepend=-1)).tolist(), len(sizes)]))
+    fitted, by_fold = learning.finish(stage, rows.schema)
+    return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
 
 
 def _learn_by_fold(
     stage: ColumnStage, schema: Schema, n_folds: int, item: tuple[ContingencyTable, int, int]
-) -> tuple[list[State], np.ndarray]:
+) -> Learned:
     """Learn from a range of columns of a table that counts pairs of class and fold; see `Learning`.
 
     The first state is that of all rows, the others are those of the rows outside each fold.
     """
     table = cut_columns(*item)
-    whole = _select_folds(table, _restore_class(table.schema, schema), np.ones(n_folds + 1, bool))
-    schema, totals = _choose_positive_class(whole), whole.totals
-    state = learn_state(stage, whole)
+    target, attributes = schema.class_attribute, list(table.schema.attributes)
+    assert target is not None and table.schema.class_index is not None
+    attributes[table.schema.class_index] = target
+    schema = table.schema.replace(attributes=tuple(attributes), positive=schema.positive)
+    whole = _select_folds(table, schema, np.ones(n_folds + 1, bool))
+    if schema.positive is None and 0 < len(target.values) <= 2:  # the rarer class of all rows is positive in all folds
+        schema = schema.replace(positive=target.values[whole.tasks()[0]])
+    state, totals = learn_state(stage, whole), whole.totals
     del whole  # makes room for the folds
     if not stage.compares_folds() and not stage.cross_fits():
         return [state], totals
@@ -129,16 +110,7 @@ def _learn_by_fold(
         if stage.compares_folds():
             folds.append(Fold(outside, others[-1], _select_folds(table, schema, inside)))
     changes = check_state(stage, stage.choose_columns(folds), len(table)) if folds else {}
-    return [each | changes for each in (state, *others)], totals
-
-
-def _restore_class(pairs: Schema, schema: Schema) -> Schema:
-    """Give a schema of `_PairedWithFold`, perhaps of some columns only, the class that `schema` has."""
-    target = schema.class_attribute
-    assert target is not None and pairs.class_index is not None
-    attributes = list(pairs.attributes)
-    attributes[pairs.class_index] = target
-    return pairs.replace(attributes=tuple(attributes), positive=schema.positive)
+    return [each | changes for each in ((state, *others) if stage.cross_fits() else (state,))], totals
 
 
 def read_classes(rows: Rows) -> np.ndarray:
@@ -197,18 +169,6 @@ class _PairTable(ContingencyTable):
         table = super().of(batch, columns, supervised, reader)
         table.cell_parts = class_parts.compress(table.cell_parts)
         return table
-
-
-def _choose_positive_class(whole: ContingencyTable) -> Schema:
-    """Return the schema for the tables of folds: that of `whole`, with a positive class if there are two classes.
-
-    If none is positive yet, the rarer one in all rows becomes it, so that it is the same in all folds.
-    """
-    schema, target = whole.schema, whole.schema.class_attribute
-    assert target is not None
-    if schema.positive is None and 0 < len(target.values) <= 2:
-        schema = schema.replace(positive=target.values[whole.tasks()[0]])
-    return schema
 
 
 def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:
@@ -273,60 +233,3 @@ class CrossFitted(Fitted):
             return self.whole.transform(batch)
         joined = concatenate(parts, self.schema).take(np.argsort(np.concatenate(rows)))
         return batch.replace(schema=self.schema, X=joined.csr if joined.sparse else joined.X)
-
-
-class TransformedAhead(CrossFitted):
-    """Training rows that were transformed at once, because too much was learned from the folds.
-
-    Parameters
-    ----------
-    whole : fitted on all rows; transforms later rows.
-    ranges : the schema of some of the columns that come out, and the batches of these columns; range by range.
-    """
-
-    def __init__(self, whole: FittedColumns, ranges: list[tuple[Schema, list[SpooledBatch]]]) -> None:
-        super().__init__(whole, [], np.empty(0))
-        self._ranges = ranges
-
-    def transform_training(self, batch: Batch) -> Batch:
-        stop = batch.start + len(batch)
-        parts = [load_rows(spooled, schema, batch.start, stop) for schema, spooled in self._ranges]
-        is_sparse = self.schema.sparse
-        X: Any = Csr.beside([part.csr for part in parts]) if is_sparse else np.hstack([part.X for part in parts])
-        return batch.replace(schema=self.schema, X=X)
-
-
-def transform_ahead(
-    whole: FittedColumns, states: list[States], fold: np.ndarray, rows: Rows, n_bytes: int
-) -> TransformedAhead:
-    """Transform all training rows as `CrossFitted` does, but some columns at a time.
-
-    So only what was learned of these columns is in memory. The columns that come out wait in a temporary file.
-
-    Parameters
-    ----------
-    whole, fold : as for `CrossFitted`.
-    states : what the stage has learned from all rows, and from the rows outside each fold.
-    rows : the training rows that come to the stage.
-    n_bytes : the most bytes of what was learned of the columns that are transformed together.
-    """
-    outgoing, ranges, low = whole.schema, [], 0
-    for first, stop in cut_evenly(np.sum([each.sizes for each in states], axis=0), n_bytes):
-        high = low + sum(states[0].widths[first:stop])
-        some = OnlyColumns(rows.schema, np.arange(low, high))
-        begin, end = np.searchsorted(whole.columns, [low, high]).tolist()
-        attributes = taken(outgoing.features, np.arange(begin, end))
-        schema = Schema(outgoing.relation, attributes, sparse=outgoing.sparse, zero=outgoing.zero)
-        state, *others = (each.load(first, stop) for each in states)
-        fitted = FittedColumns(whole.stage, some.schema, schema, state, whole.columns[begin:end] - low)
-        spool = Spool(0)
-        rows.source.close_with(spool)
-        for spooled in rows.through(some).through(CrossFitted(fitted, others, fold)).map(_pack_columns):
-            spool.append(spooled)
-        ranges.append((schema, list(spool)))
-        low = high
-    return TransformedAhead(whole, ranges)
-
-
-def _pack_columns(batch: Batch) -> SpooledBatch:
-    return SpooledBatch(batch.replace(y=None, weights=None))

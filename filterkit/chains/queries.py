@@ -64,39 +64,23 @@ def run_pass(queries: Sequence[Query]) -> None:
     for query in queries:
         by_source.setdefault(id(query.rows.source), []).append(query)
     for shared in by_source.values():
-        tasks = [_Task(number, query.rows.stages, query.compute) for number, query in enumerate(shared)]
+        tasks = [(query.rows.stages, query.compute) for query in shared]
         growth = max(compute_growth(query.rows.stages) for query in shared)
-        for results in shared[0].rows.source.map(partial(_run_tasks, tasks), growth=growth):
-            for number, query in enumerate(shared):
-                query.collect(results[number])
+        for results in shared[0].rows.source.map(partial(_compute_all, tasks), growth=growth):
+            for query, result in zip(shared, results, strict=True):
+                query.collect(result)
 
 
-class _Task(NamedTuple):
-    """What to compute of a batch once it has passed some stages, and the number of the result."""
-
-    number: int
-    stages: Sequence[Fitted]
-    compute: Callable[[Batch], Any]
-
-
-def _run_tasks(tasks: list[_Task], batch: Batch) -> dict[int, Any]:
-    """Return the results for a batch by number. Stages that tasks share are passed once."""
-    results: dict[int, Any] = {}
-    while True:
-        by_stage: dict[int, list[_Task]] = {}
-        for task in tasks:
-            if task.stages:
-                by_stage.setdefault(id(task.stages[0]), []).append(task)
-            else:
-                results[task.number] = task.compute(batch)
-        if not by_stage:
-            return results
-        *others, tasks = by_stage.values()
-        for several in others:
-            results |= _run_tasks(_drop_first_stage(several), transform(several[0].stages[:1], batch, training=True))
-        # The batch before this stage is not needed any longer, and not held.
-        batch, tasks = transform(tasks[0].stages[:1], batch, training=True), _drop_first_stage(tasks)
-
-
-def _drop_first_stage(tasks: list[_Task]) -> list[_Task]:
-    return [task._replace(stages=task.stages[1:]) for task in tasks]
+def _compute_all(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], batch: Batch) -> list[Any]:
+    """Return the result of each task for a batch that has passed its stages; those that tasks share, it passes once."""
+    passed: dict[tuple[int, ...], Batch] = {}
+    results = []
+    for stages, compute in tasks:
+        out, path = batch, ()
+        for stage in stages:
+            path = (*path, id(stage))
+            if path not in passed:
+                passed[path] = transform([stage], out, training=True)
+            out = passed[path]
+        results.append(compute(out))
+    return results

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from itertools import pairwise
 
@@ -34,10 +35,10 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
     runs = max(1, -(-4 * sum(sizes) // max(rows.memory, 1)))  # sorting a run takes a quarter of the budget
     bounds = np.linspace(0, len(numbers), runs + 1).astype(np.int64)
     sorted_runs: list[list[tuple[np.ndarray, SpooledBatch]]] = [[] for _ in range(runs)]
-    with Spool(rows.memory // 2) as spool:
+    with closing(Spool(rows.memory // 2)) as spool:
         for parts in rows.map(partial(_split_into_runs, position=position, bounds=bounds), last=True):
             for run, positions, spooled in parts:
-                spool.append(spooled)
+                spool.add(spooled)
                 sorted_runs[run].append((positions, spooled))
         step = max(1, -(-len(numbers) // max(len(sizes), 1)))
         for pieces in sorted_runs:

@@ -122,7 +122,7 @@ class BatchSource:
         pack = self.engine.keep(SpooledBatch)
         for packed, n_rows, n_values, result in self.read(partial(_pack_and_call, pack, function)):
             if isinstance(packed, SpooledBatch):  # the engine does not keep it elsewhere
-                spool.append(packed)
+                spool.add(packed)
             stored.append(_Stored(packed, n_rows, n_values, start))
             start += n_rows
             n_bytes += packed.nbytes

@@ -2,52 +2,39 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from filterkit.data.batch import Batch, concatenate
+from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
 from filterkit.files.scratch import Scratch, Stored
 
 
 class Spool:
-    """An append-only list of batches that can be read any number of times.
+    """Where packed batches are held: in memory up to a budget, later ones in a temporary file.
+
+    The file has no name, so nothing is left behind.
 
     Parameters
     ----------
-    budget : bytes to hold in memory. Later batches go to a file in the temporary folder; it has no name, so nothing is
-        left behind.
+    budget : bytes to hold in memory.
     """
 
     def __init__(self, budget: int) -> None:
         self._left = budget
         self._scratch = Scratch()
-        self._spooled: list[SpooledBatch] = []
 
-    def __enter__(self) -> Spool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Forget the batches, and free memory and disk space."""
-        self._spooled = []
-        self._scratch.close()
-
-    def append(self, spooled: SpooledBatch) -> None:
-        """Add a batch at the end; once the budget is used up, its arrays move to the file."""
+    def add(self, spooled: SpooledBatch) -> None:
+        """Count a batch; once the budget is used up, move its arrays to the file."""
         self._left -= spooled.nbytes
         if self._left < 0:  # from here on everything goes to disk
             spooled.write(self._scratch)
-        self._spooled.append(spooled)
 
-    def __iter__(self) -> Iterator[SpooledBatch]:
-        return iter(self._spooled)
+    def close(self) -> None:
+        """Free the disk space; batches in the file cannot be loaded any longer."""
+        self._scratch.close()
 
 
 class SpooledBatch:
@@ -106,20 +93,6 @@ class SpooledBatch:
         if y is not None and schema.labels:
             y = y.reshape(self.rows, len(schema.labels))
         return Batch(schema, X, y, arrays.get("weights"), passthrough, self.start)
-
-
-def load_rows(spooled: Sequence[SpooledBatch], schema: Schema, first: int, stop: int) -> Batch:
-    """Load the rows from number `first` up to, but not including, `stop`, and join them into one batch.
-
-    Rows are numbered over the whole source, as by `SpooledBatch.start`; the batches follow each other.
-    """
-    begin = bisect_right(spooled, first, key=lambda each: each.start) - 1
-    end = bisect_left(spooled, stop, key=lambda each: each.start)
-    parts = [
-        each.load(schema).rows(max(first - each.start, 0), min(stop - each.start, each.rows))
-        for each in spooled[max(begin, 0) : end]
-    ]
-    return concatenate(parts, schema)
 
 
 def _pack(values: np.ndarray) -> np.ndarray:

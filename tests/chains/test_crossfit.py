@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import filterkit
 from filterkit import Chain, StageError, testing
-from filterkit.chains.crossfit import cut_evenly, draw_folds
+from filterkit.chains.crossfit import draw_folds
 from filterkit.chains.rows import open_rows
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
@@ -95,7 +95,7 @@ def test_a_later_column_stage_is_fitted_on_the_cross_fitted_rows():
     ],
 )
 def test_a_small_budget_does_not_change_the_output(name, chain):
-    """What is learned from the folds does not fit it, so that columns of training rows wait in a file."""
+    """What is learned from the folds does not fit it, and waits in a file."""
     batch = columns(sample(name), np.arange(min(sample(name).schema.width, 12)))
     batch = batch.rows(0, min(len(batch), 200))
     batch = batch.replace(y=np.where(np.arange(len(batch)) % 7 == 3, -1, batch.y).astype(np.int32))
@@ -104,17 +104,12 @@ def test_a_small_budget_does_not_change_the_output(name, chain):
     assert testing.same(filterkit.chain(chain).fit_transform(iter(parts), memory=1000)[1], expected)
 
 
-def test_columns_of_training_rows_go_to_other_processes():
+def test_what_is_learned_from_folds_goes_to_other_processes():
     batch = sample("mixed-sparse")
     chain = filterkit.chain("shape --cross-fit 2 l2")
     expected = chain.fit_transform(batch)[1]
     parts = iter([batch.rows(0, 20), batch.rows(20, len(batch))])
     assert testing.same(chain.fit_transform(parts, memory=1000, engine="processes", jobs=2)[1], expected)
-
-
-def test_columns_are_cut_into_ranges_by_their_bytes():
-    assert cut_evenly(np.array([5, 5, 5, 20, 0, 1]), 10) == [(0, 2), (2, 4), (4, 6)]
-    assert cut_evenly(np.array([7, 7]), 0) == [(0, 1), (1, 2)]
 
 
 def test_what_is_learned_from_folds_leaves_memory_beyond_the_budget():
@@ -123,7 +118,8 @@ def test_what_is_learned_from_folds_leaves_memory_beyond_the_budget():
     expected = filterkit.chain("shape --cross-fit 5").fit_transform(batch)[1]
     with open_rows([batch], LocalEngine(1), 1 << 20) as rows:
         fitted, out = filterkit.chain("shape --cross-fit 5").fit_rows(rows, 100_000)
-        assert not fitted.stages[0].whole.state["knots"].values.flags.writeable  # it is mapped
+        for each in fitted.stages[0]._by_fold:
+            assert not each.state["knots"].values.flags.writeable  # it is mapped
         assert testing.same(concatenate(out.map(itself), out.schema), expected)
 
 

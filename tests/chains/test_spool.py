@@ -6,6 +6,7 @@ import pickle
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from filterkit import Batch, FilterkitError, testing
-from filterkit.chains.spool import Spool, SpooledBatch, load_rows
+from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.files.scratch import Scratch
 from filterkit.plugin import Csr
 
@@ -42,12 +43,20 @@ def assert_same(one: Batch, other: Batch):
             np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
 
 
+@contextmanager
+def spooled(budget: int, *blocks: Batch):
+    """Packed batches, held by a spool."""
+    held = [SpooledBatch(block) for block in blocks]
+    with closing(Spool(budget)) as spool:
+        for each in held:
+            spool.add(each)
+        yield held
+
+
 @settings(deadline=None)
 @given(st.lists(batches(), max_size=4), st.sampled_from([MEMORY, DISK, 200]))
 def test_small_batches_are_read_back_unchanged(blocks, budget):
-    with Spool(budget) as spool:
-        for block in blocks:
-            spool.append(SpooledBatch(block))
+    with spooled(budget, *blocks) as spool:
         for block, kept in zip(blocks, spool, strict=True):
             assert_same(kept.load(block.schema), block)
 
@@ -75,22 +84,11 @@ def test_small_whole_numbers_are_packed_without_loss(values, bytes_each, budget)
     stored = np.array(values, float)
     indices = np.arange(len(values), dtype=np.int32)
     X = Csr(stored, indices, np.array([0, len(values)], np.int32), len(values))
-    with Spool(budget) as spool:
-        spool.append(SpooledBatch(batch))
-        spool.append(SpooledBatch(batch.replace(X=X)))
+    with spooled(budget, batch, batch.replace(X=X)) as spool:
         dense, sparse = (kept.load(batch.schema) for kept in spool)
     assert_same(dense, batch)
     assert_same(sparse, batch.replace(X=X))
     assert dense.X.flags.c_contiguous
-
-
-def test_any_rows_are_read_back():
-    batch = sample("mixed-sparse")
-    with Spool(DISK) as spool:
-        for first in range(0, len(batch), 11):
-            spool.append(SpooledBatch(batch.rows(first, min(first + 11, len(batch)))))
-        for first, stop in [(0, len(batch)), (3, 5), (11, 22), (10, 23), (4, 4)]:
-            assert_same(load_rows(list(spool), batch.schema, first, stop), batch.rows(first, stop))
 
 
 def test_batches_within_the_budget_stay_in_memory(monkeypatch):
@@ -99,18 +97,18 @@ def test_batches_within_the_budget_stay_in_memory(monkeypatch):
 
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     batch = make(np.full((10, 10), 0.5), [0] * 10)
-    with Spool(2 * SpooledBatch(batch).nbytes) as spool:
-        spool.append(SpooledBatch(batch))
-        spool.append(SpooledBatch(batch))
+    with closing(Spool(2 * SpooledBatch(batch).nbytes)) as spool:
+        spool.add(SpooledBatch(batch))
+        spool.add(SpooledBatch(batch))
         with pytest.raises(AssertionError, match="no file is needed"):
-            spool.append(SpooledBatch(batch))
+            spool.add(SpooledBatch(batch))
 
 
 def test_batches_beyond_the_budget_go_to_an_unnamed_file_that_is_closed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     batch = make(np.full((100, 10), 0.5), [0] * 100)
-    with Spool(DISK) as spool:
-        spool.append(SpooledBatch(batch))
+    with closing(Spool(DISK)) as spool:
+        spool.add(SpooledBatch(batch))
         file = spool._scratch._file
         assert os.fstat(file.fileno()).st_size == 100 * 10 * 8 + 100 * 4
         assert list(tmp_path.iterdir()) == []
@@ -122,9 +120,7 @@ def test_batches_beyond_the_budget_go_to_an_unnamed_file_that_is_closed(tmp_path
 def test_batches_can_be_loaded_by_several_threads_at_once():
     rng = np.random.default_rng(4)
     blocks = [make(rng.random((50, 8)), [0] * 50) for _ in range(40)]
-    with Spool(DISK) as spool, ThreadPoolExecutor(4) as pool:
-        for block in blocks:
-            spool.append(SpooledBatch(block))
+    with spooled(DISK, *blocks) as spool, ThreadPoolExecutor(4) as pool:
         schemas = [block.schema for block in blocks] * 2
         for block, loaded in zip(blocks, pool.map(SpooledBatch.load, [*spool, *spool], schemas), strict=False):
             assert_same(loaded, block)
@@ -132,8 +128,7 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
 
 def test_a_pickle_of_a_batch_holds_its_rows_wherever_they_are():
     batch = make([[0.5, 1], [2, np.nan]], [0, 1])
-    with Spool(0) as spool:
-        spool.append(SpooledBatch(batch))
+    with spooled(DISK, batch) as spool:
         pickled = [pickle.dumps(each) for each in spool]
     pickled.append(pickle.dumps(SpooledBatch(batch)))
     for text in pickled:
@@ -142,8 +137,8 @@ def test_a_pickle_of_a_batch_holds_its_rows_wherever_they_are():
 
 def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
-    with Spool(DISK) as spool, pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No such file"):
-        spool.append(SpooledBatch(make([[1]], [0])))
+    with pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No such file"):
+        Spool(DISK).add(SpooledBatch(make([[1]], [0])))
 
 
 @pytest.fixture(params=["at once", "by position"])
@@ -160,9 +155,8 @@ def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch)
     whole = Scratch._read_some
     monkeypatch.setattr(Scratch, "_read_some", lambda file, view, at: whole(file, view[:7], at))
     batch = make(np.random.default_rng(8).random((6, 5)), [0] * 6)
-    with Spool(DISK) as spool:
-        spool.append(SpooledBatch(batch))
-        (kept,) = spool
+    with closing(Spool(DISK)) as spool:
+        spool.add(kept := SpooledBatch(batch))
         assert_same(kept.load(batch.schema), batch)
         spool._scratch._file.truncate(100)
         with pytest.raises(FilterkitError, match=r"temporary folder .* shorter than what was written"):
@@ -172,13 +166,10 @@ def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch)
 def test_strings_count_towards_the_budget_and_come_back_from_disk():
     data = testing.sample("all-kinds")
     for budget in (0, 10**6):
-        with Spool(budget) as spool:
-            spool.append(SpooledBatch(data))
-            assert testing.same(next(iter(spool)).load(data.schema), data)
+        with spooled(budget, data) as spool:
+            assert testing.same(spool[0].load(data.schema), data)
     long = data.replace(passthrough=data.passthrough.set_column(0, "s", pa.array(["x" * 10_000] * len(data))))
-    with Spool(10**6) as spool:
-        spool.append(SpooledBatch(long))
-        assert next(iter(spool)).nbytes > 60_000
+    assert SpooledBatch(long).nbytes > 60_000
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
@@ -202,9 +193,7 @@ def test_a_full_disk_is_one_error_and_nothing_is_printed_at_the_end(monkeypatch,
 @pytest.mark.parametrize(("rows", "width"), [(0, 3), (2, 0), (0, 0), (3, 2)])
 def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
     batch = make(np.zeros((rows, width)), [0] * rows, sparse=sparse, weights=[1.5] * rows)
-    with Spool(budget) as spool:
-        spool.append(SpooledBatch(batch))
-        spool.append(SpooledBatch(batch))
+    with spooled(budget, batch, batch) as spool:
         for kept in spool:
             assert_same(kept.load(batch.schema), batch)
 
@@ -213,6 +202,5 @@ def test_a_matrix_that_is_not_contiguous_is_spooled_unchanged():
     batch = make(np.arange(12.0).reshape(3, 4).T / 7, [0] * 4)
     assert not batch.X.flags.c_contiguous
     for budget in (MEMORY, DISK):
-        with Spool(budget) as spool:
-            spool.append(SpooledBatch(batch))
-            assert_same(next(iter(spool)).load(batch.schema), batch)
+        with spooled(budget, batch) as spool:
+            assert_same(spool[0].load(batch.schema), batch)

@@ -4,18 +4,35 @@ import pickle
 
 import numpy as np
 import pytest
+from agreement import make
 
+import filterkit
 from filterkit import FilterkitError
-from filterkit.chains.states import States
-from filterkit.files.scratch import Scratch
+from filterkit.chains.learning import Learning
 from filterkit.plugin import Ragged
 
 
+class Copy(filterkit.ColumnStage):
+    """Change nothing."""
+
+    name = "copy"
+
+    def apply(self, values, columns, state):
+        return values.copy()
+
+
+def learned(*states):
+    """What a stage has learned from some ranges of columns, three columns in all."""
+    learning = Learning(None)
+    learning.add(([state, state], np.zeros(2)) for state in states)
+    return learning, make(np.zeros((0, 3)), []).schema
+
+
 def joined(*states):
-    made = States(Scratch())
-    for state in states:
-        made.add(state)
-    return made.join()
+    learning, schema = learned(*states)
+    fitted, others = learning.finish(Copy(), schema)
+    assert len(others) == 1 and others[0].keys() == fitted.state.keys()
+    return fitted.state
 
 
 def test_one_state_stays_as_it_is():
@@ -56,22 +73,10 @@ def test_what_is_ragged_is_mapped_and_can_be_pickled():
     assert not found.values.flags.owndata and not found.values.flags.writeable
 
 
-def test_some_of_the_states_are_loaded_into_memory():
-    states = States(Scratch())
-    for number in (1.0, 2.0, 3.0):
-        states.add({"r": Ragged(np.array([0, 2]), np.array([number, number])), "n": np.array([number])})
-    assert (states.widths, states.sizes) == ([1, 1, 1], [40, 40, 40])
-    found = states.load(1, 3)
-    assert (found["r"].indptr.tolist(), found["r"].values.tolist()) == ([0, 2, 4], [2, 2, 3, 3])
-    assert found["n"].tolist() == [2, 3] and found["r"].values.flags.writeable
-
-
 def test_the_file_is_closed_when_it_is_forgotten_and_what_is_mapped_stays():
-    scratch = Scratch()
-    states = States(scratch)
-    for _ in range(2):
-        states.add({"r": Ragged(np.array([0, 1]), np.ones(1))})
-    found, file = states.join()["r"], scratch._file
+    one = {"r": Ragged(np.array([0, 1]), np.ones(1))}
+    learning, schema = learned(one, one)
+    found, file = learning.finish(Copy(), schema)[0].state["r"], learning._scratch._file
     assert not file.closed
-    del states, scratch
+    del learning
     assert file.closed and found.values.tolist() == [1, 1]
