@@ -105,7 +105,6 @@ def take_strips(
         learning.add(strip.map_columns(learning.learn))
         if strip.has_all_columns:
             return strip
-        strip.release()
         if strip.high == width:
             return None
         low, high = strip.high, min(strip.high + strip.n_columns_that_fit(), width)
@@ -239,27 +238,18 @@ class Strip:
             yield from map_checked(self._engine, function, [(self._merged, begin, end)])
 
     def push_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Strip | None:
-        """Return the strip of the rows that come out of a fitted stage, and release this one.
+        """Return the strip of the rows that come out of a fitted stage.
 
         Returns None if there is no following stage, if it cannot learn from the strip, or if that takes too much
         memory.
         """
+        if following is None or not self.counting.can_fit(following, *self._counts[2:]):
+            return None
         pushed = copy(self)
-        if following is not None and self.counting.can_fit(following, *self._counts[2:]):
-            push = self._engine.keep(partial(_push, fitted, self._budget))
-            (pushed._merged,) = map_checked(self._engine, push, [self._merged])
-        self.release()
-        if following is None or pushed._merged is self._merged:
-            return None
+        push = self._engine.keep(partial(_push, fitted, self._budget))
+        (pushed._merged,) = map_checked(self._engine, push, [self._merged])
         pushed._stage, pushed._rows, pushed.high = following, self._rows.through(fitted), fitted.schema.width
-        if pushed._merged.nbytes > self._budget:
-            pushed.release()
-            return None
-        return pushed
-
-    def release(self) -> None:
-        """Let the engine forget the statistic; the strip cannot be used any longer."""
-        self._engine.release(self._merged)
+        return pushed if pushed._merged.nbytes <= self._budget else None
 
 
 # What the engine calls: each of these can be pickled, and gets all that it needs.

@@ -128,25 +128,15 @@ class BatchSource:
             n_bytes += packed.nbytes
             if self.rereads and n_bytes > self.memory * self.engine.jobs:
                 self._reads_again = True
-                self._drop_stored()
+                stored.clear()
             yield result
-
-    def _drop_stored(self) -> None:
-        """Release the batches that engine workers store, and forget all stored batches."""
-        for each in self._stored or ():
-            if not isinstance(each.batch, (SpooledBatch, Batch)):
-                self.engine.release(each.batch)
-        if self._stored is not None:
-            self._stored.clear()
 
     def close_with(self, thing: Spool | BatchSource) -> None:
         """Close something together with this source."""
         self._closing.callback(thing.close)
 
     def close(self) -> None:
-        """Release stored batches and delete temporary files; batches that are in memory stay. Do not map afterwards."""
-        if not self.in_memory:
-            self._drop_stored()
+        """Delete temporary files; only batches that are in memory can be mapped over afterwards."""
         self._closing.close()
 
 

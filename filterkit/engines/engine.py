@@ -56,7 +56,7 @@ def find_options_fault(kind: Callable[..., Any]) -> str | None:
 class Engine:
     """Applies functions to items, and returns results in order; as a context, it closes at the end.
 
-    Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `release`
+    Write `map`; if the work runs in other processes, `prepare` and `close` too, and perhaps `keep`, `reduce`
     and `of`.
 
     Parameters
@@ -125,23 +125,17 @@ class Engine:
 
         By default, results come to this process as ever. An engine whose processes are elsewhere may return a handle
         instead, which can be pickled and has the size of the result in bytes as `nbytes`. A handle may be part of an
-        item; the function then gets the result itself.
+        item; the function then gets the result itself. The engine may drop a result once its handle is gone.
         """
         return function
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> Any:
-        """Merge kept results, at least one, into a kept result ``merge(results)``, and release them.
+        """Merge kept results, at least one, into a kept result ``merge(results)``; by default as one item of a map.
 
-        `merge` can be pickled.
+        `merge` can be pickled. The results that are merged are not used again.
         """
-        results: Any = list(kept)  # one item: `merge` gets the results themselves
-        (merged,) = self.map(self.keep(merge), [results])
-        for each in kept:
-            self.release(each)
+        (merged,) = self.map(self.keep(merge), [list(kept)])
         return merged
-
-    def release(self, kept: Any) -> None:
-        """Release a kept result, which is not needed any longer. The default does nothing."""
 
     def close(self) -> None:
         """Release the threads, processes and memory of the engine; the default does nothing. It can be called twice."""

@@ -15,11 +15,10 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from itertools import count
-from typing import IO, Any, NamedTuple, TypeVar
-from uuid import uuid4
+from typing import Any, TypeVar
 
 from filterkit.allocators import keep_freed_memory
 from filterkit.engines.engine import check_may_start
@@ -76,10 +75,6 @@ class Pool:
             for done in self._as_completed(working):
                 yield _load_and_remove(done.result())
 
-    def keep(self, function: Callable[[T], R]) -> Callable[[T], ResultFile]:
-        """Implement `filterkit.engines.engine.Engine.keep`; results stay in files, until the pool is closed."""
-        return partial(_write_result, function, self._folder.path)
-
     def close(self) -> None:
         """End the processes, even if they are at work, and remove their files."""
         self.closed = True
@@ -124,8 +119,7 @@ class Pool:
         BrokenProcessPool : a process has been killed.
         """
         path = self._make_path()
-        with temporary_errors(), open(path, "wb") as file:
-            _ItemPickler(file).dump(item)
+        _dump(item, path)
         with hold_back_signals():
             try:
                 future = self._pool.submit(call, path)
@@ -159,25 +153,6 @@ class Pool:
                     raise BrokenProcessPool from None
 
 
-class ResultFile(NamedTuple):
-    """A kept result: the path of its file, and the size of the file in bytes."""
-
-    path: str
-    nbytes: int
-
-    def remove(self) -> None:
-        """Remove the file."""
-        with suppress(FileNotFoundError), temporary_errors():
-            os.unlink(self.path)
-
-
-def _write_result(function: Callable[[T], R], folder: str, item: T) -> ResultFile:
-    """Call a function, and write its result to a new file of a folder."""
-    path = os.path.join(folder, f"kept-{uuid4().hex}")
-    _dump(function(item), path)
-    return ResultFile(path, os.path.getsize(path))
-
-
 def _call_on_file(function: str, path: str) -> str:
     """Call the function in one file with the item in another, and replace the item by the result; return its path."""
     _dump(_load_function(function)(_load_and_remove(path)), path)
@@ -187,16 +162,6 @@ def _call_on_file(function: str, path: str) -> str:
 def _dump(thing: Any, path: str) -> None:
     with temporary_errors(), open(path, "wb") as file:
         pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
-
-
-class _ItemPickler(pickle.Pickler):
-    """Pickles an item; instead of a `ResultFile` in it, the other process gets the result that the file holds."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-
-    def reducer_override(self, thing: Any) -> Any:
-        return (_load, (thing.path,)) if type(thing) is ResultFile else NotImplemented
 
 
 def _load(path: str) -> Any:

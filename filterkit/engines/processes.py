@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit.engines.engine import Engine
@@ -45,13 +45,9 @@ class ProcessEngine(Engine):
         """Implement `Engine.map_as_done`."""
         yield from self._start().map_as_done(function, items)
 
-    def keep(self, function: Callable[[T], R]) -> Callable[[T], Any]:
-        """Implement `Engine.keep`; results stay in files."""
-        return self._start().keep(function)
-
-    def release(self, kept: Any) -> None:
-        """Delete the file of a result that `keep` stored."""
-        kept.remove()
+    def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> R:
+        """Implement `Engine.reduce` in this process, to which results come anyway."""
+        return merge(list(kept))
 
     def close(self) -> None:
         """Implement `Engine.close`; another map would start new processes."""
