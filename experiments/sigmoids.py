@@ -4,7 +4,7 @@ rows that the SVM has seen."""
 from collections.abc import Iterator
 
 import numpy as np
-from filterkit_plugins.svm.calibration import sigmoid
+from filterkit_plugins.svm.calibration import fit_sigmoid
 from filterkit_plugins.svm.learner import Svm, Trial
 
 from filterkit import Stage, hookimpl
@@ -23,9 +23,7 @@ class Halved(Svm):
     def learn(self, training: Training) -> Model:
         return self._halved(super().learn(training), training, self.c)
 
-    def _moved_or_calibrated(
-        self, model: LinearModel, training: Training, trials: list[Trial], best: int
-    ) -> LinearModel:
+    def _calibrate(self, model: LinearModel, training: Training, trials: list[Trial], best: int) -> LinearModel:
         return self._halved(model, training, self.c.split(",")[best])
 
     def _halved(self, model: Model, training: Training, c: str) -> LinearModel:
@@ -74,7 +72,7 @@ def _of_own_rows(model: Model, training: Training) -> LinearModel:
 
 
 def _calibrated(model: LinearModel, training: Training, scores: np.ndarray) -> LinearModel:
-    sigmoids = np.array([sigmoid(s, t) for s, t in zip(scores.T, training.truth.T, strict=True)]).T
+    sigmoids = np.array([fit_sigmoid(s, t) for s, t in zip(scores.T, training.truth.T, strict=True)]).T
     return LinearModel(model.coefficients, model.intercepts, sigmoids, training.tasks.exclusive)
 
 

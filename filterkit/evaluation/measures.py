@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import fsum
+from typing import Any
 
 import numpy as np
 
@@ -83,6 +85,26 @@ def check_measure(flag: str, name: str, is_numeric: bool, choices: tuple[str, ..
         fit = [each for each in choices if (each in OF_NUMBERS) == is_numeric]
         what = "a number is" if is_numeric else "classes are"
         raise UsageError(f"{flag} {name} is a measure of {of}, and {what} predicted; choose of {', '.join(fit)}")
+
+
+def find_best(values: Any, measure: str) -> int | None:
+    """Find the candidate with the best sum of a measure over folds, the first of equally good ones.
+
+    Parameters
+    ----------
+    values : float64 (folds, candidates), NaN where the measure is undefined; a fold with such a value does not count.
+    measure : the name of the measure, which may be a loss.
+
+    Returns
+    -------
+    The number of the candidate, from 0; None if no fold counts.
+    """
+    folds = np.asarray(values, np.float64)
+    defined = folds[~np.isnan(folds).any(axis=1)] if folds.size else folds
+    if not len(defined):
+        return None
+    sums = np.array([fsum(column) for column in defined.T])  # exact, so that ties are ties
+    return int(sums.argmin() if measure in LOSSES else sums.argmax())
 
 
 def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str, float]:

@@ -118,6 +118,7 @@ from filterkit.errors import visible as visible
 from filterkit.evaluation.costs import read_costs as read_costs
 from filterkit.evaluation.measures import LOSSES as LOSSES
 from filterkit.evaluation.measures import check_measure as check_measure
+from filterkit.evaluation.measures import find_best as find_best
 from filterkit.evaluation.measures import measures as measures
 from filterkit.files.lines import Block as Block
 from filterkit.files.rejects import Rejected as Rejected

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property, partial
 from itertools import pairwise, product
-from math import fsum
 from typing import Any
 
 import numpy as np
 
 from filterkit import Batch, FilterkitError, Learner, Schema, StageError, UsageError, option
 from filterkit.plugin import (
-    LOSSES,
     LearnedTable,
     Model,
     Outcome,
@@ -21,6 +19,7 @@ from filterkit.plugin import (
     check_finite,
     check_measure,
     check_numeric,
+    find_best,
     group_bounds,
     make_learned_table,
     measures,
@@ -201,14 +200,10 @@ class Predict(Learner):
         grid = {name: [parse_value(self.name, name, each) for each in text.split(",")] for name, text in pairs}
         combinations = [dict(zip(grid, values)) for values in product(*grid.values())]
         criterion = self._criterion(training.tasks.is_numeric)
-        merits = np.array(
-            [[self._try(inner, outer, chosen, criterion) for chosen in combinations] for inner, outer in inner_splits]
-        ).reshape(-1, len(combinations))
-        defined = merits[~np.isnan(merits).any(axis=1)]  # some measures are undefined on a fold without positive rows
-        if not len(defined):
+        found = [[self._try(*split, chosen, criterion) for chosen in combinations] for split in inner_splits]
+        best = find_best(found, criterion)
+        if best is None:
             raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds")
-        sums = np.array([fsum(column) for column in defined.T])  # exact, so that ties are ties
-        best = int(sums.argmin() if criterion in LOSSES else sums.argmax())
         return self._fit(training, combinations[best])
 
     def _try(self, inner: Training, outer: Training, chosen: dict[str, Any], criterion: str) -> float:

@@ -242,7 +242,7 @@ def fit_monotone(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
 
 
 def _pool(share: np.ndarray, positives: np.ndarray, rows: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Pool the values of each column into blocks by a rising fit; return positives / rows of each block: float64 (cells,).
+    """Pool the values of each column into blocks by a rising fit; return the share of positives in each, (cells,).
 
     Parameters
     ----------

@@ -67,31 +67,30 @@ class AiSvm(Learner):
         coefficients = np.zeros((X.shape[1], len(training.tasks.names)))
         intercepts, costs = np.zeros((2, len(training.tasks.names)))
         for task, positive in enumerate(training.truth.T):
-            coefficients[:, task], intercept, costs[task] = self._adapted(solver, training, positive, 1 / mean)
+            coefficients[:, task], intercept, costs[task] = self._adapt(solver, training, positive, 1 / mean)
             scores = LinearModel(coefficients[:, task : task + 1], np.zeros(1)).scores(X)[:, 0]
-            intercepts[task] = -adapted_threshold(scores, positive, -intercept, self.specificity, training.weights)
+            intercepts[task] = -adapt_threshold(scores, positive, -intercept, self.specificity, training.weights)
         return LinearModel(coefficients, intercepts, chosen={"C": costs})
 
-    def _adapted(
+    def _adapt(
         self, solver: Hyperplanes, training: Training, positive: np.ndarray, unit: float
     ) -> tuple[np.ndarray, float, float]:
-        """Fit the SVM with the effective C (Algorithm 1 and the text before it).
+        """Fit the SVM with the effective C (Algorithm 1 and the text before it); `unit` is the default C.
 
         Returns its coefficients, float64 (features,), its intercept, and C.
         """
-        X = training.X
-        weights = np.ones(len(positive)) if training.weights is None else training.weights
+        X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
         bound = self.high if self.until == "high" else self.low
 
-        def solved(step: int) -> tuple[np.ndarray, float, float]:
+        def solve(step: int) -> tuple[np.ndarray, float, float]:
             coefficients, intercepts = solver.solve(positive, [step * unit])
             return coefficients[:, 0], float(intercepts[0]), step * unit
 
-        before = plane = solved(1)
+        before = plane = solve(1)
         for step in range(1, self.steps + 1):
             if step > 1:
-                before, plane = plane, solved(step)
+                before, plane = plane, solve(step)
             found = (X @ plane[0] + plane[1] > 0) == positive
             is_whole = bool(target.any() and found[target].all())
             recall = weights[found & target].sum() / weights[target].sum() if target.any() else 0.0
@@ -100,10 +99,10 @@ class AiSvm(Learner):
         return plane
 
 
-def adapted_threshold(
+def adapt_threshold(
     scores: np.ndarray, positive: np.ndarray, threshold: float, least: float, weights: np.ndarray | None = None
 ) -> float:
-    """The threshold with the largest sensitivity whose specificity is at least `least` (section 2.2 of the paper).
+    """Find the threshold with the largest sensitivity whose specificity is at least `least` (section 2.2).
 
     It tries the thresholds half-way between neighbouring scores below `threshold`, from the top. Of those with the
     largest sensitivity it returns the first, which has the largest specificity; if none finds more positive rows, it
@@ -123,16 +122,16 @@ def adapted_threshold(
     thresholds = (values + np.append(values[1:], values[-1] - 1)) / 2  # below each of the values
     counted = np.ones(len(scores)) if weights is None else weights
     positives, rest = counted[positive].sum(), counted[~positive].sum()
-    found = positives - _at_most(thresholds, scores[positive], counted[positive])
-    specificity = _at_most(thresholds, scores[~positive], counted[~positive]) / rest
+    found = positives - _sum_up_to(thresholds, scores[positive], counted[positive])
+    specificity = _sum_up_to(thresholds, scores[~positive], counted[~positive]) / rest
     found[specificity < least] = 0
     best = int(found.argmax())
-    now = positives - _at_most(np.array([threshold]), scores[positive], counted[positive])[0]
+    now = positives - _sum_up_to(np.array([threshold]), scores[positive], counted[positive])[0]
     return float(thresholds[best]) if found[best] > now else threshold
 
 
-def _at_most(thresholds: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """float64 (thresholds,): the weight of the rows whose scores are at most each threshold."""
+def _sum_up_to(thresholds: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Add up the weights of the rows whose scores are at most each threshold: float64 (thresholds,)."""
     order = np.argsort(scores, kind="stable")
     below = np.append(0.0, np.cumsum(weights[order]))
     return np.asarray(below[np.searchsorted(scores[order], thresholds, side="right")])

@@ -1,4 +1,4 @@
-"""Probabilities from scores: Platt's sigmoid."""
+"""Fit Platt's sigmoid, which makes probabilities of scores."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from .hyperplanes import quietly
 
 
-def sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float]:
-    """a and b of the sigmoid 1 / (1 + exp(a s + b)) that fits scores s best (J. Platt 1999, section 2.2).
+def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float]:
+    """Fit the sigmoid 1 / (1 + exp(a s + b)) to scores s, and return a and b (J. Platt 1999, section 2.2).
 
     The fit is by maximum likelihood against Platt's targets, (n₊ + 1) / (n₊ + 2) for positive rows and 1 / (n₋ + 2) for
     the others. A row of weight w counts like w rows.

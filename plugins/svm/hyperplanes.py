@@ -1,4 +1,4 @@
-"""Linear SVMs by libsvm or, for many rows, by Newton steps; and checks of what neither can compute."""
+"""Solve linear SVMs by libsvm or, for many rows, by Newton steps; refuse rows for which neither can."""
 
 from __future__ import annotations
 
@@ -23,7 +23,17 @@ _NEWTON_STEPS = 2_000  # hard problems with scaled values take some hundred
 
 
 class Hyperplanes:
-    """Linear SVMs on the same training rows; for libsvm they share the products of all pairs of rows."""
+    """Solves linear SVMs on the same training rows; for libsvm they share the products of all pairs of rows.
+
+    Parameters
+    ----------
+    stage : the name of the stage, for messages.
+    training : the rows.
+
+    Raises
+    ------
+    StageError : see `check_products`.
+    """
 
     def __init__(self, stage: str, training: Training) -> None:
         self.X = training.X
@@ -37,7 +47,7 @@ class Hyperplanes:
             self._products = linear_kernel(self.X)
 
     def solve(self, positive: np.ndarray, costs: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-        """The SVMs that separate the positive rows from the others, one for each C.
+        """Separate the positive rows from the others, once for each C.
 
         Parameters
         ----------
@@ -65,7 +75,7 @@ class Hyperplanes:
             intercepts[number] = model.intercept_[0]
             if self._weights is not None:
                 signed = multipliers[:, number]
-                middle = _middle(self._products @ signed, np.abs(signed), positive, cost * self._weights)
+                middle = _find_middle(self._products @ signed, np.abs(signed), positive, cost * self._weights)
                 intercepts[number] = intercepts[number] if middle is None else middle
         coefficients = self.X.T @ multipliers
         for number, (w, b) in by_newton.items():
@@ -73,13 +83,13 @@ class Hyperplanes:
         return coefficients, intercepts
 
     def solve_all(self, truth: np.ndarray, cost: float) -> LinearModel:
-        """The SVMs of all tasks with C `cost`; `truth`, bool (rows, tasks), says which rows are positive in each."""
+        """Separate the positive rows of each task, given by bool (rows, tasks) `truth`, with the value `cost` of C."""
         planes = [self.solve(positive, [cost]) for positive in truth.T]
         return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
 
 
-def _middle(scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, costs: np.ndarray) -> float | None:
-    """The middle of the best intercepts if there is more than one, else None.
+def _find_middle(scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, costs: np.ndarray) -> float | None:
+    """Find the middle of the best intercepts if there is more than one; None if there is one.
 
     If the costs of the positive rows inside the margin have the same sum as those of the others, all intercepts of an
     interval are equally good. libsvm takes its middle, but not if rounding has made one sum smaller: then a multiplier
@@ -103,7 +113,7 @@ def _middle(scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, c
 
 
 def normal_vector(stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray) -> np.ndarray:
-    """float64 (features,): the coefficients of one linear SVM; parameters and errors are those of `fit_by_newton`."""
+    """Return the coefficients of one linear SVM, float64 (features,); parameters and errors as of `fit_by_newton`."""
     model = _fit_svc("linear", X, positive, cost, weights) if len(positive) <= _LIBSVM_ROWS else None
     if model is None:
         return fit_by_newton(stage, X, positive, cost, weights)[0]
@@ -114,7 +124,7 @@ def normal_vector(stage: str, X: Any, positive: np.ndarray, cost: float, weights
 def fit_by_newton(
     stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray | None
 ) -> tuple[np.ndarray, float]:
-    """Coefficients, float64 (features,), and intercept of one linear SVM, by Newton steps.
+    """Solve one linear SVM by Newton steps; return its coefficients, float64 (features,), and its intercept.
 
     Parameters
     ----------
@@ -141,7 +151,7 @@ def fit_by_newton(
 
 
 def check_products(stage: str, X: Any) -> None:
-    """Check that an SVM can tell the rows apart.
+    """Check that products of rows are numbers that tell the rows apart.
 
     Parameters
     ----------

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import fsum
 from typing import NamedTuple
 
 import numpy as np
 
 from filterkit import Learner, StageError, UsageError, option
-from filterkit.plugin import LinearModel, Model, Outcome, Tasks, Training, measures, predicted, quoted
+from filterkit.plugin import LinearModel, Model, Outcome, Training, find_best, group_bounds, measures, predicted, quoted
 
 from .hyperplanes import Hyperplanes
 
@@ -65,7 +64,7 @@ class Svm(Learner):
         if not self._costs or not all(0 < cost < np.inf for cost in self._costs):
             raise UsageError(f"svm: --c must be a number above 0, or several as 0.1,1,10, not {quoted(self.c)}")
 
-        self._class_weights = _parsed(self.class_weights)
+        self._class_weights = _parse_class_weights(self.class_weights)
         if self.calibrate and self.threshold is not None:
             raise UsageError(
                 "svm: --calibrate predicts classes of a probability above 0.5, and --threshold moves that limit; "
@@ -83,10 +82,15 @@ class Svm(Learner):
         return 0.5 if self.calibrate else 0.0
 
     def learn(self, training: Training) -> Model:
-        return Hyperplanes(self.name, self._weighted(training)).solve_all(training.truth, self._costs[0])
+        return Hyperplanes(self.name, self._weigh(training)).solve_all(training.truth, self._costs[0])
 
-    def _weighted(self, training: Training) -> Training:
-        """The rows with ``--class-weights``; balanced, as in scikit-learn, gives all classes the same sum."""
+    def _weigh(self, training: Training) -> Training:
+        """Multiply the weights of rows by ``--class-weights``, where balanced gives all classes the same sum.
+
+        Raises
+        ------
+        StageError : there is no class, or none of a name that the option gives.
+        """
         if self.class_weights is None:
             return training
         target, names = training.schema.class_attribute, list(training.tasks.names)
@@ -96,7 +100,7 @@ class Svm(Learner):
         if len(names) == 1:
             code = 1 - training.truth[:, 0]
             names += [value for value in target.values if value != names[0]] if len(target.values) == 2 else ["rest"]
-        weights = _weights(training)
+        weights = training.row_weights
         totals = np.bincount(code, weights, len(names))
         factor = totals.sum() / (len(names) * np.where(totals > 0, totals, np.inf))
         if self._class_weights is not None:
@@ -109,7 +113,8 @@ class Svm(Learner):
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         if self.folds is not None and self.folds > (rows := len(training.truth)):
             raise StageError(self.name, f"{self.folds} folds: there are only {rows} rows")
-        if self.threshold is not None and _exclude_each_other(training.tasks):
+        tasks = len(training.tasks.names)
+        if self.threshold is not None and len(group_bounds(training.tasks.exclusive, tasks)) <= tasks:
             raise StageError(
                 self.name,
                 "--threshold needs two classes, or labels: of several classes the highest score is predicted; "
@@ -117,7 +122,7 @@ class Svm(Learner):
             )
         trials = []
         for inner, outer in inner_splits:
-            planes = Hyperplanes(self.name, self._weighted(inner))
+            planes = Hyperplanes(self.name, self._weigh(inner))
             scores = np.empty((len(self._costs), *outer.truth.shape))
             for task, positive in enumerate(inner.truth.T):
                 scores[:, :, task] = LinearModel(*planes.solve(positive, self._costs)).scores(outer.X).T
@@ -126,39 +131,34 @@ class Svm(Learner):
             trials.append(Trial(outer._replace(X=None), scores))
         if not trials:
             raise StageError(self.name, "no class has two training rows, so that one could be held out")
-        merits = np.array([[_merit(held_out, each, self.criterion) for each in scores] for held_out, scores in trials])
-        told = ~np.isnan(merits).any(axis=1)  # some measures are undefined on a fold without positive rows
-        best = int(np.argmax([fsum(column) for column in merits[told].T]))  # exact sums, so that ties are ties
-        model = Hyperplanes(self.name, self._weighted(training)).solve_all(training.truth, self._costs[best])
+        found = [[_measure(held_out, each, self.criterion) for each in scores] for held_out, scores in trials]
+        best = find_best(found, self.criterion) or 0
+        model = Hyperplanes(self.name, self._weigh(training)).solve_all(training.truth, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
-        return self._moved_or_calibrated(model, training, trials, best)
+        return self._calibrate(model, training, trials, best)
 
-    def _moved_or_calibrated(
-        self, model: LinearModel, training: Training, trials: list[Trial], best: int
-    ) -> LinearModel:
-        """The model with the threshold or the probabilities that the scores of all held-out rows ask for."""
+    def _calibrate(self, model: LinearModel, training: Training, trials: list[Trial], best: int) -> LinearModel:
+        """Move the threshold, or fit the sigmoids, by the scores of all held-out rows; `best` is the number of C."""
         truth = np.concatenate([held_out.truth for held_out, _ in trials])
         scores = np.concatenate([scores[best] for _, scores in trials])
-        weights = None
-        if training.weights is not None:
-            weights = np.concatenate([_weights(held_out) for held_out, _ in trials])
+        weights = np.concatenate([held_out.row_weights for held_out, _ in trials])
         if self.threshold is not None:
-            from .threshold import best_threshold
+            from .threshold import find_threshold
 
-            thresholds = np.array([best_threshold(s, t, weights) for s, t in zip(scores.T, truth.T)])
+            thresholds = np.array([find_threshold(s, t, weights) for s, t in zip(scores.T, truth.T)])
             chosen = model.chosen | {"threshold": thresholds}
             return LinearModel(model.coefficients, model.intercepts - thresholds, chosen=chosen)
         if self.calibrate:
-            from .calibration import sigmoid
+            from .calibration import fit_sigmoid
 
-            sigmoids = np.array([sigmoid(s, t, weights) for s, t in zip(scores.T, truth.T)]).T
+            sigmoids = np.array([fit_sigmoid(s, t, weights) for s, t in zip(scores.T, truth.T)]).T
             return LinearModel(model.coefficients, model.intercepts, sigmoids, training.tasks.exclusive, model.chosen)
         return model
 
 
 class Trial(NamedTuple):
-    """What a fold of the inner cross-validation tells.
+    """Holds the scores of the rows of a fold of the inner cross-validation.
 
     Attributes
     ----------
@@ -170,16 +170,13 @@ class Trial(NamedTuple):
     scores: np.ndarray
 
 
-def _exclude_each_other(tasks: Tasks) -> bool:
-    """Whether a row is positive in exactly one of several tasks."""
-    groups = tasks.exclusive
-    if isinstance(groups, np.ndarray):
-        return len(np.unique(groups)) < len(groups)
-    return groups and len(tasks.names) > 1
+def _parse_class_weights(text: str | None) -> dict[str, float] | None:
+    """Return the weight of each class that ``--class-weights`` names; None if it names none.
 
-
-def _parsed(text: str | None) -> dict[str, float] | None:
-    """The weight of each class that ``--class-weights`` names; None if it names none."""
+    Raises
+    ------
+    UsageError : a weight is not a number above 0.
+    """
     if text in (None, "balanced"):
         return None
     try:
@@ -194,13 +191,8 @@ def _parsed(text: str | None) -> dict[str, float] | None:
     return weights
 
 
-def _weights(rows: Training) -> np.ndarray:
-    """float64 (rows,): the weights of some rows."""
-    return np.ones(len(rows.truth)) if rows.weights is None else rows.weights
-
-
-def _merit(held_out: Training, scores: np.ndarray, criterion: str) -> float:
-    """The measure by which C is chosen, of the scores of held-out rows, which count by their weights."""
+def _measure(held_out: Training, scores: np.ndarray, criterion: str) -> float:
+    """Compute the measure by which C is chosen from the scores of held-out rows; NaN where it is undefined."""
     exclusive = held_out.tasks.exclusive
     chosen = predicted(scores, exclusive, 0.0)
     return measures(Outcome(held_out.truth, chosen, scores, exclusive, held_out.weights), (criterion,))[criterion]

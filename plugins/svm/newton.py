@@ -1,4 +1,4 @@
-"""Linear SVMs of many rows, by the augmented Lagrangian method of Yan and Li (2020), with a free intercept.
+"""Solve linear SVMs of many rows by the augmented Lagrangian method of Yan and Li (2020), with a free intercept.
 
 Each round puts a parabola in place of the corner of every row's hinge loss, moved by the row's multiplier and steeper
 from round to round. What is left to minimise has a first derivative everywhere, and Newton's method finds its minimum
@@ -22,11 +22,11 @@ _LEFT_BY_STEP = 1e-4  # of the squared residual of the equation of a step
 
 
 class NoSolution(Exception):
-    """No solution was found within the number of steps allowed."""
+    """Raised if the allowed steps are not enough, or numbers become infinite."""
 
 
 def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> tuple[np.ndarray, float]:
-    """Coefficients, float64 (features,), and intercept of the SVM that separates the positive rows from the others.
+    """Separate the positive rows from the others, and return coefficients, float64 (features,), and the intercept.
 
     They minimise the sum of hinge losses times `costs` plus half the squared length of the coefficients. As in libsvm,
     the intercept is not penalised, and the solution is exact but for 1e-3 of the margin.
@@ -61,7 +61,7 @@ def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> t
     while True:
         shift = multipliers / steepness
         for _ in range(_STEPS_OF_ROUND):
-            intercept = _balanced(1 - sign * scores + shift, positive, costs, steepness)
+            intercept = _balance(1 - sign * scores + shift, positive, costs, steepness)
             lack = 1 - sign * (scores + intercept) + shift
             multipliers = np.clip(steepness * lack, 0, costs)
             gradient = w - normal(multipliers)
@@ -94,8 +94,8 @@ def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> t
         precision, steps = max(precision / 2, 1e-7), steps + 1
 
 
-def _balanced(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, steepness: float) -> float:
-    """The intercept at which the multipliers of the positive rows and those of the others have the same sum.
+def _balance(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, steepness: float) -> float:
+    """Find the intercept at which the multipliers of the positive rows and those of the others have the same sum.
 
     The difference of the two sums falls along straight lines, which bend where a row enters or leaves its parabola.
 
@@ -124,7 +124,7 @@ def _balanced(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, steepne
 
 
 def _newton_step(inside: Any, gradient: np.ndarray, steepness: float) -> np.ndarray:
-    """float64 (features,): the step to where the gradient is about 0 if the rows `inside` stay those in a parabola.
+    """Compute the step to where the gradient is about 0 if the rows `inside` stay those in a parabola.
 
     The Hessian is the unit matrix plus `steepness` times the scatter of these rows about their mean, because the
     intercept moves along. Conjugate gradients, preconditioned by the diagonal, need only products with the rows.
@@ -159,7 +159,7 @@ def _newton_step(inside: Any, gradient: np.ndarray, steepness: float) -> np.ndar
 def _choose_step_length(
     lack: np.ndarray, gain: np.ndarray, costs: np.ndarray, steepness: float, slope: float, curvature: float
 ) -> float:
-    """Return how much of a step to take to be near the lowest point: at most 1, and 0 if there is no way down.
+    """Return the share of a step that leads near the lowest point: at most 1, and 0 if there is no way down.
 
     Parameters
     ----------

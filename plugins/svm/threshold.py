@@ -1,4 +1,4 @@
-"""The threshold of a score with the best F1 on held-out rows."""
+"""Find the threshold of scores with the best F1 on held-out rows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ _EQUAL = 2.0**-40  # scores that differ by less than this share of the largest a
 _AS_GOOD = 1 - 1e-12  # of the best F1, which sums of weights round
 
 
-def best_threshold(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """The threshold above which predictions of positive have the best F1 = 2 tp / (2 tp + fp + fn).
+def find_threshold(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Find the threshold above which predictions of positive have the best F1 = 2 tp / (2 tp + fp + fn).
 
     It lies half-way between two neighbouring scores, and below all scores it is the lowest less 1; in either case it is
     0 if that does the same. Of equally good thresholds it is the one nearest to 0. Without a positive row it is 0.

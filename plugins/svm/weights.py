@@ -1,4 +1,4 @@
-"""Scores by the normal of a linear classifier's hyperplane (Brank and others 2002)."""
+"""Score columns by the normal of a linear classifier's hyperplane (Brank and others 2002)."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Normal(Scaling):
             X = _fill(training)
             check_products(self.name, X)
             for i, task in enumerate(tasks):
-                scores[:, i] = self._weights(X, np.asarray(training.y == task), training.row_weights)
+                scores[:, i] = self._compute_weights(X, np.asarray(training.y == task), training.row_weights)
         score = combined(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
         empty = low > high
         low[empty] = high[empty] = 0.0
@@ -116,18 +116,12 @@ class Normal(Scaling):
             start += len(batch)
         return concatenate(parts, schema)
 
-    def _weights(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """float64 (columns,): |w| of the classifier that separates the positive rows from the others."""
+    def _compute_weights(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Separate the positive rows from the others, and return |w|, float64 (columns,)."""
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
-            w = normal_vector(self.name, X, positive, self.cost, weights)
-        else:
-            w = self._fitted(X, positive, weights).coef_.ravel()
-        return np.asarray(np.abs(w))
-
-    def _fitted(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> Any:
-        """The logistic regression or perceptron that separates the positive rows from the others."""
+            return np.abs(normal_vector(self.name, X, positive, self.cost, weights))
         from sklearn.linear_model import LogisticRegression, Perceptron
 
         model: Any = Perceptron(random_state=self.seed % (1 << 32))
@@ -144,7 +138,7 @@ class Normal(Scaling):
                 f"{self.model} finds no solution, because values are large or columns of very different size; "
                 "put standardize, range or l2 before it",
             )
-        return model
+        return np.asarray(np.abs(model.coef_.ravel()))
 
 
 def _widen(low: np.ndarray, high: np.ndarray, batch: Batch) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from agreement import make
 from cases import fit
-from filterkit_plugins.svm.adaptive_intercept import adapted_threshold
+from filterkit_plugins.svm.adaptive_intercept import adapt_threshold
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -16,7 +16,7 @@ from filterkit import Attribute, Batch, Schema, StageError
 
 def adapted_intercept(scores, positive, least):
     """The number that is added to the intercept."""
-    return -adapted_threshold(scores, positive, 0.0, least)
+    return -adapt_threshold(scores, positive, 0.0, least)
 
 
 # ---- the intercept ----------------------------------------------------------------------------------------

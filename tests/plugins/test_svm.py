@@ -8,7 +8,7 @@ from agreement import make, sample, sparsely
 from cases import fit, view
 from counted import rows_in_memory
 from filterkit_plugins.svm import hyperplanes, learner
-from filterkit_plugins.svm.calibration import sigmoid
+from filterkit_plugins.svm.calibration import fit_sigmoid
 from scipy.optimize import minimize
 from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.svm import SVC
@@ -162,7 +162,7 @@ def test_the_best_c_is_found_by_trials(classes, criterion):
 def test_equal_means_summed_in_another_order_are_a_tie(monkeypatch):
     values = iter([[0.6, 0.7], [0.6, 0.6], [0.6, 0.6], [0.6, 0.6], [0.7, 0.6]])
     merits = [value for fold in values for value in fold]
-    monkeypatch.setattr(learner, "_merit", lambda *_: merits.pop(0))
+    monkeypatch.setattr(learner, "_measure", lambda *_: merits.pop(0))
     batch = make([[0], [1], [2], [3], [4], [1.5], [2], [3], [4], [5]], [0] * 5 + [1] * 5)
     assert model("svm --c 1,0.01", batch).coefficients == model("svm --c 0.01", batch).coefficients
 
@@ -176,14 +176,14 @@ def test_a_fold_without_a_defined_measure_does_not_count(monkeypatch):
         told.append(held_out.truth.any())
         return merit(held_out, scores, criterion)
 
-    merit = learner._merit
-    monkeypatch.setattr(learner, "_merit", spied)
+    merit = learner._measure
+    monkeypatch.setattr(learner, "_measure", spied)
     model("svm --c 0.1,1 --criterion f1", batch)
     assert told == [a for a in told[::2] for _ in range(2)] and sum(told) == 4
-    monkeypatch.setattr(learner, "_merit", lambda *_: np.nan)
+    monkeypatch.setattr(learner, "_measure", lambda *_: np.nan)
     assert (model("svm --c 0.1,1", batch).coefficients == model("svm --c 0.1", batch).coefficients).all()
     merits = [np.nan, np.nan, 0.2, 0.3, 0.1, 0.1, np.nan, 1.0, np.nan, np.nan]
-    monkeypatch.setattr(learner, "_merit", lambda *_: merits.pop(0))
+    monkeypatch.setattr(learner, "_measure", lambda *_: merits.pop(0))
     assert (model("svm --c 0.1,1", batch).coefficients == model("svm --c 1", batch).coefficients).all()
 
 
@@ -209,12 +209,12 @@ def test_held_out_rows_count_by_their_weights():
 def test_a_sigmoid_counts_a_row_of_weight_w_like_w_rows():
     random = np.random.default_rng(0)
     scores, truth, weights = random.normal(size=40), random.random(40) < 0.5, random.integers(1, 4, 40)
-    repeated = sigmoid(np.repeat(scores, weights), np.repeat(truth, weights))
-    assert sigmoid(scores, truth, weights.astype(float)) == pytest.approx(repeated, rel=1e-6)
-    assert sigmoid(scores, truth, np.ones(40)) == sigmoid(scores, truth) != pytest.approx(repeated, rel=1e-3)
+    repeated = fit_sigmoid(np.repeat(scores, weights), np.repeat(truth, weights))
+    assert fit_sigmoid(scores, truth, weights.astype(float)) == pytest.approx(repeated, rel=1e-6)
+    assert fit_sigmoid(scores, truth, np.ones(40)) == fit_sigmoid(scores, truth) != pytest.approx(repeated, rel=1e-3)
     equal = np.zeros(40)
-    assert sigmoid(equal, truth, weights.astype(float)) == pytest.approx(
-        sigmoid(np.repeat(equal, weights), np.repeat(truth, weights))
+    assert fit_sigmoid(equal, truth, weights.astype(float)) == pytest.approx(
+        fit_sigmoid(np.repeat(equal, weights), np.repeat(truth, weights))
     )
 
 
@@ -264,9 +264,9 @@ def platt(scores, positive):
 
 def test_a_sigmoid_worked_by_hand():
     # Of two rows the targets are 2/3 and 1/3: 1 + exp(a + b) = 3/2 and 1 + exp(-a + b) = 3.
-    a, b = sigmoid(np.array([1.0, -1.0]), np.array([True, False]))
+    a, b = fit_sigmoid(np.array([1.0, -1.0]), np.array([True, False]))
     assert (a, b) == (pytest.approx(-np.log(2), rel=1e-9), pytest.approx(0, abs=1e-9))
-    a, b = sigmoid(np.array([101.0, 99.0]) * 1e6, np.array([True, False]))
+    a, b = fit_sigmoid(np.array([101.0, 99.0]) * 1e6, np.array([True, False]))
     assert (a, b) == (pytest.approx(-np.log(2) * 1e-6, rel=1e-6), pytest.approx(np.log(2) * 100, rel=1e-6))
 
 
@@ -278,7 +278,7 @@ def test_sigmoids_are_the_minimum_of_platts_loss(apart):
     scores = random.normal(size=40) + positive * apart
     expected, loss = platt(scores, positive)
     for unit in (1, 1e-5, 1e5):
-        a, b = sigmoid(scores * unit, positive)
+        a, b = fit_sigmoid(scores * unit, positive)
         assert loss([a * unit, b]) <= loss(expected) + 1e-9
         assert [a * unit, b] == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
@@ -289,7 +289,7 @@ def test_sigmoids_of_uninformative_scores_are_constant(positive):
     positive = np.array(positive)
     scores = np.array([1.0, 2, 3, 4]) if positive.all() or not positive.any() else np.full(4, 3.0)
     with warnings.catch_warnings(action="ignore"):
-        a, b = sigmoid(scores, positive)
+        a, b = fit_sigmoid(scores, positive)
     many = positive.sum()
     mean = np.where(positive, (many + 1) / (many + 2), 1 / (6 - many)).mean()
     assert 1 / (1 + np.exp(a * scores + b)) == pytest.approx([mean] * 4, rel=1e-4)
@@ -405,19 +405,19 @@ def test_sigmoids_cause_no_warning():
     scores = np.array([1, 0, 1, 0, 0, 0, 1, -2, 0, 2, 1, -1, -1, -1, 0, 1.0])
     positive = np.array([0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1], bool)
     with warnings.catch_warnings(action="error"):
-        assert sigmoid(scores, positive) == pytest.approx((0, 0))
+        assert fit_sigmoid(scores, positive) == pytest.approx((0, 0))
         for score in (0.0, -1.0):
-            sigmoid(np.full(4, score), np.array([True, False, False, False]))
+            fit_sigmoid(np.full(4, score), np.array([True, False, False, False]))
 
 
 def test_a_sigmoid_of_very_large_scores_is_that_of_small_ones():
     rng = np.random.default_rng(0)
     scores = rng.normal(size=60)
     positive = scores + rng.normal(size=60) > 0
-    a, b = sigmoid(scores, positive)
+    a, b = fit_sigmoid(scores, positive)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert sigmoid(np.ldexp(scores, 1020), positive) == (np.ldexp(a, -1020), b)
+        assert fit_sigmoid(np.ldexp(scores, 1020), positive) == (np.ldexp(a, -1020), b)
 
 
 # ---- class weights ----------------------------------------------------------------------------------------

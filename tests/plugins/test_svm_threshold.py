@@ -5,7 +5,7 @@ import pytest
 from agreement import make, sample
 from cases import fit
 from counted import rows_in_memory
-from filterkit_plugins.svm.threshold import best_threshold
+from filterkit_plugins.svm.threshold import find_threshold
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
@@ -45,7 +45,7 @@ def shift(text, batch):
     ],
 )
 def test_thresholds_worked_by_hand(scores, positive, threshold):
-    assert best_threshold(np.array(scores, float), np.array(positive, bool)) == pytest.approx(threshold)
+    assert find_threshold(np.array(scores, float), np.array(positive, bool)) == pytest.approx(threshold)
 
 
 def by_loop(scores, positive, weights):
@@ -68,7 +68,7 @@ def test_no_threshold_is_better(rows, weighted):
     scores, positive, weights = (np.array(each) for each in zip(*rows))
     scores = scores / 2
     weights = weights if weighted else None
-    found = best_threshold(scores, positive, weights)
+    found = find_threshold(scores, positive, weights)
     tried = by_loop(scores, positive, weights)
     best = max(tried.values())
     assert f1_score(positive, scores > found, sample_weight=weights, zero_division=0) == pytest.approx(best, rel=1e-12)
