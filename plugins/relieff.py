@@ -1,4 +1,4 @@
-"""ReliefF and, for a numeric class, RReliefF: scores from the nearest rows."""
+"""Score columns by the nearest rows: ReliefF and, for a numeric class, RReliefF."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ReliefF(Scaling):
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
         schema.need_columns(self.name)
         training = _collect(rows, schema)
-        low, high = _extremes(training.X)
+        low, high = _find_extremes(training.X)
         drawn = np.arange(len(training.X))
         if self.rows is not None and self.rows < len(drawn):
             drawn = np.sort(np.random.default_rng(self.seed).choice(drawn, self.rows, replace=False))
@@ -62,7 +62,7 @@ class ReliefF(Scaling):
 
 
 class TrainingRows(NamedTuple):
-    """The rows that count.
+    """Holds the rows that count.
 
     Attributes
     ----------
@@ -108,14 +108,14 @@ def _collect(rows: Batches, schema: Schema) -> TrainingRows:
     return TrainingRows(np.concatenate([part.X for part in parts]), y, weights)
 
 
-def _extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """float64 (columns,) each: the least and the largest value of each column, 0 if all are missing."""
+def _find_extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest value of each column, float64 (columns,) each; 0 if all are missing."""
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     return np.nan_to_num(low), np.nan_to_num(high)
 
 
 class Space(NamedTuple):
-    """Rows, so that their differences can be computed.
+    """Holds rows in a form in which differences are computed.
 
     Attributes
     ----------
@@ -138,10 +138,10 @@ class Space(NamedTuple):
 
     @staticmethod
     def of(X: np.ndarray, schema: Schema) -> Space:
-        """The rows of X, whose ranges are those of the training values."""
+        """Make the space of the training rows X, float64 (rows, columns)."""
         nominal = schema.nominal
         numbers, labels = X[:, ~nominal] / 2, X[:, nominal]  # of halves, no range overflows
-        low, high = _extremes(numbers)
+        low, high = _find_extremes(numbers)
         numbers = (numbers - low) / np.where(high > low, high - low, np.inf)
         missing = np.isnan(X)
         no_number, no_label = missing[:, ~nominal], missing[:, nominal]
@@ -157,7 +157,7 @@ class Space(NamedTuple):
         )
 
     def distances(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """float64 (some, others): the sums of the differences of rows with these numbers."""
+        """Compute the distances of rows with these numbers, the sums of their differences: float64 (some, others)."""
         from scipy.spatial.distance import cdist
 
         distances = np.zeros((len(some), len(others)))
@@ -178,7 +178,7 @@ class Space(NamedTuple):
         return distances
 
     def differences(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """float64 (pairs, columns): the differences of the pairs of rows with these numbers."""
+        """Compute the differences of the pairs of rows with these numbers: float64 (pairs, columns)."""
         found = np.empty((len(some), len(self.nominal)))
         numbers = np.abs(self.numbers[some] - self.numbers[others])
         if self.no_number is not None:
@@ -193,7 +193,7 @@ class Space(NamedTuple):
 
 
 def relieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors: int) -> np.ndarray:
-    """float64 (columns,): the scores.
+    """Score columns for a nominal class: float64 (columns,).
 
     Parameters
     ----------
@@ -213,18 +213,18 @@ def relieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors: 
             step = max(_AT_ONCE // len(members[label]), 1)
             for first in range(0, len(queries), step):
                 some = queries[first : first + step]
-                near = _neighbors(space, some, members[label], neighbors)
-                scores += sign * _sum_of_differences(space, some, members[label], near * weights[some][:, None])
+                near = _share_neighbors(space, some, members[label], neighbors)
+                scores += sign * _sum_differences(space, some, members[label], near * weights[some][:, None])
     return np.asarray(scores / weights[drawn].sum())
 
 
 def rrelieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors: int) -> np.ndarray:
-    """float64 (columns,): the scores for a numeric class; the parameters are those of `relieff`.
+    """Score columns for a numeric class, float64 (columns,); the parameters are those of `relieff`.
 
     With the means over the near pairs of rows, where a is the difference of the column and c that of the class, the
     score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c).
     """
-    low, high = _extremes(training.y / 2)  # of halves, no range overflows
+    low, high = _find_extremes(training.y / 2)  # of halves, no range overflows
     y = (training.y / 2 - low) / (high - low if high > low else np.inf)
     weights, everyone = training.weights, np.arange(len(y))
     unlike, total = 0.0, 0.0
@@ -232,20 +232,20 @@ def rrelieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors:
     step = max(_AT_ONCE // len(y), 1)
     for first in range(0, len(drawn), step):
         some = drawn[first : first + step]
-        near = _neighbors(space, some, everyone, neighbors) * weights[some][:, None]
+        near = _share_neighbors(space, some, everyone, neighbors) * weights[some][:, None]
         apart = near * np.abs(y[some][:, None] - y)
         unlike, total = unlike + float(apart.sum()), total + float(near.sum())
-        of_unlike += _sum_of_differences(space, some, everyone, apart)
-        of_all += _sum_of_differences(space, some, everyone, near)
+        of_unlike += _sum_differences(space, some, everyone, apart)
+        of_all += _sum_differences(space, some, everyone, near)
     if not 0 < unlike < total:  # one side of the comparison is empty
         return np.zeros(len(of_all))
     return np.asarray(of_unlike / unlike - (of_all - of_unlike) / (total - unlike))
 
 
-def _neighbors(space: Space, some: np.ndarray, others: np.ndarray, count: int) -> np.ndarray:
-    """float64 (some, others): the share of each of `others` among the nearest of each of `some`, which itself is none.
+def _share_neighbors(space: Space, some: np.ndarray, others: np.ndarray, count: int) -> np.ndarray:
+    """Compute the share of each of `others` in the `count` nearest rows of each of `some`: float64 (some, others).
 
-    Equally distant rows share the last places.
+    A row is no neighbor of itself. Equally distant rows share what is left for the last of them.
     """
     distances = space.distances(some, others)
     itself = some[:, None] == others
@@ -260,8 +260,8 @@ def _neighbors(space: Space, some: np.ndarray, others: np.ndarray, count: int) -
     return np.asarray((nearer + equal * (left / np.count_nonzero(equal, axis=1, keepdims=True))) / count)
 
 
-def _sum_of_differences(space: Space, some: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """float64 (columns,): the sum of the differences of all pairs, times their weights, float64 (some, others)."""
+def _sum_differences(space: Space, some: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Add up the differences of all pairs times their `weights`, float64 (some, others): float64 (columns,)."""
     one, other = np.nonzero(weights)
     total = np.zeros(len(space.nominal))
     step = max(_AT_ONCE // max(len(total), 1), 1)

@@ -26,7 +26,7 @@ _LONGEST_TEXT = 1_000_000  # characters that `concat` gives
 
 
 class Value(NamedTuple):
-    """The value of an expression in some rows.
+    """Holds the value of an expression in some rows.
 
     Attributes
     ----------
@@ -212,28 +212,17 @@ def _on_numbers(function: Callable[..., Any], kind: str = NUMBER) -> Callable[[T
     return lambda tree, parts: Value(kind, np.asarray(function(*(part.data for part in parts)), np.float64))
 
 
-def _least(*values: np.ndarray) -> np.ndarray:
-    return np.asarray(np.minimum.reduce(np.broadcast_arrays(*values)))
-
-
-def _largest(*values: np.ndarray) -> np.ndarray:
-    return np.asarray(np.maximum.reduce(np.broadcast_arrays(*values)))
-
-
 def _round(tree: Tree, parts: list[Value]) -> Value:
-    if len(parts) > 1 and not parts[1].data.ndim and float(parts[1].data) % 1 > 0:  # the same digits in all rows
+    """Round numbers; they are missing where the number of digits is not whole."""
+    values, digits = parts[0].data, parts[1].data if len(parts) > 1 else np.array(0.0)
+    if not digits.ndim and float(digits) % 1 > 0:  # the same digits in all rows
         raise ExpressionError("the number of digits must be whole", tree.parts[1].at)
-    return _on_numbers(_rounded)(tree, parts)
-
-
-def _rounded(values: np.ndarray, digits: np.ndarray | float = 0.0) -> np.ndarray:
-    """The values rounded; NaN where the number of digits is not whole."""
     scale = 10.0 ** np.minimum(np.abs(digits), 300)
     scaled = np.where(np.less(digits, 0), values / scale, values * scale)
     whole = np.rint(scaled)
     rounded = np.where(np.less(digits, 0), whole * scale, whole / scale)
     rounded = np.where(np.abs(scaled) < 2.0**52, rounded, values)  # larger ones are whole
-    return np.where(digits == np.rint(digits), rounded, np.nan)
+    return Value(NUMBER, np.where(digits == np.rint(digits), rounded, np.nan))
 
 
 def _and(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -242,10 +231,6 @@ def _and(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 def _or(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.where((one == 1) | (other == 1), 1.0, one + other)
-
-
-def _not(one: np.ndarray) -> np.ndarray:
-    return 1.0 - one
 
 
 _COMPARISONS = {  # functions of numpy
@@ -324,18 +309,6 @@ def _month(milliseconds: np.ndarray) -> np.ndarray:
 def _day(milliseconds: np.ndarray) -> np.ndarray:
     dates = _find_dates(milliseconds)[0]
     return np.asarray((dates - dates.astype("datetime64[M]")).astype(np.int64) + 1)
-
-
-def _weekday(milliseconds: np.ndarray) -> np.ndarray:
-    return (milliseconds // _DAY + 3) % 7 + 1
-
-
-def _hour(milliseconds: np.ndarray) -> np.ndarray:
-    return milliseconds // 3_600_000 % 24
-
-
-def _minute(milliseconds: np.ndarray) -> np.ndarray:
-    return milliseconds // 60_000 % 60
 
 
 def _days_between(tree: Tree, parts: list[Value]) -> Value:
@@ -472,10 +445,10 @@ _FUNCTIONS: dict[str, Function] = {
     "sign+": Function(_on_numbers(_of_numpy("positive")), 1, 1, _NUMBERS),
     "and": Function(_on_numbers(_and, TRUTH), 2, 2, (TRUTH,)),
     "or": Function(_on_numbers(_or, TRUTH), 2, 2, (TRUTH,)),
-    "not": Function(_on_numbers(_not, TRUTH), 1, 1, (TRUTH,)),
+    "not": Function(_on_numbers(lambda one: 1.0 - one, TRUTH), 1, 1, (TRUTH,)),
     "in": Function(_is_in, 2, _MANY),
-    "min": Function(_on_numbers(_least), 1, _MANY, _NUMBERS),
-    "max": Function(_on_numbers(_largest), 1, _MANY, _NUMBERS),
+    "min": Function(_on_numbers(lambda *values: np.minimum.reduce(np.broadcast_arrays(*values))), 1, _MANY, _NUMBERS),
+    "max": Function(_on_numbers(lambda *values: np.maximum.reduce(np.broadcast_arrays(*values))), 1, _MANY, _NUMBERS),
     "round": Function(_round, 1, 2, _NUMBERS),
     **{
         name: Function(_on_numbers(_of_numpy(name)), 1, 1, _NUMBERS)
@@ -484,9 +457,9 @@ _FUNCTIONS: dict[str, Function] = {
     "year": _make_date_function(_year),
     "month": _make_date_function(_month),
     "day": _make_date_function(_day),
-    "weekday": _make_date_function(_weekday),
-    "hour": _make_date_function(_hour),
-    "minute": _make_date_function(_minute),
+    "weekday": _make_date_function(lambda milliseconds: (milliseconds // _DAY + 3) % 7 + 1),
+    "hour": _make_date_function(lambda milliseconds: milliseconds // 3_600_000 % 24),
+    "minute": _make_date_function(lambda milliseconds: milliseconds // 60_000 % 60),
     "days_between": Function(_days_between, 2, 2),
     "if": Function(_if, 3, 3),
     **dict.fromkeys(  # the second as in Weka

@@ -1,4 +1,4 @@
-"""The language of expressions: from text to a tree.
+"""Parse expressions: from text to a tree.
 
     or         a or b
     and        a and b
@@ -60,7 +60,7 @@ class Tree(NamedTuple):
     ----------
     what : ``number``, ``text``, ``name`` or ``call``.
     value : the number, the text, the name, or the name of the function or operator.
-    at : its place in the text, from 0.
+    at : the index of its first character in the text.
     parts : the operands.
     depth : the number of levels.
     """
@@ -72,8 +72,8 @@ class Tree(NamedTuple):
     depth: int = 1
 
 
-def _call(name: str, at: int, *parts: Tree) -> Tree:
-    """A call of a function or operator."""
+def _make_call(name: str, at: int, *parts: Tree) -> Tree:
+    """Make the tree of a call; raise an `ExpressionError` if it is too deep."""
     depth = 1 + max((part.depth for part in parts), default=0)
     if depth > DEEPEST:
         raise ExpressionError(f"the expression is more than {DEEPEST} levels deep", at)
@@ -81,18 +81,18 @@ def _call(name: str, at: int, *parts: Tree) -> Tree:
 
 
 class ExpressionError(FilterkitError):
-    """An expression that cannot be understood, and the place, from 0, where that shows."""
+    """Raised for an expression that has no meaning; `at` is the index of the character where that shows."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
         self.at = at
 
 
-def located(error: ExpressionError, text: str) -> str:
-    """The message of an error in the expression `text`, which points at the character."""
+def locate(error: ExpressionError, text: str) -> str:
+    """Return the message of an error in the expression `text`, with the character and what stands there."""
     rest = text[error.at : error.at + 20]
-    place = f"{rest!r}" if rest else "the end"
-    return f"expression, character {error.at + 1} ({place}): {error}"
+    found = f"{rest!r}" if rest else "the end"
+    return f"expression, character {error.at + 1} ({found}): {error}"
 
 
 class _Token(NamedTuple):
@@ -110,20 +110,20 @@ _TOKEN = re.compile(
 
 def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
-    place = 0
+    at = 0
     while not tokens or tokens[-1].kind != "end":
-        match = _TOKEN.match(text, place)
+        match = _TOKEN.match(text, at)
         if match is None:
-            place += len(text[place:]) - len(text[place:].lstrip())
-            if text[place] in "'\"`":
-                raise ExpressionError(f"the quote {text[place]} is not closed", place)
-            raise ExpressionError(f"unexpected {text[place]!r}", place)
+            at += len(text[at:]) - len(text[at:].lstrip())
+            if text[at] in "'\"`":
+                raise ExpressionError(f"the quote {text[at]} is not closed", at)
+            raise ExpressionError(f"unexpected {text[at]!r}", at)
         kind = str(match.lastgroup)
         value = match[kind]
         if kind in ("text", "quoted"):
             value = value[1:-1].replace(value[0] * 2, value[0])
         tokens.append(_Token(kind, value, match.start(kind)))
-        place = match.end()
+        at = match.end()
     return tokens
 
 
@@ -135,7 +135,7 @@ _WORDS = {"or", "and", "not", "in", "is"}
 
 
 def parse(text: str) -> Tree:
-    """The tree of an expression.
+    """Parse an expression.
 
     Raises
     ------
@@ -147,13 +147,6 @@ def parse(text: str) -> Tree:
     tree = parser.expression(0)
     parser.expect("end", "the end of the expression or an operator")
     return tree
-
-
-def _number(token: _Token) -> Tree:
-    number = float(token.value)
-    if math.isinf(number):
-        raise ExpressionError("the number is too large", token.at)
-    return Tree("number", number, token.at)
 
 
 class _Parser:
@@ -172,7 +165,7 @@ class _Parser:
         return token
 
     def expect(self, value: str, what: str) -> _Token:
-        """Take the next token if it is this sign, or of this kind."""
+        """Take the next token if it is this sign or the ``end``; raise an `ExpressionError` if not."""
         token = self._token
         if token.kind == value == "end" or (token.kind == "sign" and token.value == value):
             return self._take()
@@ -188,26 +181,26 @@ class _Parser:
         return ""
 
     def expression(self, binding: int) -> Tree:
-        """An expression of operators that bind more tightly than `binding`."""
+        """Parse an expression of operators that bind more tightly than `binding`."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise ExpressionError(f"the expression is more than {DEEPEST} levels deep", self._token.at)
         tree = self._operand()
         while _BINDING.get(self._peek_operator(), 0) > binding:
-            tree = self._longer(tree)
+            tree = self._extend(tree)
         self._depth -= 1
         return tree
 
-    def _longer(self, left: Tree) -> Tree:
-        """`left`, the operator that comes next, and its right side."""
+    def _extend(self, left: Tree) -> Tree:
+        """Parse the operator that comes next and its right side; return the tree of both sides."""
         operator, at = self._peek_operator(), self._take().at
         if operator == "not":
             if self._peek_operator() != "in":
                 raise ExpressionError("expected 'in' after 'not'", self._token.at)
             self._take()
-            return _call("not", at, _call("in", at, left, *self._list()))
+            return _make_call("not", at, _make_call("in", at, left, *self._list()))
         if operator == "in":
-            return _call("in", at, left, *self._list())
+            return _make_call("in", at, left, *self._list())
         binding = _BINDING[operator]
         right = self.expression(binding - 1 if operator == "^" else binding)
         if (
@@ -216,17 +209,17 @@ class _Parser:
             and self._peek_operator() != "not"
         ):
             raise ExpressionError("comparisons do not chain; write a < b and b < c", self._token.at)
-        return _call(operator, at, left, right)
+        return _make_call(operator, at, left, right)
 
     def _operand(self) -> Tree:
         token = self._token
         operator = self._peek_operator()
         if operator == "not":
             self._take()
-            return _call("not", token.at, self.expression(_NOT - 1))
+            return _make_call("not", token.at, self.expression(_NOT - 1))
         if operator in ("-", "+"):
             self._take()
-            return _call(f"sign{operator}", token.at, self.expression(_SIGN - 1))
+            return _make_call(f"sign{operator}", token.at, self.expression(_SIGN - 1))
         if operator == "(":
             self._take()
             tree = self.expression(0)
@@ -236,13 +229,16 @@ class _Parser:
             self.expect("value", "a value")
         self._take()
         if token.kind == "name" and self._peek_operator() == "(":
-            return _call(token.value.lower(), token.at, *self._list(empty=True))
+            return _make_call(token.value.lower(), token.at, *self._list(empty=True))
         if token.kind == "number":
-            return _number(token)
+            number = float(token.value)
+            if math.isinf(number):
+                raise ExpressionError("the number is too large", token.at)
+            return Tree("number", number, token.at)
         return Tree({"quoted": "attribute"}.get(token.kind, token.kind), token.value, token.at)
 
     def _list(self, empty: bool = False) -> tuple[Tree, ...]:
-        """Expressions in parentheses, separated by commas."""
+        """Parse expressions in parentheses, separated by commas; at least one unless `empty`."""
         self.expect("(", "'('")
         parts: list[Tree] = []
         while not (empty and not parts and self._peek_operator() == ")"):

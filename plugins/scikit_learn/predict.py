@@ -306,7 +306,7 @@ def _find_method(estimators: list[Any]) -> str:
 
 
 class Estimators:
-    """The model: fitted estimators.
+    """Scores rows by fitted estimators.
 
     Parameters
     ----------
@@ -371,10 +371,10 @@ class Estimators:
         """Return float64 (rows, tasks), what a method gives for each task.
 
         Every block has the same number of rows, so that products of matrices round the same whatever rows come
-        together.
+        together; the last one is filled up with copies of its last row.
         """
-        starts = range(0, X.shape[0], _BLOCK)
-        blocks = (self._respond_to_block(_take_block(X, start), method) for start in starts)
+        rows = (np.minimum(np.arange(start, start + _BLOCK), X.shape[0] - 1) for start in range(0, X.shape[0], _BLOCK))
+        blocks = (self._respond_to_block(X[some], method) for some in rows)
         found = run_foreign(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))
         return np.ascontiguousarray(found[: X.shape[0]])
 
@@ -419,19 +419,3 @@ def _make_columns(response: np.ndarray, classes: Any, method: str) -> tuple[Any,
         first = 1 - response if method == "predict_proba" else -response
         return classes, np.column_stack([first, response])
     return classes, response
-
-
-def _take_block(X: Any, start: int) -> Any:
-    """Return rows from `start` on, filled up with copies of the last one, which any classifier can score."""
-    block = X[start : start + _BLOCK]
-    lacking = _BLOCK - block.shape[0]
-    if not lacking:
-        return block
-    if isinstance(block, np.ndarray):
-        return np.vstack([block, np.repeat(block[-1:], lacking, axis=0)])
-    from scipy.sparse import csr_array
-
-    begin, end = block.indptr[-2:].tolist()
-    more = np.arange(1, lacking + 1, dtype=block.indptr.dtype) * (end - begin) + end
-    data, indices = (np.concatenate([each, np.tile(each[begin:end], lacking)]) for each in (block.data, block.indices))
-    return csr_array((data, indices, np.append(block.indptr, more)), shape=(_BLOCK, block.shape[1]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, StageError, UsageError, option
-from filterkit.plugin import Batches, Csr, LearnedTable, SelectiveStage, all_rows, interruptible
+from filterkit.plugin import Attributes, Batches, Csr, LearnedTable, SelectiveStage, all_rows, interruptible
 
 from .estimators import (
     check_words,
@@ -68,7 +68,11 @@ class Sklearn(SelectiveStage):
             raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
         training = all_rows(self.name, rows(), schema, rows.memory)
         run_foreign(self.name, self.class_, _fit, estimator, training, jobs=rows.jobs)
-        names = _names(estimator, [a.name for a in schema.features])
+        names = None
+        if hasattr(estimator, "get_feature_names_out"):
+            names = list(
+                map(str, estimator.get_feature_names_out(np.array(Attributes.of(schema.features).names, object)))
+            )
         return run_foreign(self.name, self.class_, FittedSklearn, self.name, estimator, schema, names)
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
@@ -79,12 +83,20 @@ class Sklearn(SelectiveStage):
 
 
 class FittedSklearn(Fitted):
-    """A fitted transformer of scikit-learn."""
+    """Transforms rows by a fitted transformer of scikit-learn.
+
+    Parameters
+    ----------
+    stage : the name of the stage.
+    estimator : the transformer.
+    schema : of the incoming batches.
+    names : of the outgoing columns; None if the transformer does not name them.
+    """
 
     def __init__(self, stage: str, estimator: Any, schema: Schema, names: list[str] | None) -> None:
         self._stage = stage
         self._estimator = estimator
-        image = estimator.transform(_one_row(schema))
+        image = estimator.transform(_make_row(schema))
         self._sparse = not isinstance(image, np.ndarray)
         self._names = names if names is not None else [f"{stage}{j}" for j in range(image.shape[1])]
         if len(self._names) != image.shape[1]:
@@ -104,15 +116,20 @@ class FittedSklearn(Fitted):
     def transform(self, batch: Batch) -> Batch:
         try:  # a transformer refuses a batch without rows
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                image = interruptible(self._estimator.transform, batch.X if len(batch) else _one_row(batch.schema))
+                image = interruptible(self._estimator.transform, batch.X if len(batch) else _make_row(batch.schema))
         except ValueError as error:
             raise StageError(self._stage, " ".join(str(error).split())[:300], batch.start) from None
-        out = batch.replace(schema=self.schema, X=_form(image, self._sparse, len(batch)))
-        self._check(batch, out)
-        return out
+        if self._sparse:
+            from scipy.sparse import csr_array
 
-    def _check(self, batch: Batch, out: Batch) -> None:
-        """Refuse a row of numbers that has become another thing, as where squares are too large."""
+            matrix = csr_array(image, dtype=np.float64)[: len(batch)]
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
+            parts = matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+            out = batch.replace(schema=self.schema, X=Csr(*parts, matrix.shape[1]))
+        else:
+            out = batch.replace(schema=self.schema, X=np.ascontiguousarray(image, np.float64)[: len(batch)])
+        # A number becomes another thing where squares are too large.
         for number in np.flatnonzero(_are_numbers(batch) & ~_are_numbers(out))[:1].tolist():
             row = out.rows(number, number + 1).in_form(False).X[0]
             name = self._names[int(np.flatnonzero(~np.isfinite(row))[0])]
@@ -121,10 +138,11 @@ class FittedSklearn(Fitted):
                 f"what becomes of the numbers is none in the column '{name}'; put range before it",
                 batch.start + number,
             )
+        return out
 
 
 def _are_numbers(batch: Batch) -> np.ndarray:
-    """bool (rows,): whether all values of a row are known and finite."""
+    """Return whether all values of a row are known and finite: bool (rows,)."""
     if not batch.sparse:
         return np.asarray(np.isfinite(batch.X).all(axis=1))
     bad = np.flatnonzero(~np.isfinite(batch.csr.data))
@@ -133,43 +151,23 @@ def _are_numbers(batch: Batch) -> np.ndarray:
     return known
 
 
-def _one_row(schema: Schema) -> Any:
-    """A row of zeros."""
+def _make_row(schema: Schema) -> Any:
+    """Make X of a single row of zeros."""
     width = schema.width
     if not schema.sparse:
         return np.zeros((1, width))
     return Csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width).matrix()
 
 
-def _form(image: Any, sparse: bool, rows: int) -> Any:
-    """The first `rows` rows of what a transformer returned, as X of a batch."""
-    if not sparse:
-        return np.ascontiguousarray(image, np.float64)[:rows]
-    from scipy.sparse import csr_array
-
-    matrix = csr_array(image, dtype=np.float64)[:rows]
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    return Csr(matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32), matrix.shape[1])
-
-
 def _fit(estimator: Any, training: Batch) -> None:
-    """Fit a transformer; if it needs the class, rows without a class are left out."""
-    if training.y is None:
-        estimator.fit(training.X)
-        return
+    """Fit a transformer; if it needs the class, leave out rows without a class."""
     known = training.class_known
-    if not known.all():
+    if training.y is None or not known.all():
         try:
             estimator.fit(training.X)
             return
         except (TypeError, ValueError):  # it needs the class, or fails below with the same error
+            if training.y is None:
+                raise
             training = training.take(np.flatnonzero(known))
     estimator.fit(training.X, training.y)
-
-
-def _names(estimator: Any, names: list[str]) -> list[str] | None:
-    """The names of the outgoing columns, or None if the transformer does not give them."""
-    if not hasattr(estimator, "get_feature_names_out"):
-        return None
-    return [str(name) for name in estimator.get_feature_names_out(np.array(names, dtype=object))]

@@ -1,4 +1,4 @@
-"""How much a column tells about another one, by entropies: gain ratio, symmetrical uncertainty, and CFS."""
+"""Compare columns by entropies: gain ratio, symmetrical uncertainty, mutual information, and CFS."""
 
 from filterkit import Metric, Stage, hookimpl
 

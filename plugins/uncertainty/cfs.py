@@ -1,4 +1,4 @@
-"""Correlation-based selection of a set of columns (CFS)."""
+"""Select a set of columns by their correlations (CFS)."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class Cfs(ColumnStage):
         else:
             (bins,) = Chain([_Bins()]).fit(rows(), memory=rows.memory).stages
             assert isinstance(bins, FittedColumns)
-            with_class, spread = _single(bins.state["su"]), np.ones(schema.width)
+            with_class, spread = _round_to_single(bins.state["su"]), np.ones(schema.width)
             with_class[with_class < _NOTHING] = 0.0
             between = Uncertainties(Codes(rows, schema, bins.state))
         chosen = best_first(with_class, spread, between, self.stale) if schema.width else []
         if self.locally_predictive and schema.width:
-            chosen = with_locally_predictive(chosen, with_class, between)
+            chosen = add_locally_predictive(chosen, with_class, between)
         kept = np.zeros(schema.width, bool)
         kept[chosen] = True
         return {"kept": kept}
@@ -99,7 +99,7 @@ class Cfs(ColumnStage):
 
 
 class _Bins(ColumnStage):
-    """Finds the bins of each column, and its symmetrical uncertainty with the class."""
+    """Find the bins of each column, and its symmetrical uncertainty with the class."""
 
     name = Cfs.name
 
@@ -130,7 +130,7 @@ def _check_rows(rows: Batches) -> None:
 
 
 class Codes:
-    """The rows that count, as the numbers of bins and labels.
+    """Reads the rows that count, as the numbers of bins and labels.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class Codes:
         self._stored: list[tuple[np.ndarray, np.ndarray | None]] | None = None
 
     def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        """uint16 (rows, k) codes, and the weights in exact parts, float64 (rows, parts), or None if all are 1."""
+        """Yield uint16 (rows, k) codes, and the weights in exact parts, float64 (rows, parts), or None if all are 1."""
         if self._stored is not None:
             yield from self._stored
             return
@@ -173,27 +173,23 @@ class Codes:
         self._stored = stored if size <= self._rows.memory else None
 
     def _parts(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        """The codes of some rows of a batch after the other."""
+        """Yield the codes and weights of a batch, some rows at a time."""
         batch = take_counted(Cfs.name, batch)
         step = max(self.counted // max(len(self.columns), 1), 1)
         for first in range(0, len(batch), step):
             part = batch.rows(first, min(first + step, len(batch)))
             X: Any = part.X[:, self.columns]
             X = X.toarray() if part.sparse else X
-            yield self._codes(X), None if part.weights is None else exact_parts(part.weights)
-
-    def _codes(self, X: np.ndarray) -> np.ndarray:
-        """uint16, of the shape of X: the codes of its values."""
-        column = np.repeat(self.columns, len(X))
-        values = X.T.ravel()
-        code = self._cuts.search(column, values) - self._cuts.indptr[column]
-        code = np.where(self._nominal[column], np.nan_to_num(values), code)
-        code = np.where(np.isnan(values), np.repeat(self.sizes - 1, len(X)), code)
-        return np.ascontiguousarray(code.astype(np.uint16).reshape(len(self.columns), -1).T)
+            column, values = np.repeat(self.columns, len(X)), X.T.ravel()
+            code = self._cuts.search(column, values) - self._cuts.indptr[column]
+            code = np.where(self._nominal[column], np.nan_to_num(values), code)
+            code = np.where(np.isnan(values), np.repeat(self.sizes - 1, len(X)), code)
+            codes = np.ascontiguousarray(code.astype(np.uint16).reshape(len(self.columns), -1).T)
+            yield codes, None if part.weights is None else exact_parts(part.weights)
 
 
 class Uncertainties:
-    """The symmetrical uncertainties between columns, those of a column with all others together, when first asked for.
+    """Computes the symmetrical uncertainties between columns: those of a column with all others, when first asked for.
 
     They are rounded to single precision, as in Weka. Thus columns that say the same have the same.
     """
@@ -201,44 +197,40 @@ class Uncertainties:
     def __init__(self, codes: Codes) -> None:
         self._codes = codes
         self._width = len(codes._nominal)
-        self._place = {column: i for i, column in enumerate(codes.columns.tolist())}
+        self._number = {column: i for i, column in enumerate(codes.columns.tolist())}
         self._found: dict[int, np.ndarray] = {}
 
     def of(self, column: int) -> np.ndarray:
-        """float64 (columns,): the symmetrical uncertainty of a column with each."""
+        """Return the symmetrical uncertainty of a column with each, float64 (columns,)."""
         if column not in self._found:
             found = np.ones(self._width)  # also of columns of one value
-            if column in self._place:
-                found[self._codes.columns] = self._with_others(self._place[column])
-            found = _single(found)
+            if column in self._number:
+                number, sizes = self._number[column], self._codes.sizes
+                bounds = [0]
+                while bounds[-1] < len(sizes):  # as many columns in a pass as their tables take memory
+                    upto = np.cumsum(sizes[bounds[-1] :]) * sizes[number]
+                    bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._codes.counted, side="right")), 1))
+                some = [self._compare(number, low, high) for low, high in pairwise(bounds)]
+                found[self._codes.columns] = np.concatenate(some)
+            found = _round_to_single(found)
             self._found[column] = np.where(found < _NOTHING, 1.0, found)
         return self._found[column]
 
-    def _with_others(self, place: int) -> np.ndarray:
-        """float64 (k,): the uncertainties of a column that has values, in as many passes as the tables take."""
-        sizes, own = self._codes.sizes, int(self._codes.sizes[place])
-        bounds = [0]
-        while bounds[-1] < len(sizes):
-            upto = np.cumsum(sizes[bounds[-1] :]) * own
-            bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._codes.counted, side="right")), 1))
-        found = [self._with_some(place, low, high) for low, high in pairwise(bounds)]
-        return np.concatenate(found)
-
-    def _with_some(self, place: int, low: int, high: int) -> np.ndarray:
-        """Do what `_with_others` does, for the columns from `low` up to `high`, in one pass."""
-        sizes, own = self._codes.sizes[low:high], int(self._codes.sizes[place])
+    def _compare(self, number: int, low: int, high: int) -> np.ndarray:
+        """Compute the uncertainties of one of the `Codes.columns` with those from `low` up to `high`, in one pass."""
+        sizes, own = self._codes.sizes[low:high], int(self._codes.sizes[number])
         starts = np.cumsum(sizes) - sizes
         width = int(sizes.sum())
         sums = np.zeros((own * width, 1))
         for codes, weights in self._codes.batches():
-            cell = (codes[:, [place]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
+            cell = (codes[:, [number]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
             parts = None if weights is None else np.repeat(weights, high - low, axis=0)
             sums = add_parts([sums, sum_parts(cell, parts, own * width)])
-        return uncertainties(sums.sum(axis=1).reshape(own, width), starts)
+        return compute_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
 
 class Correlations:
-    """The correlations between columns, and with a numeric class, as Weka's CfsSubsetEval takes them.
+    """Holds the correlations between columns, and with a numeric class, as Weka's CfsSubsetEval computes them.
 
     Attributes
     ----------
@@ -284,23 +276,23 @@ class Correlations:
         r = np.where(np.outer(varied, varied), np.abs(covariance) / deviation / deviation[:, None], 1.0)
         r[-1] *= varied & varied[-1]
         share = np.where(nominal, mean, 1.0)
-        self._r = _single(np.add.reduceat(np.add.reduceat(r * share * share[:, None], starts), starts, axis=1))
+        self._r = _round_to_single(np.add.reduceat(np.add.reduceat(r * share * share[:, None], starts), starts, axis=1))
         variances = np.add.reduceat(share * variance, starts)[:-1]
         self.spread = np.sqrt(np.where(variances > 0, variances, 1.0))
 
     def _known(self) -> Iterator[Batch]:
-        """The rows that count, dense, with the class as the last column."""
+        """Yield the rows that count, dense, with the class as the last column."""
         for batch in self._rows():
             known = take_counted(Cfs.name, batch).in_form(sparse=False)
             X = np.column_stack([known.X, np.asarray(known.y)])
             yield known.replace(schema=self._schema, X=X, y=None, passthrough=None)
 
     def of(self, column: int) -> np.ndarray:
-        """float64 (columns,): the correlation of a column with each; that of the class, for the number of columns."""
+        """Return the correlation of a column with each, float64 (columns,); the class is the column after the last."""
         return np.asarray(self._r[column, :-1])
 
 
-def uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def compute_uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Compute the symmetrical uncertainties of one column with several others.
 
     A missing value counts for each value by its share, and a row where both are missing for each pair by its share.
@@ -339,13 +331,12 @@ def uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return np.where(certain, 0.0, found)
 
 
-def _single(numbers: np.ndarray) -> np.ndarray:
-    """float64 (n,): `numbers`, rounded to single precision."""
+def _round_to_single(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.float32).astype(np.float64)
 
 
 class Found(NamedTuple):
-    """A set of columns that the search may go on from.
+    """Holds a set of columns that the search may go on from.
 
     Attributes
     ----------
@@ -363,7 +354,7 @@ class Found(NamedTuple):
 def best_first(
     with_class: np.ndarray, spread: np.ndarray, between: Uncertainties | Correlations, stale: int
 ) -> list[int]:
-    """The set of columns with the best merit that the search finds, ascending.
+    """Search for the set of columns with the best merit, and return them, ascending.
 
     Parameters
     ----------
@@ -400,10 +391,15 @@ def best_first(
     return sorted(best.columns)
 
 
-def with_locally_predictive(
+def add_locally_predictive(
     chosen: list[int], with_class: np.ndarray, between: Uncertainties | Correlations
 ) -> list[int]:
-    """`chosen`, and those columns that tell more about the class than about any column chosen, the best first."""
+    """Add the columns that tell more about the class than about each column chosen so far, the best one at a time.
+
+    Returns
+    -------
+    All chosen columns, ascending.
+    """
     most = np.zeros(len(with_class))
     for column in chosen:
         most = np.maximum(most, between.of(column))

@@ -1,4 +1,4 @@
-"""Metrics of a whole column that compare its entropy with that of the class."""
+"""Score a whole column by its entropy and that of the class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from filterkit.plugin import ContingencyTable, divide_or_zero, mdl_bins, quantil
 
 
 class Bits(NamedTuple):
-    """Entropies in bits, float64 (n,).
+    """Holds entropies in bits, float64 (n,).
 
     Attributes
     ----------
@@ -25,11 +25,11 @@ class Bits(NamedTuple):
     gain: np.ndarray
 
     def ratio(self) -> np.ndarray:
-        """The gain ratio; 0 where there is one value."""
+        """Return the gain ratio; 0 where there is one value."""
         return divide_or_zero(self.gain, self.values)
 
     def symmetrical(self) -> np.ndarray:
-        """The symmetrical uncertainty; 0 where there is one value or one class."""
+        """Return the symmetrical uncertainty; 0 where there is one value or one class."""
         certain = (self.values <= 0) | (self.classes <= 0)
         return np.where(certain, 0.0, divide_or_zero(2 * self.gain, self.values + self.classes))
 
@@ -83,27 +83,27 @@ def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
 
 
 def _bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Bits:
-    """The entropies of features that a row has or lacks."""
+    """Compute the entropies of features that a row has or lacks."""
     total = pos + neg
     cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]
     values = _surprise(cells[0] + cells[1]) + _surprise(cells[2] + cells[3])
     classes = _surprise(np.full(len(tp), pos / total)) + _surprise(np.full(len(tp), neg / total))
-    return _checked(values, classes, sum((_surprise(share) for share in cells), np.zeros(len(tp))))
+    return _make_bits(values, classes, sum((_surprise(share) for share in cells), np.zeros(len(tp))))
 
 
 def _bits(bins: ContingencyTable) -> Bits:
-    """The entropies of each column of a table of bins."""
+    """Compute the entropies of each column of a table of bins."""
     total = max(float(bins.totals.sum()), 1e-300)
     shares = bins.counts_with_missing / total
     column, columns = bins.column_of_cell, len(bins)
     values = np.bincount(column, _surprise(sum_over_classes(shares)), columns)
     joint = sum((np.bincount(column, _surprise(share), columns) for share in shares.T), np.zeros(columns))
     known = np.diff(bins.indptr) > 0
-    return _checked(values, np.where(known, _surprise(bins.totals / total).sum(), 0.0), joint)
+    return _make_bits(values, np.where(known, _surprise(bins.totals / total).sum(), 0.0), joint)
 
 
-def _checked(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Bits:
-    """`Bits`, where what is 0 but for rounding is 0; `joint` is the entropy of value and class together."""
+def _make_bits(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Bits:
+    """Make `Bits`, with 0 for what is 0 but for rounding; `joint` is the entropy of value and class together."""
     return Bits(*(np.where(bits > 1e-12, bits, 0.0) for bits in (values, classes, values + classes - joint)))
 
 
