@@ -39,14 +39,14 @@ class Agree(TrainingStage):
         super().__post_init__()
         if not self.chain:
             raise UsageError(f'{self.name}: say by which stages, as --chain "impute onehot svm"')
-        stages = self._parsed().stages
+        stages = self._parse().stages
         if not stages or not isinstance(stages[-1], Learner):
             raise UsageError(f"{self.name}: --chain {quoted(self.chain)} must end in a learner, such as svm")
         for stage in stages:
             if isinstance(stage, TrainingStage) and stage.to_the_end:
                 raise UsageError(f"{self.name}: --chain: '{stage.name}' would keep the rows of one fold; leave it out")
 
-    def _parsed(self) -> Chain:
+    def _parse(self) -> Chain:
         from filterkit import Chain  # lists of stages do not need it
 
         try:
@@ -56,26 +56,26 @@ class Agree(TrainingStage):
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         data = all_rows(self.name, rows.map(itself), rows.schema, rows.memory)
-        kept = np.arange(len(data))
+        numbers = np.arange(len(data))
         random = np.random.default_rng(self.seed)
         for _ in range(self.rounds):
-            right = self._right(data.take(kept).replace(start=0), random)
-            kept = kept[right]
+            right = self._find_right(data.take(numbers).replace(start=0), random)
+            numbers = numbers[right]
             if right.all():
                 break
-        yield from take_rows(rows, kept)
+        yield from take_rows(rows, numbers)
 
-    def _right(self, data: Batch, random: np.random.Generator) -> np.ndarray:
-        """bool (rows,): whether the class of a row is unknown or predicted."""
+    def _find_right(self, data: Batch, random: np.random.Generator) -> np.ndarray:
+        """Return which rows have a class that is predicted right, or is unknown: bool (rows,)."""
         right = np.ones(len(data), bool)
-        fold = self._dealt(data, random)
+        fold = self._deal(data, random)
         for number in range(int(fold.max(initial=-1)) + 1):
             test = np.flatnonzero(fold == number)
-            right[test] = self._predicted(data.take(np.flatnonzero(fold != number)), data.take(test))
+            right[test] = self._predict(data.take(np.flatnonzero(fold != number)), data.take(test))
         return right
 
-    def _dealt(self, data: Batch, random: np.random.Generator) -> np.ndarray:
-        """int64 (rows,): the fold of each row, -1 for rows without a class and for the only row of one."""
+    def _deal(self, data: Batch, random: np.random.Generator) -> np.ndarray:
+        """Deal the rows into folds: int64 (rows,), -1 for rows without a class and for the only row of one."""
         assert data.y is not None
         order = random.permutation(np.flatnonzero(data.class_known))
         order = order[np.argsort(data.y[order], kind="stable")]
@@ -85,20 +85,20 @@ class Agree(TrainingStage):
         fold[order] = np.arange(len(order)) % min(self.folds, len(data) + 1)
         return fold
 
-    def _predicted(self, training: Batch, test: Batch) -> np.ndarray:
-        """bool (rows,): whether the class of each row of `test` is predicted."""
+    def _predict(self, training: Batch, test: Batch) -> np.ndarray:
+        """Fit the chain on `training`, and return whether it predicts the class of each row of `test`: bool (rows,)."""
         try:
-            out = self._parsed().fit(training).transform(test)
+            out = self._parse().fit(training).transform(test)
         except StageError as error:
             error.row = None  # a number within the fold, which means nothing to the user
             raise StageError(self.name, f"--chain {quoted(self.chain)}: {error}") from None
         target = out.schema.class_attribute
         assert target is not None
-        place = [i for i, a in enumerate(out.schema.attributes) if a.name.endswith("prediction")][-1]
-        values = out.schema.attributes[place].values
+        position = [i for i, a in enumerate(out.schema.attributes) if a.name.endswith("prediction")][-1]
+        values = out.schema.attributes[position].values
         # A learner of one class predicts it or the rest, which comes first.
         code = np.array([values.index(value) if value in values else 0 for value in target.values])
-        return np.asarray(attribute_values(out, place) == code[out.y])
+        return np.asarray(attribute_values(out, position) == code[out.y])
 
 
 @hookimpl

@@ -202,11 +202,11 @@ class Numeric(Retyping):
 
     def retype(self, attribute: Attribute) -> Attribute:
         if attribute.kind == "nominal":
-            self._numbers(attribute)
+            self._number_labels(attribute)
         return Attribute(attribute.name, weight=attribute.weight)
 
-    def _numbers(self, attribute: Attribute) -> np.ndarray:
-        """float64: the number of each label."""
+    def _number_labels(self, attribute: Attribute) -> np.ndarray:
+        """Return the number of each label, float64 (labels,); raise a `StageError` if one is no number."""
         if self.codes:
             return np.arange(len(attribute.values), dtype=np.float64)
         numbers = [parse_number(label) for label in attribute.values]
@@ -221,7 +221,7 @@ class Numeric(Retyping):
 
     def convert(self, values: Any, attribute: Attribute, start: int) -> np.ndarray:
         if isinstance(values, np.ndarray):
-            numbers = np.append(self._numbers(attribute), np.nan)
+            numbers = np.append(self._number_labels(attribute), np.nan)
             return np.asarray(numbers[np.where(np.isnan(values), len(numbers) - 1, values).astype(np.int64)])
         from filterkit.plugin import encode_values, read_dates
 

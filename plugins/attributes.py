@@ -60,7 +60,7 @@ class Remove(Stage):
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         removed = set()
-        for flag, text, positions in self._choices(schema):
+        for flag, text, positions in self._select(schema):
             if positions <= set(schema.targets):
                 raise StageError(self.name, f"{flag}: {quoted(text)} selects only the class or labels, which stay")
             removed |= positions - set(schema.targets)
@@ -74,8 +74,8 @@ class Remove(Stage):
         edit.take(positions)
         return edit.built()
 
-    def _choices(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
-        """The flag, the value and the positions of attributes of each option that is set.
+    def _select(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
+        """Yield the flag, the value and the positions of the attributes of each option that is set.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class Keep(Remove):
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         return self._take(
-            schema, sorted(set(schema.targets).union(*(positions for _, _, positions in self._choices(schema))))
+            schema, sorted(set(schema.targets).union(*(positions for _, _, positions in self._select(schema))))
         )
 
 

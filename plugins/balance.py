@@ -43,7 +43,7 @@ class Balance(TrainingStage):
         if self.by == "drop":
             strata = read_classes(rows) + 1
             order = np.random.default_rng(self.seed).permutation(len(strata))
-            yield from take_rows(rows, choose_rows(strata, self._most_rows(np.bincount(strata, minlength=1)), order))
+            yield from take_rows(rows, choose_rows(strata, self._limit_rows(np.bincount(strata, minlength=1)), order))
             return
         parts = list(rows.map(_weights_of))
         classes = np.concatenate([np.empty(0, np.int32), *(part[0] for part in parts)])
@@ -54,10 +54,10 @@ class Balance(TrainingStage):
         sums = np.array([math.fsum(weights[classes == code]) for code in range(len(target.values))])
         goal = math.fsum(sums) / max(1, int(np.count_nonzero(sums)))
         factors = np.divide(goal, sums, out=np.ones(len(sums)), where=sums > 0)
-        yield from rows.map(partial(_weighted, factors=np.append(factors, 1.0)), last=True)
+        yield from rows.map(partial(_multiply_weights, factors=np.append(factors, 1.0)), last=True)
 
-    def _most_rows(self, counts: np.ndarray) -> np.ndarray:
-        """int64 (classes + 1,): how many rows of each class stay; the first of `counts` are rows without a class."""
+    def _limit_rows(self, counts: np.ndarray) -> np.ndarray:
+        """Return how many rows of each class may stay, int64 (classes + 1,); the first of `counts` have no class."""
         rows, present = int(counts.sum()), counts[1:][counts[1:] > 0]
         limit = rows if self.max_count is None else min(self.max_count, rows)
         if self.spread and len(present):
@@ -66,13 +66,12 @@ class Balance(TrainingStage):
 
 
 def _weights_of(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-    """The class and the weight of each row."""
     assert batch.y is not None
-    return batch.y, np.ones(len(batch)) if batch.weights is None else batch.weights
+    return batch.y, batch.row_weights
 
 
-def _weighted(batch: Batch, factors: np.ndarray) -> Batch:
-    """`batch` with its weights multiplied by the factor of each row's class; the last factor is for a missing class."""
+def _multiply_weights(batch: Batch, factors: np.ndarray) -> Batch:
+    """Multiply the weight of each row by the factor of its class; the last factor is that of a missing class."""
     classes, weights = _weights_of(batch)
     return batch.replace(weights=weights * factors[classes])
 

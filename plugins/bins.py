@@ -43,8 +43,11 @@ class Bins(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         cells = table.with_zeros()
-        find = {"mdl": _mdl_cuts, "width": self._width_cuts, "frequency": self._frequency_cuts}[self.method]
-        column, cuts = find(cells)
+        if self.method == "width":
+            column, cuts = self._cut_widths(cells)
+        else:
+            last = mdl_cuts(cells) if self.method == "mdl" else self._find_last_cells(cells)
+            column, cuts = cells.column_of_cell[last], _halve(cells.values[last], cells.values[last + 1])
         numeric = ~cells.nominal[column]
         column, cuts = column[numeric], cuts[numeric]
         order = np.lexsort((cuts, column))
@@ -64,7 +67,8 @@ class Bins(ColumnStage):
             "nominal": cells.nominal,
         }
 
-    def _width_cuts(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
+    def _cut_widths(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
+        """Return the column of each cut, and the cut points between bins of equal width."""
         columns = np.flatnonzero(np.diff(cells.indptr) > 1)
         low, high = cells.values[cells.indptr[columns]], cells.values[cells.indptr[columns + 1] - 1]
         step = np.arange(1, self.bins)
@@ -74,7 +78,8 @@ class Bins(ColumnStage):
         cuts = (low[:, None] + (high / self.bins - low / self.bins)[:, None] * step) / unit[:, None]
         return np.repeat(columns, len(step)), cuts.ravel()
 
-    def _frequency_cuts(self, cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
+    def _find_last_cells(self, cells: ContingencyTable) -> np.ndarray:
+        """Find the last cells of bins with about the same number of rows, but for the last bin: int64 (cuts,)."""
         rows = cells.rows
         running = np.cumsum(rows)
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]
@@ -85,8 +90,7 @@ class Bins(ColumnStage):
         # The last cell that may end a bin is the one before the column's last.
         at = np.clip(np.searchsorted(running, wanted), cells.indptr[column], cells.indptr[column + 1] - 2)
         before = np.maximum(at - 1, cells.indptr[column])
-        at = np.where(np.abs(running[before] - wanted) <= np.abs(running[at] - wanted), before, at)
-        return column, _half_way(cells.values[at], cells.values[at + 1])
+        return np.where(np.abs(running[before] - wanted) <= np.abs(running[at] - wanted), before, at)
 
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
@@ -96,7 +100,7 @@ class Bins(ColumnStage):
         for i, attribute in enumerate(schema.features):
             if attribute.kind != "nominal":
                 ends = cuts.values[cuts.indptr[i] : cuts.indptr[i + 1]].tolist()
-                attribute = Attribute(attribute.name, "nominal", _labels(ends), weight=attribute.weight)
+                attribute = Attribute(attribute.name, "nominal", _make_labels(ends), weight=attribute.weight)
             attributes.append(attribute)
         return attributes
 
@@ -109,16 +113,16 @@ class Bins(ColumnStage):
         return np.where(np.isnan(values) | state["nominal"][columns], values, number)
 
 
-def _labels(cuts: list[float]) -> tuple[str, ...]:
+def _make_labels(cuts: list[float]) -> tuple[str, ...]:
     if not cuts:
         return ("all",)
-    ends = [format_number(end) for end in _shortened(cuts)]
+    ends = [format_number(end) for end in _shorten(cuts)]
     inner = [f"({low}-{high}]" for low, high in itertools.pairwise(ends)]
     return (f"(-inf-{ends[0]}]", *inner, f"({ends[-1]}-inf)")
 
 
-def _shortened(cuts: list[float]) -> list[float]:
-    """The cuts with six decimals, as in Weka's labels; with more digits if those would blur them."""
+def _shorten(cuts: list[float]) -> list[float]:
+    """Round the cuts to six decimals, as in Weka's labels, or to more digits if six would blur them."""
     for ends in ([round(cut, 6) for cut in cuts], [float(f"{cut:.15g}") for cut in cuts]):
         close = all(abs(end - cut) <= abs(cut) * 1e-4 for end, cut in zip(ends, cuts))
         if close and len(set(ends)) == len(cuts):
@@ -126,16 +130,10 @@ def _shortened(cuts: list[float]) -> list[float]:
     return cuts
 
 
-def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _halve(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         middle = low + high
     return np.where(np.isinf(middle), low / 2 + high / 2, middle / 2)
-
-
-def _mdl_cuts(cells: ContingencyTable) -> tuple[np.ndarray, np.ndarray]:
-    """The column and the cut point of every cut."""
-    found = mdl_cuts(cells)
-    return cells.column_of_cell[found], _half_way(cells.values[found], cells.values[found + 1])
 
 
 @hookimpl

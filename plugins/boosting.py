@@ -41,7 +41,7 @@ def boost(
     jobs: int = 1,
     row_weights: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The sum of `rounds` decision stumps, each on the presence of one feature, as a linear function.
+    """Boost decision stumps, each on the presence of one feature, and return their sum as a linear function.
 
     Every pair of a row i and a label l has a weight D(i, l), which starts at ε, or in proportion to the row's weight.
     W(s, j, l, t) is the sum of D over the rows where label l has the sign s (+ or −) and feature t has the value j (0
@@ -77,7 +77,7 @@ def boost(
     """
     rows, labels = Y.shape
     epsilon = 1 / rows if multiple_pivots else 1 / (rows * labels)
-    first, table = _distinct(indices, indptr, features, rows)
+    first, table = _find_distinct(indices, indptr, features, rows)
     begin = np.full(rows, epsilon)
     if row_weights is not None:
         begin = row_weights * (rows * epsilon / row_weights.sum())
@@ -93,7 +93,7 @@ def boost(
             if multiple_pivots:
                 taken = np.concatenate(list(each(_Block.best, blocks)))
             else:
-                taken = np.repeat(_smallest(sum(each(_Block.half_z_of_all, blocks))[:, None]), labels)
+                taken = np.repeat(_find_smallest(sum(each(_Block.half_z_of_all, blocks))[:, None]), labels)
             sums = np.concatenate(list(each(_Block.split, blocks, np.split(taken, cuts))), axis=2)
             odds = np.sqrt((sums[0] + epsilon) / (sums[1] + epsilon))  # exp(c)
             factors = np.stack([1 / odds, odds])
@@ -107,8 +107,8 @@ def boost(
     return weights, intercept, pivots
 
 
-def _distinct(indices: np.ndarray, indptr: np.ndarray, features: int, rows: int) -> tuple[np.ndarray, Any]:
-    """The features that differ from all features before them, and the rows that have them.
+def _find_distinct(indices: np.ndarray, indptr: np.ndarray, features: int, rows: int) -> tuple[np.ndarray, Any]:
+    """Find the features that differ from all features before them, and the rows that have them.
 
     Returns
     -------
@@ -124,8 +124,11 @@ def _distinct(indices: np.ndarray, indptr: np.ndarray, features: int, rows: int)
     return first, sparse.vstack([table[first], np.ones((1, rows))], format="csr")
 
 
-def _smallest(scores: np.ndarray) -> np.ndarray:
-    """int64 (labels,): for each label, the first feature with the smallest of `scores`, float64 (features, labels)."""
+def _find_smallest(scores: np.ndarray) -> np.ndarray:
+    """Find the first feature with the smallest score of each label: int64 (labels,).
+
+    `scores` are float64 (features, labels).
+    """
     equal = np.flatnonzero(scores <= scores.min(axis=0) * (1 + _AS_SMALL))
     feature, label = np.divmod(equal[::-1], scores.shape[1])
     found = np.empty(scores.shape[1], np.int64)
@@ -134,7 +137,7 @@ def _smallest(scores: np.ndarray) -> np.ndarray:
 
 
 class _Block:
-    """The weights of all rows for some labels.
+    """Holds the weights of all rows for some labels.
 
     The weights of pairs of a row and a label that it has, which usually are few, are stored apart: `positive` has them
     by label, then by row; `negative`, (rows, labels), is 0 there. So W of the rows that have a feature is a plain sum,
@@ -161,7 +164,7 @@ class _Block:
         self.pairs = sparse.csr_array((met.data, (cell, met.col)), shape=(len(self.cells), pairs))
 
     def half_z(self) -> np.ndarray:
-        """½ Z(l, t), (features, labels)."""
+        """Compute ½ Z(l, t), (features, labels)."""
         sums = self.table @ self.negative
         z, self.total = sums[:-1], sums[-1].copy()
         plus, minus = self.pairs @ self.positive, z.ravel()[self.cells]
@@ -174,15 +177,15 @@ class _Block:
         return np.asarray(z)
 
     def half_z_of_all(self) -> np.ndarray:
-        """½ Σ_l Z(l, t), (features,)."""
+        """Compute ½ Σ_l Z(l, t), (features,)."""
         return np.asarray(self.half_z().sum(axis=1))
 
     def best(self) -> np.ndarray:
-        """int64 (labels,): for each label, the feature with the smallest Z."""
-        return _smallest(self.half_z())
+        """Find the feature with the smallest Z for each label: int64 (labels,)."""
+        return _find_smallest(self.half_z())
 
     def split(self, taken: np.ndarray) -> np.ndarray:
-        """W of the feature taken for each label, float64 (2, 2, labels): by sign, + and −, then by value, 0 and 1."""
+        """Compute W of the feature taken for each label: float64 (2, 2, labels), by sign (+, −) and value (0, 1)."""
         self.present[:] = False
         for label, feature in enumerate(taken.tolist()):
             self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True
@@ -237,7 +240,7 @@ class Boosting(Learner):
 
 
 class BoostedStumps(LinearModel):
-    """The model: the sum of decision stumps, each on the presence of a feature.
+    """Scores rows by the sum of decision stumps, each on the presence of a feature.
 
     Parameters
     ----------

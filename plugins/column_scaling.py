@@ -81,7 +81,7 @@ class Standardize(ColumnStage):
 
 
 def _describe(schema: Schema, state: State, subtracted: str, divided: str, divisor: str) -> State:
-    """What is subtracted from the numbers of each column, unless zero is special, and by what they are divided."""
+    """Describe what is subtracted from each column, unless zero is special, and by what it is divided."""
     parts = {} if schema.zero else {subtracted: state["offset"]}
     parts[divided] = state[divisor] * state["factor"]  # 0 for a constant
     return {name: np.where(schema.nominal, np.nan, values / state["unit"]) for name, values in parts.items()}

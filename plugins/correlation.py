@@ -12,7 +12,7 @@ def correlation(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.nd
     """|r| of presence and class, which is the square root of chi-squared divided by the number of rows."""
     total = pos + neg
     spread = np.maximum(tp + fp, 0.0) * np.maximum(total - tp - fp, 0.0) * pos * neg
-    return _r(tp * neg - fp * pos, spread)
+    return _compute_r(tp * neg - fp * pos, spread)
 
 
 def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -27,7 +27,7 @@ def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
 
 def f_test(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """The F statistic of presence and the class."""
-    return _f(correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp)), pos + neg)
+    return _compute_f(correlation(tp, fp, pos, neg) ** 2, np.ones(len(tp)), pos + neg)
 
 
 def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -38,22 +38,22 @@ def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
     variance, `f_classif`). Of a nominal column and class, it is the square of Cramér's V. A missing value counts as the
     mean of the column, or as its most frequent label. R² counts as at most 1 − 10⁻¹².
     """
-    return _f(*_relate(table)[1:], float(table.totals.sum()))
+    return _compute_f(*_relate(table)[1:], float(table.totals.sum()))
 
 
-def _f(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.ndarray:
-    """The F statistics of `total` rows from R² and its degrees of freedom; 0 where none is left."""
+def _compute_f(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.ndarray:
+    """Compute the F statistics of `total` rows from R² and its degrees of freedom; 0 where none is left."""
     left = np.maximum(total - freedom - 1, 0.0)
     return np.asarray(explained / np.maximum(1 - explained, 1e-12) * left / freedom)
 
 
 def _relate(table: ContingencyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The mean |r| of each column, R², and the degrees of freedom of R²; float64 (columns,) each."""
+    """Compute the mean |r| of each column, R², and the degrees of freedom of R²: float64 (columns,) each."""
     cells = table.with_zeros()
     column, columns, total = cells.column_of_cell, len(cells), max(float(cells.totals.sum()), 1e-300)
-    nominal, counts = cells.nominal[column], _with_missing_labels(cells)
+    nominal, counts = cells.nominal[column], _count_missing_labels(cells)
     rows = counts[:, 0] if cells.numeric_class else sum_over_classes(counts)
-    share, values = rows / total, np.where(nominal, 1.0, _centred(cells))
+    share, values = rows / total, np.where(nominal, 1.0, _center(cells))
     # Each label of a nominal column is compared with each class, and then the first cell of a numeric one for all.
     entry = np.where(nominal, np.arange(len(column)), cells.indptr[column])
     weight, rest = np.where(nominal, [share, np.maximum(1 - share, 0.0)], 1.0)
@@ -65,15 +65,15 @@ def _relate(table: ContingencyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray
         classes = [(count, p, p * q * total, p, q) for count, (p, q) in zip(counts.T[cells.totals > 0], parts)]
     found = np.zeros((2, columns))
     for sums, mean, spread, of_class, of_others in classes:
-        r = _r(np.bincount(entry, values * (sums - rows * mean), len(column)), squares * spread)
+        r = _compute_r(np.bincount(entry, values * (sums - rows * mean), len(column)), squares * spread)
         found[0] += of_class * np.bincount(column, r * weight, columns)
         found[1] += of_others * np.bincount(column, r**2 * rest, columns)
     degrees = np.where(cells.nominal, np.bincount(column, rows > 0, columns) - 1, 1), max(len(classes) - 1, 1)
     return found[0], found[1] / np.maximum(np.minimum(*degrees), 1), np.maximum(*degrees)
 
 
-def _centred(cells: ContingencyTable) -> np.ndarray:
-    """float64 (cells,): the distance of each value from the mean of its column, divided by a power of two.
+def _center(cells: ContingencyTable) -> np.ndarray:
+    """Subtract the mean of its column from each value, and divide by a power of two: float64 (cells,).
 
     Its size is that of the largest value, so no square overflows. Such a division is exact, so values that are near
     each other lose no digits. A constant column has none but zeros.
@@ -91,8 +91,8 @@ def _centred(cells: ContingencyTable) -> np.ndarray:
     return np.asarray(np.where((low == high)[column], 0.0, values - mean[column]))
 
 
-def _with_missing_labels(cells: ContingencyTable) -> np.ndarray:
-    """float64 (cells, classes): the counts, with missing labels of a nominal column in its first most frequent cell.
+def _count_missing_labels(cells: ContingencyTable) -> np.ndarray:
+    """Add missing labels of a nominal column to its first most frequent cell: float64 (cells, classes), the counts.
 
     With a numeric class, float64 (cells, 2): the rows and the sums of the class instead of the counts.
     """
@@ -107,8 +107,8 @@ def _with_missing_labels(cells: ContingencyTable) -> np.ndarray:
     return counts
 
 
-def _r(product: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """|product| / √squares, at most 1; 0 where there is no spread."""
+def _compute_r(product: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Compute |product| / √squares, at most 1; 0 where there is no spread."""
     return np.asarray(np.minimum(divide_or_zero(np.abs(product), np.sqrt(np.maximum(squares, 0.0))), 1.0))
 
 

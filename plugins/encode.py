@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from filterkit import (
-    Attribute,
     Batch,
     Built,
     Schema,
@@ -58,7 +57,7 @@ class OneHot(SelectiveStage):
 
 
 class _OneHotColumns:
-    """The columns that come out of one-hot encoding.
+    """Makes the columns that come out of one-hot encoding.
 
     Attributes
     ----------
@@ -140,7 +139,11 @@ class Label(Stage):
         if target is None or schema.class_index is None:
             raise StageError(self.name, f"there is no class attribute, which it needs; {NAME_A_CLASS}")
         if target.kind == "numeric":
-            code = self._number(target)
+            number = parse_number(self.positive)
+            if number is None:
+                what = f"class '{target.name}' is numeric, and {quoted(self.positive)} is no number"
+                raise StageError(self.name, what)
+            code = number
         elif self.positive in target.values:
             code = target.values.index(self.positive)
         else:
@@ -154,13 +157,6 @@ class Label(Stage):
             lambda batch: np.where(batch.class_known, batch.y == code, np.nan),
         )
         return edit.built(positive=self.positive)
-
-    def _number(self, target: Attribute) -> float:
-        """The value of a numeric class that is positive."""
-        number = parse_number(self.positive)
-        if number is None:
-            raise StageError(self.name, f"class '{target.name}' is numeric, and {quoted(self.positive)} is no number")
-        return number
 
 
 @hookimpl

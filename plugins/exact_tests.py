@@ -23,18 +23,18 @@ def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray
     """
     words = tp + fp
     least, most = np.maximum(words - neg, 0.0), np.minimum(words, pos)
-    observed = _log_probability(tp, words, pos, neg)
+    observed = _compute_log_probability(tp, words, pos, neg)
     # Probabilities fall with the distance from the mode. On the side of tp they are summed from tp outwards, on the
     # other side from the first outcome that is no more likely.
     mode = (words + 1) * (pos + 1) / (pos + neg + 2)
     low = tp < mode
-    here = _tail(tp, np.where(low, -1.0, 1.0), words, pos, neg, least, most)
-    other, is_possible = _mirror(tp, low, observed, words, pos, neg, least, most)
+    here = _sum_tail(tp, np.where(low, -1.0, 1.0), words, pos, neg, least, most)
+    other, is_possible = _find_mirror(tp, low, observed, words, pos, neg, least, most)
     there = np.zeros(len(tp))
     at = np.flatnonzero(is_possible)
     if len(at):
-        ratio = np.exp(_log_probability(other[at], words[at], pos, neg) - observed[at])
-        tail = _tail(other[at], np.where(low[at], 1.0, -1.0), words[at], pos, neg, least[at], most[at])
+        ratio = np.exp(_compute_log_probability(other[at], words[at], pos, neg) - observed[at])
+        tail = _sum_tail(other[at], np.where(low[at], 1.0, -1.0), words[at], pos, neg, least[at], most[at])
         there[at] = ratio * tail
     return np.asarray(np.maximum(-(observed + np.log(here + there)), 0.0))
 
@@ -51,25 +51,27 @@ def bound_fisher(
     """
     from scipy.special import gammaln
 
-    def surprise(tp: np.ndarray, fp: np.ndarray, step: float) -> np.ndarray:
-        """−ln of at most the probability of `tp` and what follows it in the direction of `step`."""
+    def bound_surprise(tp: np.ndarray, fp: np.ndarray, step: float) -> np.ndarray:
+        """Return −ln of at most the probability of `tp` and what follows it in the direction of `step`."""
         words = tp + fp
         mode = np.floor((words + 1) * (pos + 1) / (pos + neg + 2))
         start = np.maximum(tp, mode) if step > 0 else np.minimum(tp, mode)
         least, most = np.maximum(words - neg, 0.0), np.minimum(words, pos)
-        tail = _tail(start, np.full(len(tp), step), words, pos, neg, least, most, smallest=1e-3)
-        return np.asarray(-_log_probability(start, words, pos, neg) - np.log(tail))
+        tail = _sum_tail(start, np.full(len(tp), step), words, pos, neg, least, most, smallest=1e-3)
+        return np.asarray(-_compute_log_probability(start, words, pos, neg) - np.log(tail))
 
     if not all(
         (counts == np.rint(counts)).all() for counts in (tp_low, tp_high, fp_low, fp_high, np.array([pos, neg]))
     ):
         return np.full(len(tp_low), np.inf)
     rounding = 1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1))
-    return np.asarray(np.maximum(surprise(tp_high, fp_low, 1.0), surprise(tp_low, fp_high, -1.0)) + rounding)
+    return np.asarray(
+        np.maximum(bound_surprise(tp_high, fp_low, 1.0), bound_surprise(tp_low, fp_high, -1.0)) + rounding
+    )
 
 
-def _log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """ln of the hypergeometric probability that `tp` of the `words` rows are among the `pos` of all."""
+def _compute_log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Compute ln of the hypergeometric probability that `tp` of the `words` rows are among the `pos` of all."""
     from scipy.special import gammaln
 
     def choose(n: np.ndarray | float, k: np.ndarray) -> np.ndarray:
@@ -78,11 +80,11 @@ def _log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg: float) 
     return np.asarray(choose(pos, tp) + choose(neg, words - tp) - choose(pos + neg, words))
 
 
-def _slack(pos: float, neg: float) -> float:
+def _allow_rounding(pos: float, neg: float) -> float:
     return min(_ROUNDING * (pos + neg), _MOST_ROUNDING)
 
 
-def _tail(
+def _sum_tail(
     start: np.ndarray,
     step: np.ndarray,
     words: np.ndarray,
@@ -92,11 +94,11 @@ def _tail(
     most: np.ndarray,
     smallest: float = 1e-17,
 ) -> np.ndarray:
-    """The sum of the probabilities from `start` in the direction of `step`, divided by that of `start`.
+    """Add up the probabilities from `start` in the direction of `step`, divided by that of `start`.
 
     It ends before a term that is below the share `smallest` of the sum so far.
     """
-    slack = _slack(pos, neg)
+    slack = _allow_rounding(pos, neg)
     least, most = least - slack, most + slack
     total, term, x = np.ones(len(start)), np.ones(len(start)), start.copy()
     left = np.flatnonzero((x + step >= least) & (x + step <= most))
@@ -112,7 +114,7 @@ def _tail(
     return total
 
 
-def _mirror(
+def _find_mirror(
     tp: np.ndarray,
     low: np.ndarray,
     observed: np.ndarray,
@@ -122,11 +124,15 @@ def _mirror(
     least: np.ndarray,
     most: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The outcome on the other side of the mode, a whole number of steps from `tp`, that is nearest to the mode among
-    those no more likely than `tp`; and whether it is a possible one, as there may be none."""
+    """Find the outcome beyond the mode that is nearest to it among those no more likely than `tp`.
+
+    Returns
+    -------
+    The outcomes, whole numbers of steps from `tp`, and whether each is possible, because there may be none.
+    """
     sign = np.where(low, 1.0, -1.0)
     mode = (words + 1) * (pos + 1) / (pos + neg + 2)
-    slack = _slack(pos, neg)
+    slack = _allow_rounding(pos, neg)
     near = np.maximum(np.ceil((mode - tp) * sign - slack), 1.0)  # in steps: just beyond the mode
     far = np.floor(np.where(low, most - tp, tp - least) + slack) + 1  # in steps: just outside
     outside = far.copy()
@@ -136,7 +142,7 @@ def _mirror(
         if not len(open_):
             return np.asarray(tp + sign * far), far < outside
         middle = np.floor((near[open_] + far[open_]) / 2)
-        there = _log_probability(tp[open_] + sign[open_] * middle, words[open_], pos, neg)
+        there = _compute_log_probability(tp[open_] + sign[open_] * middle, words[open_], pos, neg)
         enough = there <= observed[open_] + _AS_LIKELY
         far[open_] = np.where(enough, middle, far[open_])
         near[open_] = np.where(enough, near[open_], middle + 1)
@@ -150,7 +156,7 @@ def bbs(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     This place is the probability of a smaller count plus half the probability of the same count, and at least 1e-300.
     """
     rate = (tp + fp) / (pos + neg)
-    apart = _binomial_z(tp, pos, rate) - _binomial_z(fp, neg, rate)
+    apart = _compute_z(tp, pos, rate) - _compute_z(fp, neg, rate)
     return np.asarray(np.abs(np.where((rate > 0) & (rate < 1), apart, 0.0)))
 
 
@@ -159,13 +165,13 @@ def bound_bbs(
 ) -> np.ndarray:
     """See `Metric.bound`: no score in the ranges is larger, because z grows with the count and falls with the rate."""
     low, high = (tp_low + fp_low) / (pos + neg), np.minimum((tp_high + fp_high) / (pos + neg), 1.0)
-    positive = _binomial_z(tp_high, pos, low) - _binomial_z(fp_low, neg, high)
-    negative = _binomial_z(fp_high, neg, low) - _binomial_z(tp_low, pos, high)
+    positive = _compute_z(tp_high, pos, low) - _compute_z(fp_low, neg, high)
+    negative = _compute_z(fp_high, neg, low) - _compute_z(tp_low, pos, high)
     return np.asarray(np.maximum(positive, negative) * (1 + 1e-6) + 1e-6)
 
 
-def _binomial_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
-    """The Normal quantile of the place of the count `x` in the Binomial distribution with the rate `p`."""
+def _compute_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
+    """Compute the Normal quantile of the position of the count `x` in the Binomial distribution with the rate `p`."""
     from scipy.special import betainc, ndtri
 
     # P(X ≥ x) and P(X ≤ x), by the regularised incomplete beta function.

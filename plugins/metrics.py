@@ -13,14 +13,14 @@ from filterkit import Metric, hookimpl
 from filterkit.plugin import ClassSums, ContingencyTable, divide_or_zero, mdl_bins, sum_over_classes, times_log2
 
 
-def _inverted(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
-    """(tp, fp) with features of the negative class inverted, so that tpr ≥ fpr."""
+def _invert(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
+    """Invert the features of the negative class, so that tpr ≥ fpr; return tp and fp."""
     negative = fp * pos > tp * neg
     return np.where(negative, pos - tp, tp), np.where(negative, neg - fp, fp)
 
 
-def _entropy(counts: np.ndarray) -> np.ndarray:
-    """float64 (n,): the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum.
+def _compute_entropy(counts: np.ndarray) -> np.ndarray:
+    """Compute the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum: float64 (n,).
 
     0 log 0 is 0.
     """
@@ -36,7 +36,7 @@ def acc(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     Features of the negative class are inverted first; the score may be negative.
     """
-    tp, fp = _inverted(tp, fp, pos, neg)
+    tp, fp = _invert(tp, fp, pos, neg)
     return np.asarray(tp - fp)
 
 
@@ -51,11 +51,11 @@ def bns(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     F is the standard Normal cumulative distribution; rates are clipped to [0.0005, 0.9995].
     """
     tpr, fpr = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
-    return np.asarray(np.abs(_normal_quantile(tpr) - _normal_quantile(fpr)))
+    return np.asarray(np.abs(_compute_quantile(tpr) - _compute_quantile(fpr)))
 
 
-def _normal_quantile(rates: np.ndarray) -> np.ndarray:
-    """F⁻¹ of each rate, by the standard library.
+def _compute_quantile(rates: np.ndarray) -> np.ndarray:
+    """Compute F⁻¹ of each rate, by the standard library.
 
     It differs from scipy's `ndtri` in the last digits at most, and saves the quarter of a second that importing scipy
     takes.
@@ -83,7 +83,7 @@ def chi_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     totals : float64 (classes,), the weight of all rows of each class.
     """
     rows = sum_over_classes(counts)
-    return divide_or_zero(_squared_deviations(counts, totals), rows * (_sum_weights(totals) - rows))
+    return divide_or_zero(_sum_squared_deviations(counts, totals), rows * (_sum_weights(totals) - rows))
 
 
 def chi_squared(table: ContingencyTable) -> np.ndarray:
@@ -95,14 +95,14 @@ def chi_squared(table: ContingencyTable) -> np.ndarray:
     bins = mdl_bins(table)
     counts = bins.counts_with_missing
     of_cells = divide_or_zero(
-        _squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum_weights(bins.totals)
+        _sum_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum_weights(bins.totals)
     )
     found = np.bincount(bins.column_of_cell, of_cells, len(bins))
     return found.astype(np.float64, copy=False)  # bincount gives integers for no cells
 
 
-def _squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """float64 (n,): (count − expected)² / total, summed over the classes, times the square of all rows.
+def _sum_squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Add up (count − expected)² / total over the classes, times the square of all rows: float64 (n,).
 
     Each deviation is a difference of two products of counts, which loses fewer digits than that of a count and the
     expected one.
@@ -127,7 +127,7 @@ def _chi_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
 
 
 def _chi_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """`chi_classes` from the sums of count² / total: the sum of (count − rows · total / all)² / total, scaled."""
+    """Compute `chi_classes` from the sums of count² / total: Σ (count − rows · total / all)² / total, scaled."""
     total = totals.sum()
     share = rows / total
     return np.asarray(np.maximum(divide_or_zero(sums - rows * share, share * (1 - share)), 0.0))
@@ -146,7 +146,7 @@ def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     It is the harmonic mean of precision and recall. Features of the negative class are inverted first.
     """
-    tp, fp = _inverted(tp, fp, pos, neg)
+    tp, fp = _invert(tp, fp, pos, neg)
     return np.asarray(2 * tp / (pos + tp + fp))
 
 
@@ -162,7 +162,7 @@ def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 def ig_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Information gain of presence about any number of classes; parameters as for `chi_classes`."""
-    bits = _entropy(totals[None]) - _entropy(counts) - _entropy(totals - counts)
+    bits = _compute_entropy(totals[None]) - _compute_entropy(counts) - _compute_entropy(totals - counts)
     return np.asarray(np.maximum(bits / totals.sum(), 0.0))
 
 
@@ -174,7 +174,9 @@ def information_gain(table: ContingencyTable) -> np.ndarray:
     the share of that value.
     """
     bins = mdl_bins(table)
-    bits = _entropy(bins.totals[None]) - np.bincount(bins.column_of_cell, _entropy(bins.counts_with_missing), len(bins))
+    bits = _compute_entropy(bins.totals[None]) - np.bincount(
+        bins.column_of_cell, _compute_entropy(bins.counts_with_missing), len(bins)
+    )
     known = np.diff(bins.indptr) > 0
     return np.where(known, np.maximum(bits / max(_sum_weights(bins.totals), 1e-300), 0.0), 0.0)
 
@@ -185,9 +187,9 @@ def _ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
 
 
 def _ig_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """`ig_classes` from the sums of n log n, where n are the rows of a class with and without the feature."""
+    """Compute `ig_classes` from the sums of n log n, where n are the rows of a class with and without the feature."""
     total = totals.sum()
-    bits = _entropy(totals[None]) - times_log2(rows) - times_log2(total - rows) + sums
+    bits = _compute_entropy(totals[None]) - times_log2(rows) - times_log2(total - rows) + sums
     return np.asarray(np.maximum(bits / total, 0.0))
 
 
@@ -196,7 +198,7 @@ def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     Features of the negative class are inverted first.
     """
-    tp, fp = _inverted(tp, fp, pos, neg)
+    tp, fp = _invert(tp, fp, pos, neg)
     return tp / pos * (1 - fp / neg)
 
 
@@ -205,7 +207,7 @@ def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     A count of zero in the denominator becomes 1. Features of the negative class are inverted first.
     """
-    tp, fp = _inverted(tp, fp, pos, neg)
+    tp, fp = _invert(tp, fp, pos, neg)
     fn, tn = pos - tp, neg - fp
     return np.asarray(tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp)))
 
@@ -215,7 +217,7 @@ def power(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     Features of the negative class are inverted first.
     """
-    tp, fp = _inverted(tp, fp, pos, neg)
+    tp, fp = _invert(tp, fp, pos, neg)
     return (1 - fp / neg) ** 5 - (1 - tp / pos) ** 5
 
 
@@ -224,7 +226,7 @@ def pr(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     An fpr of zero becomes 1e-8. Features of the negative class are inverted first.
     """
-    tp, fp = _inverted(tp, fp, pos, neg)
+    tp, fp = _invert(tp, fp, pos, neg)
     return tp / pos / np.where(fp == 0, 1e-8, fp / neg)
 
 
@@ -237,7 +239,7 @@ def rand(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 
 def rand_columns(columns: np.ndarray, seed: int) -> np.ndarray:
-    """float64 (n,): the random numbers of the columns with the numbers `columns`, int64 (n,)."""
+    """Draw the random numbers of the columns with the numbers `columns`, int64 (n,): float64 (n,)."""
     return np.asarray(np.random.default_rng(seed).random(int(columns.max(initial=-1)) + 1)[columns])
 
 

@@ -50,8 +50,7 @@ class Neighbors(Learner):
         return Nearest.threshold
 
     def learn(self, training: Training) -> Model:
-        weights = np.ones(len(training.truth)) if training.weights is None else training.weights
-        return Nearest(self, training.X, training.truth, weights)
+        return Nearest(self, training.X, training.truth, training.row_weights)
 
     def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
         truth, weights = state["truth"], state["weights"]
@@ -78,7 +77,7 @@ class Neighbors(Learner):
 
 
 class Nearest:
-    """The model: training rows that vote."""
+    """Scores rows by the votes of the nearest training rows."""
 
     threshold = 0.5
 
@@ -88,16 +87,19 @@ class Nearest:
         self._X = X
         self._truth = truth
         self._weights = weights
-        self._exponent = int(exponents_of_extremes(_largest(X).max(), _DIGITS))
-        self._near = self._scaled(X)
+        self._exponent = int(exponents_of_extremes(_find_largest(X).max(), _DIGITS))
+        self._near = self._scale(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
         self._squares = _squares(self._near)
 
-    def _scaled(self, X: Any) -> Any:
-        """X with values whose squares are numbers, which changes no order of distances: rows whose squares are none are
-        multiplied by a power of two, each by its own for the cosine, all by that of the training rows for the
-        Euclidean distance."""
-        exponents = exponents_of_extremes(_largest(X), _DIGITS) if self._cosine else np.full(X.shape[0], self._exponent)
+    def _scale(self, X: Any) -> Any:
+        """Multiply rows by powers of two where their squares would overflow or underflow; distances keep their order.
+
+        For the cosine each row has a power of its own, for the Euclidean distance all have that of the training rows.
+        """
+        exponents = (
+            exponents_of_extremes(_find_largest(X), _DIGITS) if self._cosine else np.full(X.shape[0], self._exponent)
+        )
         if not exponents.any():
             return X
         if isinstance(X, np.ndarray):
@@ -120,10 +122,10 @@ class Nearest:
     def scores(self, X: Any) -> np.ndarray:
         """Implement `Model.scores`."""
         step = max(_DISTANCES // (self._k + 1 if self._tree else len(self._truth)), 1)
-        parts = [interruptible(self._votes, X[first : first + step]) for first in range(0, X.shape[0], step)]
+        parts = [interruptible(self._vote, X[first : first + step]) for first in range(0, X.shape[0], step)]
         return np.concatenate(parts)
 
-    def _votes(self, X: Any) -> np.ndarray:
+    def _vote(self, X: Any) -> np.ndarray:
         neighbors = np.empty((X.shape[0], self._k), np.int64)
         is_open = self._search_tree(X, neighbors) if self._tree else np.ones(len(neighbors), bool)
         rows = np.flatnonzero(is_open)
@@ -149,14 +151,15 @@ class Nearest:
         return cKDTree(self._near / np.sqrt(self._squares)[:, None] if self._cosine else self._near)
 
     def _search_tree(self, X: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
-        """bool (rows,): which rows are left to `_compare_all`; the nearest training rows of the others are written to
-        `neighbors`.
+        """Search the tree, write the nearest training rows to `neighbors`, and return for which rows that failed.
 
-        The tree rounds distances in another way than `_distances`. So it decides only where the next training row is
-        farther by more than both can be rounded, and never between ties.
+        The result, bool (rows,), says which rows are left to `_compare_all`.
+
+        The tree rounds distances in another way than `_compute_distances`. So it decides only where the next training
+        row is farther by more than both can be rounded, and never between ties.
         """
-        X = self._scaled(X)
-        largest = _largest(X)
+        X = self._scale(X)
+        largest = _find_largest(X)
         is_open = ~((largest > 0) & (largest < 1e140))
         rows = np.flatnonzero(~is_open)
         points = X[rows]
@@ -169,9 +172,9 @@ class Nearest:
         return is_open
 
     def _compare_all(self, X: Any) -> np.ndarray:
-        """int64 (rows, k): the nearest training rows in ascending order, by the distances from all of them."""
+        """Find the nearest training rows by the distances from all: int64 (rows, k), ascending in each row."""
         with np.errstate(over="ignore", invalid="ignore"):
-            distances = self._distances(X)
+            distances = self._compute_distances(X)
         if not np.isfinite(distances).all():
             raise StageError(
                 Neighbors.name,
@@ -184,12 +187,12 @@ class Nearest:
         _, neighbor = np.nonzero(nearer | (as_far & (np.cumsum(as_far, axis=1) <= left)))
         return neighbor.reshape(-1, self._k)
 
-    def _distances(self, X: Any) -> np.ndarray:
-        """float64 (rows, training rows): 1 − cosine, or the squared Euclidean distance, which ranks in the same way.
+    def _compute_distances(self, X: Any) -> np.ndarray:
+        """Compute 1 − cosine, or the squared Euclidean distance, which ranks alike: float64 (rows, training rows).
 
         Neither uses BLAS, because the last digits of its products depend on the number of rows.
         """
-        X = self._scaled(X)
+        X = self._scale(X)
         if self._columns is None:
             from scipy.spatial.distance import cdist
 
@@ -202,8 +205,8 @@ class Nearest:
         return np.asarray(1 - divide_or_zero(products, lengths))
 
 
-def _largest(X: Any) -> np.ndarray:
-    """The largest absolute value of each row, 0 where there is none."""
+def _find_largest(X: Any) -> np.ndarray:
+    """Return the largest absolute value of each row, 0 where there is none."""
     if isinstance(X, np.ndarray):
         return np.asarray(np.abs(X).max(axis=1, initial=0.0))
     largest = np.zeros(X.shape[0])
@@ -216,7 +219,7 @@ def _row_of_entry(X: Any) -> np.ndarray:
 
 
 def _squares(X: Any) -> np.ndarray:
-    """float64 (rows,): the squared Euclidean length of each row."""
+    """Return the squared Euclidean length of each row, float64 (rows,)."""
     if isinstance(X, np.ndarray):
         return np.asarray((X * X).sum(axis=1))
     return np.bincount(_row_of_entry(X), X.data * X.data, X.shape[0])

@@ -29,24 +29,20 @@ def one_rule_of_columns(table: ContingencyTable) -> np.ndarray:
     begins = np.ones(len(cells.values), bool)
     numeric = ~cells.nominal[cells.column_of_cell]
     if numeric.any():
-        begins[numeric] = _bucket_begins(cells)[numeric]
+        begins[numeric] = _find_bucket_begins(cells)[numeric]
         first = np.flatnonzero(begins)
-        largest = np.zeros(len(first)) if not len(first) else _largest_of_runs(cells, first)
+        largest = np.zeros(len(first))
+        if len(first):
+            largest = np.add.reduceat(cells.exact_parts, first, axis=0).sum(axis=2).max(axis=1)
     right = np.bincount(cells.column_of_cell[begins], largest, len(cells)) + cells.missing.max(axis=1, initial=0.0)
     return np.asarray(np.minimum(right / max(float(cells.totals.sum()), 1e-300), 1.0))
 
 
-def _largest_of_runs(cells: ContingencyTable, first: np.ndarray) -> np.ndarray:
-    """float64 (runs,): the weight of the most frequent class in each run of cells; `first` has the first of each."""
-    counts = np.add.reduceat(cells.exact_parts, first, axis=0).sum(axis=2)
-    return np.asarray(counts.max(axis=1))
+def _find_bucket_begins(cells: ContingencyTable) -> np.ndarray:
+    """Find the cells in which a bucket begins, in columns of numbers: bool (cells,).
 
-
-def _bucket_begins(cells: ContingencyTable) -> np.ndarray:
-    """bool (cells,): where a bucket begins, in columns of numbers.
-
-    For each cell it is found where a bucket that begins there would end. The buckets are then those that follow each
-    other from the first cell of each column.
+    First compute, for each cell, the end of a bucket that begins there. Then follow these ends from the first cell of
+    each column.
     """
     count, ends = len(cells.values), cells.indptr[cells.column_of_cell + 1]
     upto, counts = cells.cumulative(), cells.counts
@@ -59,7 +55,7 @@ def _bucket_begins(cells: ContingencyTable) -> np.ndarray:
     class_of_bucket, class_of_cell = inside.argmax(axis=1), counts.argmax(axis=1)
     follows = np.minimum(last + 1, count - 1)
     goes_on = (last + 1 < ends) & (class_of_cell[follows] == class_of_bucket)
-    beyond = np.where(goes_on, _ends_of_runs(class_of_cell, cells.column_of_cell)[follows], last + 1)
+    beyond = np.where(goes_on, _find_ends_of_runs(class_of_cell, cells.column_of_cell)[follows], last + 1)
     # From the first cells on, all cells that one, two, four, ... jumps reach. The end of a column stays where it is.
     jump = np.append(np.where(beyond < ends, beyond, count), count)
     begins = np.zeros(count + 1, bool)
@@ -70,8 +66,8 @@ def _bucket_begins(cells: ContingencyTable) -> np.ndarray:
     return begins[:-1]
 
 
-def _ends_of_runs(classes: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """int64 (cells,): for each cell, the cell after the run of cells of one column with the same class."""
+def _find_ends_of_runs(classes: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Return, for each cell, the cell after the run of cells of one column with the same class: int64 (cells,)."""
     changes = np.flatnonzero((classes[1:] != classes[:-1]) | (column[1:] != column[:-1])) + 1
     ends = np.append(changes, len(classes))
     return np.asarray(ends[np.searchsorted(changes, np.arange(len(classes)), side="right")])

@@ -106,7 +106,7 @@ class Outliers(SelectiveStage):
                 waiting = [ContingencyTable.merge(waiting)]
         limits = np.full((4, schema.width), np.nan)
         if waiting:
-            first, third = _quartiles(SortedValues(ContingencyTable.merge(waiting)))
+            first, third = _compute_quartiles(SortedValues(ContingencyTable.merge(waiting)))
             for number, factor in enumerate((self.outlier_factor, self.extreme_factor)):
                 limits[2 * number, columns] = first - factor * (third - first)
                 limits[2 * number + 1, columns] = third + factor * (third - first)
@@ -123,8 +123,8 @@ class Outliers(SelectiveStage):
         return edit.built()._replace(columns=columns)
 
 
-def _quartiles(values: SortedValues) -> tuple[np.ndarray, np.ndarray]:
-    """The first and third quartile of each column, as Weka's InterquartileRange takes them."""
+def _compute_quartiles(values: SortedValues) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the first and third quartile of each column as Weka's InterquartileRange does, float64 (columns,)."""
     half = np.floor(values.count / 2)
     quarter = np.floor(half / 2)
     even = half % 2 == 0

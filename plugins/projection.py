@@ -31,6 +31,7 @@ _MOST_NUMBERS = 1 << 23  # columns times components, of more columns; several ar
 _SPARE = 10  # components that are found besides, so that the others are found sooner
 _PASSES = 25
 _BLOCK = 1024  # rows
+_NO_ROWS = "there are no training rows"
 _AT_ONCE = 1 << 21  # signs that are made at once
 
 
@@ -65,7 +66,7 @@ class Svd(SelectiveStage):
 
     def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
         check_numeric(self.name, schema)
-        values, axes = (_few if schema.width <= _MOST_COLUMNS else _fit_many)(self, rows, schema)
+        values, axes = (_fit_few if schema.width <= _MOST_COLUMNS else _fit_many)(self, rows, schema)
         if not len(values):
             raise StageError(self.name, "all training values are 0, which leaves nothing to find")
         return {"values": values, "axes": axes}  # singular values, which descend; (columns, components)
@@ -76,28 +77,28 @@ class Svd(SelectiveStage):
         fits = axes.shape == (schema.width, len(values)) and len(values) <= self.components
         if not fits or axes.dtype != np.float64 or not np.isfinite(axes).all():
             raise FilterkitError("the axes of svd are not those of its columns")
-        outgoing = _outgoing(self.name, schema, self.prefix, len(values))
+        outgoing = _make_schema(self.name, schema, self.prefix, len(values))
 
         def transform(batch: Batch) -> Batch:
             check_finite(self.name, batch)
             with np.errstate(over="ignore", invalid="ignore"):
                 image = rows_times(batch.csr if batch.sparse else batch.X, axes)
-            return batch.replace(schema=outgoing, X=_in_range(self.name, batch, image))
+            return batch.replace(schema=outgoing, X=_check_range(self.name, batch, image))
 
         return Built(outgoing, transform, growth=_growth(schema, len(values)))
 
 
-def _few(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """The leading singular values and axes of the rows, as `Gram.axes`; of few columns."""
+def _fit_few(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the leading singular values and axes of the rows, as `Gram.axes`; of few columns."""
     gram = Gram.of_all(rows, schema, stage.name)
     if not gram.rows:
-        raise _no_rows(stage)
+        raise StageError(stage.name, _NO_ROWS)
     values, axes = interruptible(gram.axes, stage.components)
     return values, axes
 
 
 def _fit_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Do what `_few` does, for many columns."""
+    """Do what `_fit_few` does, for many columns."""
     import warnings
 
     from scipy.sparse.linalg import LinearOperator, lobpcg
@@ -111,21 +112,21 @@ def _fit_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np
             f"{stage.components:,} components of {width:,} columns are too many; {fewer}put select --top "
             f"{_MOST_COLUMNS} or project --components {_MOST_COLUMNS // 2} before it",
         )
-    largest, count = _extent(stage, rows, schema)
+    largest, count = _check_rows(stage, rows, schema)
     if not largest:
         return np.zeros(0), np.zeros((width, 0))
     unit = 2.0 ** -float(np.frexp(largest)[1])  # no square overflows
-    length = sum(_squared_length(block, unit) for block in _blocks(rows, schema))
+    length = sum(_sum_squares(block, unit) for block in _read_blocks(rows, schema))
 
     def products(vectors: np.ndarray) -> np.ndarray:
-        """X'X times some vectors."""
+        """Multiply X'X by some vectors."""
         total = np.zeros(vectors.shape)
-        for block in _blocks(rows, schema):
-            total += block.X.T @ (rows_times(block.X, vectors) * (unit * _weights(block)[:, None])) * unit
+        for block in _read_blocks(rows, schema):
+            total += block.X.T @ (rows_times(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
         return total
 
     operator = LinearOperator((width, width), matvec=products, matmat=products, dtype=np.float64)
-    start = signs(0, np.arange(width), 0, min(stage.components + _SPARE, count))
+    start = draw_signs(0, np.arange(width), 0, min(stage.components + _SPARE, count))
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that not all of the spare components are found
         squares, axes = lobpcg(operator, start, tol=1e-9 * length, maxiter=_PASSES, largest=True)
@@ -134,49 +135,40 @@ def _fit_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np
     return np.sqrt(squares[order]) / unit, with_signs(axes[:, order])
 
 
-def _no_rows(stage: Svd) -> StageError:
-    return StageError(stage.name, "there are no training rows")
-
-
-def _extent(stage: Svd, rows: Batches, schema: Schema) -> tuple[float, int]:
-    """The largest absolute value, and how many rows count; the rows are checked."""
+def _check_rows(stage: Svd, rows: Batches, schema: Schema) -> tuple[float, int]:
+    """Check the rows, and return the largest absolute value and how many rows count."""
     largest, total, count = 0.0, 0.0, 0
     for batch in rows():
         check_weights(stage.name, batch)
-        check_finite(stage.name, batch, _weights(batch) > 0)
-        batch = _counted(batch)
+        check_finite(stage.name, batch, batch.row_weights > 0)
+        batch = _take_counted(batch)
         values = batch.csr.data if batch.sparse else batch.X
         largest = max(largest, float(np.abs(values).max(initial=0.0)))
-        total += float(_weights(batch).sum())
+        total += float(batch.row_weights.sum())
         count += len(batch)
     if not count:
-        raise _no_rows(stage)
+        raise StageError(stage.name, _NO_ROWS)
     check_sum(stage.name, total, count)
     return largest, count
 
 
-def _squared_length(batch: Batch, unit: float) -> float:
-    """The sum of the squares of all values times `unit`, by weight."""
-    values, weights = batch.X, _weights(batch)[:, None]
+def _sum_squares(batch: Batch, unit: float) -> float:
+    """Add up the squares of all values times `unit`, by weight."""
+    values, weights = batch.X, batch.row_weights[:, None]
     if batch.sparse:
-        values, weights = batch.csr.data, _weights(batch)[batch.csr.row_of_entry]
+        values, weights = batch.csr.data, batch.row_weights[batch.csr.row_of_entry]
     return float((np.square(values * unit) * weights).sum())
 
 
-def _weights(batch: Batch) -> np.ndarray:
-    """float64 (rows,)."""
-    return batch.row_weights
-
-
-def _counted(batch: Batch) -> Batch:
-    """The rows of a weight above 0."""
-    known = _weights(batch) > 0
+def _take_counted(batch: Batch) -> Batch:
+    """Take the rows of a weight above 0."""
+    known = batch.row_weights > 0
     return batch if known.all() else batch.take(np.flatnonzero(known))
 
 
-def _blocks(rows: Batches, schema: Schema) -> Iterator[Batch]:
-    """The rows that count in blocks of always the same size, without class and texts."""
-    counted = (_counted(batch).replace(y=None, passthrough=None) for batch in rows())
+def _read_blocks(rows: Batches, schema: Schema) -> Iterator[Batch]:
+    """Read the rows that count in blocks of always the same size, without class and texts."""
+    counted = (_take_counted(batch).replace(y=None, passthrough=None) for batch in rows())
     return equal_blocks(counted, schema, _BLOCK)
 
 
@@ -210,7 +202,7 @@ class Project(SelectiveStage, RowStage):
 
     def output(self, schema: Schema) -> Schema:
         check_numeric(self.name, schema)
-        return _outgoing(self.name, schema, self.prefix, self.components)
+        return _make_schema(self.name, schema, self.prefix, self.components)
 
     def transform(self, batch: Batch) -> Batch:
         check_finite(self.name, batch)
@@ -221,16 +213,16 @@ class Project(SelectiveStage, RowStage):
         with np.errstate(over="ignore", invalid="ignore"):
             for first in range(0, self.components, step):
                 stop = min(first + step, self.components)
-                image[:, first:stop] = rows_times(X, signs(self.seed, used, first, stop))
+                image[:, first:stop] = rows_times(X, draw_signs(self.seed, used, first, stop))
             image /= np.sqrt(self.components)
-        return batch.replace(X=_in_range(self.name, batch, image))
+        return batch.replace(X=_check_range(self.name, batch, image))
 
 
 _WORD = 64  # signs come from the bits of a number
 
 
-def signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndarray:
-    """float64 (columns, stop - first), 1 or −1: the random signs of columns in some components.
+def draw_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndarray:
+    """Draw the random signs of columns in some components: float64 (columns, stop - first), 1 or −1.
 
     They do not depend on which other columns or components are asked for.
 
@@ -252,8 +244,8 @@ def _growth(schema: Schema, components: int) -> float:
     return max(1.0, components / (min(schema.width, 16) if schema.sparse else schema.width))
 
 
-def _outgoing(stage: str, schema: Schema, prefix: str, components: int) -> Schema:
-    """The schema with new columns in place of all of X."""
+def _make_schema(stage: str, schema: Schema, prefix: str, components: int) -> Schema:
+    """Make the schema with new columns in place of all of X."""
     attributes = [Attribute(f"{prefix}{number}") for number in range(1, components + 1)]
     first = np.zeros(components, np.int64)  # they stand where the first column stood
     try:
@@ -262,8 +254,8 @@ def _outgoing(stage: str, schema: Schema, prefix: str, components: int) -> Schem
         raise StageError(stage, str(error)) from None
 
 
-def _in_range(stage: str, batch: Batch, image: np.ndarray) -> np.ndarray:
-    """`image`, (rows, k), what became of the rows of `batch`; numbers that are too large are refused."""
+def _check_range(stage: str, batch: Batch, image: np.ndarray) -> np.ndarray:
+    """Return `image`, (rows, k), which the rows of `batch` became; raise a `StageError` if a number is too large."""
     bad = np.flatnonzero(~np.isfinite(image).all(axis=1))
     if len(bad):
         raise StageError(stage, "values are too large for their sums; put range before it", batch.start + int(bad[0]))

@@ -48,10 +48,10 @@ class Recode(ChoosingStage):
         asked = self.missing or self.fill is not None or self.rename or self.rare is not None or self.first or self.sort
         if not asked:
             raise UsageError(f"{self.name}: say what to do, as with --rename or --sort")
-        self._renames()
+        self._parse_renames()
 
-    def _renames(self) -> dict[str, str]:
-        """The new names by the old ones."""
+    def _parse_renames(self) -> dict[str, str]:
+        """Return the new names by the old ones; raise a `UsageError` if ``--rename`` is not like OLD=NEW."""
         found = {}
         for pair in self.rename:
             old, equals, new = pair.partition("=")
@@ -69,15 +69,15 @@ class Recode(ChoosingStage):
         positions = self._choose(schema)
         known = {label for position in positions for label in schema.attributes[position].values}
         self._check("--missing", self.missing, known)
-        self._check("--rename", self._renames(), known)
-        merged = {position: self._merged(schema.attributes[position]) for position in positions}
+        self._check("--rename", self._parse_renames(), known)
+        merged = {position: self._merge(schema.attributes[position]) for position in positions}
         self._check("--first", self.first, {self.rare_label}.union(*(labels for labels, _ in merged.values())))
         counts = {position: np.zeros(len(labels), np.int64) for position, (labels, _) in merged.items()}
         for batch in rows() if self.rare is not None else ():
             for position, (_, codes) in merged.items():
                 found = _recode(codes, position, batch)
                 counts[position] += np.bincount(found[found >= 0], minlength=len(counts[position]))
-        made = [self._ordered(*merged[position], counts[position]) for position in positions]
+        made = [self._order(*merged[position], counts[position]) for position in positions]
         return {"labels": [labels for labels, _ in made], "codes": [codes.tolist() for _, codes in made]}
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
@@ -101,10 +101,15 @@ class Recode(ChoosingStage):
                 hint = suggestion(label, sorted(known))
                 raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
-    def _merged(self, attribute: Attribute) -> tuple[list[str], np.ndarray]:
-        """The labels after the first two steps, and int64 (labels + 1,): the code of each label among them, and that of
-        a missing value, -1 for missing."""
-        renames = self._renames()
+    def _merge(self, attribute: Attribute) -> tuple[list[str], np.ndarray]:
+        """Do the first two steps.
+
+        Returns
+        -------
+        The labels after them; and int64 (labels + 1,), the code of each old label among them, and last that of a
+        missing value; -1 for missing.
+        """
+        renames = self._parse_renames()
         names = [None if label in self.missing else renames.get(label, label) for label in attribute.values]
         filled = None if self.fill is None else renames.get(self.fill, self.fill)
         names.append(filled)
@@ -114,8 +119,8 @@ class Recode(ChoosingStage):
         place = {label: code for code, label in enumerate(labels)}
         return labels, np.array([-1 if name is None else place[name] for name in names], np.int64)
 
-    def _ordered(self, labels: list[str], codes: np.ndarray, counts: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """The same after the last two steps."""
+    def _order(self, labels: list[str], codes: np.ndarray, counts: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """Do the last two steps, with what `_merge` returned; `counts` are the rows of each label."""
         names = list(labels)
         rare = np.flatnonzero(counts < (self.rare or 0)).tolist()
         if len(rare) > 1:

@@ -31,10 +31,10 @@ class RowNumbers(TrainingStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._ranges(1)
+        self._parse_ranges(1)
 
-    def _ranges(self, count: int) -> list[tuple[int, int]]:
-        """The first row of each range, from 0, and the row behind its last; `count` is the number of rows."""
+    def _parse_ranges(self, count: int) -> list[tuple[int, int]]:
+        """Return the first row of each range, from 0, and the row after its last; `count` is the number of rows."""
         ranges = []
         for part in (self.numbers or "").split(","):
             match = re.fullmatch(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?", part)
@@ -49,7 +49,7 @@ class RowNumbers(TrainingStage):
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         starts_at_last = re.search(r"(?:^|,)\s*last", self.numbers or "") is not None
-        ranges = self._ranges(max(1, sum(rows.map(len))) if starts_at_last else 1)
+        ranges = self._parse_ranges(max(1, sum(rows.map(len))) if starts_at_last else 1)
         end = _END if self.invert else max(high for _, high in ranges)
         start = 0
         for batch in rows.map(itself, last=True):
@@ -79,7 +79,7 @@ class Distinct(ChoosingStage, TrainingStage):
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         chosen = self.chosen(rows.schema)
-        parts = list(rows.map(partial(_hashes, places=None if not self.is_confined else chosen)))
+        parts = list(rows.map(partial(_hash_rows, positions=None if not self.is_confined else chosen)))
         hashes = np.concatenate([np.empty((0, 2), np.uint64), *parts])
         order = np.lexsort((hashes[:, 1], hashes[:, 0]))  # equal rows stay in order
         new = np.ones(len(order), bool)
@@ -90,35 +90,38 @@ class Distinct(ChoosingStage, TrainingStage):
 _SALTS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 
 
-def _hashes(batch: Batch, places: list[int] | None) -> np.ndarray:
-    """uint64 (rows, 2): two hashes of the attributes at `places` of each row, or of all attributes.
+def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
+    """Compute two hashes of each row, uint64 (rows, 2), from the attributes at `positions`; None for all.
 
     A hash is the sum of those of the values that are not zero, each with its column, so that it does not matter whether
     rows are sparse.
     """
     found = np.zeros((len(batch), 2), np.uint64)
-    if places is None:
+    if positions is None:
         entries = batch.in_form(True).csr
-        _add(found, entries.row_of_entry, entries.indices.astype(np.uint64), _bits(entries.data))
+        _add_hashes(found, entries.row_of_entry, entries.indices.astype(np.uint64), _read_bits(entries.data))
         others = [*batch.schema.targets, *batch.schema.passthrough_indices]
     else:
-        others = places
-    for place in others:
-        values = attribute_values(batch, place)
-        column = np.full(len(batch), place + (1 << 32), np.uint64)
-        _add(
-            found, np.arange(len(batch)), column, _bits(values) if isinstance(values, np.ndarray) else _of_arrow(values)
+        others = positions
+    for position in others:
+        values = attribute_values(batch, position)
+        column = np.full(len(batch), position + (1 << 32), np.uint64)
+        _add_hashes(
+            found,
+            np.arange(len(batch)),
+            column,
+            _read_bits(values) if isinstance(values, np.ndarray) else _hash_values(values),
         )
     return found
 
 
-def _bits(values: np.ndarray) -> np.ndarray:
-    """uint64: the bits of numbers; 0.0 and -0.0 have the same, and so have all NaNs."""
+def _read_bits(values: np.ndarray) -> np.ndarray:
+    """Return the bits of numbers, uint64; 0.0 and -0.0 have the same, and so have all NaNs."""
     return np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64).view(np.uint64)
 
 
-def _of_arrow(values: Any) -> np.ndarray:
-    """uint64 (rows,): a number for each string or date, 0 for null."""
+def _hash_values(values: Any) -> np.ndarray:
+    """Return a number for each string or date of an Arrow array, uint64 (rows,); the same for all nulls."""
     from hashlib import blake2b
 
     import pyarrow as pa
@@ -133,7 +136,7 @@ def _of_arrow(values: Any) -> np.ndarray:
     return np.asarray(np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes])
 
 
-def _add(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:
+def _add_hashes(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:
     """Add the hashes of values to those of their rows."""
     with np.errstate(over="ignore"):
         for number, salt in enumerate(map(np.uint64, _SALTS)):

@@ -30,39 +30,41 @@ class Normalizer(SelectiveStage, RowStage):
             entries = batch.csr
             values = entries.data
             counted = values if not nominal.any() else np.where(nominal[entries.indices], 0.0, values)
-            lengths = self._lengths(counted, entries.indptr, batch)
-            data = self._scaled(values, np.repeat(lengths, np.diff(entries.indptr)))
-            for row in _no_length(lengths):
+            lengths = self._measure(counted, entries.indptr, batch)
+            data = self._scale(values, np.repeat(lengths, np.diff(entries.indptr)))
+            for row in _find_extreme(lengths):
                 own = slice(entries.indptr[row], entries.indptr[row + 1])
-                data[own] = self._brought_near_one(values[own], counted[own])
+                data[own] = self._scale_extreme(values[own], counted[own])
             if nominal.any():
                 data = np.where(nominal[entries.indices], values, data)
             return batch.replace(X=entries._replace(data=data))
         X = batch.X
         counted = X if not nominal.any() else np.where(nominal, 0.0, X)
         indptr = np.arange(len(batch) + 1) * X.shape[1]
-        lengths = self._lengths(counted.ravel(), indptr, batch)
-        image = self._scaled(X, lengths[:, None])
-        for row in _no_length(lengths):
-            image[row] = self._brought_near_one(X[row], counted[row])
+        lengths = self._measure(counted.ravel(), indptr, batch)
+        image = self._scale(X, lengths[:, None])
+        for row in _find_extreme(lengths):
+            image[row] = self._scale_extreme(X[row], counted[row])
         image[:, nominal] = X[:, nominal]
         return batch.replace(X=image)
 
-    def _scaled(self, values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    def _scale(self, values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):  # of nominal values, which stay
             image: np.ndarray = values / lengths
             return image if self.norm == 1 else image * self.norm
 
-    def _brought_near_one(self, values: np.ndarray, counted: np.ndarray) -> np.ndarray:
-        """The new values of a row whose length is no float64, or one of few digits: first all are multiplied by a
-        power of two."""
+    def _scale_extreme(self, values: np.ndarray, counted: np.ndarray) -> np.ndarray:
+        """Scale a row whose length is no float64, or one of few digits, after multiplying it by a power of two.
+
+        `counted` are its values, with 0 for those that do not count.
+        """
         known = counted[~np.isnan(counted)]
         _, exponent = np.frexp(np.abs(known).max(initial=0.0))
         length = self._length(np.ldexp(known, -exponent), np.array([0, len(known)]))[0]
-        return self._scaled(np.ldexp(values, -exponent), length) if length else values
+        return self._scale(np.ldexp(values, -exponent), length) if length else values
 
-    def _lengths(self, values: np.ndarray, indptr: np.ndarray, batch: Batch) -> np.ndarray:
-        """float64 (rows,): the length of each row, computed without overflow and underflow.
+    def _measure(self, values: np.ndarray, indptr: np.ndarray, batch: Batch) -> np.ndarray:
+        """Compute the length of each row without overflow and underflow: float64 (rows,).
 
         For a row of zeros it is the norm, so that dividing leaves the row as it is.
         """
@@ -81,7 +83,7 @@ class Normalizer(SelectiveStage, RowStage):
         return lengths
 
     def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        """float64 (rows,): the length of each row, NaN where a value is missing."""
+        """Compute the length of each row as it is, float64 (rows,); NaN where a value is missing."""
         raise NotImplementedError
 
 
@@ -98,7 +100,7 @@ class L1(Normalizer):
     name = "l1"
 
     def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        return _by_row(np.add, np.abs(values), indptr)
+        return _reduce_rows(np.add, np.abs(values), indptr)
 
 
 class L2(Normalizer):
@@ -114,7 +116,7 @@ class L2(Normalizer):
     name = "l2"
 
     def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        return np.asarray(np.sqrt(_by_row(np.add, values * values, indptr)))
+        return np.asarray(np.sqrt(_reduce_rows(np.add, values * values, indptr)))
 
 
 class Max(Normalizer):
@@ -129,17 +131,17 @@ class Max(Normalizer):
     name = "max"
 
     def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        return _by_row(np.maximum, np.abs(values), indptr)
+        return _reduce_rows(np.maximum, np.abs(values), indptr)
 
 
-def _no_length(lengths: np.ndarray) -> list[int]:
-    """The rows whose length overflows or has lost digits."""
+def _find_extreme(lengths: np.ndarray) -> list[int]:
+    """Return the numbers of the rows whose length overflows or has lost digits."""
     rows: list[int] = np.flatnonzero(np.isinf(lengths) | (lengths < np.finfo(np.float64).tiny)).tolist()
     return rows
 
 
-def _by_row(function: np.ufunc, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """float64 (rows,): `function` reduced over the entries of each row, 0 for a row without entries."""
+def _reduce_rows(function: np.ufunc, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    """Reduce the entries of each row by `function`: float64 (rows,), 0 for a row without entries."""
     reduced = np.zeros(len(indptr) - 1)
     filled = np.flatnonzero(np.diff(indptr))
     if len(filled):

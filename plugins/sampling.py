@@ -75,17 +75,17 @@ class Sample(TrainingStage):
         if size > len(strata) and not (self.replace and len(strata)):
             raise StageError(self.name, f"--rows {size}: there are only {len(strata)}")
         counts = np.bincount(strata)
-        wanted = _apportioned(counts, size) if not self.bias else self._biased(rows, counts, size)
+        wanted = _apportion(counts, size) if not self.bias else self._apportion_with_bias(rows, counts, size)
         if self.replace:
-            times = _drawn(strata, counts, wanted, self.seed)
+            times = _draw(strata, counts, wanted, self.seed)
             for batch in rows.map(itself, last=True):
-                yield from _repeated(batch, times[batch.start : batch.start + len(batch)])
+                yield from _repeat(batch, times[batch.start : batch.start + len(batch)])
             return
         order = np.argsort(np.random.default_rng(self.seed).random(len(strata)), kind="stable")
         yield from take_rows(rows, choose_rows(strata, wanted, order))
 
-    def _biased(self, rows: Rows, counts: np.ndarray, size: int) -> np.ndarray:
-        """int64 (strata,): how many of `size` rows each stratum gets; the first one has rows without a class."""
+    def _apportion_with_bias(self, rows: Rows, counts: np.ndarray, size: int) -> np.ndarray:
+        """Apportion `size` rows to strata with ``--bias``, int64 (strata,); the first has rows without a class."""
         target = rows.schema.class_attribute
         if target is None or target.kind != "nominal":
             raise StageError(self.name, f"--bias needs a nominal class; {NAME_A_CLASS}")
@@ -138,7 +138,7 @@ class Split(TrainingStage):
         if self.seed:
             np.random.default_rng(self.seed).shuffle(numbers)
         if target is not None and target.kind == "nominal":
-            numbers = numbers[_grouped(classes[numbers])]
+            numbers = numbers[_group(classes[numbers])]
             own = np.arange(len(numbers)) % self._folds == self._number
         else:
             small, larger = divmod(len(numbers), self._folds)
@@ -165,8 +165,8 @@ class Shuffle(TrainingStage):
         yield from take_rows(rows, np.random.default_rng(self.seed).permutation(len(read_classes(rows))))
 
 
-def _apportioned(counts: np.ndarray, size: int) -> np.ndarray:
-    """int64 (strata,): how many of `size` rows each stratum of `counts` rows gets, by the largest remainders."""
+def _apportion(counts: np.ndarray, size: int) -> np.ndarray:
+    """Apportion `size` rows to strata of `counts` rows by the largest remainders: int64 (strata,)."""
     total = max(int(counts.sum()), 1)
     whole, remainder = np.divmod(counts * size, total)
     order = np.argsort(-remainder, kind="stable")
@@ -175,7 +175,7 @@ def _apportioned(counts: np.ndarray, size: int) -> np.ndarray:
 
 
 def _apportion_shares(shares: np.ndarray, size: int) -> np.ndarray:
-    """Do what `_apportioned` does, with shares of any sum."""
+    """Do what `_apportion` does, with shares of any sum."""
     exact = shares / (float(shares.sum()) or 1.0) * size
     whole = np.floor(exact + 1e-9).astype(np.int64)
     order = np.argsort(-(exact - whole), kind="stable")
@@ -183,8 +183,8 @@ def _apportion_shares(shares: np.ndarray, size: int) -> np.ndarray:
     return np.asarray(whole)
 
 
-def _drawn(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
-    """int64 (rows,): how often each row is drawn, if that many are drawn of each stratum with replacement."""
+def _draw(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
+    """Draw `wanted` rows of each stratum with replacement, and return how often each row is drawn: int64 (rows,)."""
     times = np.zeros(len(strata), np.int64)
     members = np.argsort(strata, kind="stable")
     first = np.cumsum(counts) - counts
@@ -196,16 +196,16 @@ def _drawn(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int
     return times
 
 
-def _repeated(batch: Batch, times: np.ndarray) -> Iterator[Batch]:
-    """The rows of `batch`, each as often as `times` says, in batches that are not much larger."""
+def _repeat(batch: Batch, times: np.ndarray) -> Iterator[Batch]:
+    """Yield each row of `batch` as often as `times` says, in batches that are not much larger."""
     ends = np.cumsum(times)
     for first in range(0, int(times.sum()), max(_AT_ONCE, len(batch))):
         copies = np.arange(first, min(first + max(_AT_ONCE, len(batch)), ends[-1]))
         yield batch.take(np.searchsorted(ends, copies, side="right"))
 
 
-def _grouped(classes: np.ndarray) -> np.ndarray:
-    """The numbers of the rows in the order in which Weka stratifies them (Instances.stratify).
+def _group(classes: np.ndarray) -> np.ndarray:
+    """Order the numbers of the rows as Weka does to stratify them (Instances.stratify).
 
     It takes the class of the first row that is not yet grouped, and swaps the rows of this class to the front one by
     one.

@@ -122,10 +122,10 @@ class Select(ColumnStage):
         if self.max_fraction is not None:
             candidate &= state["rows"] <= self.max_fraction * total * _NEARLY
         if self._ranked:
-            metric, scores = (self._by.name, state["score"]) if self._by is not None else self._left_scores(schema)
+            metric, scores = (self._by.name, state["score"]) if self._by is not None else self._read_scores(schema)
             if self.min_score is not None:
                 candidate &= scores >= self.min_score
-            ranking = self._order(scores, state)
+            ranking = self._rank(scores, state)
             ranking = ranking[candidate[ranking]]
             order = ranking[: self._limit(schema.width)]
             if self.sparsity is not None and total > 0:
@@ -133,7 +133,7 @@ class Select(ColumnStage):
             self._warn_of_ties(ranking, len(order), metric, scores, state)
             candidate = np.zeros(schema.width, bool)
             candidate[order] = True
-        candidate[self._named(schema)] = True
+        candidate[self._find_named(schema)] = True
         columns = np.flatnonzero(candidate)
         if schema.width and not len(columns):
             raise StageError(self.name, "no column is left; loosen the limits, or name some with --keep")
@@ -148,12 +148,12 @@ class Select(ColumnStage):
         return [a.scored(self._by.name, score) for a, score in zip(chosen, state["score"][columns].tolist())]
 
     def _limit(self, columns: int) -> int:
-        """How many of `columns` columns `--top` and `--fraction` allow."""
+        """Return how many of `columns` columns `--top` and `--fraction` allow."""
         limit = columns if self.top is None else min(self.top, columns)
         return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns / _NEARLY)))
 
-    def _order(self, scores: np.ndarray, state: State) -> np.ndarray:
-        """int64 (columns,): the columns from the best to the worst."""
+    def _rank(self, scores: np.ndarray, state: State) -> np.ndarray:
+        """Rank the columns from the best to the worst: int64 (columns,)."""
         constant = ~state["varied"]
         if not self.spread or state["classes"].shape[1] < 2:
             return np.lexsort((-scores, constant))
@@ -171,8 +171,8 @@ class Select(ColumnStage):
             )
             warn_nothing_learned(self.name, what)
 
-    def _left_scores(self, schema: Schema) -> tuple[str, np.ndarray]:
-        """The name of the latest score, and float64 (columns,) its values, −∞ where a column has none."""
+    def _read_scores(self, schema: Schema) -> tuple[str, np.ndarray]:
+        """Return the name of the latest score, and its values, float64 (columns,); −∞ where a column has none."""
         if not schema.features:
             return "", np.empty(0)
         most = max((a.scores for a in schema.features), key=len)  # some columns may lack scores
@@ -181,8 +181,8 @@ class Select(ColumnStage):
         latest = most[-1][0]
         return latest, np.array([dict(a.scores).get(latest, -np.inf) for a in schema.features])
 
-    def _named(self, schema: Schema) -> list[int]:
-        """The columns that `--keep` names."""
+    def _find_named(self, schema: Schema) -> list[int]:
+        """Return the numbers of the columns that `--keep` names; raise a `StageError` if there is no such attribute."""
         place = {a.name: i for i, a in enumerate(schema.features)}
         for name in self.keep:
             if name not in {a.name for a in schema.attributes}:
@@ -191,7 +191,7 @@ class Select(ColumnStage):
 
 
 def _take_turns(rankings: list[np.ndarray]) -> np.ndarray:
-    """One ranking of all columns: the given rankings, in turn, each add the best column not yet taken."""
+    """Merge rankings of all columns into one: in turn, each adds its best column that is not yet in it."""
     taken = [False] * len(rankings[0])
     order: list[int] = []
     left = [iter(ranking.tolist()) for ranking in rankings]

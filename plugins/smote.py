@@ -40,10 +40,10 @@ class Smote(TrainingStage):
         for batch in rows.map(itself, last=True):
             parts.append(batch.replace(passthrough=None).take(np.flatnonzero(batch.class_known)))
             yield batch
-        yield self._made(all_rows(self.name, parts, rows.schema, rows.memory))
+        yield self._make_rows(all_rows(self.name, parts, rows.schema, rows.memory))
 
-    def _made(self, known: Batch) -> Batch:
-        """The rows to add to those whose class is known."""
+    def _make_rows(self, known: Batch) -> Batch:
+        """Make the rows to add to those whose class is known."""
         schema, y = known.schema, known.y
         assert y is not None and schema.class_attribute is not None
         counts = np.bincount(y, minlength=1)
@@ -71,12 +71,12 @@ class Smote(TrainingStage):
         made = np.asarray(classes[len(known) :], np.int32)
         weights = None if known.weights is None else np.ones(len(made))
         nothing = empty(schema).passthrough
-        passthrough = None if nothing is None else _missing(nothing, len(made))
+        passthrough = None if nothing is None else _make_missing(nothing, len(made))
         return Batch(schema, X, made, weights, passthrough)
 
 
-def _missing(table: Any, rows: int) -> Any:
-    """An Arrow table with the columns of `table` and this many rows, all missing."""
+def _make_missing(table: Any, rows: int) -> Any:
+    """Make an Arrow table with the columns of `table` and this many rows, all missing."""
     import pyarrow as pa
 
     return pa.table({field.name: pa.nulls(rows, field.type) for field in table.schema})
