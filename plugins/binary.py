@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Batch, RowStage, hookimpl
-from filterkit.plugin import SelectiveStage
+from filterkit.plugin import SelectiveStage, map_numbers
 
 
 class Binary(SelectiveStage, RowStage):
@@ -20,15 +20,7 @@ class Binary(SelectiveStage, RowStage):
     group = "Encode values"
 
     def transform(self, batch: Batch) -> Batch:
-        nominal = batch.schema.nominal
-        if batch.sparse:
-            X = batch.csr
-            image = np.where(np.isnan(X.data), X.data, 1.0)
-            if nominal.any():
-                image = np.where(nominal[X.indices], X.data, image)
-            return batch.replace(X=X._replace(data=image))
-        image = np.where(np.isnan(batch.X), batch.X, (batch.X != 0).astype(np.float64))
-        return batch.replace(X=np.where(nominal, batch.X, image))
+        return map_numbers(batch, lambda values: (values != 0).astype(np.float64))
 
 
 @hookimpl

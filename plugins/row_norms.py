@@ -27,26 +27,19 @@ class Normalizer(SelectiveStage, RowStage):
     def transform(self, batch: Batch) -> Batch:
         nominal = batch.schema.nominal
         if batch.sparse:
-            entries = batch.csr
-            values = entries.data
-            counted = values if not nominal.any() else np.where(nominal[entries.indices], 0.0, values)
-            lengths = self._measure(counted, entries.indptr, batch)
-            data = self._scale(values, np.repeat(lengths, np.diff(entries.indptr)))
-            for row in _find_extreme(lengths):
-                own = slice(entries.indptr[row], entries.indptr[row + 1])
-                data[own] = self._scale_extreme(values[own], counted[own])
-            if nominal.any():
-                data = np.where(nominal[entries.indices], values, data)
-            return batch.replace(X=entries._replace(data=data))
-        X = batch.X
-        counted = X if not nominal.any() else np.where(nominal, 0.0, X)
-        indptr = np.arange(len(batch) + 1) * X.shape[1]
-        lengths = self._measure(counted.ravel(), indptr, batch)
-        image = self._scale(X, lengths[:, None])
-        for row in _find_extreme(lengths):
-            image[row] = self._scale_extreme(X[row], counted[row])
-        image[:, nominal] = X[:, nominal]
-        return batch.replace(X=image)
+            values, indptr, stays = batch.csr.data, batch.csr.indptr, nominal[batch.csr.indices]
+        else:
+            values, indptr = batch.X.ravel(), np.arange(len(batch) + 1) * batch.schema.width
+            stays = np.tile(nominal, len(batch))
+        counted = np.where(stays, 0.0, values) if nominal.any() else values
+        lengths = self._measure(counted, indptr, batch)
+        image = self._scale(values, np.repeat(lengths, np.diff(indptr)))
+        for row in np.flatnonzero(np.isinf(lengths) | (lengths < np.finfo(np.float64).tiny)).tolist():
+            own = slice(indptr[row], indptr[row + 1])
+            image[own] = self._scale_extreme(values[own], counted[own])
+        if nominal.any():
+            image = np.where(stays, values, image)
+        return batch.replace(X=batch.csr._replace(data=image) if batch.sparse else image.reshape(batch.X.shape))
 
     def _scale(self, values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):  # of nominal values, which stay
@@ -132,12 +125,6 @@ class Max(Normalizer):
 
     def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         return _reduce_rows(np.maximum, np.abs(values), indptr)
-
-
-def _find_extreme(lengths: np.ndarray) -> list[int]:
-    """Return the numbers of the rows whose length overflows or has lost digits."""
-    rows: list[int] = np.flatnonzero(np.isinf(lengths) | (lengths < np.finfo(np.float64).tiny)).tolist()
-    return rows
 
 
 def _reduce_rows(function: np.ufunc, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:

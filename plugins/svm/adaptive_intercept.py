@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Learner, StageError, UsageError, option
-from filterkit.plugin import LinearModel, Model, Training
+from filterkit.plugin import LinearModel, Model, Training, squared_lengths
 
 from .hyperplanes import Hyperplanes
 
@@ -54,8 +54,8 @@ class AiSvm(Learner):
     def learn(self, training: Training) -> Model:
         X = training.X
         with np.errstate(over="ignore"):
-            squares = np.asarray(X.multiply(X).sum(axis=1)) if hasattr(X, "multiply") else (X * X).sum(axis=1)
-            lengths = squares.ravel() if self.length == "squared" else np.sqrt(squares.ravel())
+            squares = squared_lengths(X)
+            lengths = squares if self.length == "squared" else np.sqrt(squares)
             mean = float(np.average(lengths, weights=training.weights))
         if not np.isfinite(mean):
             raise StageError(self.name, "values are too large for their squares; put range or l2 before it")
