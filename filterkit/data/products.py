@@ -11,7 +11,7 @@ from filterkit.data.csr import Csr, Matrix
 _AT_ONCE = 1 << 20  # entries of a dense matrix that are given column numbers at once
 
 
-def squared_lengths(X: np.ndarray | Any) -> np.ndarray:
+def squared_lengths(X: Any) -> np.ndarray:
     """Return the squared Euclidean length of each row of an ndarray or `csr_array`, float64 (rows,)."""
     if isinstance(X, np.ndarray):
         return np.asarray((X * X).sum(axis=1))
