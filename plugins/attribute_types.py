@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -143,23 +143,29 @@ def _make_nominal(attribute: Attribute, values: list[Any]) -> Attribute:
 
 
 class Retyping(ChoosingStage):
-    """A stage that changes the type of attributes, each value by itself."""
+    """Changes the type of attributes, each value by itself.
+
+    Attributes
+    ----------
+    kinds, default_kinds : the types of attributes to change, with ``--only`` and without it.
+    changes_targets : whether ``--only`` may choose the class and labels.
+    """
 
     group = "Change types"
+    kinds: ClassVar[tuple[str, ...]]
+    default_kinds: ClassVar[tuple[str, ...]] = ("nominal",)
+    changes_targets: ClassVar[bool] = False
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         edit = Edit(schema)
-        for position in self.choose(schema):
+        kinds, targets = (self.kinds, self.changes_targets) if self.only else (self.default_kinds, False)
+        for position in self.chosen(schema, kinds, targets):
             attribute = schema.attributes[position]
             edit.change(position, self.retype(attribute), partial(self._convert, attribute, position))
         return edit.built()
 
     def _convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         return self.convert(attribute_values(batch, position), attribute, batch.start)
-
-    def choose(self, schema: Schema) -> list[int]:
-        """Return the positions of the attributes to change."""
-        raise NotImplementedError(f"{type(self).__name__} has no choose")
 
     def retype(self, attribute: Attribute) -> Attribute:
         """Return an attribute as this stage types it."""
@@ -191,14 +197,11 @@ class Numeric(Retyping):
     """
 
     name = "numeric"
+    kinds = ("nominal", "string", "date")
+    changes_targets = True
 
     codes: bool = option(False, "Take the position of a label for the number.")
     invalid: str = option("error", "What becomes of a text that is no number.", choices=("error", "missing"))
-
-    def choose(self, schema: Schema) -> list[int]:
-        if self.only:
-            return self.chosen(schema, ("nominal", "string", "date"))
-        return self.chosen(schema, ("nominal",), targets=False)
 
     def retype(self, attribute: Attribute) -> Attribute:
         if attribute.kind == "nominal":
@@ -247,9 +250,7 @@ class String(Retyping):
     """
 
     name = "string"
-
-    def choose(self, schema: Schema) -> list[int]:
-        return self.chosen(schema, ("nominal", "numeric", "date") if self.only else ("nominal",), targets=False)
+    kinds = ("nominal", "numeric", "date")
 
     def retype(self, attribute: Attribute) -> Attribute:
         return Attribute(attribute.name, "string", weight=attribute.weight)
@@ -277,6 +278,8 @@ class Date(Retyping):
     """
 
     name = "date"
+    kinds = ("string", "nominal", "numeric", "date")
+    default_kinds = ("date",)
 
     format: str = option(_ISO, "The format to read and write dates in.")
     invalid: str = option("error", "What becomes of a text that is no date.", choices=("error", "missing"))
@@ -290,10 +293,6 @@ class Date(Retyping):
             return DateFormat(self.format)
         except FilterkitError as error:
             raise UsageError(f"{self.name}: --format: {error}") from None
-
-    def choose(self, schema: Schema) -> list[int]:
-        kinds = ("string", "nominal", "numeric", "date") if self.only else ("date",)
-        return self.chosen(schema, kinds, targets=False)
 
     def retype(self, attribute: Attribute) -> Attribute:
         return Attribute(attribute.name, "date", format=self.format, weight=attribute.weight)

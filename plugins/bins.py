@@ -90,7 +90,8 @@ class Bins(ColumnStage):
         # The last cell that may end a bin is the one before the column's last.
         at = np.clip(np.searchsorted(running, wanted), cells.indptr[column], cells.indptr[column + 1] - 2)
         before = np.maximum(at - 1, cells.indptr[column])
-        return np.where(np.abs(running[before] - wanted) <= np.abs(running[at] - wanted), before, at)
+        is_nearer = np.abs(running[before] - wanted) <= np.abs(running[at] - wanted)
+        return np.asarray(np.where(is_nearer, before, at))
 
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray

@@ -22,19 +22,17 @@ def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray
     weights that are not whole numbers, the gamma function replaces the factorial.
     """
     words = tp + fp
-    least, most = np.maximum(words - neg, 0.0), np.minimum(words, pos)
     observed = _compute_log_probability(tp, words, pos, neg)
     # Probabilities fall with the distance from the mode. On the side of tp they are summed from tp outwards, on the
     # other side from the first outcome that is no more likely.
-    mode = (words + 1) * (pos + 1) / (pos + neg + 2)
-    low = tp < mode
-    here = _sum_tail(tp, np.where(low, -1.0, 1.0), words, pos, neg, least, most)
-    other, is_possible = _find_mirror(tp, low, observed, words, pos, neg, least, most)
+    low = tp < _find_mode(words, pos, neg)
+    here = _sum_tail(tp, np.where(low, -1.0, 1.0), words, pos, neg)
+    other, is_possible = _find_mirror(tp, low, observed, words, pos, neg)
     there = np.zeros(len(tp))
     at = np.flatnonzero(is_possible)
     if len(at):
         ratio = np.exp(_compute_log_probability(other[at], words[at], pos, neg) - observed[at])
-        tail = _sum_tail(other[at], np.where(low[at], 1.0, -1.0), words[at], pos, neg, least[at], most[at])
+        tail = _sum_tail(other[at], np.where(low[at], 1.0, -1.0), words[at], pos, neg)
         there[at] = ratio * tail
     return np.asarray(np.maximum(-(observed + np.log(here + there)), 0.0))
 
@@ -54,10 +52,9 @@ def bound_fisher(
     def bound_surprise(tp: np.ndarray, fp: np.ndarray, step: float) -> np.ndarray:
         """Return −ln of at most the probability of `tp` and what follows it in the direction of `step`."""
         words = tp + fp
-        mode = np.floor((words + 1) * (pos + 1) / (pos + neg + 2))
+        mode = np.floor(_find_mode(words, pos, neg))
         start = np.maximum(tp, mode) if step > 0 else np.minimum(tp, mode)
-        least, most = np.maximum(words - neg, 0.0), np.minimum(words, pos)
-        tail = _sum_tail(start, np.full(len(tp), step), words, pos, neg, least, most, smallest=1e-3)
+        tail = _sum_tail(start, np.full(len(tp), step), words, pos, neg, smallest=1e-3)
         return np.asarray(-_compute_log_probability(start, words, pos, neg) - np.log(tail))
 
     if not all(
@@ -80,6 +77,11 @@ def _compute_log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg:
     return np.asarray(choose(pos, tp) + choose(neg, words - tp) - choose(pos + neg, words))
 
 
+def _find_mode(words: np.ndarray, pos: float, neg: float) -> np.ndarray:
+    """Return the mode of the number of positive rows among `words` rows, not rounded."""
+    return (words + 1) * (pos + 1) / (pos + neg + 2)
+
+
 def _allow_rounding(pos: float, neg: float) -> float:
     return min(_ROUNDING * (pos + neg), _MOST_ROUNDING)
 
@@ -90,8 +92,6 @@ def _sum_tail(
     words: np.ndarray,
     pos: float,
     neg: float,
-    least: np.ndarray,
-    most: np.ndarray,
     smallest: float = 1e-17,
 ) -> np.ndarray:
     """Add up the probabilities from `start` in the direction of `step`, divided by that of `start`.
@@ -99,7 +99,7 @@ def _sum_tail(
     It ends before a term that is below the share `smallest` of the sum so far.
     """
     slack = _allow_rounding(pos, neg)
-    least, most = least - slack, most + slack
+    least, most = np.maximum(words - neg, 0.0) - slack, np.minimum(words, pos) + slack
     total, term, x = np.ones(len(start)), np.ones(len(start)), start.copy()
     left = np.flatnonzero((x + step >= least) & (x + step <= most))
     while len(left):
@@ -121,8 +121,6 @@ def _find_mirror(
     words: np.ndarray,
     pos: float,
     neg: float,
-    least: np.ndarray,
-    most: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the outcome beyond the mode that is nearest to it among those no more likely than `tp`.
 
@@ -131,10 +129,10 @@ def _find_mirror(
     The outcomes, whole numbers of steps from `tp`, and whether each is possible, because there may be none.
     """
     sign = np.where(low, 1.0, -1.0)
-    mode = (words + 1) * (pos + 1) / (pos + neg + 2)
     slack = _allow_rounding(pos, neg)
-    near = np.maximum(np.ceil((mode - tp) * sign - slack), 1.0)  # in steps: just beyond the mode
-    far = np.floor(np.where(low, most - tp, tp - least) + slack) + 1  # in steps: just outside
+    # In steps: just beyond the mode, and just outside of what is possible.
+    near = np.maximum(np.ceil((_find_mode(words, pos, neg) - tp) * sign - slack), 1.0)
+    far = np.floor(np.where(low, np.minimum(words, pos) - tp, tp - np.maximum(words - neg, 0.0)) + slack) + 1
     outside = far.copy()
     near = np.minimum(near, far)
     while True:

@@ -156,8 +156,11 @@ class Space(NamedTuple):
             nominal,
         )
 
-    def distances(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Compute the distances of rows with these numbers, the sums of their differences: float64 (some, others)."""
+    def compute_distances(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Compute the distances of all rows of `some` from all of `others`: float64 (some, others).
+
+        Both have numbers of rows. A distance is the sum of the differences over all columns.
+        """
         from scipy.spatial.distance import cdist
 
         distances = np.zeros((len(some), len(others)))
@@ -177,8 +180,8 @@ class Space(NamedTuple):
             distances += one @ other.T - either
         return distances
 
-    def differences(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """Compute the differences of the pairs of rows with these numbers: float64 (pairs, columns)."""
+    def compute_differences(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Compute the differences of each row of `some` from the same of `others`: float64 (pairs, columns)."""
         found = np.empty((len(some), len(self.nominal)))
         numbers = np.abs(self.numbers[some] - self.numbers[others])
         if self.no_number is not None:
@@ -247,7 +250,7 @@ def _share_neighbors(space: Space, some: np.ndarray, others: np.ndarray, count: 
 
     A row is no neighbor of itself. Equally distant rows share what is left for the last of them.
     """
-    distances = space.distances(some, others)
+    distances = space.compute_distances(some, others)
     itself = some[:, None] == others
     distances[itself] = np.inf
     count = min(count, len(others) - int(itself[0].any()))
@@ -268,7 +271,7 @@ def _sum_differences(space: Space, some: np.ndarray, others: np.ndarray, weights
     for first in range(0, len(one), step):
         i, j = one[first : first + step], other[first : first + step]
         # Without BLAS, whose last digits depend on the number of threads.
-        total += np.einsum("p,pc->c", weights[i, j], space.differences(some[i], others[j]))
+        total += np.einsum("p,pc->c", weights[i, j], space.compute_differences(some[i], others[j]))
     return total
 
 

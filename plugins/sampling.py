@@ -64,14 +64,14 @@ class Sample(TrainingStage):
         if bool(self.fraction) == (self.rows is not None):
             raise UsageError(f"{self.name}: say how many rows to keep, with either --fraction or --rows")
         if self.fraction:
-            self._share()
+            self._parse_share()
 
-    def _share(self) -> Fraction:
+    def _parse_share(self) -> Fraction:
         return share(self.name, "--fraction", self.fraction)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         strata = read_classes(rows) + 1
-        size = int((self._share() * len(strata) * 2 + 1) / 2) if self.rows is None else self.rows
+        size = int((self._parse_share() * len(strata) * 2 + 1) / 2) if self.rows is None else self.rows
         if size > len(strata) and not (self.replace and len(strata)):
             raise StageError(self.name, f"--rows {size}: there are only {len(strata)}")
         counts = np.bincount(strata)

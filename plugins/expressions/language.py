@@ -88,7 +88,7 @@ class ExpressionError(FilterkitError):
         self.at = at
 
 
-def locate(error: ExpressionError, text: str) -> str:
+def describe_error(error: ExpressionError, text: str) -> str:
     """Return the message of an error in the expression `text`, with the character and what stands there."""
     rest = text[error.at : error.at + 20]
     found = f"{rest!r}" if rest else "the end"
@@ -144,7 +144,7 @@ def parse(text: str) -> Tree:
     if len(text) > LONGEST:
         raise ExpressionError(f"the expression has more than {LONGEST:,} characters", LONGEST)
     parser = _Parser(_tokens(text))
-    tree = parser.expression(0)
+    tree = parser.parse_expression(0)
     parser.expect("end", "the end of the expression or an operator")
     return tree
 
@@ -180,7 +180,7 @@ class _Parser:
             return _SAME.get(word, word)
         return ""
 
-    def expression(self, binding: int) -> Tree:
+    def parse_expression(self, binding: int) -> Tree:
         """Parse an expression of operators that bind more tightly than `binding`."""
         self._depth += 1
         if self._depth > DEEPEST:
@@ -202,7 +202,7 @@ class _Parser:
         if operator == "in":
             return _make_call("in", at, left, *self._list())
         binding = _BINDING[operator]
-        right = self.expression(binding - 1 if operator == "^" else binding)
+        right = self.parse_expression(binding - 1 if operator == "^" else binding)
         if (
             binding == _BINDING["="]
             and _BINDING.get(self._peek_operator()) == binding
@@ -216,13 +216,13 @@ class _Parser:
         operator = self._peek_operator()
         if operator == "not":
             self._take()
-            return _make_call("not", token.at, self.expression(_NOT - 1))
+            return _make_call("not", token.at, self.parse_expression(_NOT - 1))
         if operator in ("-", "+"):
             self._take()
-            return _make_call(f"sign{operator}", token.at, self.expression(_SIGN - 1))
+            return _make_call(f"sign{operator}", token.at, self.parse_expression(_SIGN - 1))
         if operator == "(":
             self._take()
-            tree = self.expression(0)
+            tree = self.parse_expression(0)
             self.expect(")", "')'")
             return tree
         if operator or token.kind == "end":
@@ -242,7 +242,7 @@ class _Parser:
         self.expect("(", "'('")
         parts: list[Tree] = []
         while not (empty and not parts and self._peek_operator() == ")"):
-            parts.append(self.expression(0))
+            parts.append(self.parse_expression(0))
             if self._peek_operator() != ",":
                 break
             self._take()

@@ -24,14 +24,14 @@ from filterkit import (
 from filterkit.plugin import Edit, Moments, Rows, State, empty
 
 from .evaluation import DATE, NUMBER, TEXT, TRUTH, AttributeReader, Value, evaluate, finite, read_variable
-from .language import LANGUAGE_HELP, ExpressionError, Tree, locate, parse
+from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_error, parse
 
 
 def _parse(stage: str, text: str) -> Tree:
     try:
         return parse(text)
     except ExpressionError as error:
-        raise UsageError(f"{stage}: {locate(error, text)}") from None
+        raise UsageError(f"{stage}: {describe_error(error, text)}") from None
 
 
 class Where(TrainingStage):
@@ -49,7 +49,7 @@ class Where(TrainingStage):
         try:
             kind = evaluate(condition, partial(reader.read, empty(rows.schema))).kind
         except ExpressionError as error:
-            raise StageError(self.name, locate(error, text)) from None
+            raise StageError(self.name, describe_error(error, text)) from None
         if kind != TRUTH:
             raise StageError(self.name, "the expression is not true or false; compare what it gives, as in x > 0")
         yield from rows.map(partial(_take_true, condition, reader), last=True)
@@ -99,7 +99,7 @@ class Set(Stage):
         try:
             parse(expression)
         except ExpressionError as error:
-            raise UsageError(f"{self.name}: {self._locate(error, at)}") from None
+            raise UsageError(f"{self.name}: {self._describe_error(error, at)}") from None
 
     def _split(self) -> tuple[str, str, int]:
         """Return the name, the expression, and the index where that begins; a name of "" means that one is missing."""
@@ -119,9 +119,9 @@ class Set(Stage):
             name = text[:equals].strip() if equals >= 0 else ""
         return name, text[equals + 1 :], equals + 1
 
-    def _locate(self, error: ExpressionError, at: int) -> str:
+    def _describe_error(self, error: ExpressionError, at: int) -> str:
         error.at += at
-        return locate(error, self.assignment or "")
+        return describe_error(error, self.assignment or "")
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         name, text, at = self._split()
@@ -129,7 +129,7 @@ class Set(Stage):
         try:
             value = evaluate(tree, partial(reader.read, empty(schema)))
         except ExpressionError as error:
-            raise StageError(self.name, self._locate(error, at)) from None
+            raise StageError(self.name, self._describe_error(error, at)) from None
         position = next((i for i, a in enumerate(schema.attributes) if a.name == name), None)
         weight = 1.0 if position is None else schema.attributes[position].weight
         attribute = _make_attribute(name, value, weight)
@@ -197,7 +197,7 @@ class Map(ColumnStage):
             if kind not in (NUMBER, TRUTH, ""):
                 raise ExpressionError("the expression gives no number", 0)
         except ExpressionError as error:
-            raise UsageError(f"{self.name}: {locate(error, text)}") from None
+            raise UsageError(f"{self.name}: {describe_error(error, text)}") from None
 
     def _compute(self, variables: dict[str, np.ndarray]) -> np.ndarray:
         return evaluate(parse(self.expression or ""), partial(read_variable, variables)).data

@@ -160,9 +160,9 @@ class Shape(ColumnStage):
         return self.cross_fit is not None
 
     def output(self, schema: Schema) -> Schema:
-        return schema.replace(zero=self._special(schema))
+        return schema.replace(zero=self._is_zero_special(schema))
 
-    def _special(self, schema: Schema) -> bool:
+    def _is_zero_special(self, schema: Schema) -> bool:
         return schema.zero if self.zero is None else self.zero
 
     def working_bytes(self, statistic: Statistic) -> int:
@@ -172,7 +172,7 @@ class Shape(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
-        special = self._special(table.schema)
+        special = self._is_zero_special(table.schema)
         cells = table if special else table.with_zeros()
         tasks = table.tasks()
         by = make_smoothing(table, tasks, self.neighbors, self.prior, self.strength)

@@ -121,7 +121,7 @@ class Normal(Scaling):
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
-            return np.abs(normal_vector(self.name, X, positive, self.cost, weights))
+            return np.asarray(np.abs(normal_vector(self.name, X, positive, self.cost, weights)))
         from sklearn.linear_model import LogisticRegression, Perceptron
 
         model: Any = Perceptron(random_state=self.seed % (1 << 32))
