@@ -18,7 +18,6 @@ from filterkit.plugin import (
     exponents_of_extremes,
     interruptible,
     make_learned_table,
-    squared_lengths,
 )
 
 _DISTANCES = 1 << 20  # that are held in memory at once
@@ -91,7 +90,7 @@ class Nearest:
         self._exponent = int(exponents_of_extremes(_find_largest(X).max(), _DIGITS))
         self._near = self._scale(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
-        self._squares = squared_lengths(self._near)
+        self._squares = _square_lengths(self._near)
 
     def _scale(self, X: Any) -> Any:
         """Multiply rows by powers of two where their squares would overflow or underflow; distances keep their order.
@@ -165,7 +164,7 @@ class Nearest:
         rows = np.flatnonzero(~is_open)
         points = X[rows]
         if self._cosine:
-            points = points / np.sqrt(squared_lengths(points))[:, None]
+            points = points / np.sqrt(_square_lengths(points))[:, None]
         distances, found = self._tree.query(points, self._k + 1)
         last, following = (distances[:, -2:] ** 2).T
         is_open[rows] = ~(following > last * (1 + 1e-9) + (1e-12 if self._cosine else 1e-290))
@@ -201,8 +200,8 @@ class Nearest:
             return np.where(np.isnan(distances), 1.0, distances)  # of rows of zeros
         products = (X @ self._columns).toarray()
         if not self._cosine:
-            return np.asarray(squared_lengths(X)[:, None] + self._squares - 2 * products)
-        lengths = np.sqrt(np.outer(squared_lengths(X), self._squares))
+            return np.asarray(_square_lengths(X)[:, None] + self._squares - 2 * products)
+        lengths = np.sqrt(np.outer(_square_lengths(X), self._squares))
         return np.asarray(1 - divide_or_zero(products, lengths))
 
 
@@ -217,6 +216,13 @@ def _find_largest(X: Any) -> np.ndarray:
 
 def _row_of_entry(X: Any) -> np.ndarray:
     return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+
+
+def _square_lengths(X: Any) -> np.ndarray:
+    """Return the squared Euclidean length of each row, float64 (rows,)."""
+    if isinstance(X, np.ndarray):
+        return np.asarray((X * X).sum(axis=1))
+    return np.bincount(_row_of_entry(X), X.data * X.data, X.shape[0])
 
 
 @hookimpl

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from filterkit.data.csr import Csr, Matrix
 
 _AT_ONCE = 1 << 20  # entries of a dense matrix that are given column numbers at once
-
-
-def squared_lengths(X: Any) -> np.ndarray:
-    """Return the squared Euclidean length of each row of an ndarray or `csr_array`, float64 (rows,)."""
-    if isinstance(X, np.ndarray):
-        return np.asarray((X * X).sum(axis=1))
-    return np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data * X.data, X.shape[0])
 
 
 def rows_times(X: Matrix | Csr, matrix: np.ndarray) -> np.ndarray:

@@ -89,7 +89,6 @@ from filterkit.data.numeric import check_finite as check_finite
 from filterkit.data.numeric import check_numeric as check_numeric
 from filterkit.data.numeric import map_numbers as map_numbers
 from filterkit.data.products import rows_times as rows_times
-from filterkit.data.products import squared_lengths as squared_lengths
 from filterkit.data.ragged import Ragged as Ragged
 from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values

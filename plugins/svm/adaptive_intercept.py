@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Learner, StageError, UsageError, option
-from filterkit.plugin import LinearModel, Model, Training, squared_lengths
+from filterkit.plugin import LinearModel, Model, Training
 
 from .hyperplanes import Hyperplanes
 
@@ -54,7 +54,7 @@ class AiSvm(Learner):
     def learn(self, training: Training) -> Model:
         X = training.X
         with np.errstate(over="ignore"):
-            squares = squared_lengths(X)
+            squares = np.asarray((X * X).sum(axis=1))
             lengths = squares if self.length == "squared" else np.sqrt(squares)
             mean = float(np.average(lengths, weights=training.weights))
         if not np.isfinite(mean):

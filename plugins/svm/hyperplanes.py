@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import LinearModel, Training, interruptible, squared_lengths
+from filterkit.plugin import LinearModel, Training, interruptible
 
 from . import newton
 
@@ -167,7 +167,7 @@ def check_products(stage: str, X: Any) -> None:
         return
     sparse = hasattr(X, "tocsr")
     with np.errstate(over="ignore", under="ignore"):
-        longest = float(squared_lengths(X).max())
+        longest = float((X * X).sum(axis=1).max())
         low, high = (each.toarray() if sparse else each for each in (X.min(axis=0), X.max(axis=0)))
         apart = float(((high - low) ** 2).sum())  # at least the largest squared distance of two rows
     if not np.isfinite(longest):
