@@ -99,10 +99,10 @@ class _OneHotColumns:
             (row[known], self._first[X.indices[known]] + X.data[known].astype(np.int64), np.ones(known.sum())),
         ]
         several = np.flatnonzero(self._many)
-        place = np.full(len(self._many), -1)
-        place[several] = np.arange(len(several))
+        number = np.full(len(self._many), -1)
+        number[several] = np.arange(len(several))
         absent = np.ones((X.shape[0], len(several)), bool)
-        absent[row[many], place[X.indices[many]]] = False
+        absent[row[many], number[X.indices[many]]] = False
         at, which = np.nonzero(absent)
         parts.append((at, self._first[several[which]], np.ones(len(at))))
         repeats = self._width[X.indices[missing]]

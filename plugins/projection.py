@@ -232,9 +232,9 @@ def draw_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndar
     first, stop : the components, from 0; `first` is a multiple of 64.
     """
     words = np.arange(first // _WORD, -(-stop // _WORD), dtype=np.uint64)
-    place = columns.astype(np.uint64)[:, None] + (words << np.uint64(32)) + np.uint64(1)
+    counter = columns.astype(np.uint64)[:, None] + (words << np.uint64(32)) + np.uint64(1)
     start = mix_bits(np.array([seed % 2**64], np.uint64))
-    bits = mix_bits(start + place * np.uint64(0x9E3779B97F4A7C15))
+    bits = mix_bits(start + counter * np.uint64(0x9E3779B97F4A7C15))
     flags = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     return flags[:, : stop - first] * 2.0 - 1.0
 

@@ -116,8 +116,8 @@ class Recode(ChoosingStage):
         if filled is not None:
             names = [filled if name is None else name for name in names]
         labels = list(dict.fromkeys(name for name in names if name is not None))
-        place = {label: code for code, label in enumerate(labels)}
-        return labels, np.array([-1 if name is None else place[name] for name in names], np.int64)
+        code_of = {label: code for code, label in enumerate(labels)}
+        return labels, np.array([-1 if name is None else code_of[name] for name in names], np.int64)
 
     def _order(self, labels: list[str], codes: np.ndarray, counts: np.ndarray) -> tuple[list[str], np.ndarray]:
         """Do the last two steps, with what `_merge` returned; `counts` are the rows of each label."""
@@ -130,8 +130,8 @@ class Recode(ChoosingStage):
             kept.sort()
         begin = [label for label in dict.fromkeys(self.first) if label in kept]
         ordered = begin + [label for label in kept if label not in begin] + [self.rare_label] * (len(rare) > 1)
-        place = {label: code for code, label in enumerate(ordered)}
-        image = np.array([*(place[name] for name in names), -1], np.int64)
+        code_of = {label: code for code, label in enumerate(ordered)}
+        image = np.array([*(code_of[name] for name in names), -1], np.int64)
         return ordered, image[codes]
 
 

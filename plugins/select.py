@@ -183,11 +183,11 @@ class Select(ColumnStage):
 
     def _find_named(self, schema: Schema) -> list[int]:
         """Return the numbers of the columns that `--keep` names; raise a `StageError` if there is no such attribute."""
-        place = {a.name: i for i, a in enumerate(schema.features)}
+        column_of = {a.name: i for i, a in enumerate(schema.features)}
         for name in self.keep:
             if name not in {a.name for a in schema.attributes}:
-                raise StageError(self.name, f"--keep: no attribute {quoted(name)}{suggestion(name, list(place))}")
-        return [place[name] for name in self.keep if name in place]
+                raise StageError(self.name, f"--keep: no attribute {quoted(name)}{suggestion(name, list(column_of))}")
+        return [column_of[name] for name in self.keep if name in column_of]
 
 
 def _take_turns(rankings: list[np.ndarray]) -> np.ndarray:

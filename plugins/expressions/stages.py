@@ -221,7 +221,7 @@ class Map(ColumnStage):
         }
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        given = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
-        image = np.broadcast_to(finite(self._compute(given)), values.shape)
+        variables = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
+        image = np.broadcast_to(finite(self._compute(variables)), values.shape)
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))
         return np.where(stays, values, image)

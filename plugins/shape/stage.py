@@ -226,7 +226,7 @@ class Shape(ColumnStage):
         tasks = schema.positive_classes(totals)
         suffixes = Texts.of([*(f"@{target.values[task]}" for task in tasks), ""])
         first = np.searchsorted(columns, np.arange(schema.width)).astype(np.int32)
-        task = np.arange(len(columns), dtype=np.int32) - first[columns]  # by the place among those of the same column
+        task = np.arange(len(columns), dtype=np.int32) - first[columns]  # counted among those of the same column
         task -= np.int32(self.beside)
         shaped = ~state["unchanged"][columns] & (task >= 0)
         names = Texts.joined((attributes.names, columns), (suffixes, np.where(shaped, task, np.int32(len(tasks)))))
