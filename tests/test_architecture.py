@@ -225,8 +225,14 @@ def test_installation_advice_names_the_distribution():
             "_main(['-o', os.devnull, 'arff_samples/mixed-sparse.arff', 'shape', '--cross-fit', '3', 'bns', 'l2'])",
             {"scipy", "sklearn", "pandas", "arff"},
         ),
+        (
+            "import os; from filterkit.cli.main import _main; "
+            "_main(['-o', os.devnull, *'arff_samples/mixed.arff set late=received string --only reason "
+            "date --only received --format yyyy nominal --only late distinct'.split()])",
+            {"scipy", "sklearn", "pandas", "arff"},
+        ),
     ],
-    ids=["import", "iris l2", "cross-fit of sparse rows"],
+    ids=["import", "iris l2", "cross-fit of sparse rows", "texts and dates"],
 )
 def test_heavy_libraries_are_imported_only_when_used(command, absent):
     code = f"{command}\nimport sys; print(sorted({absent!r} & set(sys.modules)))"

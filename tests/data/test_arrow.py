@@ -3,10 +3,11 @@
 import random
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from filterkit.data.arrow import exact_numbers
+from filterkit.data.arrow import encode_values, exact_numbers, make_dates, pick_texts, read_dates
 
 
 @pytest.mark.parametrize(
@@ -27,3 +28,24 @@ def test_decimals_are_the_nearest_numbers(digits, kind):
     for array in (pa.array(decimals, kind), pa.array(decimals, kind).slice(2, 90)):
         found = exact_numbers(array).to_pylist()
         assert found == [None if number is None else float(number) for number in array.to_pylist()]
+
+
+def test_texts_become_codes_and_back():
+    array = pa.array(["b", None, "a", "b"])
+    for some in (array, array.slice(1), array[:0]):
+        texts, codes = encode_values(some)
+        assert texts == list(dict.fromkeys(text for text in some.to_pylist() if text is not None))
+        assert codes.tolist() == [-1 if text is None else texts.index(text) for text in some.to_pylist()]
+        assert pick_texts(texts, codes).equals(some)
+    assert pick_texts((), np.array([np.nan, -1.0])).to_pylist() == [None, None]
+
+
+def test_dates_become_milliseconds_and_back():
+    array = pa.array([10**15 + 1, None, -5], pa.timestamp("ms"))
+    for some in (array, array.slice(1)):
+        milliseconds, missing = read_dates(some)
+        known = [moment for moment in some.cast(pa.int64()).to_pylist() if moment is not None]
+        assert milliseconds[~missing].tolist() == known and missing.tolist() == some.is_null().to_pylist()
+        assert make_dates(milliseconds, missing).equals(some)
+    assert encode_values(array)[0] == [10**15 + 1, -5]
+    assert make_dates(np.array([1.9, np.nan]), np.array([False, True])).cast(pa.int64()).to_pylist() == [1, None]
