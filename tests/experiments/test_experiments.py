@@ -129,7 +129,7 @@ def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores(lab, costs):
     batch = filterkit.read(str(ROOT / "arff_samples/iris.arff"), positive="virginica")
     scores = filterkit.chain(f"l2 svm --c {costs}").fit(batch).transform(batch).X[:, -1]
     made = filterkit.chain(f"l2 svm-uncrossed --c {costs}").fit(batch).transform(batch)
-    a, b = sys.modules["filterkit_plugins.svm.calibration"].sigmoid(scores, batch.labels() == "virginica")
+    a, b = sys.modules["filterkit_plugins.svm.calibration"].fit_sigmoid(scores, batch.labels() == "virginica")
     assert a < 0
     np.testing.assert_allclose(made.X[:, -1], 1 / (1 + np.exp(a * scores + b)), rtol=1e-9)
     assert made.schema.attributes[-2].name == "probability@virginica"
@@ -149,7 +149,7 @@ def test_a_sigmoid_is_fitted_on_the_scores_of_halves(lab, costs):
     for half in (True, False):
         other = model(batch.take(np.flatnonzero(halves != half)), c)
         scores[halves == half] = other.scores(batch.X[halves == half])[:, 0]
-    a, b = sys.modules["filterkit_plugins.svm.calibration"].sigmoid(scores, truth)
+    a, b = sys.modules["filterkit_plugins.svm.calibration"].fit_sigmoid(scores, truth)
     made = filterkit.chain(f"svm-halved --c {costs}").fit(batch).transform(batch).X[:, -1]
     own = filterkit.chain(f"svm --c {costs}").fit(batch).transform(batch).X[:, -1]
     np.testing.assert_allclose(made, 1 / (1 + np.exp(a * own + b)), rtol=1e-6)
