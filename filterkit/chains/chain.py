@@ -174,7 +174,7 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
 
 @contextmanager
 def add_remedies() -> Iterator[None]:
-    """Add the names of stages that help to the message of a `StageError`."""
+    """Add the names of stages that help to the message of a `StageError` that is raised inside."""
     try:
         yield
     except StageError as error:

@@ -204,7 +204,12 @@ class Strip:
             self._merge()
 
     def finish(self) -> None:
-        """Merge what waits after the pass; raise a `StageError` if the sum of all weights cannot be counted exactly."""
+        """Merge what waits after the pass; without any batch, take the statistic of no rows.
+
+        Raises
+        ------
+        StageError : the sum of all weights cannot be counted exactly.
+        """
         weights, n_rows = self._counts[:2].tolist()
         check_sum(self.counting.reader, weights, n_rows)
         if self._merged is None and not self._waiting:

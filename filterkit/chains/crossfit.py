@@ -11,7 +11,7 @@ its parts.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -114,9 +114,9 @@ def _learn_by_fold(
 
 
 def read_classes(rows: Rows) -> np.ndarray:
-    """Return the class of every row, int32 (rows,), from a pass over them: -1 for rows that do not count.
+    """Return the class of every row, int32 (rows,), from a pass over them.
 
-    With labels or numbers to predict, it is 0 for those that do.
+    It is -1 for rows of an unknown class or without weight. With labels or numbers to predict, it is 0 for all others.
     """
     return np.concatenate([np.empty(0, np.int32), *rows.map(_read_classes)])
 
@@ -197,7 +197,7 @@ def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -
     )
 
 
-class CrossFitted(Fitted):
+class CrossFitted(FittedColumns):
     """A column stage fitted on all rows, and on all but those of each fold, to transform the training rows of the fold.
 
     Parameters
@@ -208,21 +208,12 @@ class CrossFitted(Fitted):
     """
 
     def __init__(self, whole: FittedColumns, states: list[State], fold: np.ndarray) -> None:
-        self.schema = whole.schema
-        self.growth = whole.growth
-        self.columns = whole.columns
-        self.whole = whole
         self._by_fold = [
             *(FittedColumns(whole.stage, whole.incoming, whole.schema, state, whole.columns) for state in states),
             whole,
         ]
         self._fold = fold
-
-    def get_state(self) -> dict[str, Any]:
-        return self.whole.get_state()
-
-    def transform(self, batch: Batch) -> Batch:
-        return self.whole.transform(batch)
+        super().__init__(whole.stage, whole.incoming, whole.schema, whole.state, whole.columns)
 
     def transform_training(self, batch: Batch) -> Batch:
         fold = self._fold[batch.start : batch.start + len(batch)]
@@ -230,6 +221,6 @@ class CrossFitted(Fitted):
         rows = [np.flatnonzero(fold == number) for number in range(len(self._by_fold))]
         parts = [fitted.transform(bare.take(own)) for fitted, own in zip(self._by_fold, rows, strict=True) if len(own)]
         if not parts:
-            return self.whole.transform(batch)
+            return self.transform(batch)
         joined = concatenate(parts, self.schema).take(np.argsort(np.concatenate(rows)))
         return batch.replace(schema=self.schema, X=joined.csr if joined.sparse else joined.X)

@@ -57,29 +57,23 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
     for group in group_stages(stages):
         steps += _describe_steps(group, is_numeric)
         for stage in group:
+            if schema is not None and learns_nothing(stage):
+                with open_rows([empty(schema)], LocalEngine(1), 0) as rows:
+                    schema = fit_stages([stage], rows, 0)[1].schema
+            elif not isinstance(stage, TrainingStage):
+                keeps_columns = (
+                    isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns
+                )
+                schema = schema if keeps_columns else None
             if schema is not None:
-                schema = _predict_schema(stage, schema)
-            most = _limit_columns(stage, most) if schema is None else schema.width
+                most = schema.width
+                continue
+            others = most if isinstance(stage, SelectiveStage) and stage.is_confined else 0  # stay as they are
+            most = stage.most_columns(most)
+            most = None if most is None or others is None else max(most, others)
         is_numeric = is_numeric if schema is None else schema.has_numeric_target
     tables = any(learns_from_statistic(stage) and stage.learns_from.grows for stage in stages)
     return Explanation(steps, schema, most, tables)
-
-
-def _predict_schema(stage: Stage, schema: Schema) -> Schema | None:
-    """Return a schema with the names and the number of the columns that come out of a stage; None if rows decide."""
-    if learns_nothing(stage):
-        with open_rows([empty(schema)], LocalEngine(1), 0) as rows:
-            return fit_stages([stage], rows, 0)[1].schema
-    keeps_columns = isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns
-    return schema if keeps_columns or isinstance(stage, TrainingStage) else None
-
-
-def _limit_columns(stage: Stage, width: int | None) -> int | None:
-    """Return `Stage.most_columns`, and of a stage that is confined to some columns at least `width`."""
-    most = stage.most_columns(width)
-    if not (isinstance(stage, SelectiveStage) and stage.is_confined) or most is None:
-        return most
-    return None if width is None else max(most, width)
 
 
 def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:

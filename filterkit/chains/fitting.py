@@ -23,14 +23,13 @@ from filterkit.stages.base import (
     Fitted,
     Stage,
     TrainingStage,
-    Unchanged,
     check_class,
     check_fitted,
     learns_nothing,
     transform,
 )
 from filterkit.stages.columns import learns_from_statistic
-from filterkit.stages.selective import ChosenColumns, FittedOnSome, SelectiveStage
+from filterkit.stages.selective import FittedOnSome, SelectiveStage, choose_columns
 
 if TYPE_CHECKING:
     from filterkit.data.schema import Schema
@@ -120,7 +119,12 @@ class Fitting:
     def fit(self, stages: Sequence[Stage], tell: Tell | None = None) -> None:
         """Fit the next stages; `tell` is as in `fit_stages`."""
         for group in group_stages(stages):
-            self._fit_group(group)
+            if _shares_passes(group[0]):
+                fitted: Sequence[Fitted] = fit_column_stages(group, self.rows, self._memory)  # type: ignore[arg-type]
+            else:
+                fitted = [self._fit_alone(group[0])]
+            for stage, each in zip(group, fitted, strict=True):
+                self._add(stage, each)
             if tell is not None:
                 tell(len(self.steps), self.rows)
 
@@ -134,40 +138,35 @@ class Fitting:
         other.steps, other._stages = list(self.steps), list(self._stages)
         return other
 
-    def _fit_group(self, group: Sequence[Stage]) -> None:
-        if _shares_passes(group[0]):
-            for stage, fitted in zip(group, fit_column_stages(group, self.rows, self._memory)):  # type: ignore[arg-type]
-                self._add(stage, fitted)
-        else:
-            self._add(group[0], self._fit_alone(group[0]))
-
     def _fit_alone(self, stage: Stage) -> Fitted:
-        """Fit a stage on the rows so far, or on the columns to which it is confined; without any, it is `Unchanged`.
+        """Fit a stage on the rows so far, or on the columns to which it is confined.
+
+        Its trials on held-out rows fit the stages before it again.
 
         Raises
         ------
         StageError : the stage needs a class that the rows do not have, or it cannot be fitted on them.
         """
-        check_class(stage, self.rows.schema)
-        if not (isinstance(stage, SelectiveStage) and stage.is_confined):
-            return self._fit_on(self.rows, stage)
-        choice = ChosenColumns(stage, self.rows.schema)
-        if not len(choice.columns):
-            return Unchanged(choice.incoming, choice.get_state())
-        return FittedOnSome(self._fit_on(self.rows.through(choice), stage), choice)
+        rows, choice = self.rows, None
+        check_class(stage, rows.schema)
+        if isinstance(stage, SelectiveStage) and stage.is_confined:
+            choice = choose_columns(stage, rows.schema)
+            rows = rows.through(choice)
+            if not len(choice.columns):
+                return FittedOnSome(choice, choice)
+        if learns_from_statistic(stage) and stage.folds():
+            from filterkit.chains.crossfit import cross_fit  # few chains need it
 
-    def _fit_on(self, rows: Rows, stage: Stage) -> Fitted:
-        """Fit a stage on `rows`; its trials on held-out rows fit the stages before it again."""
-        if not learns_from_statistic(stage):
+            fitted = cross_fit(stage, rows, self._memory)
+        elif learns_from_statistic(stage):
+            (fitted,) = fit_column_stages([stage], rows, self._memory)
+        else:
             splits = partial(split_inner_folds, self._stages[self._n_skipped :], self._trial_rows, stage, self._memory)
             batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
             with blaming(stage):
-                return check_fitted(stage, stage.fit(batches, rows.schema))
-        if not stage.folds():
-            return check_fitted(stage, *fit_column_stages([stage], rows, self._memory))
-        from filterkit.chains.crossfit import cross_fit  # few chains need it
-
-        return check_fitted(stage, cross_fit(stage, rows, self._memory))
+                fitted = stage.fit(batches, rows.schema)
+        check_fitted(stage, fitted)
+        return fitted if choice is None else FittedOnSome(fitted, choice)
 
     def _add(self, stage: Stage, fitted: Fitted) -> None:
         """Let the rows pass a fitted stage, and start trials after it if they can share that."""

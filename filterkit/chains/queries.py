@@ -76,7 +76,8 @@ def _compute_all(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], b
     passed: dict[tuple[int, ...], Batch] = {}
     results = []
     for stages, compute in tasks:
-        out, path = batch, ()
+        out = batch
+        path: tuple[int, ...] = ()
         for stage in stages:
             path = (*path, id(stage))
             if path not in passed:

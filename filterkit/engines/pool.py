@@ -63,8 +63,13 @@ class Pool:
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Implement `filterkit.engines.engine.Engine.map`; raise a `FilterkitError` if a process is killed."""
         call = self._write_call(function)
+
+        def wait_for(future: Future[str]) -> Any:
+            (done,) = self._as_completed([future])
+            return _load_and_remove(done.result())
+
         with self._end_on_failure():
-            yield from map_ahead(partial(self._submit, call), items, self._wait_for, 2 * self._jobs)
+            yield from map_ahead(partial(self._submit, call), items, wait_for, 2 * self._jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Implement `filterkit.engines.engine.Engine.map_as_done`; raise a `FilterkitError` if a process is killed."""
@@ -130,11 +135,6 @@ class Pool:
             self._unfinished.add(future)
             future.add_done_callback(self._unfinished.discard)
             return future
-
-    def _wait_for(self, future: Future[str]) -> Any:
-        """Wait for a result, load it from its file, and remove the file."""
-        (done,) = self._as_completed([future])
-        return _load_and_remove(done.result())
 
     def _as_completed(self, futures: Iterable[Future[R]]) -> Iterator[Future[R]]:
         """Yield futures as they are done; raise `BrokenProcessPool` if that will never be.

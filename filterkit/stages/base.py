@@ -484,26 +484,6 @@ def learns_nothing(stage: Stage) -> bool:
     return is_built and kind.fit_rows is Stage.fit_rows and not isinstance(stage, TrainingStage)
 
 
-class Unchanged(Fitted):
-    """A fitted stage that passes every row unchanged, but for `Batch.schema`, which it replaces by an equal one.
-
-    Parameters
-    ----------
-    schema : of the incoming and outgoing batches.
-    state : the result of `get_state`.
-    """
-
-    def __init__(self, schema: Schema, state: dict[str, Any]) -> None:
-        self.schema = schema
-        self._state = state
-
-    def get_state(self) -> dict[str, Any]:
-        return self._state
-
-    def transform(self, batch: Batch) -> Batch:
-        return batch if batch.schema is self.schema else batch.replace(schema=self.schema)
-
-
 def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
     """Raise a `StageError` if `stage` needs a class and `schema` has none, has labels, or a class of another type.
 

@@ -361,7 +361,14 @@ class FittedLearner(Fitted):
             codes = chosen.astype(np.float64)
         else:
             codes = self.tasks.decode(chosen)[:, None].astype(np.float64)
-        return batch.replace(schema=self.schema, X=_append_columns(batch, np.hstack([codes, scores])))
+        columns = np.hstack([codes, scores])
+        X: Matrix | Csr
+        if batch.sparse:
+            row, column = np.nonzero(columns)
+            X = Csr.beside([batch.csr, Csr.from_entries(row, column, columns[row, column], columns.shape)])
+        else:
+            X = np.hstack([batch.X, columns])
+        return batch.replace(schema=self.schema, X=X)
 
     def _decode_labels(self, chosen: np.ndarray) -> np.ndarray:
         """Return float64 (rows, labels), the index of the predicted value of each label.
@@ -379,15 +386,3 @@ class FittedLearner(Fitted):
             own = slice(first[number], first[number] + np.count_nonzero(label_of_task == number))
             result[:, number] = value[own][chosen[:, own].argmax(axis=1)]
         return result
-
-
-def _append_columns(batch: Batch, columns: np.ndarray) -> Matrix | Csr:
-    """Return X of `batch` with further columns, float64 (rows, n), at its end: a `Csr` if it is sparse."""
-    if not batch.sparse:
-        return np.hstack([batch.X, columns])
-    X = batch.csr
-    row, column = np.nonzero(columns)
-    rows = np.concatenate([X.row_of_entry, row])
-    indices = np.concatenate([X.indices, X.columns + column])
-    values = np.concatenate([X.data, columns[row, column]])
-    return Csr.from_entries(rows, indices, values, (len(batch), X.columns + columns.shape[1]))

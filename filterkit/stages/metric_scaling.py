@@ -17,7 +17,7 @@ from filterkit.errors import UsageError
 from filterkit.stages.base import NUMERIC_CLASS, Stage, missing_method
 from filterkit.stages.columns import ColumnStage, FittedColumns, State
 from filterkit.stages.nothing_learned import warn_nothing_learned
-from filterkit.stages.options import option
+from filterkit.stages.options import option, options_of
 
 # Help on how every scorer scales by its scores.
 SCALING_HELP = """\
@@ -171,16 +171,14 @@ class MetricScaling(Scaling):
         return scoring_bytes(statistic, self.metric)
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
-        return score_columns(Thresholds(table), self.metric)
+        own = {name: value for name, value in options_of(self).items() if name in ("alpha", "combine", "seed")}
+        return score_columns(Thresholds(table), self.metric, **own)
 
 
 class RandomScaling(MetricScaling):
     """A stage that scales each column by a random number."""
 
     seed: int = option(0, "Seed of the random numbers.", minimum=0)
-
-    def scores(self, table: ContingencyTable) -> np.ndarray:
-        return score_columns(Thresholds(table), self.metric, seed=self.seed)
 
 
 class ClassScaling(MetricScaling):
@@ -198,9 +196,6 @@ class ClassScaling(MetricScaling):
         "metric's own form for many classes is used if it has one, and max if not.",
         choices=COMBINATIONS,
     )
-
-    def scores(self, table: ContingencyTable) -> np.ndarray:
-        return score_columns(Thresholds(table), self.metric, alpha=self.alpha, combine=self.combine)
 
 
 def metric_stage(metric: Metric) -> type[MetricScaling]:

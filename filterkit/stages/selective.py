@@ -15,7 +15,7 @@ from filterkit.data.choice import chosen_attributes
 from filterkit.data.csr import Csr
 from filterkit.data.schema import KINDS, Schema
 from filterkit.errors import FilterkitError, StageError
-from filterkit.stages.base import Fitted, Stage, Unchanged, check_fitted, transform
+from filterkit.stages.base import Fitted, Stage, check_fitted, transform
 from filterkit.stages.options import option
 
 if TYPE_CHECKING:
@@ -101,35 +101,25 @@ class OnlyColumns(Fitted):
         return batch.replace(schema=self.schema, X=X, passthrough=None)
 
 
-class ChosenColumns(OnlyColumns):
-    """Passes on only the columns of X that the options of a stage choose.
-
-    Parameters
-    ----------
-    stage : the stage.
-    schema : of the incoming batches.
+def choose_columns(stage: SelectiveStage, schema: Schema) -> OnlyColumns:
+    """Choose the columns of X that the options of a stage name; `schema` is that of the incoming batches.
 
     Raises
     ------
     StageError : an option chooses no attribute.
     """
-
-    def __init__(self, stage: SelectiveStage, schema: Schema) -> None:
-        features = schema.feature_indices
-        chosen = chosen_attributes(stage.name, schema, stage.only, stage.except_, features.tolist())
-        super().__init__(schema, np.searchsorted(features, np.array(chosen, np.int64)))
-
-    def get_state(self) -> dict[str, Any]:
-        return {_COLUMNS: self.columns}
+    features = schema.feature_indices
+    chosen = chosen_attributes(stage.name, schema, stage.only, stage.except_, features.tolist())
+    return OnlyColumns(schema, np.searchsorted(features, np.array(chosen, np.int64)))
 
 
 class FittedOnSome(Fitted):
-    """A stage that was fitted on some columns of X, at least one.
+    """A stage that was fitted on some columns of X.
 
     Parameters
     ----------
-    fitted : the stage, fitted on the chosen columns.
-    choice : chooses these columns.
+    fitted : the stage, fitted on the chosen columns; without any, `choice` itself.
+    choice : passes on the chosen columns.
 
     Raises
     ------
@@ -138,7 +128,7 @@ class FittedOnSome(Fitted):
 
     columns: np.ndarray
 
-    def __init__(self, fitted: Fitted, choice: ChosenColumns) -> None:
+    def __init__(self, fitted: Fitted, choice: OnlyColumns) -> None:
         self._fitted = fitted
         self._choice = choice
         self.growth = fitted.growth
@@ -168,10 +158,11 @@ class FittedOnSome(Fitted):
             raise StageError("" if fitted.made_by is None else fitted.made_by.name, str(error)) from None
 
     def get_state(self) -> dict[str, Any]:
-        return {**self._choice.get_state(), **self._fitted.get_state()}
+        state = self._fitted.get_state() if len(self._choice.columns) else {}
+        return {_COLUMNS: self._choice.columns, **state}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
-        return self._fitted.describe(self._choice.schema, top)
+        return self._fitted.describe(self._choice.schema, top) if len(self._choice.columns) else []
 
     def transform(self, batch: Batch) -> Batch:
         return self._join(batch, transform([self._fitted], self._choice.transform(batch)))
@@ -206,10 +197,10 @@ def rebuild(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
     # Chains that 0.1.0 saved have no entry for the chosen columns; `from_state` of the stage itself handles these.
     if not isinstance(stage, SelectiveStage) or not stage.is_confined or _COLUMNS not in state:
         return stage.from_state(state, schema)
-    choice = ChosenColumns(stage, schema)
+    choice = choose_columns(stage, schema)
     if not np.array_equal(state[_COLUMNS], choice.columns):
         raise FilterkitError(f"{stage.name} has been fitted on other columns than it chooses")
     if not len(choice.columns):
-        return Unchanged(choice.incoming, state)
+        return FittedOnSome(choice, choice)
     own = {key: value for key, value in state.items() if key != _COLUMNS}
     return FittedOnSome(check_fitted(stage, stage.from_state(own, choice.schema)), choice)

@@ -10,10 +10,10 @@ from filterkit.stages.base import Rows
 
 def read_classes(rows: Rows) -> np.ndarray:
     """Read the class of each row: int32 (rows,), -1 where it is missing; 0 for all without a nominal class."""
-    return np.concatenate([np.empty(0, np.int32), *rows.map(_list_classes)])
+    return np.concatenate([np.empty(0, np.int32), *rows.map(_read_class_codes)])
 
 
-def _list_classes(batch: Batch) -> np.ndarray:
+def _read_class_codes(batch: Batch) -> np.ndarray:
     target = batch.schema.class_attribute
     nominal = target is not None and target.kind == "nominal"
     return batch.y if nominal and batch.y is not None else np.zeros(len(batch), np.int32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.chains.crossfit import CrossFitted
 from filterkit.data.batch import Batch
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted, Stage
@@ -144,7 +143,6 @@ def _check_new_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -
 def _origins(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
     """The column of `given` that each column of `out` comes from: a column stage says so, otherwise it is the column
     of the same name, or None."""
-    fitted = fitted.whole if isinstance(fitted, CrossFitted) else fitted
     if isinstance(fitted, FittedColumns):
         return list(fitted.columns.tolist())
     column_of_name = {a.name: column for column, a in enumerate(given.schema.features)}

@@ -91,8 +91,11 @@ def test_arranged_rows_can_be_read_again_and_are_closed_with_their_source():
     assert list(arranged.map(values)) == [(0, [2, 4]), (2, [6, 8, 12])]
     own = rows.arranged_by(Evens())
     assert [v for _, v in own.map(values)] == [[2], [4, 6]]
+    closed = []
+    for each in (arranged, own):
+        each.source._closing.callback(closed.append, each)
     rows.source.close()
-    assert arranged.source._stored == own.source._stored == []
+    assert closed == [own, arranged]
 
 
 def test_a_list_stays_in_memory_and_a_stream_is_spooled():
