@@ -197,9 +197,16 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
 
     Raises
     ------
-    _DamageError : something in them is wrong, or of a newer format.
+    _DamageError : something in them is wrong, or of a newer format; or they could take more memory than the file is
+        long, or much time.
     """
-    _check_members(archive)
+    members = archive.infolist()
+    if len(members) > _MOST_MEMBERS:
+        raise _DamageError(f"there are more than {_MOST_MEMBERS:,} members in it")
+    if any(each.compress_type != zipfile.ZIP_STORED or each.file_size != each.compress_size for each in members):
+        raise _DamageError("it is compressed, which a saved chain is not")
+    if sum(member.file_size for member in members) > archive.start_dir:
+        raise _DamageError("what is in it is more than it is long")
     try:
         header = json.loads(archive.read("chain.json"))
     except RecursionError:
@@ -213,22 +220,10 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
             raise _DamageError("a stage in it is none")
         # The distribution was once called filterkit, which is another project on the package index.
         note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
-    members = [name for note in header["stages"] for name in _list_members(note["kept"])]
-    if len(set(members)) < len(members):  # so all arrays together take no more memory than the file
+    arrays = [name for note in header["stages"] for name in _list_members(note["kept"])]
+    if len(set(arrays)) < len(arrays):  # so all arrays together take no more memory than the file
         raise _DamageError("an array in it is named twice")
     return header
-
-
-def _check_members(archive: zipfile.ZipFile) -> None:
-    """Raise a `_DamageError` if the members could take more memory than the file is long, or much time."""
-    members = archive.infolist()
-    if len(members) > _MOST_MEMBERS:
-        raise _DamageError(f"there are more than {_MOST_MEMBERS:,} members in it")
-    for member in members:
-        if member.compress_type != zipfile.ZIP_STORED or member.file_size != member.compress_size:
-            raise _DamageError("it is compressed, which a saved chain is not")
-    if sum(member.file_size for member in members) > archive.start_dir:
-        raise _DamageError("what is in it is more than it is long")
 
 
 def _parse_stage(note: dict[str, Any], known: Registry) -> Stage:

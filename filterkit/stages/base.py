@@ -376,7 +376,7 @@ class FittedStage(Fitted):
         self.schema, self._transform, self.columns, self.growth = built
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.stage, self.incoming, self.state, self.made_by)
+        return FittedStage, (self.stage, self.incoming, self.state), {"made_by": self.made_by}
 
     def get_state(self) -> dict[str, Any]:
         return self.state
@@ -387,12 +387,6 @@ class FittedStage(Fitted):
         if not isinstance(out, Batch):
             raise broken(self.stage.name, f"transform gives {kind_of(out)}; return a Batch", type(self.stage))
         return out if out.schema is self.schema else out.replace(schema=self.schema)
-
-
-def _rebuild(stage: Stage, incoming: Schema, state: dict[str, Any], made_by: Stage | None) -> FittedStage:
-    fitted = FittedStage(stage, incoming, state)
-    fitted.made_by = made_by
-    return fitted
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import os
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from math import isfinite
 from numbers import Real
 from typing import Any, ClassVar, TypeVar
@@ -118,7 +118,7 @@ class Configured:
         """Check the options together, once each is within its own bounds; an override calls that of its base first."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _create, (type(self), options_of(self))
+        return partial(type(self), **options_of(self)), ()
 
     @staticmethod
     def shown(field: dataclasses.Field[Any]) -> str:
@@ -129,10 +129,6 @@ class Configured:
     def summary(cls) -> str:
         """Return the first line of the docstring; "" without a docstring."""
         return (inspect.getdoc(cls) or "").partition("\n")[0]
-
-
-def _create(type_: type[Configured], options: dict[str, Any]) -> Configured:
-    return type_(**options)
 
 
 def fields_of(stage: Any) -> list[dataclasses.Field[Any]]:
