@@ -18,8 +18,6 @@ def find_cancelled_weights(stages: Sequence[Stage]) -> list[str]:
     for stage, following in pairwise(stages):
         is_confined = isinstance(following, SelectiveStage) and following.is_confined
         if stage.weighs_columns and following.cancels_weights and not is_confined:
-            from filterkit.stages.metric_scaling import ScalingOptions  # it imports numpy and more: few chains need it
-
-            remedy = f"; {following.name} --multiply keeps them" if isinstance(following, ScalingOptions) else ""
+            remedy = f"; {following.name} --multiply keeps them" if hasattr(following, "multiply") else ""
             messages.append(f"{following.name} cancels the weights that {stage.name} gives the columns{remedy}")
     return messages

@@ -151,8 +151,19 @@ class Chain:
 
         `tell` is called with the number of stages that are fitted, and the rows that come out of them. Parameters and
         errors are otherwise those of `fit`.
+
+        Raises
+        ------
+        UsageError : two stages write to one file.
         """
-        _check_written(self.stages)
+        writers: dict[str, str] = {}  # the name of the stage that writes to each file
+        for stage in self.stages:
+            for path in stage.written_files():
+                real_path = os.path.realpath(path)
+                if real_path in writers:
+                    options = " or ".join(dict.fromkeys((writers[real_path], stage.name)))
+                    raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
+                writers[real_path] = stage.name
         with add_remedies():
             fitted, out = fit_stages(self.stages, rows, memory, tell)
         return FittedChain(self, rows.schema, fitted), out
@@ -180,18 +191,6 @@ def add_remedies() -> Iterator[None]:
     except StageError as error:
         registry().name_remedy(error)
         raise
-
-
-def _check_written(stages: Iterable[Stage]) -> None:
-    """Raise a `UsageError` if two stages write to one file."""
-    writers: dict[str, str] = {}
-    for stage in stages:
-        for path in stage.written_files():
-            real_path = os.path.realpath(path)
-            if real_path in writers:
-                options = " or ".join(dict.fromkeys((writers[real_path], stage.name)))
-                raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
-            writers[real_path] = stage.name
 
 
 def check_unseen(unseen: Any) -> None:

@@ -326,20 +326,16 @@ class FittedColumns(Fitted):
         moved = (
             {bool(np.isnan(image).any()) for image in self._transform_zeros() if image.any()} if outgoing.zero else ()
         )
-        if True in moved:
-            fault = (
-                "apply gives NaN for 0 where zero is special; is NaN in its state? Put a number there in fit_columns"
-            )
-            raise broken(stage.name, fault, type(stage))
         if moved:
             # Sparse rows would keep the zero that the table and dense rows lose. The data are not at fault, so this is
             # not a StageError.
-            raise broken(
-                stage.name,
-                "apply turns zero into something else where zero is special; return 0 for 0 if table.schema.zero is "
-                "true, or override output to return schema.replace(zero=False)",
-                type(stage),
+            fault = (
+                "apply gives NaN for 0 where zero is special; is NaN in its state? Put a number there in fit_columns"
+                if True in moved
+                else "apply turns zero into something else where zero is special; return 0 for 0 if table.schema.zero "
+                "is true, or override output to return schema.replace(zero=False)"
             )
+            raise broken(stage.name, fault, type(stage))
 
     def _transform_zeros(self) -> Iterator[np.ndarray]:
         """Yield what zero becomes in each outgoing column, float64 (n,), for n columns at a time."""

@@ -357,7 +357,7 @@ class FittedLearner(Fitted):
             codes, scores = scores, scores[:, :0]
         elif target is None:
             codes = self._decode_labels(chosen)
-        elif len(self.tasks.names) == 1 and len(target.values) > 2:
+        elif self.predicts_rest:
             codes = chosen.astype(np.float64)
         else:
             codes = self.tasks.decode(chosen)[:, None].astype(np.float64)

@@ -118,19 +118,15 @@ def run_task(function: Callable[[Any], Any], item: bytes, parts: list[Any], keep
             return Done(replace_parts(result, Large, lambda part: part.value), [])
         result, large = take_parts_out(result, Large)
     except Exception as error:  # returned, not raised: Dask would log it
-        return Done(_describe_failure(error), [])
+        import traceback
+
+        text, raised = "".join(traceback.format_exception(error)), error
+        try:
+            pickle.dumps(error)
+        except Exception:  # not every exception can be pickled
+            raised = RuntimeError(f"{type(error).__name__}: {error}")
+        return Done(Failure(raised, text), [])
     return Done(result, [part.value for part in large])
-
-
-def _describe_failure(error: Exception) -> Failure:
-    import traceback
-
-    text = "".join(traceback.format_exception(error))
-    try:
-        pickle.dumps(error)
-    except Exception:  # not every exception can be pickled
-        error = RuntimeError(f"{type(error).__name__}: {error}")
-    return Failure(error, text)
 
 
 def take_small(done: Done) -> tuple[Any, list[int]]:

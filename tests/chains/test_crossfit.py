@@ -123,6 +123,12 @@ def test_what_is_learned_from_folds_leaves_memory_beyond_the_budget():
         assert testing.same(concatenate(out.map(itself), out.schema), expected)
 
 
+def test_what_a_cross_fitted_stage_has_learned_from_all_rows_is_described():
+    batch = sample("iris")
+    plain, crossed = (filterkit.chain(text).fit(batch).describe() for text in ("shape", "shape --cross-fit 3"))
+    assert crossed[0]["learned"] == plain[0]["learned"] and plain[0]["learned"]
+
+
 def test_folds_are_compared_only_for_a_stage_that_asks_for_it():
     class Counting(filterkit.ColumnStage):
         """Compare nothing unless asked."""
