@@ -27,13 +27,13 @@ def named(texts):
 @pytest.fixture
 def fitted(monkeypatch):
     """The words of every stage that is fitted."""
-    seen, fit_group = [], Fitting._fit_group
+    seen, add = [], Fitting._add
 
-    def spy(fitting, group):
-        seen.extend(" ".join(stage.words()) for stage in group)
-        fit_group(fitting, group)
+    def spy(fitting, stage, fitted):
+        seen.append(" ".join(stage.words()))
+        add(fitting, stage, fitted)
 
-    monkeypatch.setattr(Fitting, "_fit_group", spy)
+    monkeypatch.setattr(Fitting, "_add", spy)
     return seen
 
 
