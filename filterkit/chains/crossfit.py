@@ -142,14 +142,14 @@ class Chosen(Fitted):
 
 
 class _PairedWithFold(Fitted):
-    """Replaces the class of training rows by the pair of class and fold, of which ``label@fold`` is the name."""
+    """Replaces the class of training rows by the pair of class and fold: class · (folds + 1) + fold."""
 
     def __init__(self, schema: Schema, fold: np.ndarray, count: int) -> None:
         target = schema.class_attribute
         assert target is not None and schema.class_index is not None
-        pairs = [f"{label}@{number}" for label in range(len(target.values)) for number in range(count + 1)]
+        pairs = tuple(map(str, range(len(target.values) * (count + 1))))
         attributes = list(schema.attributes)
-        attributes[schema.class_index] = target._replace(values=tuple(pairs))
+        attributes[schema.class_index] = target._replace(values=pairs)
         self.schema = schema.replace(attributes=tuple(attributes), positive=None)
         self._fold = fold
         self._count = count
