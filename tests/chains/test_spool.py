@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 import numpy as np
 import pyarrow as pa
 import pytest
-from agreement import batches, make, sample
+from agreement import batches, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
