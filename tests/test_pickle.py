@@ -75,9 +75,10 @@ def again(request):
 
 @pytest.mark.parametrize("text", CHAINS)
 def test_chains_are_pickled_and_copied(text):
-    """Fitted on the first two samples that they take."""
+    """Fitted on the first two samples that they take; chains of several stages in each way."""
     chain = filterkit.chain(text)
-    for again in WAYS.values():
+    ways = WAYS if len(chain.stages) > 2 else {name: WAYS[name] for name in ("pickle", "deepcopy")}
+    for again in ways.values():
         copied = again(chain)
         assert str(copied) == str(chain) and copied.stages == chain.stages
     fits = 0
@@ -87,7 +88,7 @@ def test_chains_are_pickled_and_copied(text):
             expected = fitted.transform(data)
         except FilterkitError:
             continue
-        for way, again in WAYS.items():
+        for way, again in ways.items():
             copied = again(fitted)
             assert copied.chain.stages == chain.stages and copied.incoming == fitted.incoming, way
             assert testing.same(copied.transform(data), expected), way

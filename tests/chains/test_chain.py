@@ -9,9 +9,13 @@ from counted import counted_rows
 
 import filterkit
 from filterkit import (
+    Attribute,
+    Batch,
     Chain,
+    ConversionWarning,
     FilterkitError,
     Fitted,
+    Schema,
     Stage,
     StageError,
     UsageError,
@@ -259,6 +263,16 @@ def test_rows_of_another_header_are_refused():
     again = filterkit.read(str(SAMPLES / "iris.arff"))
     assert again.schema is not fitted.incoming
     assert len(fitted.transform(again)) == 150
+
+
+def test_a_value_that_was_read_as_missing_is_refused_when_that_is_not_asked_for():
+    one, other = (Schema("r", [Attribute("colour", "nominal", tuple(labels))]) for labels in ("ab", "abc"))
+    fitted = Chain([]).fit(Batch(one, np.array([[0.0], [1.0]])))
+    batch = Batch(other, np.array([[1.0], [2.0]]))
+    with pytest.warns(ConversionWarning, match="attribute 'colour' is missing where it is 'c'"):
+        np.testing.assert_array_equal(fitted.transform(batch, unseen="missing").X, [[1.0], [np.nan]])
+    with pytest.raises(FilterkitError, match="not among those fitted on: 'c'"):
+        fitted.transform(batch)
 
 
 def test_fitting_on_an_empty_list_is_refused():

@@ -7,6 +7,7 @@ import made_explore
 import pytest
 
 CHROMIUM = shutil.which("chromium")
+SIZE = {"width": 1280, "height": 900}
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -77,29 +78,61 @@ def written(tmp_path_factory):
     return write
 
 
+def watched(context):
+    """A new page of a context, and the list of what it will complain of."""
+    page, complaints = context.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return page, complaints
+
+
+@pytest.fixture(scope="module")
+def shared_page(browser):
+    """The page in which tests take turns."""
+    return watched(browser.new_context(viewport=SIZE))
+
+
 @pytest.fixture
-def open_page(browser, written):
-    """Opens such a page; at the end it must not have asked for anything, nor complained."""
-    context, opened = None, []
+def new_page(browser, shared_page):
+    """Gives a page and the list of its complaints.
+
+    It is the shared one, because each new one would start a process, or, for options, one of its own.
+    """
+    contexts = []
+
+    def give(**options):
+        if not options:
+            return shared_page
+        contexts.append(browser.new_context(**{"viewport": SIZE} | options))
+        return watched(contexts[-1])
+
+    yield give
+    for context in contexts:
+        context.close()
+    page, complaints = shared_page
+    page.unroute_all()
+    page.mouse.move(0, 0)
+    complaints.clear()
+
+
+@pytest.fixture
+def open_page(new_page, written):
+    """Opens such a page, once in a test; at the end it must not have asked for anything, nor complained."""
+    opened = []
 
     def open_it(made, **options):
-        nonlocal context
         path, data = written(made)
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
-        it = Opened(context.new_page(), data)
+        page, complaints = new_page(**options)
+        it = Opened(page, data, complaints=complaints)
         opened.append(it)
-        context.route(lambda url: url != path.as_uri(), lambda route: _refuse(it, route))
-        it.page.on("console", lambda message: it.complaints.append(message.text))
-        it.page.on("pageerror", lambda error: it.complaints.append(str(error)))
-        it.page.goto(path.as_uri())
+        page.route(lambda url: url != path.as_uri(), lambda route: _refuse(it, route))
+        page.goto(path.as_uri())
         if options.get("java_script_enabled", True):
-            it.page.wait_for_selector("body.live")
+            page.wait_for_selector("body.live")
             it.settle()
         return it
 
     yield open_it
-    if context:
-        context.close()
     for it in opened:
         assert (it.requests, it.complaints) == ([], [])
 

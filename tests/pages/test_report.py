@@ -48,23 +48,22 @@ def choose(page, label, option):
 
 
 @pytest.fixture
-def open_report(browser, tmp_path):
+def open_report(new_page, tmp_path):
     """Opens a page, which is given as bytes; at the end it must not have asked for anything, nor complained."""
-    contexts, requests, complaints = [], [], []
+    requests, found = [], []
 
     def refuse(route):
         requests.append(route.request.url)
         route.abort()
 
     def open_it(content, **options):
-        path = tmp_path / f"page{len(contexts)}.html"
+        path = tmp_path / f"page{len(found)}.html"
         path.write_bytes(content)
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
+        page, complaints = new_page(**options)
+        found.append(complaints)
         page.set_default_timeout(20_000)
+        page.unroute_all()
         page.route("**/*", lambda route: route.continue_() if route.request.url == path.as_uri() else refuse(route))
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(path.as_uri())
         if options.get("java_script_enabled", True):
             page.wait_for_selector("body.live")
@@ -72,9 +71,7 @@ def open_report(browser, tmp_path):
         return page
 
     yield open_it
-    for context in contexts:
-        context.close()
-    assert (requests, complaints) == ([], [])
+    assert requests == [] and not any(found)
 
 
 def test_the_page_shows_the_data_and_sorts(open_report):

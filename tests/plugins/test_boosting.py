@@ -88,23 +88,6 @@ def test_one_round_worked_by_hand(multiple_pivots):
     assert intercept.tolist() == close([-log(2) / 2])
 
 
-def test_one_pivot_for_all_labels_or_for_each_worked_by_hand():
-    X = [[1, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 0]]
-    Y = [[1, 0], [1, 0], [0, 1], [0, 0]]
-    # Z of the first label is 0, √(1/2), √(1/2), of the second 1/2, 0, √(1/2).
-    weights, intercept, pivots = run(X, Y, 1, True)
-    assert pivots.tolist() == [[0, 1]]
-    # ε is 1/4. First label: c(1) = ½ ln (3/4 : 1/4) = −c(0); second: ½ ln (2/4 : 1/4) and ½ ln (1/4 : 4/4).
-    assert weights.ravel().tolist() == close([log(3), 0, 0, log(8) / 2, 0, 0])
-    assert intercept.tolist() == close([-log(3) / 2, -log(4) / 2])
-    # For both labels Z is half the sum: 1/4 for the first feature, √(1/8) for the second.
-    weights, intercept, pivots = run(X, Y, 1, False)
-    assert pivots.tolist() == [[0, 0]]
-    # ε is 1/8, as D is. Second label: c(1) = ½ ln (1/8 : 3/8), c(0) = ½ ln (2/8 : 2/8).
-    assert weights.ravel().tolist() == close([log(3), -log(3) / 2, 0, 0, 0, 0])
-    assert intercept.tolist() == close([-log(3) / 2, 0])
-
-
 def test_of_equally_good_features_the_first_is_taken():
     X = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0]])  # the third and fourth are as good as the first
     for multiple_pivots in (False, True):
