@@ -602,12 +602,12 @@ class Converter:
         """Return the elements of the values of a column that is not numeric."""
         import pyarrow as pa
 
-        from filterkit.plugin import taken
+        from filterkit.plugin import take_texts
 
         missing = f'<value{begin} missing="yes"/>'
         if attribute.kind == "nominal":
             elements = [*(make_element("value", label, begin) for label in attribute.values), missing]
-            return taken(elements, np.where(np.isnan(column), len(elements) - 1, column).astype(np.int32))
+            return take_texts(elements, np.where(np.isnan(column), len(elements) - 1, column).astype(np.int32))
         one = _make_element(attribute, begin)
         return pa.array([missing if value is None else one(value) for value in column], pa.string())
 

@@ -16,7 +16,7 @@ _EMPTY = re.compile(rb"(?:[\x00-\x20]++|%[^\r\n]*+)*+")  # lines before the rows
 
 
 def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple[Header, int, bytes]:
-    """The header, the number of the line where rows begin, and the text after the header that has been read.
+    """Return the header, the number of the line where rows begin, and the text after the header that has been read.
 
     A `lenient` reader corrects what the strict one refuses, see `filterkit.arff.lenient_header`.
 
@@ -48,7 +48,7 @@ def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple
 
 
 def _other_format(name: str, text: bytes) -> str:
-    """The end of the message of an error: what to do if the input is of another format; empty if it may be ARFF."""
+    """Say for the end of a message what to do if the input is of another format; empty if it may be ARFF."""
     other = other_format(name)
     if other is not None:
         read_as = f"; its ending is that of {other}, but it is read as ARFF: convert it first"

@@ -56,7 +56,7 @@ class BlockParser:
         self._bytes = 0  # of all blocks so far
 
     def __call__(self, block: Block) -> Parsed:
-        """The rows of `block`.
+        """Return the rows of `block`.
 
         Raises
         ------
@@ -70,7 +70,7 @@ class BlockParser:
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
     def _line_by_line(self, block: Block) -> Parsed:
-        """The rows of `block`, each read by itself."""
+        """Return the rows of `block`, each read by itself."""
         text, line, name = block
         rows: list[exact.Row] = []
         rejected: list[Rejected] = []
@@ -90,7 +90,7 @@ class BlockParser:
         return _make_parsed(exact.batch_of(rows, self.layout), notes, rejected)
 
     def _correct_line(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
-        """The rows in a line, which is corrected if need and permission be; what is noted is added to `notes`."""
+        """Return the rows in a line, which a lenient parser corrects if it is refused; adds to `notes`."""
         try:
             return self._rows(text, line, notes, self.unseen and not self.lenient)
         except ArffError as error:
@@ -113,7 +113,7 @@ class BlockParser:
             raise
 
     def _rows(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:
-        """The rows in `text`, by the strict reader; `unseen` says whether undeclared values are missing."""
+        """Return the rows in `text`, by the strict reader; `unseen` says whether undeclared values are missing."""
         odd = exact.Odd([] if unseen else None, [])
         rows = list(exact.parse_rows(text, line, self.layout, odd))
         for kind, found in ((UNSEEN, odd.unseen or ()), (TOO_LARGE, odd.too_large)):
@@ -121,7 +121,7 @@ class BlockParser:
         return rows
 
     def _parse(self, block: Block) -> Parsed:
-        """Rows by the fast path; those of halves that it cannot read by the exact path."""
+        """Return rows by the fast path; those of halves that it cannot read by the exact path."""
         text, line, name = block
         if len(text) >= SMALLEST_HALF or (_fast_is_loaded() and len(text) >= _SMALLEST_FAST):
             from filterkit.arff import fast
@@ -137,7 +137,7 @@ class BlockParser:
         return self._parse_exactly(block)
 
     def _fill_empty_fields(self, text: bytes, line: int) -> Parsed | None:
-        """Dense rows by the fast path, with ``?`` in empty fields; None if that may not be what `_correct_line` does.
+        """Parse dense rows by the fast path, ``?`` in empty fields; None if that may not be what `_correct_line` does.
 
         Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
         """
@@ -152,7 +152,7 @@ class BlockParser:
         return None if found is None else _make_parsed(found, [note])
 
     def _parse_exactly(self, block: Block) -> Parsed:
-        """Rows by the exact path: all at once, or each by itself if one cannot be read."""
+        """Return rows by the exact path: all at once, or each by itself if one cannot be read."""
         notes: list[Note] = []
         # What may be corrected comes first: a value of several words looks like several undeclared ones.
         unseen = self.unseen and not self.lenient
@@ -170,12 +170,12 @@ def _make_parsed(
 
 
 def _fast_is_loaded() -> bool:
-    """Whether the fast path can be taken without importing pyarrow first, which takes longer than reading a little."""
+    """Return whether pyarrow is imported anyway: importing it takes longer than reading a few rows exactly."""
     return "filterkit.arff.fast" in sys.modules
 
 
 def _note_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
-    """A note of the first whole number that float64 does not have; empty if there is none."""
+    """Return a note of the first whole number that float64 does not have; empty if there is none."""
     values = [batch.csr.data if batch.sparse else batch.X]
     if batch.y is not None and batch.y.dtype == np.float64:
         values.append(batch.y)
@@ -188,7 +188,7 @@ def _note_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
 
 
 def join_parsed(head: Parsed, tail: Parsed) -> Parsed:
-    """The rows of `head`, and then those of `tail`."""
+    """Return the rows of `head`, and then those of `tail`."""
     shift = len(head.batch)
     omitted = dict(head.omitted)
     for column, rows in tail.omitted.items():

@@ -13,7 +13,7 @@ from filterkit.data import arrow
 
 
 def read_table(text: bytes, types: dict[str, Any], delimiter: str, null_values: list[str]) -> Any:
-    """The Arrow table of plain `text`, whose columns have these names and Arrow types; `null_values` are null."""
+    """Read plain `text` as an Arrow table of columns of these names and Arrow types; `null_values` are null."""
     return pyarrow.csv.read_csv(
         pa.py_buffer(text),
         read_options=pyarrow.csv.ReadOptions(column_names=list(types), use_threads=False, block_size=len(text) + 1),
@@ -25,7 +25,7 @@ def read_table(text: bytes, types: dict[str, Any], delimiter: str, null_values: 
 
 
 def finite_numbers(array: Any) -> np.ndarray:
-    """float64 values of an Arrow array with NaN for null.
+    """Return float64 values of an Arrow array with NaN for null.
 
     Raises
     ------

@@ -62,7 +62,7 @@ class Row(NamedTuple):
 
 
 def parse_rows(text: str, line: int, layout: Layout, odd: Odd | None = None) -> Iterator[Row]:
-    """The rows in `text`, whose first line has the number `line`.
+    """Yield the rows in `text`, whose first line has the number `line`.
 
     Values that are worth a note are added to `odd`. Without it, a nominal value that the header does not declare is an
     error.
@@ -87,7 +87,7 @@ def parse_rows(text: str, line: int, layout: Layout, odd: Odd | None = None) -> 
 
 
 def _next(tokens: Iterator[Token], attribute: Attribute) -> Any:
-    """The next token; None at the end. An error in it, such as a quote that is not closed, names `attribute`."""
+    """Return the next token; None at the end. An error in it, such as a quote that is not closed, names `attribute`."""
     try:
         return next(tokens, None)
     except ArffError as error:
@@ -144,7 +144,7 @@ def _sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, odd: O
 
 
 def read_value(token: Token, position: int, layout: Layout, odd: Odd) -> Any:
-    """The value that `token` is for the attribute at `position`, in the form of `Row.values`.
+    """Return the value that `token` is for the attribute at `position`, in the form of `Row.values`.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def read_value(token: Token, position: int, layout: Layout, odd: Odd) -> Any:
 
 
 def _number(token: Token, position: int, layout: Layout, odd: Odd) -> float:
-    """The number that `token` is for a numeric attribute, or the index of the label for a nominal one."""
+    """Return the number that `token` is for a numeric attribute, or the index of the label for a nominal one."""
     codes, text = layout.codes.get(position), token.text
     number: float | int | None = parse_number(text) if codes is None else codes.get(text)
     if number is not None:
@@ -201,7 +201,7 @@ def _make_value_error(token: Token, attribute: Attribute) -> ArffError:
 
 
 def _weight_and_end(tokens: Iterator[Token], first: Token, layout: Layout) -> float:
-    """The instance weight ``{w}``, which may follow the values and ends the row; 1 if there is none.
+    """Return the instance weight ``{w}``, which may follow the values and ends the row; 1 if there is none.
 
     `first` is the first token of the row.
     """
@@ -226,7 +226,7 @@ def _weight_and_end(tokens: Iterator[Token], first: Token, layout: Layout) -> fl
 
 
 def parse_bag(text: str, attribute: Attribute) -> list[Row]:
-    """The rows of a value of a relational attribute.
+    """Return the rows of a value of a relational attribute.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
 
 
 def batch_of(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
-    """Rows as a batch.
+    """Return rows as a batch.
 
     Returns
     -------

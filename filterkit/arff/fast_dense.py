@@ -19,7 +19,7 @@ _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
 def parse(plain: Plain, layout: Layout) -> Batch:
-    """The batch of dense rows. What it raises is caught by `filterkit.arff.fast`."""
+    """Return the batch of dense rows. What it raises is caught by `filterkit.arff.fast`."""
     text, weights = _split_weights(plain.text)
     apart = layout.textual.copy()
     if layout.class_index is not None:
@@ -57,7 +57,7 @@ def parse(plain: Plain, layout: Layout) -> Batch:
 
 
 def _split_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
-    """The text as a CSV, and the weight of each row, None if there are no weights.
+    """Return the text as a CSV, and the weight of each row, None if there are no weights.
 
     Raises
     ------
@@ -80,13 +80,13 @@ def _split_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
 
 
 def _line_ends_in_comma(text: bytes) -> bool:
-    """Whether ``,\\n`` is in `text`; numpy finds two characters in a tenth of the time that Python takes."""
+    """Return whether ``,\\n`` is in `text`; numpy finds two characters in a tenth of the time that Python takes."""
     characters = np.frombuffer(text, np.uint8)
     return bool(((characters[:-1] == ord(",")) & (characters[1:] == ord("\n"))).any())
 
 
 def _types(layout: Layout, positions: list[int]) -> dict[str, Any]:
-    """The Arrow types of the columns of some attributes, which are named by their positions."""
+    """Return the Arrow types of the columns of some attributes, which are named by their positions."""
     kinds = {"numeric": pa.float64(), "string": pa.string()}
     labels = pa.dictionary(pa.int32(), pa.string())
     return {str(i): kinds.get(layout.schema.attributes[i].kind, labels) for i in positions}
@@ -142,7 +142,7 @@ def _wide_fields(text: bytes, layout: Layout, apart: np.ndarray) -> tuple[np.nda
 
 
 def _other_column(column: Any, position: int, layout: Layout, marked: list[str]) -> Any:
-    """A column of `Batch.passthrough` from a string or dictionary-encoded column."""
+    """Return a column of `Batch.passthrough` from a string or dictionary-encoded column."""
     if layout.schema.attributes[position].kind == "string":
         if not marked:
             if (np.diff(arrow.bounds(column))[~arrow.nulls(column)] == 0).any():

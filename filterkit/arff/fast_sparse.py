@@ -77,7 +77,7 @@ def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
 
 
 def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
-    """The pairs of `text`, which has one row in braces in each line.
+    """Return the pairs of `text`, which has one row in braces in each line.
 
     Raises
     ------
@@ -126,7 +126,10 @@ def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
 
 
 def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough: list[list[Any]]) -> np.ndarray:
-    """`pairs.values` with the codes of nominal values; fills `passthrough` in."""
+    """Return `pairs.values` with the codes of nominal values, and 0 for texts, which are put into `passthrough`.
+
+    `passthrough` has a list of values, one for each row, for each column of `Batch.passthrough`.
+    """
     textual = layout.textual.take(pairs.positions)
     chosen = np.flatnonzero(textual if pairs.words is None else textual | pairs.words)
     if not len(chosen):
@@ -153,7 +156,7 @@ def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough:
 
 
 def _words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """The distinct values of the `chosen` pairs, which are in `rows`, and int32 (n,), which of them each pair has."""
+    """Return the distinct values of the `chosen` pairs, in these `rows`, and int32 (n,), which of them each has."""
     characters = np.frombuffer(pairs.text, np.uint8)
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1
     if (chosen == pairs.indptr[1:][rows] - 1).all():  # each is the last of its row

@@ -30,7 +30,7 @@ class FastFormatter:
         self._format = form
 
     def rows(self, batch: Batch) -> list[memoryview]:
-        """The rows of `batch` as pieces of text; X is sparse if `form` is, dense if not."""
+        """Return the rows of `batch` as pieces of text; X is sparse if `form` is, dense if not."""
         if not len(batch):
             return []
         values = len(batch.csr.data) if batch.sparse else batch.X.size
@@ -54,23 +54,23 @@ class FastFormatter:
         return arrow.join(",", self._indices)
 
     def _index_texts(self, positions: np.ndarray) -> Any:
-        """The texts of some positions."""
+        """Return the texts of some positions."""
         if len(self._format.schema.attributes) > _AT_ONCE:  # these alone are formatted
             return row_texts(positions.astype(np.float64)[:, None])
         return arrow.take(self._indices, positions)
 
     def _numbers(self, X: np.ndarray) -> Any:
-        """The rows of a matrix of numbers, with commas between them."""
+        """Return the rows of a matrix of numbers, with commas between them."""
         return row_texts(round_significant(X, self._format.precision))
 
     def _texts(self, position: int, values: np.ndarray) -> Any:
-        """The texts of some values of one attribute."""
+        """Return the texts of some values of one attribute."""
         if position in self._format.labels:
             return self._nominal_texts(position, values)
         return self._numbers(values[:, None])
 
     def _nominal_texts(self, position: int, codes: np.ndarray) -> Any:
-        """The labels of the codes of one attribute; NaN or a negative code is missing."""
+        """Return the labels of the codes of one attribute; NaN or a negative code is missing."""
         labels = self._format.labels[position]
         with np.errstate(invalid="ignore"):
             known = np.where(codes >= 0, codes, len(labels) - 1).astype(np.int32)
@@ -97,7 +97,7 @@ class FastFormatter:
         return list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
 
     def _dense(self, batch: Batch) -> memoryview:
-        """The values of each row, with commas between them. Adjacent numeric columns are formatted together."""
+        """Return the values of each row, with commas between them. Adjacent numeric columns are formatted together."""
         schema, labels = self._format.schema, self._format.labels
         passthrough = iter(self._format.passthrough_texts(batch))
         parts: list[Any] = []
@@ -117,7 +117,7 @@ class FastFormatter:
     # Sparse rows
 
     def _sparse(self, batch: Batch) -> list[memoryview]:
-        """The rows as index and value pairs in braces, in the order of the attributes."""
+        """Return the rows as index and value pairs in braces, in the order of the attributes."""
         schema, X = self._format.schema, batch.csr
         position = schema.feature_indices.take(X.indices)
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
@@ -135,7 +135,7 @@ class FastFormatter:
         return self._any_rows(batch, position, arrow.take(texts, codes))
 
     def _join_full_rows(self, batch: Batch, position: np.ndarray, texts: Any, codes: np.ndarray) -> list[memoryview]:
-        """Rows that all have a value, where the class is the last attribute.
+        """Return rows that all have a value, where the class is the last attribute.
 
         One look-up gives each value and the text before it. That text is a comma and the index; before the first
         value of a row, it is the end of the previous row, a brace and the index.
@@ -164,7 +164,7 @@ class FastFormatter:
         return [arrow.text_of(arrow.take(pieces, chosen.ravel())), arrow.text_of(ends[-1:])]
 
     def _any_rows(self, batch: Batch, position: np.ndarray, texts: Any) -> list[memoryview]:
-        """Rows of any kind: all pairs are sorted by row and position, joined within rows, and put in braces."""
+        """Return rows of any kind: all pairs are sorted by row and position, joined within rows, and put in braces."""
         schema = self._format.schema
         row = [batch.csr.row_of_entry]
         where, what = [position], [texts]
@@ -194,7 +194,7 @@ def _weight_texts(batch: Batch) -> Any:
 
 
 def distinct_texts(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray]:
-    """The texts of `values`, each after a blank, and int32 codes, which say which of these texts each value has.
+    """Return the texts of `values`, each after a blank, and int32 codes, which say which of these texts each value has.
 
     `missing` is the text of NaN. Looking values up in a dictionary costs a fifth of formatting them, and pays where
     they repeat: counts divided by the length of their row do, and so do the scores of features. A sixteenth of the
@@ -212,7 +212,7 @@ def distinct_texts(values: np.ndarray, precision: int | None, missing: str = "?"
 
 
 def round_significant(values: np.ndarray, digits: int | None) -> np.ndarray:
-    """Each value rounded to this many significant decimal digits, as ``f"{value:.{digits}g}"`` rounds; None for all."""
+    """Round each value to this many significant decimal digits, as ``f"{value:.{digits}g}"`` rounds; None for all."""
     if digits is None or digits >= 17:
         return values
     bits = np.ascontiguousarray(values).view(np.int64).ravel()  # which tell -0 from 0

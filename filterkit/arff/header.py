@@ -32,7 +32,7 @@ _LINE = re.compile(
 )
 DATA = re.compile(rb"""'@data'|"@data"|@data(?![^\x00-\x20,%'"{}])""", re.I)
 _HISTORY = re.compile(rb"^% (filterkit \S+: [^\r\n]*)", re.M)  # as the command line writes it
-_LONGEST_KEPT = 1 << 28  # bytes of a header that can be read again
+_LONGEST = 1 << 28  # bytes of a header that can be read again
 _NUMERIC = "plain numeric"  # the kind of a token for several lines that declare numeric attributes with plain names
 # The separators and comments that may come before a declaration and before a row.
 _BETWEEN = re.compile(rb"(?:[\x00-\x20,]++|%[^\r\n]*+)*+")
@@ -67,22 +67,22 @@ class Header(NamedTuple):
 
 
 class Pieces:
-    """Iterates over the pieces of a header, and keeps them, so that they can be read again.
+    """Iterates over the pieces of a header, and holds them, so that they can be read again.
 
     Parameters
     ----------
     pieces : of whole lines.
-    all_of_them : whether to keep all; otherwise only the last one is kept, which holds the line of an error.
+    all_of_them : whether to hold all; otherwise only the latest, which has the line of an error.
 
     Attributes
     ----------
-    kept : what has been kept.
-    first : the number of the first line in `kept`.
+    recent : the pieces that are held.
+    first : the number of the first line in `recent`.
     """
 
     def __init__(self, pieces: Iterator[bytes], all_of_them: bool) -> None:
         self._pieces, self._all, self._size = pieces, all_of_them, 0
-        self.kept: list[bytes] = []
+        self.recent: list[bytes] = []
         self.first = 1
 
     def __iter__(self) -> Pieces:
@@ -91,11 +91,11 @@ class Pieces:
     def __next__(self) -> bytes:
         piece = next(self._pieces)
         self._size += len(piece)
-        self._all &= self._size <= _LONGEST_KEPT
+        self._all &= self._size <= _LONGEST
         if not self._all:
-            self.first += sum(map(count_line_ends, self.kept))
-            self.kept.clear()
-        self.kept.append(piece)
+            self.first += sum(map(count_line_ends, self.recent))
+            self.recent.clear()
+        self.recent.append(piece)
         return piece
 
 
@@ -121,10 +121,13 @@ class _Tokens:
         self._stream = self._read(lines)
 
     def _read(self, lines: Iterator[bytes]) -> Iterator[Token]:
-        """The tokens in `lines`. Consecutive lines that declare numeric attributes with plain names are one token."""
+        """Yield the tokens in `lines`.
+
+        Consecutive lines that declare numeric attributes with plain names are one token.
+        """
         for text in lines:
             self.is_own |= self.next_line == 1 and _HISTORY.match(text) is not None
-            position = self._find_next_declaration(text, 0)
+            position = self._skip_to_declaration(text, 0)
             while position < len(text) and not (data := DATA.match(text, position)):
                 run = _PLAIN_LINES.match(text, position)
                 match = run or _LINE.match(text, position)
@@ -137,7 +140,7 @@ class _Tokens:
                         self.scores[self.next_line] = scores
                     yield from tokenize(words, self.next_line)
                 self.next_line += count_lines(words)
-                position = self._find_next_declaration(text, match.end())
+                position = self._skip_to_declaration(text, match.end())
             if b"% filterkit " in text:
                 found = _HISTORY.findall(text, 0, position)
                 self.history += [comment.decode("utf-8", "surrogateescape") for comment in found]
@@ -146,8 +149,8 @@ class _Tokens:
                 self.begun = text[data.end() :]
                 return
 
-    def _find_next_declaration(self, text: bytes, position: int) -> int:
-        """Return the offset at which the next declaration begins."""
+    def _skip_to_declaration(self, text: bytes, position: int) -> int:
+        """Return the offset, from `position` on, at which the next declaration begins; adds to `next_line`."""
         end = skip_separators(text, position)
         self.next_line += count_line_ends(text[position:end])
         return end
@@ -164,7 +167,7 @@ class _Tokens:
         return token
 
     def need(self, what: str) -> Token:
-        """The next token of this line; an error says that `what` is missing if there is none."""
+        """Return the next token of this line; an error says that `what` is missing if there is none."""
         token = self.next()
         if token is None or token.kind == EOL:
             raise self.error(f"{what} is missing")
@@ -178,7 +181,7 @@ class _Tokens:
         return token is not None and token.kind in (WORD, QUOTED) and token.text.lower() == word
 
     def rest_of_line(self) -> list[Token]:
-        """The first four tokens of the rest of this line, all of which is skipped."""
+        """Return the first four tokens of the rest of this line, all of which is skipped."""
         rest: list[Token] = []
         token = self.next()
         while token is not None and token.kind != EOL:
@@ -221,7 +224,7 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
         raise extra[0].error(
             f"unexpected {extra[0].describe()} after the relation name; put a name with blanks in quotes"
         )
-    attributes, places, end = _attributes(tokens, None, 0)
+    attributes, lines_of, end = _attributes(tokens, None, 0)
     if end is not None:
         raise end.error(
             f"expected @attribute or @data, found {end.describe()}"
@@ -229,7 +232,7 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
         )
     if not attributes:
         raise tokens.error("no attribute is declared before @data")
-    _refuse_twins(attributes, places)
+    _refuse_twins(attributes, lines_of)
     if tokens.begun is None:
         raise ArffError("there is no @data line", line=max(tokens.next_line - 1, 1))
     header = Header(relation.text, attributes, tuple(tokens.history), is_own=tokens.is_own)
@@ -280,7 +283,7 @@ def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew
 
 
 def _scores(comment: str) -> tuple[tuple[str, float], ...]:
-    """The scores at the end of a comment after a declaration."""
+    """Return the (metric, score) pairs at the end of a comment after a declaration."""
     pairs = []
     for part in reversed(comment.split("%")):
         match = _SCORE.fullmatch(part)
@@ -367,7 +370,7 @@ def _parse_date(rest: list[Token], line: int, name: str) -> Attribute:
 
 
 def _weight(rest: list[Token], name: str) -> float:
-    """The attribute weight ``{w}`` at the end of a declaration, 1 if there is none; Weka ignores other text there."""
+    """Parse the attribute weight ``{w}`` at the end of a declaration; 1 if other text, which Weka ignores, or none."""
     if not rest or rest[0].kind != OPEN:
         return 1.0
     weight = parse_number(rest[1].text) if len(rest) >= 3 and rest[2].kind == CLOSE else None

@@ -52,7 +52,7 @@ class Mended(NamedTuple):
 
 
 def mend_row(text: str, layout: Layout) -> Mended | None:
-    """A row that the strict reader refuses, rewritten; None if its meaning is not beyond doubt.
+    """Return a row that the strict reader refuses, rewritten; None if its meaning is not beyond doubt.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class _Mender:
         self.hint = ""
 
     def dense(self, line: str) -> str | None:
-        """The row, or None if its meaning is in doubt."""
+        """Return the row, or None if its meaning is in doubt."""
         found: list[str] = []
         at, last = 0, None
         while last is None or last["comma"]:
@@ -103,7 +103,7 @@ class _Mender:
         return ",".join([*map(str, values), *([last["weight"]] if last["weight"] else [])])
 
     def sparse(self, line: str) -> str | None:
-        """The row, or None if its meaning is in doubt."""
+        """Return the row, or None if its meaning is in doubt."""
         row = _SPARSE.fullmatch(line)
         if row is None:
             return None
@@ -127,7 +127,7 @@ class _Mender:
         return "{" + ",".join(pairs) + "}" + (row["weight"] or "")
 
     def _value(self, field: str, position: int) -> str | None:
-        """The text of a value, given without blanks around it; None if its meaning is in doubt."""
+        """Return the text of a value, given without blanks around it; None if its meaning is in doubt."""
         kind = self._layout.schema.attributes[position].kind
         labels = self._layout.codes.get(position)
         if field == "":
@@ -151,12 +151,12 @@ class _Mender:
 
 
 def _is_quoted(field: str) -> bool:
-    """Whether a field is one value in quotes, as Weka reads it."""
+    """Return whether a field is one value in quotes, as Weka reads it."""
     return re.fullmatch(_QUOTED, field) is not None
 
 
 def text_of(field: str, labels: Mapping[str, int] | None = None) -> str | None:
-    """The value that an unquoted or wrongly quoted text means; None if that is in doubt.
+    """Return the value that an unquoted or wrongly quoted text means; None if that is in doubt.
 
     Parameters
     ----------
@@ -177,5 +177,5 @@ def text_of(field: str, labels: Mapping[str, int] | None = None) -> str | None:
 
 
 def quote_token(text: str) -> str:
-    """`text` as a quoted token."""
+    """Return `text` as a quoted token."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

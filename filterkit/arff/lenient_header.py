@@ -68,7 +68,7 @@ def read_leniently(pieces: Pieces, error: ArffError) -> tuple[Header, int, bytes
     """
     lines: list[bytes] = []
     found: list[tuple[int, Mended]] = []
-    for piece in chain([*pieces.kept], pieces):
+    for piece in chain([*pieces.recent], pieces):
         if pieces.first > 1:
             raise error  # it is too long
         begun = False
@@ -90,15 +90,15 @@ def read_leniently(pieces: Pieces, error: ArffError) -> tuple[Header, int, bytes
 
 
 def hint(pieces: Pieces, error: ArffError) -> str:
-    """The end of the message of an error: that lenient reading accepts the line; the empty text if it does not."""
+    """Say for the end of a message that the lenient reader accepts the line; empty if it does not."""
     if error.line is None or error.line < pieces.first:
         return ""
-    lines = b"".join(pieces.kept).splitlines()[error.line - pieces.first :][:1]
+    lines = b"".join(pieces.recent).splitlines()[error.line - pieces.first :][:1]
     return "; --lenient reads it" if lines and _mend_line(lines[0]) is not None else ""
 
 
 def _mend_line(line: bytes) -> Mended | None:
-    """A line that the strict reader refuses, rewritten; None if it is sound, or its meaning is not beyond doubt."""
+    """Rewrite a line that the strict reader refuses; None if it accepts it, or if the meaning is in doubt."""
     keyword = _KEYWORD.match(line)
     if keyword is None:
         return None
@@ -118,7 +118,7 @@ def _mend_line(line: bytes) -> Mended | None:
 
 
 def _is_sound(text: str, keyword: bytes) -> bool:
-    """Whether the strict reader accepts a declaration by itself."""
+    """Return whether the strict reader accepts a declaration by itself."""
     line = text.encode("utf-8", "surrogateescape")
     around = (b"@relation r\n%s\n@data\n" if keyword == b"attribute" else b"%s\n@attribute a numeric\n@data\n") % line
     try:
@@ -129,7 +129,7 @@ def _is_sound(text: str, keyword: bytes) -> bool:
 
 
 def _guess_declarations(text: str) -> Iterator[str]:
-    """Return the readings that the declaration of an attribute or of the relation may have."""
+    """Yield the proper declarations, of an attribute or the relation, that a text may mean."""
     relation = _RELATION.fullmatch(text)
     if relation is not None and (name := _name(relation["name"])) is not None:
         yield " ".join(["@relation", name, *filter(None, (relation["comment"],))])
@@ -151,7 +151,7 @@ def _guess_declarations(text: str) -> Iterator[str]:
 
 
 def _name(text: str) -> str | None:
-    """The name that a text means, as a token; None if that is in doubt."""
+    """Return the name that a text means, as a token; None if that is in doubt."""
     text = text.strip(_BLANKS + ",")
     if _WORD.fullmatch(text) or _TOKEN.fullmatch(text):
         return text
@@ -160,7 +160,7 @@ def _name(text: str) -> str | None:
 
 
 def _labels(text: str) -> str | None:
-    """The list of labels that is meant by a text with commas between the labels; None if that is in doubt."""
+    """Return the list of labels that is meant by a text with commas between the labels; None if that is in doubt."""
     at, labels = 0, []
     while at < len(text):
         item = _ITEM.match(text, at)

@@ -20,7 +20,7 @@ _COMMA, _BLANK, _ROW_END, _NULL = b", ]n"
 
 
 def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarray | None]:
-    """The texts of float64 (n,) values, each after a blank; `missing` is that of NaN.
+    """Return the texts of float64 (n,) values, each after a blank; `missing` is that of NaN.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarra
 
 
 def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
-    """An Arrow array of the rows of a float64 matrix, each the shortest exact texts of its numbers.
+    """Return an Arrow array of the rows of a float64 matrix, each the shortest exact texts of its numbers.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
 
 
 def _json(values: np.ndarray) -> np.ndarray:
-    """A float64 or int64 array as JSON: uint8 (n,)."""
+    """Return a float64 or int64 array as JSON: uint8 (n,)."""
     return np.frombuffer(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
 
 
@@ -101,7 +101,7 @@ def _are_odd(values: np.ndarray) -> np.ndarray:
 
 
 def _words(values: np.ndarray, missing: str) -> list[str]:
-    """`format_number` of values whose JSON is another text; `missing` for NaN."""
+    """Return `format_number` of values whose JSON is another text; `missing` for NaN."""
     if (np.isfinite(values) & (values != 0)).all():  # so all have exponents
         return [repr(value).replace("e-0", "e-") for value in values.tolist()]
     known = {value: format_number(value) for value in set(values[values == values].tolist())}
@@ -109,7 +109,7 @@ def _words(values: np.ndarray, missing: str) -> list[str]:
 
 
 def _split(text: np.ndarray) -> Any:
-    """The numbers of a JSON list, each after a blank."""
+    """Return the numbers of a JSON list, each after a blank."""
     blanked = (text[:-1] == _COMMA).view(np.uint8)
     commas = np.flatnonzero(blanked.view(bool))
     blanked *= np.uint8(_COMMA ^ _BLANK)
@@ -138,7 +138,7 @@ def _slices(text: np.ndarray, begins: list[int], stops: list[int]) -> list[memor
 
 
 def _replace_words(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
-    """JSON with something else at some places.
+    """Replace the row ends and nulls of JSON.
 
     Parameters
     ----------

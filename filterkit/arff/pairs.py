@@ -18,7 +18,7 @@ _COLON = bytes.maketrans(b" ", b":")
 def pair_rows(
     begins: Sequence[str], X: Csr, names: np.ndarray, precision: int | None = None
 ) -> list[memoryview | bytes]:
-    """The text of sparse rows in pieces, with a line for each row.
+    """Return the text of sparse rows in pieces, with a line for each row.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Plain(NamedTuple):
 
 
 def make_plain(text: bytes) -> Plain:
-    """`text` with LF as line end, without comments, quotes and control characters.
+    """Return `text` with LF as line end, without comments, quotes and control characters.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def _replace_piece(piece: bytes, marked: list[str]) -> bytes:
 
 
 def read_word(word: str, position: int, layout: Layout, marked: list[str]) -> Any:
-    """The value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`.
+    """Return the value of the attribute at `position` that a word or mark is, in the form of `exact.Row.values`.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def read_word(word: str, position: int, layout: Layout, marked: list[str]) -> An
 
 
 def take_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:
-    """`text`, which has no empty lines, without instance weights; and float64 (lines,), the weight of each line."""
+    """Split text without empty lines into the rows without weights, and float64 (lines,), the weight of each."""
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A)
     weights = np.ones(len(ends))
     matches = list(pattern.finditer(text))
@@ -105,7 +105,7 @@ def take_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.nda
 
 
 def tidy_blanks(text: bytes) -> bytes:
-    """`text` with one comma in place of every run of blanks with at most one comma: Weka's separators."""
+    """Return `text` with one comma in place of every run of blanks with at most one comma: Weka's separators."""
     while b"  " in text:
         text = text.replace(b"  ", b" ")
     text = text.replace(b" ,", b",").replace(b", ", b",").replace(b" \n", b"\n").replace(b"\n ", b"\n")
@@ -113,7 +113,7 @@ def tidy_blanks(text: bytes) -> bytes:
 
 
 def no_empty_lines(text: bytes) -> bytes:
-    """`text` without its empty lines."""
+    """Return `text` without its empty lines."""
     while b"\n\n" in text:
         text = text.replace(b"\n\n", b"\n")
     return text.removeprefix(b"\n")

@@ -14,12 +14,12 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\
 
 
 def quote(text: str) -> str:
-    """`text` as one ARFF token: bare where Weka allows it, else in single quotes with escapes."""
+    """Return `text` as one ARFF token: bare where Weka allows it, else in single quotes with escapes."""
     return f"'{text.translate(_ESCAPES)}'" if text in ("", "?") or _SPECIAL.search(text) else text
 
 
 def quote_all(texts: list[str]) -> list[str]:
-    """`quote` of each text; looks at all of them together first, because few need quotes."""
+    """Return `quote` of each text; looks at all of them together first, because few need quotes."""
     if _SPECIAL.search("x".join(texts)) is None and "" not in texts and "?" not in texts:
         return texts
     return [quote(text) for text in texts]
@@ -43,7 +43,7 @@ class RowFormat:
         self.labels = map_labels(schema.attributes, lambda labels: [*map(quote, labels), "?"])
 
     def passthrough_texts(self, batch: Batch) -> list[list[str]]:
-        """The ARFF text of each column of `Batch.passthrough`, ``?`` for missing.
+        """Return the ARFF text of each column of `Batch.passthrough`, ``?`` for missing.
 
         Raises
         ------

@@ -61,7 +61,7 @@ class ArffRowParser:
         self._parser = BlockParser(Layout(schema), rejects)
 
     def __call__(self, part: ArffLines) -> Parsed:
-        """The rows of a part.
+        """Return the rows of a part.
 
         Raises
         ------
@@ -82,5 +82,5 @@ class ArffRowParser:
 
 
 def _line(part: ArffLines, number: int | None) -> int | None:
-    """The line of the input that a line of its ARFF text, from 1, stands for."""
+    """Return the line of the input that a line of its ARFF text, from 1, stands for."""
     return None if number is None else int(part.numbers[number - 1])

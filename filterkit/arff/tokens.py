@@ -56,7 +56,7 @@ class Token(NamedTuple):
         return self.kind == WORD and self.text == "?"
 
     def describe(self) -> str:
-        """The token for a message."""
+        """Return the token for a message."""
         return "the end of the line" if self.kind == EOL else quoted(self.text or self.kind)
 
     def error(self, message: str, attribute: str | None = None) -> ArffError:
@@ -65,7 +65,7 @@ class Token(NamedTuple):
 
 
 def unescape(text: str) -> str:
-    """The text inside quotes with its backslash escapes resolved, as StreamTokenizer does."""
+    """Return the text inside quotes with its backslash escapes resolved, as StreamTokenizer does."""
     if "\\" not in text:
         return text
 
@@ -79,7 +79,7 @@ def unescape(text: str) -> str:
 
 
 def tokenize(text: str, line: int = 1) -> Iterator[Token]:
-    """The tokens of `text`, whose first line has the number `line`.
+    """Yield the tokens of `text`, whose first line has the number `line`.
 
     Consecutive line ends are one EOL, and so is a missing line end at the end.
 
@@ -122,5 +122,5 @@ def tokenize(text: str, line: int = 1) -> Iterator[Token]:
 
 
 def count_lines(text: str) -> int:
-    """The number of line ends in `text`: LF, CRLF or CR."""
+    """Return the number of line ends in `text`: LF, CRLF or CR."""
     return text.count("\n") + text.count("\r") - text.count("\r\n")

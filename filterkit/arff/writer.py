@@ -27,12 +27,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")  # is escap
 
 
 def header_text(schema: Schema, comments: Iterable[str] = ()) -> str:
-    """The whole of `header_pieces` as one text."""
+    """Return the whole of `header_pieces` as one text."""
     return b"".join(header_pieces(schema, comments)).decode()
 
 
 def header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[bytes]:
-    """The header up to and including the ``@data`` line, as UTF-8 text in pieces.
+    """Yield the header up to and including the ``@data`` line, as UTF-8 text in pieces.
 
     `comments` come first, one ``%`` line each, with control characters escaped. The scores that a scorer left on an
     attribute follow its declaration as a comment.
@@ -64,7 +64,7 @@ def _numeric_declarations(names: Sequence[str], metrics: tuple[str, ...], scores
 
 
 def _any_declarations(attributes: Sequence[Attribute]) -> bytes:
-    """The lines that declare attributes."""
+    """Return the lines that declare attributes."""
     return "".join([f"{line}\n" for attribute in attributes for line in _declaration(attribute)]).encode()
 
 
@@ -103,7 +103,7 @@ class Formatter:
         return vars(self) | {"_fast": None}  # made again where it is needed
 
     def rows(self, batch: Batch) -> Pieces:
-        """The rows of `batch` as UTF-8 text, each with its line end, in pieces to write one after the other."""
+        """Return the rows of `batch` as UTF-8 text, each with its line end, in pieces to write one after the other."""
         form = self._format
         if batch.sparse and not form.sparse:
             step = max(_DENSE_CELLS // max(form.schema.width, 1), 1)
@@ -123,7 +123,7 @@ class Formatter:
 
 
 def _plain_rows(form: RowFormat, batch: Batch) -> str:
-    """The rows one by one. `filterkit.arff.fast_writer` makes the same text."""
+    """Return the rows one by one. `filterkit.arff.fast_writer` makes the same text."""
     schema = form.schema
     features = schema.feature_indices.tolist()
     passthrough = list(zip(schema.passthrough_indices, form.passthrough_texts(batch), strict=True))
@@ -152,7 +152,7 @@ def _plain_rows(form: RowFormat, batch: Batch) -> str:
 
 
 def _cell_text(form: RowFormat, position: int, value: float) -> str:
-    """The text of a value of the attribute at `position`: a number, or the index of a nominal value."""
+    """Return the ARFF text of a number, or of the label of this index, of the attribute at `position`."""
     labels = form.labels.get(position)
     if labels is None:
         return format_number(value, form.precision)

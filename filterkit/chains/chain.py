@@ -293,7 +293,7 @@ class FittedChain:
         A new one warns of the nominal values that become missing.
         """
         last = self._alignment
-        if last is not None and last.given is given and (last.unseen is not None) == (unseen == "missing"):
+        if last is not None and last.incoming is given and (last.unseen is not None) == (unseen == "missing"):
             return last
         self._alignment = Alignment(given, self.incoming, unseen == "missing")
         lost = (self._alignment.unseen or {}).items()

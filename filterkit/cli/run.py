@@ -16,7 +16,7 @@ from filterkit.cli.plan import Job, Plan, Training, make_plan, resolve
 from filterkit.cli.verbose import StageTimes
 from filterkit.cli.writing import ChainWriter
 from filterkit.errors import UsageError
-from filterkit.files.descriptors import file_behind
+from filterkit.files.descriptors import path_of_descriptor
 from filterkit.files.output import open_output, together
 from filterkit.files.rejects import Rejects
 from filterkit.messages import say
@@ -52,7 +52,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
 
         print_explanation(job)
         return
-    if "-" in [goal.path for goal in job.goals_of_rows] and (message := job.formats.misnomer(file_behind(1))):
+    if "-" in [goal.path for goal in job.goals_of_rows] and (message := job.formats.misnomer(path_of_descriptor(1))):
         say(f"filterkit: warning: {message}")
     with ExitStack() as opened:
         opened.enter_context(job.engine)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from filterkit.counts.record import SAME, Field, Record
-from filterkit.data.attributes import taken
+from filterkit.data.attributes import take_attributes
 
 if TYPE_CHECKING:
     from filterkit.data.batch import Batch
@@ -99,7 +99,7 @@ class Statistic(Record):
         `columns` then begins with 0, and `column_offset` grows by the number of columns before the first one covered.
         """
         return self.replace(
-            schema=self.schema.with_features(taken(self.schema.features, self.columns), self.columns),
+            schema=self.schema.with_features(take_attributes(self.schema.features, self.columns), self.columns),
             columns=np.arange(len(self)),
             column_offset=self.column_offset + int(self.columns[:1].sum()),
         )

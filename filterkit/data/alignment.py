@@ -25,7 +25,7 @@ class Alignment:
 
     Parameters
     ----------
-    given : the schema of the batches to be converted.
+    incoming : the schema of the batches to be converted.
     wanted : the schema that the chain was fitted on.
     unseen : whether values that the wanted attribute does not declare are missing; otherwise, they are an error.
     source : what messages about texts of batches call the input; "" for none.
@@ -40,29 +40,29 @@ class Alignment:
         not; names the first few.
     """
 
-    def __init__(self, given: Schema, wanted: Schema, unseen: bool = False, source: str = "") -> None:
+    def __init__(self, incoming: Schema, wanted: Schema, unseen: bool = False, source: str = "") -> None:
         self._input_name = source
-        self.given = given
+        self.incoming = incoming
         self.wanted = wanted
         self.unseen: dict[str, list[str]] | None = {} if unseen else None
         self._warned: set[str] = set()
-        self._converted: dict[int, int] = {}  # by the position of an attribute, that of the given one to be converted
+        self._converted: dict[int, int] = {}  # by the position of an attribute, that of the incoming one
         self._missing: list[int] = []  # the positions of the class and labels that are left out
-        target, fitted = given.class_attribute, wanted.class_attribute
+        target, fitted = incoming.class_attribute, wanted.class_attribute
         if target is not None and (fitted is None or target.name != fitted.name):
             name = "none" if fitted is None else quoted(fitted.name)
             raise FilterkitError(f"the class is {quoted(target.name)}, and that of the data fitted on is {name}")
         source_positions = np.arange(len(wanted.attributes))
-        if given.attributes != wanted.attributes or given.targets != wanted.targets:
+        if incoming.attributes != wanted.attributes or incoming.targets != wanted.targets:
             source_positions = self._match_names()
-        self._rearrangement = Rearrangement(given, wanted, source_positions)
-        self._map = ColumnMap.find(given)
+        self._rearrangement = Rearrangement(incoming, wanted, source_positions)
+        self._map = ColumnMap.find(incoming)
 
     def _match_names(self) -> np.ndarray:
-        """Return the position of the given attribute for each wanted one; -1 where its values are converted."""
+        """Return the position of the incoming attribute for each wanted one; -1 where its values are converted."""
         targets = set(self.wanted.targets)
         ours = {a.name: i for i, a in enumerate(self.wanted.attributes)}
-        theirs = {a.name: i for i, a in enumerate(self.given.attributes)}
+        theirs = {a.name: i for i, a in enumerate(self.incoming.attributes)}
         _refuse(
             [name for name, i in ours.items() if name not in theirs and i not in targets],
             "attribute is missing that the chain was fitted on",
@@ -72,36 +72,38 @@ class Alignment:
         _refuse(extra, "attribute is not among those fitted on", "attributes are not among those fitted on")
         self._missing = [i for name, i in ours.items() if name not in theirs]
         source = np.full(len(ours), -1)
-        for position, given in enumerate(self.given.attributes):
-            to = ours[given.name]
+        for position, attribute in enumerate(self.incoming.attributes):
+            to = ours[attribute.name]
             wanted = self.wanted.attributes[to]
-            self._check_kind(given, wanted)
-            if given.kind == wanted.kind and given.values == wanted.values[: len(given.values)]:
+            self._check_kind(attribute, wanted)
+            if attribute.kind == wanted.kind and attribute.values == wanted.values[: len(attribute.values)]:
                 source[to] = position
             else:
                 self._converted[to] = position
         return source
 
-    def _check_kind(self, given: Attribute, wanted: Attribute) -> None:
+    def _check_kind(self, attribute: Attribute, wanted: Attribute) -> None:
         """Raise a `FilterkitError` if an attribute is of another type, or has a value that is not among the wanted.
 
         Such values are added to `unseen` instead, unless it is None.
         """
-        if {given.kind, wanted.kind} == {"string", "nominal"}:
+        if {attribute.kind, wanted.kind} == {"string", "nominal"}:
             return  # labels and texts are the same
-        if given.kind != wanted.kind:
-            raise FilterkitError(f"attribute {quoted(given.name)} is {given.kind}; the one fitted on is {wanted.kind}")
-        if given.attributes != wanted.attributes:
-            raise FilterkitError(f"attribute {quoted(given.name)} contains other attributes than the one fitted on")
+        if attribute.kind != wanted.kind:
+            raise FilterkitError(
+                f"attribute {quoted(attribute.name)} is {attribute.kind}; the one fitted on is {wanted.kind}"
+            )
+        if attribute.attributes != wanted.attributes:
+            raise FilterkitError(f"attribute {quoted(attribute.name)} contains other attributes than the one fitted on")
         known = code_labels(wanted).keys()
-        unknown = [value for value in given.values if value not in known]
+        unknown = [value for value in attribute.values if value not in known]
         if unknown and self.unseen is not None:
-            self.unseen[given.name] = unknown
+            self.unseen[attribute.name] = unknown
         else:
-            _refuse_values(given.name, unknown)
+            _refuse_values(attribute.name, unknown)
 
     def apply(self, batch: Batch) -> Batch:
-        """The same rows in the wanted schema, sparse or dense as it says."""
+        """Return the same rows in the wanted schema, sparse or dense as it says."""
         made = {to: self._convert(batch, position, to) for to, position in self._converted.items()}
         made |= {to: np.full(len(batch), np.nan) for to in self._missing}
         return self._rearrangement.apply(batch, made).in_form(self.wanted.sparse)
@@ -110,15 +112,15 @@ class Alignment:
         """Return labels as texts, or the codes that labels and texts have in the wanted attribute, NaN for missing."""
         from filterkit.data import arrow
 
-        given, wanted = self.given.attributes[position], self.wanted.attributes[to]
+        attribute, wanted = self.incoming.attributes[position], self.wanted.attributes[to]
         values = self._map.values(batch, position)
-        if given.kind == "string":
+        if attribute.kind == "string":
             return self._encode(values, wanted)
-        codes = np.where(np.isnan(values), len(given.values), values).astype(np.int32)
+        codes = np.where(np.isnan(values), len(attribute.values), values).astype(np.int32)
         if wanted.kind == "string":
-            return arrow.take(arrow.strings([*given.values, None]), codes)
+            return arrow.take(arrow.strings([*attribute.values, None]), codes)
         code = code_labels(wanted)
-        return np.array([*(code.get(value, np.nan) for value in given.values), np.nan])[codes]
+        return np.array([*(code.get(value, np.nan) for value in attribute.values), np.nan])[codes]
 
     def _encode(self, texts: Any, wanted: Attribute) -> np.ndarray:
         """Return the codes of texts as labels of the wanted attribute, NaN for missing.

@@ -42,7 +42,7 @@ class Attribute(NamedTuple):
     scores: tuple[tuple[str, float], ...] = ()
 
     def scored(self, metric: str, score: float) -> Attribute:
-        """This attribute with `score` under `metric` as its latest score."""
+        """Return this attribute with `score` under `metric` as its latest score."""
         rest = tuple(pair for pair in self.scores if pair[0] != metric) if self.scores else ()
         return tuple.__new__(Attribute, (*self[:-1], (*rest, (metric, score))))  # ten times faster than _replace
 
@@ -77,14 +77,14 @@ class _Coded(Generic[T]):
         return _Coded(list(known), np.concatenate(codes))
 
     def all_codes(self, count: int) -> np.ndarray:
-        """The codes, also if there is but one value, `count` times."""
+        """Return the codes, also if there is but one value, `count` times."""
         return np.zeros(count, np.int32) if self.codes is None else self.codes
 
     def at(self, position: int) -> T:
         return self.distinct[0 if self.codes is None else int(self.codes[position])]
 
     def only(self) -> T | None:
-        """The value if all are the same, else None."""
+        """Return the value if all are the same, else None."""
         if self.codes is None:
             return self.distinct[0]
         return self.at(0) if len(self.codes) and (self.codes == self.codes[0]).all() else None
@@ -93,12 +93,12 @@ class _Coded(Generic[T]):
         return self if self.codes is None else _Coded(self.distinct, self.codes[positions])
 
     def each(self, function: Callable[[T], Any], count: int, dtype: type) -> np.ndarray:
-        """(count,): ``function`` of each value; it is called once for each distinct one."""
+        """Return (count,): ``function`` of each value; it is called once for each distinct one."""
         images: np.ndarray = np.array([function(value) for value in self.distinct], dtype)
         return np.full(count, images[0], dtype) if self.codes is None else np.asarray(images[self.codes])
 
     def changed(self, function: Callable[[T], T], count: int, chosen: np.ndarray | None) -> _Coded[T]:
-        """``function`` of each value where bool `chosen` is true, or of all if it is None."""
+        """Return ``function`` of each value where bool `chosen` is true, or of all if it is None."""
         known: dict[T, int] = {}
         new = np.array([known.setdefault(function(value), len(known)) for value in self.distinct], np.int32)
         if chosen is None or chosen.all():
@@ -108,7 +108,7 @@ class _Coded(Generic[T]):
         return _Coded(list(known), np.where(chosen, new[codes], same[codes]))
 
     def equals(self, other: _Coded[T], count: int) -> bool:
-        """Whether both have the same values."""
+        """Return whether both have the same values."""
         step = max(len(other.distinct), 1)
         pairs = np.sort(self.all_codes(count).astype(np.int64) * step + other.all_codes(count))
         return all(self.distinct[i // step] == other.distinct[i % step] for i in pairs[begins_run(pairs)].tolist())
@@ -144,7 +144,7 @@ class Attributes(Sequence[Attribute]):
 
     @staticmethod
     def of(attributes: Iterable[Attribute]) -> Attributes:
-        """The attributes of any iterable."""
+        """Return the attributes of any iterable."""
         if isinstance(attributes, Attributes):
             return attributes
         rest = iter(attributes)
@@ -153,12 +153,12 @@ class Attributes(Sequence[Attribute]):
 
     @staticmethod
     def numeric(names: Iterable[str]) -> Attributes:
-        """Numeric attributes of these names."""
+        """Make numeric attributes of these names."""
         return Attributes(Texts.of(names), _Coded([_PLAIN], None), _Coded([()], None), np.zeros(0))
 
     @staticmethod
     def concatenate(parts: Sequence[Attributes]) -> Attributes:
-        """The attributes of at least one part, in order."""
+        """Return the attributes of at least one part, in order."""
         parts = [part for part in parts if len(part)] or list(parts[:1])
         counts = [len(part) for part in parts]
         return Attributes(
@@ -169,7 +169,7 @@ class Attributes(Sequence[Attribute]):
         )
 
     def take(self, positions: np.ndarray, names: Texts | None = None) -> Attributes:
-        """The attributes at int `positions`, of which several may be the same, with other names if they are given."""
+        """Return the attributes at int `positions`, some of which may be equal, with `names` instead of theirs."""
         scores = self._scores
         if self._starts is not None:
             scores = scores[ranges(self._starts[positions], self._counts[positions])]
@@ -209,7 +209,7 @@ class Attributes(Sequence[Attribute]):
         return Attributes(self.names, self._rest, metrics, self._scores[kept])
 
     def of_kinds(self, *kinds: str) -> np.ndarray:
-        """bool (n,): whether each attribute is of one of these kinds."""
+        """Return bool (n,): whether each attribute is of one of these kinds."""
         return self._rest.each(lambda rest: rest[0] in kinds, len(self), bool)
 
     @property
@@ -264,7 +264,7 @@ class Attributes(Sequence[Attribute]):
         )
 
     def _some_scores(self, first: int, stop: int) -> np.ndarray:
-        """The scores of the attributes from `first` up to `stop`."""
+        """Return the scores of the attributes from `first` up to `stop`."""
         if self._starts is not None:
             first, stop = self._starts[[first, stop]].tolist()
             return self._scores[first:stop]
@@ -308,7 +308,7 @@ class Attributes(Sequence[Attribute]):
 
 
 def _pack(some: list[Attribute]) -> Attributes:
-    """Attributes that are in memory anyway."""
+    """Return attributes that are in memory anyway."""
     scores = [score for each in some for _, score in each[6]]
     return Attributes(
         Texts.of([each[0] for each in some]),
@@ -351,7 +351,7 @@ class Collected:
             self._last = []
 
     def all(self) -> ManyOrFew:
-        """All attributes, as a schema holds them."""
+        """Return all attributes, as a schema holds them."""
         if not self._parts:
             return tuple(self._last)
         self._flush()
@@ -366,19 +366,19 @@ ManyOrFew: TypeAlias = tuple[Attribute, ...] | Attributes
 
 
 def names_of(attributes: Sequence[Attribute]) -> Sequence[str]:
-    """The names, in order."""
+    """Return the names, in order."""
     return attributes.names if isinstance(attributes, Attributes) else [each[0] for each in attributes]
 
 
 def of_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
-    """As `Attributes.of_kinds`."""
+    """Do what `Attributes.of_kinds` does: bool (n,), whether each attribute is of one of these kinds."""
     if isinstance(attributes, Attributes):
         return attributes.of_kinds(*kinds)
     return np.fromiter((each[1] in kinds for each in attributes), bool, len(attributes))
 
 
 def map_labels(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
-    """``function`` of the labels of each nominal attribute, by its position; the same object where labels are equal."""
+    """Map the labels of each nominal attribute, by its position; the result is one object where labels are equal."""
     if isinstance(attributes, Attributes):
         sets, codes = attributes.label_sets
         positions = np.flatnonzero(attributes.of_kinds("nominal"))
@@ -395,28 +395,28 @@ def map_labels(attributes: Sequence[Attribute], function: Callable[[tuple[str, .
 
 
 def find_attribute(attributes: Sequence[Attribute], name: str) -> int | None:
-    """The position of the first attribute of this name; None if there is none."""
+    """Return the position of the first attribute of this name; None if there is none."""
     if isinstance(attributes, Attributes):
         return attributes.names.find(name)
     return next((position for position, each in enumerate(attributes) if each[0] == name), None)
 
 
-def taken(attributes: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
-    """The attributes at int `positions`."""
+def take_attributes(attributes: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
+    """Return the attributes at int `positions`."""
     if isinstance(attributes, Attributes):
         return attributes.take(positions)
     return tuple([attributes[position] for position in positions.tolist()])
 
 
 def join_attributes(*parts: Sequence[Attribute]) -> ManyOrFew:
-    """The attributes of all parts, in order."""
+    """Return the attributes of all parts, in order."""
     if any(isinstance(part, Attributes) for part in parts):
         return Attributes.concatenate([Attributes.of(part) for part in parts])
     return tuple([each for part in parts for each in part])
 
 
 def first_twin(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
-    """As `Texts.first_twin`, of the names."""
+    """Find the first name that came before: where it did, and where it comes again. None if all differ."""
     if isinstance(attributes, Attributes):
         return attributes.names.first_twin
     if len({each[0] for each in attributes}) == len(attributes):

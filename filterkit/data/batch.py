@@ -67,7 +67,7 @@ class Batch:
         return f"<Batch of {size} of {quoted(self.schema.relation)}>"
 
     def _repr_html_(self) -> str:
-        """The first rows, as a notebook shows them."""
+        """Return the first rows, as a notebook shows them."""
         from filterkit.data.html import batch_table
 
         return batch_table(self)
@@ -99,13 +99,13 @@ class Batch:
         return self._X if isinstance(self._X, Csr) else Csr.of(self._X)
 
     def replace(self, **changes: Any) -> Batch:
-        """A copy with some of the constructor's arguments changed."""
+        """Return a copy with some of the constructor's arguments changed."""
         parts: dict[str, Any] = {"X": self._X}
         parts |= {name: getattr(self, name) for name in ("schema", "y", "weights", "passthrough", "start")}
         return Batch(**(parts | changes))
 
     def in_form(self, sparse: bool) -> Batch:
-        """The same rows with X sparse or dense."""
+        """Return the same rows with X sparse or dense."""
         if sparse == self.sparse:
             return self
         if not sparse:
@@ -127,7 +127,7 @@ class Batch:
         return known if known.ndim == 1 else np.asarray(known.all(axis=1))
 
     def rows(self, first: int, stop: int) -> Batch:
-        """The rows from `first` up to, but not including, `stop`, counted within this batch."""
+        """Return the rows from `first` up to, but not including, `stop`, counted within this batch."""
         return self.replace(
             X=self.csr.rows(first, stop) if self.sparse else self.X[first:stop],
             y=None if self.y is None else self.y[first:stop],
@@ -137,7 +137,7 @@ class Batch:
         )
 
     def take(self, numbers: np.ndarray) -> Batch:
-        """The rows with these numbers, counted within this batch, in this order; `start` stays."""
+        """Return the rows with these numbers, counted within this batch, in this order; `start` stays."""
         passthrough = self.passthrough
         if passthrough is not None:
             from filterkit.data import arrow
@@ -151,7 +151,7 @@ class Batch:
         )
 
     def labels(self) -> np.ndarray:
-        """object (rows,): the label of the class, None where it is missing.
+        """Return object (rows,): the label of the class, None where it is missing.
 
         Raises
         ------
@@ -164,12 +164,12 @@ class Batch:
 
 
 def itself(batch: Batch) -> Batch:
-    """`batch`: the function that maps batches to what they are."""
+    """Return `batch`, the argument; for maps that want the batches as they are."""
     return batch
 
 
 def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
-    """One batch of all rows of `batches`, in order; an empty one if there are no batches."""
+    """Return one batch of all rows of `batches`, in order; an empty one if there are no batches."""
     parts = list(batches)
     if not parts:
         return empty(schema)
@@ -217,7 +217,7 @@ def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> 
 
 
 def empty(schema: Schema) -> Batch:
-    """A batch of no rows."""
+    """Return a batch of no rows."""
     width = schema.width
     X: Matrix | Csr = np.empty((0, width))
     if schema.sparse:
@@ -228,7 +228,7 @@ def empty(schema: Schema) -> Batch:
 
 
 def make_missing_targets(schema: Schema, rows: int) -> np.ndarray | None:
-    """The y of this many rows whose class or labels are missing; None if `schema` has neither."""
+    """Return the y of this many rows whose class or labels are missing; None if `schema` has neither."""
     target = schema.class_attribute
     if schema.labels:
         missing = np.nan if schema.has_numeric_target else -1
@@ -239,7 +239,7 @@ def make_missing_targets(schema: Schema, rows: int) -> np.ndarray | None:
 
 
 def passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
-    """The Arrow table of `schema.passthrough` from lists of Python values; None if there are no such attributes.
+    """Return the Arrow table of `schema.passthrough` from lists of Python values; None if there are no such attributes.
 
     Dates are milliseconds since 1970 UTC, and missing values None.
     """
@@ -257,7 +257,7 @@ def passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | No
 
 
 def same(one: Batch, other: Batch) -> bool:
-    """Whether two batches hold the same rows to the last bit, both sparse or both dense."""
+    """Return whether two batches hold the same rows to the last bit, both sparse or both dense."""
     if one.schema != other.schema or (one.sparse, len(one)) != (other.sparse, len(other)):
         return False
     pairs: list[tuple[Any, Any]] = list(zip(one.csr[:3], other.csr[:3])) if one.sparse else [(one.X, other.X)]

@@ -16,7 +16,7 @@ _limits: Any = None
 
 @lru_cache(1)
 def _libraries(modules: int) -> Any:
-    """The libraries that this process has loaded, looked for anew once there are more `modules`."""
+    """Return the libraries that this process has loaded, looked for anew once there are more `modules`."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -25,7 +25,7 @@ _RANGE = re.compile(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?")
 
 
 def attribute_numbers(stage: str, flag: str, text: str, count: int | None = None) -> set[int]:
-    """The positions, from 0, that a list of numbers and ranges such as ``1-3,7,20-last`` means.
+    """Return the positions, from 0, that a list of numbers and ranges such as ``1-3,7,20-last`` means.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def chosen_attributes(
     among: Iterable[int] | None = None,
     flags: tuple[str, str] = ("--only", "--except"),
 ) -> list[int]:
-    """The positions in `schema.attributes` that `only` chooses, or all, but those that `without` chooses.
+    """Return the positions in `schema.attributes` that `only` chooses, or all, but those that `without` chooses.
 
     `CHOICE_HELP` says what a choice is.
 
@@ -89,7 +89,7 @@ def chosen_attributes(
 
 
 def _find_chosen(stage: str, flag: str, schema: Schema, texts: Sequence[str], among: list[int]) -> set[int]:
-    """The positions that any of the choices `texts` means."""
+    """Return the positions that any of the choices `texts` means."""
     found: set[int] = set()
     if not texts:
         return found
@@ -109,7 +109,7 @@ def _find_chosen(stage: str, flag: str, schema: Schema, texts: Sequence[str], am
 
 
 def _make_matcher(stage: str, flag: str, schema: Schema, text: str) -> Callable[[int, Attribute], bool]:
-    """Whether a position or its attribute is what `text`, which is no name and no type, means."""
+    """Return a function of position and attribute: whether a choice, neither name nor type, means it."""
     forced = text.startswith("@")
     listed = text.removeprefix("@")
     if all(_RANGE.fullmatch(part) for part in listed.split(",")):

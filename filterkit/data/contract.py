@@ -34,7 +34,7 @@ class Named(Protocol):
 
 
 def broken(name: str, fault: str, thing: Any, error: Exception | None = None) -> PluginError:
-    """The error to raise for a fault of a stage, metric or format; it names the plugin, if one has offered the thing.
+    """Return the error to raise for a fault of a stage, metric or format; it names the plugin that offers it, if any.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def blaming(stage: Named | None) -> Iterator[None]:
 
 
 def kind_of(thing: Any) -> str:
-    """The type of something, for a message."""
+    """Return the type of something, for a message."""
     name = type(thing).__name__
     return "None" if thing is None else f"{'an' if name[0] in 'AEIOUaeiou' or name == 'ndarray' else 'a'} {name}"
 
@@ -140,7 +140,7 @@ def normalize_matrix(batch: Batch) -> Batch:
 
 
 def _is_any_invalid(weights: np.ndarray | None) -> bool:
-    """Whether a weight is negative or not finite."""
+    """Return whether a weight is negative or not finite."""
     return weights is not None and not bool(((weights >= 0) & (weights < np.inf)).all())
 
 
@@ -160,7 +160,7 @@ def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> 
             yield normalize_matrix(batch)
 
 
-def check_given(batch: Any) -> Batch:
+def check_batch(batch: Any) -> Batch:
     """Check a batch that a user passes in, and return it with an X in its normal form.
 
     Raises
@@ -326,7 +326,7 @@ def find_misfit(batch: Any, schema: Any, looked_at: int = _LOOKED_AT) -> str | N
 
 
 def difference(found: Any, expected: Schema) -> str:
-    """The first difference between two schemas."""
+    """Return the first difference between two schemas."""
     if not isinstance(found, Schema):
         return f"it is {kind_of(found)}"
     for number, (one, other) in enumerate(zip(found.attributes, expected.attributes), 1):

@@ -37,13 +37,13 @@ class Csr(NamedTuple):
 
     @staticmethod
     def of(matrix: csr_array) -> Csr:
-        """The arrays of a scipy matrix; only indices of another type than int32 are copied."""
+        """Return the arrays of a scipy matrix; only indices of another type than int32 are copied."""
         indices, indptr = (array.astype(np.int32, copy=False) for array in (matrix.indices, matrix.indptr))
         return Csr(matrix.data, indices, indptr, matrix.shape[1])
 
     @staticmethod
     def from_entries(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> Csr:
-        """The matrix with these entries, which are given in any order, but only one for each row and column.
+        """Return the matrix with these entries, which are given in any order, but only one for each row and column.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class Csr(NamedTuple):
 
     @staticmethod
     def stack(parts: Sequence[Csr]) -> Csr:
-        """The rows of at least one matrix, all with the same number of columns."""
+        """Return the rows of at least one matrix, all with the same number of columns."""
         starts = np.cumsum([0, *(len(part.data) for part in parts)])
         indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
         return Csr(
@@ -73,7 +73,7 @@ class Csr(NamedTuple):
 
     @staticmethod
     def beside(parts: Sequence[Csr]) -> Csr:
-        """The columns of at least one matrix, all with the same number of rows."""
+        """Return the columns of at least one matrix, all with the same number of rows."""
         if len(parts) == 1:
             return parts[0]
         first = np.cumsum([0, *(part.columns for part in parts)])
@@ -95,20 +95,20 @@ class Csr(NamedTuple):
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
     def rows(self, first: int, stop: int) -> Csr:
-        """The rows from `first` up to, but not including, `stop`."""
+        """Return the rows from `first` up to, but not including, `stop`."""
         indptr = self.indptr[first : stop + 1]
         begin, end = int(indptr[0]), int(indptr[-1])
         return Csr(self.data[begin:end], self.indices[begin:end], indptr - indptr[0], self.columns)
 
     def take(self, rows: np.ndarray) -> Csr:
-        """The rows with these numbers, in this order."""
+        """Return the rows with these numbers, in this order."""
         lengths = np.diff(self.indptr)[rows]
         entries = ranges(self.indptr[rows], lengths)
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
 
     def only(self, columns: np.ndarray) -> Csr:
-        """Some of the columns, which are given by their numbers, ascending."""
+        """Return some of the columns, which are given by their numbers, ascending."""
         position = np.full(self.columns, -1, np.int32)
         position[columns] = np.arange(len(columns), dtype=np.int32)
         column = position[self.indices]
@@ -117,7 +117,7 @@ class Csr(NamedTuple):
         return Csr(self.data[stays], column[stays], indptr, len(columns))
 
     def without_zeros(self) -> Csr:
-        """The same matrix, which stores no zeros."""
+        """Return the same matrix, which stores no zeros."""
         if self.data.all():
             return self
         keep = np.flatnonzero(self.data != 0)  # faster than of the numbers themselves
@@ -125,20 +125,20 @@ class Csr(NamedTuple):
         return Csr(self.data[keep], self.indices[keep], indptr, self.columns)
 
     def columns_of(self, order: np.ndarray) -> Csr:
-        """All columns in a new order, which is given by their numbers."""
+        """Return all columns in a new order, which is given by their numbers."""
         position = np.empty(self.columns, np.int32)
         position[order] = np.arange(self.columns, dtype=np.int32)
         column = position[self.indices]
         return Csr.from_entries(self.row_of_entry, column, self.data, self.shape)
 
     def toarray(self) -> np.ndarray:
-        """The same matrix as a dense array."""
+        """Return the same matrix as a dense array."""
         dense = np.zeros(self.shape)
         dense[self.row_of_entry, self.indices] = self.data
         return dense
 
     def matrix(self) -> csr_array:
-        """The same matrix for scipy; the arrays are not copied."""
+        """Return the same matrix for scipy; the arrays are not copied."""
         from scipy.sparse import csr_array
 
         matrix = csr_array((self.data, self.indices, self.indptr), shape=self.shape)

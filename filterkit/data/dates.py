@@ -73,7 +73,7 @@ class DateFormat:
         self._known: dict[str, int] = {}  # the moments of texts that were parsed before
 
     def _expression(self) -> str:
-        """The regular expression of the pattern, with a group for each letter.
+        """Return the regular expression of the pattern, with a group for each letter.
 
         It never backtracks into what has matched: Java does not, and the time would grow without bounds.
         """
@@ -98,7 +98,7 @@ class DateFormat:
         return "".join(parts) + r"[ \t]*+\Z"
 
     def parse(self, text: str) -> int | None:
-        """Milliseconds since 1970-01-01 UTC; None if `text` does not follow the pattern."""
+        """Return milliseconds since 1970-01-01 UTC; None if `text` does not follow the pattern."""
         known = self._known.get(text)
         if known is not None:
             return known
@@ -109,7 +109,7 @@ class DateFormat:
         return moment
 
     def _moment(self, parts: tuple[str, ...]) -> int | None:
-        """Milliseconds from the text of each letter; None if there is no such date or time."""
+        """Return milliseconds from the text of each letter; None if there is no such date or time."""
         found: dict[str, int] = {}
         short = False
         for letter, part in zip(self._letters, parts):
@@ -129,7 +129,7 @@ class DateFormat:
         return (days * 86400 + seconds) * 1000 + found.get("S", 0)
 
     def format(self, milliseconds: int) -> str:
-        """The text of a moment given in milliseconds since 1970-01-01 UTC."""
+        """Return the text of a moment given in milliseconds since 1970-01-01 UTC."""
         days, rest = divmod(milliseconds, 86_400_000)
         year, month, day = _civil(days)
         hour = rest // 3_600_000
@@ -157,7 +157,7 @@ class DateFormat:
 
 
 def _value(letter: str, part: str) -> tuple[str, int | None]:
-    """The letter that a part of a date stands for, hours from 0, and its value; None for a value that is refused."""
+    """Return the letter of a part of a date, with hours counted from 0, and its value; None if it is refused."""
     if letter == "M" and not part.strip().isdigit():
         return letter, 1 + _SHORT_MONTHS.index(part[:3].lower())
     if letter == "E":
@@ -177,7 +177,7 @@ def _value(letter: str, part: str) -> tuple[str, int | None]:
 
 
 def _day(found: dict[str, int], short: bool) -> int | None:
-    """The day, counted from 1970-01-01; None if there is no such day.
+    """Return the day, counted from 1970-01-01; None if there is no such day.
 
     `short` says that the year has two digits. A day of the week without a day of the month is the first such day.
     """
@@ -202,7 +202,7 @@ def _day(found: dict[str, int], short: bool) -> int | None:
 
 
 def _days(year: int, month: int, day: int) -> int:
-    """Days from 1970-01-01 to a date of Java's calendar, which is Julian before 15 October 1582."""
+    """Return days from 1970-01-01 to a date of Java's calendar, which is Julian before 15 October 1582."""
     shifted = year - (month <= 2)
     in_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5
     julian = 365 * shifted + shifted // 4 + in_year + day - 719471
@@ -212,7 +212,7 @@ def _days(year: int, month: int, day: int) -> int:
 
 
 def _civil(days: int) -> tuple[int, int, int]:
-    """(year, month, day) of a day counted from 1970-01-01, in Java's calendar."""
+    """Return (year, month, day) of a day counted from 1970-01-01, in Java's calendar."""
     if days >= _GREGORIAN_FROM:
         shifted = days + 719468
         era, of_era = divmod(shifted, 146097)

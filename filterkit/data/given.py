@@ -10,7 +10,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch, passthrough_table
 from filterkit.data.column_types import MOST_LABELS
-from filterkit.data.contract import check_given, describe_no_rows, difference
+from filterkit.data.contract import check_batch, describe_no_rows, difference
 from filterkit.data.losses import ConversionWarning, Inexact, is_exact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
@@ -48,7 +48,7 @@ def as_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS)
     FilterkitError : `rows` is something else, or cannot be converted, see `from_arrow` and `from_pandas`.
     """
     if isinstance(rows, Batch):
-        return check_given(rows)
+        return check_batch(rows)
     if not is_table(rows):
         raise FilterkitError(f"expected a batch or a data frame, found {describe_no_rows(rows)}")
     target = None if incoming is None else incoming.class_attribute

@@ -36,7 +36,7 @@ def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], le
 
 
 def _cell(tag: str, value: Any, side: str) -> str:
-    """A cell; notebooks have styles of their own for tables, so the cell says on which side it stands."""
+    """Return a cell; notebooks have styles of their own for tables, so the cell says on which side it stands."""
     from html import escape
 
     text = _text(value)
@@ -46,14 +46,14 @@ def _cell(tag: str, value: Any, side: str) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value as it is shown."""
+    """Return a value as it is shown."""
     if isinstance(value, (int, float)):
         return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
     return visible(str(value))
 
 
 def schema_table(schema: Schema) -> str:
-    """The attributes of a schema, as many as are read at a glance, and always a class."""
+    """Return the attributes of a schema, as many as are read at a glance, and always a class."""
     count = len(schema.attributes)
     positions = _first(count, _ATTRIBUTES, schema.targets)
     role = "class" if schema.labels == () else "label"
@@ -69,7 +69,7 @@ def schema_table(schema: Schema) -> str:
 
 
 def _first(count: int, most: int, wanted: Sequence[int]) -> list[int]:
-    """The first of `count` numbers, at most so many, the last of which make room for those that are `wanted`."""
+    """Return the first of `count` numbers, at most so many, the last of which make room for those that are `wanted`."""
     if count <= most:
         return list(range(count))
     late = [i for i in wanted if i >= most][: most // 2]
@@ -91,7 +91,7 @@ def _describe_class(schema: Schema) -> str:
 
 
 def _describe(attribute: Attribute) -> str:
-    """Labels, format, weight and scores of an attribute in a few words."""
+    """Return labels, format, weight and scores of an attribute in a few words."""
     parts = []
     if attribute.kind == "nominal":
         count = len(attribute.values)
@@ -138,7 +138,7 @@ def _list_nonzero(batch: Batch) -> Iterator[str]:
 
 
 def _value(attribute: Attribute, value: Any) -> Any:
-    """A value of a column as ARFF writes it."""
+    """Return a value of a column as ARFF writes it."""
     if value is None or value != value:
         return _MISSING
     if attribute.kind == "nominal":

@@ -31,7 +31,7 @@ def find_targets(
     labels: Labels | None = None,
     like: Schema | None = None,
 ) -> tuple[int | None, tuple[int, ...]]:
-    """The position of the class, or None; and the positions of the labels of multi-label data.
+    """Return the position of the class, or None; and the positions of the labels of multi-label data.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def find_targets(
 
 
 def _some(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int, ...]:
-    """The positions of the last `count` attributes, or of the first if it is negative."""
+    """Return the positions of the last `count` attributes, or of the first if it is negative."""
     if not count:
         raise UsageError(f"{asked}: there is at least one label")
     if abs(count) > len(attributes):
@@ -83,7 +83,7 @@ def _some(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int,
 
 
 def _find_named(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[int, ...]:
-    """The positions, ascending, of the attributes with these names or of these patterns."""
+    """Return the positions, ascending, of the attributes with these names or of these patterns."""
     position = {attribute.name: i for i, attribute in enumerate(attributes)}
     found: set[int] = set()
     for name in names:
@@ -100,7 +100,7 @@ def _find_named(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[
 
 
 def _names_in_file(path: str) -> list[str]:
-    """The names of the labels in an XML file of Mulan, those within others too."""
+    """Return the names of the labels in an XML file of Mulan, those within others too."""
     from xml.etree import ElementTree
 
     try:
@@ -121,13 +121,13 @@ def _names_in_file(path: str) -> list[str]:
 
 
 def _columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """The columns of the features of `schema`, and of its labels, in the X of `flat`, which holds both."""
+    """Return the columns of the features of `schema`, and of its labels, in the X of `flat`, which holds both."""
     positions = flat.feature_indices
     return np.searchsorted(positions, schema.feature_indices), np.searchsorted(positions, list(schema.labels))
 
 
 def split(batch: Batch, schema: Schema) -> Batch:
-    """The rows of a batch that has the labels in X, as rows of `schema`, which has them in y."""
+    """Move the labels of a batch from X to y, as `schema` has them."""
     features, labels = _columns(schema, batch.schema)
     if batch.sparse:
         X: Any = batch.csr.only(features)
@@ -138,7 +138,7 @@ def split(batch: Batch, schema: Schema) -> Batch:
 
 
 def join(batch: Batch, flat: Schema) -> Batch:
-    """The rows of a batch that has the labels in y, as rows of `flat`, which has them in X."""
+    """Return the rows of a batch that has the labels in y, as rows of `flat`, which has them in X."""
     features, labels = _columns(batch.schema, flat)
     assert batch.y is not None
     values = batch.y if batch.schema.has_numeric_target else np.where(batch.y < 0, np.nan, batch.y)

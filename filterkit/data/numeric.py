@@ -12,7 +12,7 @@ from filterkit.errors import StageError, quoted
 
 
 def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> Batch:
-    """A new batch with each number of X replaced by what a function makes of it.
+    """Return a new batch with each number of X replaced by what a function makes of it.
 
     Nominal and missing values stay, and so does everything beside X. Of sparse rows the function gets the values that
     are stored. It must make 0 of 0, because zeros are not stored. For a function that does not, give the dense rows,
@@ -51,7 +51,7 @@ def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> B
 
 
 def _image(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
-    """float64 (n,): what `function` makes of n `numbers`.
+    """Return float64 (n,): what `function` makes of n `numbers`.
 
     Raises
     ------

@@ -10,7 +10,7 @@ _AT_ONCE = 1 << 20  # entries of a dense matrix that are given column numbers at
 
 
 def rows_times(X: Matrix | Csr, matrix: np.ndarray) -> np.ndarray:
-    """The product of rows with a matrix.
+    """Return the product of rows with a matrix.
 
     The result of a row depends on this row alone, to the last bit: not on how many rows there are, on its place among
     them, on whether X is sparse, or on threads. ``X @ matrix`` does not promise that, because BLAS sums in another

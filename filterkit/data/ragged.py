@@ -9,7 +9,7 @@ import numpy as np
 
 
 def sort_key(row: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """complex128 keys that numpy sorts and searches by row number first, then by value."""
+    """Return complex128 keys that numpy sorts and searches by row number first, then by value."""
     key = np.empty(len(values), np.complex128)
     key.real = row
     key.imag = values
@@ -17,20 +17,20 @@ def sort_key(row: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """int64: the numbers ``start, …, start + length - 1`` of each range, one range after the other."""
+    """Return int64: the numbers ``start, …, start + length - 1`` of each range, one range after the other."""
     ends = np.cumsum(lengths)
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
 def begins_run(numbers: np.ndarray) -> np.ndarray:
-    """bool (n,): whether each number differs from the one before it; True for the first."""
+    """Return bool (n,): whether each number differs from the one before it; True for the first."""
     begins = np.ones(len(numbers), bool)
     np.not_equal(numbers[1:], numbers[:-1], out=begins[1:])
     return begins
 
 
 def row_starts(row: np.ndarray, rows: int) -> np.ndarray:
-    """int64 (rows + 1,): where each row begins among entries sorted by row, and where the last one ends.
+    """Return int64 (rows + 1,): where each row begins among entries sorted by row, and where the last one ends.
 
     `row` is int64 (entries,), the row of each entry.
     """
@@ -52,7 +52,7 @@ class Ragged:
 
     @classmethod
     def from_lengths(cls, lengths: np.ndarray, values: np.ndarray) -> Ragged:
-        """Rows of the given lengths, int64 (rows,)."""
+        """Return rows of the given lengths, int64 (rows,)."""
         return cls(np.concatenate([[0], np.cumsum(lengths)]), values)
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class Ragged:
 
     @staticmethod
     def concatenate(parts: list[Ragged]) -> Ragged:
-        """The rows of all parts, in order."""
+        """Return the rows of all parts, in order."""
         starts = np.cumsum([0] + [part.indptr[-1] for part in parts])
         indptr = [np.zeros(1, np.int64)] + [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
         return Ragged(np.concatenate(indptr), np.concatenate([part.values for part in parts]))

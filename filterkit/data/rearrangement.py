@@ -40,7 +40,7 @@ class ColumnMap(NamedTuple):
         return cls(part, column)
 
     def values(self, batch: Batch, position: int) -> Any:
-        """Do what `attribute_values` does."""
+        """Return the values of the attribute at `position`, in the form of `attribute_values`."""
         part, column = int(self.part[position]), int(self.column[position])
         if part == _IN_PASSTHROUGH:
             assert batch.passthrough is not None
@@ -68,7 +68,7 @@ def codes_of(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
 
 
 def attribute_values(batch: Batch, position: int) -> Any:
-    """The values of one attribute in the rows of a batch.
+    """Return the values of one attribute in the rows of a batch.
 
     Parameters
     ----------
@@ -90,16 +90,16 @@ class Rearrangement:
 
     Parameters
     ----------
-    given : the schema of the incoming batches.
-    wanted : that of the outgoing ones; sparse only if `given` is.
-    source : for each attribute of `wanted`, the position in `given` of the attribute that it comes from; -1 if it is
+    incoming : the schema of the incoming batches.
+    wanted : that of the outgoing ones; sparse only if `incoming` is.
+    source : for each attribute of `wanted`, the position in `incoming` of the attribute that it comes from; -1 if it is
         new.
     """
 
-    def __init__(self, given: Schema, wanted: Schema, source: Sequence[int] | np.ndarray) -> None:
+    def __init__(self, incoming: Schema, wanted: Schema, source: Sequence[int] | np.ndarray) -> None:
         self.wanted = wanted
         self._source = np.asarray(source, np.int64)
-        self._map = ColumnMap.find(given)
+        self._map = ColumnMap.find(incoming)
         origin = self._source[wanted.feature_indices]
         columns = self._map.column[origin]
         in_X = np.flatnonzero((origin >= 0) & (self._map.part[origin] == IN_X))
@@ -107,15 +107,16 @@ class Rearrangement:
         self._moved_to = np.sort(in_X[np.unique(columns[in_X], return_index=True)[1]])
         self._moved = columns[self._moved_to]
         self._others = np.delete(np.arange(len(origin)), self._moved_to)
-        stays = not len(self._others) and given.width == wanted.width
-        self._same_X = stays and np.array_equal(self._moved, np.arange(given.width))
+        stays = not len(self._others) and incoming.width == wanted.width
+        self._same_X = stays and np.array_equal(self._moved, np.arange(incoming.width))
         self._only_leaves = not len(self._others) and bool((np.diff(self._moved) > 0).all())
-        self._same_y = given.targets and self._source[list(wanted.targets)].tolist() == list(given.targets)
+        self._same_y = incoming.targets and self._source[list(wanted.targets)].tolist() == list(incoming.targets)
         sources = self._source[list(wanted.passthrough_indices)].tolist()
-        self._same_passthrough = given.passthrough == wanted.passthrough and sources == list(given.passthrough_indices)
+        is_same = sources == list(incoming.passthrough_indices)
+        self._same_passthrough = is_same and incoming.passthrough == wanted.passthrough
 
     def apply(self, batch: Batch, made: Mapping[int, Any] | None = None) -> Batch:
-        """The rows of `batch` in the wanted schema.
+        """Return the rows of `batch` in the wanted schema.
 
         Parameters
         ----------
@@ -138,7 +139,7 @@ class Rearrangement:
         )
 
     def _make_values(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
-        """The values of an attribute of `wanted`."""
+        """Return the values of an attribute of `wanted`."""
         origin = int(self._source[position])
         return new[position] if origin < 0 else self._map.values(batch, origin)
 

@@ -17,7 +17,7 @@ from filterkit.data.attributes import (
     join_attributes,
     names_of,
     of_kinds,
-    taken,
+    take_attributes,
 )
 from filterkit.data.attributes import Attribute as Attribute
 from filterkit.data.declared_labels import with_labels_moved
@@ -129,7 +129,7 @@ class Schema:
         return {name: value for name, value in vars(self).items() if name != "_lazy"}
 
     def replace(self, **changes: Any) -> Schema:
-        """A copy with some of the constructor's arguments changed.
+        """Return a copy with some of the constructor's arguments changed.
 
         If the name of the relation declares the labels, as in MEKA, and they move, it declares their new positions.
         """
@@ -176,7 +176,7 @@ class Schema:
         return f"<Schema of {self.relation!r}: {len(self.attributes)} attributes, {form}, {about or 'no class'}>"
 
     def _repr_html_(self) -> str:
-        """The attributes, as a notebook shows them."""
+        """Return the attributes, as a notebook shows them."""
         from filterkit.data.html import schema_table
 
         return schema_table(self)
@@ -217,7 +217,7 @@ class Schema:
         return np.dtype(np.int8 if all(len(a.values) < 128 for a in self.label_attributes) else np.int32)
 
     def positive_classes(self, totals: np.ndarray) -> list[int]:
-        """The codes of the classes that are to be told from the rest, ascending; none of a numeric class.
+        """Return the codes of the classes that are to be told from the rest, ascending; none of a numeric class.
 
         With `positive`, that is its code. Without it, a class of two values gives the rarer one (the later one on a
         tie), and a class of more values gives all that have rows.
@@ -268,7 +268,7 @@ class Schema:
         attributes, width = self.attributes, self.width
         if width and self.feature_indices[-1] == width - 1:  # the columns come first
             return attributes[:width]
-        return taken(attributes, self.feature_indices)
+        return take_attributes(attributes, self.feature_indices)
 
     @cached_property
     def nominal(self) -> np.ndarray:
@@ -305,7 +305,7 @@ class Schema:
     def with_renewed_features(
         self, make: Callable[[], Sequence[Attribute]], nominal: np.ndarray, **changes: Any
     ) -> Schema:
-        """This schema with other attributes of the same names in X, which are made when they are first asked for.
+        """Return this schema with other attributes of the same names in X, which are made when first asked for.
 
         Making the attributes of many columns takes long, and the trials of a learner never ask for them.
 
@@ -323,7 +323,7 @@ class Schema:
         return copy
 
     def with_features(self, features: Sequence[Attribute], source: np.ndarray, **changes: Any) -> Schema:
-        """This schema with other columns in X.
+        """Return this schema with other columns in X.
 
         Parameters
         ----------
@@ -345,16 +345,16 @@ class Schema:
         counts[self.feature_indices] = np.bincount(source, minlength=self.width)
         position = counts.cumsum() - counts
         others = np.delete(np.arange(len(counts)), self.feature_indices)
-        attributes = _interleave(features, taken(self.attributes, others), position[others])
+        attributes = _interleave(features, take_attributes(self.attributes, others), position[others])
         return self.replace(attributes=attributes, **self.targets_at(position), **changes)
 
     def _exchange_features(self, features: Sequence[Attribute]) -> ManyOrFew:
-        """The attributes, with `features` instead of those of X."""
+        """Return the attributes, with `features` instead of those of X."""
         others = np.delete(np.arange(len(self.attributes)), self.feature_indices)
-        return _interleave(features, taken(self.attributes, others), others)
+        return _interleave(features, take_attributes(self.attributes, others), others)
 
     def with_more(self, features: Sequence[Attribute]) -> Schema:
-        """This schema with further columns at the end of X, but before a class or labels that come last."""
+        """Return this schema with further columns at the end of X, but before a class or labels that come last."""
         count = len(self.attributes)
         while count and count - 1 in self.targets:
             count -= 1
@@ -371,7 +371,7 @@ class Schema:
 
 
 def choose_tasks(totals: np.ndarray) -> list[int]:
-    """The codes of the values of an attribute that are to be told from the rest, see `Schema.positive_classes`.
+    """Return the codes of the values of an attribute that are to be told from the rest, see `Schema.positive_classes`.
 
     Parameters
     ----------
@@ -383,7 +383,7 @@ def choose_tasks(totals: np.ndarray) -> list[int]:
 
 
 def _interleave(features: Sequence[Attribute], others: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
-    """`features` in order, with `others` between them, which come to stand at int `positions`."""
+    """Return `features` in order, with `others` between them, which come to stand at int `positions`."""
     if not len(positions) or positions[0] == len(features):
         return join_attributes(features, others)
     count = len(features) + len(others)
@@ -392,11 +392,11 @@ def _interleave(features: Sequence[Attribute], others: Sequence[Attribute], posi
     is_other[positions] = True
     order[is_other] = np.arange(len(features), count)
     order[~is_other] = np.arange(len(features))
-    return taken(join_attributes(features, others), order)
+    return take_attributes(join_attributes(features, others), order)
 
 
 def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int | None:
-    """The position of the class attribute; None if there is no class.
+    """Return the position of the class attribute; None if there is no class.
 
     Parameters
     ----------
@@ -429,7 +429,7 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
 
 
 def same_class(attributes: Sequence[Attribute], schema: Schema) -> int | None:
-    """The position of the attribute with the name of the class of `schema`; None if there is none.
+    """Return the position of the attribute with the name of the class of `schema`; None if there is none.
 
     A string attribute is no class, and stays a column until an `Alignment` finds labels in it.
     """

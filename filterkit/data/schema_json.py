@@ -24,7 +24,7 @@ def attribute_to_json(attribute: Attribute) -> Any:
 
 
 def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
-    """The attribute that `attribute_to_json` converted to `note`, inside `depth` relational ones.
+    """Return the attribute that `attribute_to_json` converted to `note`, inside `depth` relational ones.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
 
 
 def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
-    """Attributes as JSON, a list of what `attribute_to_json` makes of each."""
+    """Return attributes as JSON, a list of what `attribute_to_json` makes of each."""
     if isinstance(attributes, Attributes):
         notes: list[Any] = list(attributes.names)
         for position in np.flatnonzero(~attributes.is_plain).tolist():
@@ -60,7 +60,7 @@ def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
 
 
 def attributes_from_json(notes: Any) -> ManyOrFew:
-    """The attributes that `attributes_to_json` converted to `notes`.
+    """Return the attributes that `attributes_to_json` converted to `notes`.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def attributes_from_json(notes: Any) -> ManyOrFew:
 
 
 def schema_to_json(schema: Schema) -> dict[str, Any]:
-    """A schema as JSON."""
+    """Return a schema as JSON."""
     return {
         "relation": schema.relation,
         "class": schema.class_index,
@@ -86,7 +86,7 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
 
 
 def schema_from_json(note: Any) -> Schema:
-    """The schema that `schema_to_json` converted to `note`.
+    """Return the schema that `schema_to_json` converted to `note`.
 
     Raises
     ------

@@ -32,7 +32,7 @@ def from_table(
     rounded: Collection[str] = (),
     unseen: bool = False,
 ) -> Batch:
-    """The dense batch of an Arrow table.
+    """Return the dense batch of an Arrow table.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def from_table(
 
 
 def _round_column(column: Any) -> Any:
-    """Numbers as float64, times as milliseconds, and other columns as they are."""
+    """Return numbers as float64, times as milliseconds, and other columns as they are."""
     types, kind = pa.types, column.type
     if types.is_timestamp(kind):
         import pyarrow.compute as pc
@@ -80,7 +80,7 @@ def _round_column(column: Any) -> Any:
 
 
 def drop_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
-    """A batch with missing values in place of negative codes, which `from_table` gives.
+    """Return a batch with missing values in place of negative codes, which `from_table` gives.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def drop_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
 
 
 def _features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
-    """X; all columns of float64 are converted at once."""
+    """Return X, float64 (rows, columns) of numbers and codes; converts all columns of float64 at once."""
     positions = schema.feature_indices
     types = table.schema.types
     fast = np.array([types[i] == pa.float64() and not n for i, n in zip(positions.tolist(), schema.nominal)], bool)
@@ -124,7 +124,7 @@ def _features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
 
 
 def _column(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
-    """float64 values of a numeric or nominal attribute, NaN for missing; `unseen` as for `from_table`."""
+    """Return float64 values of a numeric or nominal attribute, NaN for missing; `unseen` as for `from_table`."""
     array = arrow.one_chunk(table.column(position))
     if attribute.kind == "nominal":
         return _codes(array, attribute, unseen)
@@ -142,7 +142,7 @@ def _column(table: Any, position: int, attribute: Attribute, unseen: bool) -> np
 
 
 def _codes(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
-    """The indices of labels, NaN for missing; `unseen` as for `from_table`."""
+    """Return the indices of labels, NaN for missing; `unseen` as for `from_table`."""
     if not pa.types.is_dictionary(array.type):
         array = arrow.dictionary(_attribute_texts(array, attribute))
     code = code_labels(attribute)
@@ -161,7 +161,7 @@ def _codes(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
 
 
 def numbers_of(column: Any, may_round: bool = True) -> np.ndarray:
-    """float64 (rows,) of an Arrow column of numbers, each the nearest; NaN where it is null.
+    """Return float64 (rows,) of an Arrow column of numbers, each the nearest; NaN where it is null.
 
     Arrow's own conversion imports pandas and takes longer than a megabyte of text takes to read.
 
@@ -174,7 +174,7 @@ def numbers_of(column: Any, may_round: bool = True) -> np.ndarray:
 
 
 def plain_numbers(column: Any) -> np.ndarray:
-    """The elements of a column of float64, int64 or int32 without nulls, as an array of its type."""
+    """Return the elements of a column of float64, int64 or int32 without nulls, as an array of its type."""
     return arrow.plain_values(arrow.one_chunk(column))
 
 
@@ -198,7 +198,7 @@ def texts(array: Any) -> Any:
 
 
 def _attribute_texts(array: Any, attribute: Attribute) -> Any:
-    """The `texts` of an array with values of an attribute."""
+    """Return the `texts` of an array with values of an attribute."""
     try:
         return texts(array)
     except pa.ArrowInvalid:
@@ -206,7 +206,7 @@ def _attribute_texts(array: Any, attribute: Attribute) -> Any:
 
 
 def _other(column: Any, attribute: Attribute) -> Any:
-    """A column of `Batch.passthrough`."""
+    """Return a column of `Batch.passthrough`."""
     if attribute.kind != "date":
         return _attribute_texts(column, attribute)
     if pa.types.is_dictionary(column.type) or is_text(column.type):
@@ -240,7 +240,7 @@ def _parse_dates(column: Any, attribute: Attribute) -> Any:
 
 
 def joined_rows(*parts: Any) -> memoryview:
-    """The texts of each row joined, and of all rows one after the other, as bytes.
+    """Return the texts of each row joined, and of all rows one after the other, as bytes.
 
     Parameters
     ----------
@@ -249,6 +249,6 @@ def joined_rows(*parts: Any) -> memoryview:
     return arrow.text_of(arrow.join(*parts))
 
 
-def taken(texts: Sequence[str], positions: np.ndarray) -> Any:
-    """The Arrow array of the texts at int32 `positions`."""
+def take_texts(texts: Sequence[str], positions: np.ndarray) -> Any:
+    """Return the Arrow array of the texts at int32 `positions`."""
     return arrow.take(arrow.strings(texts), positions)

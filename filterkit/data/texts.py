@@ -34,7 +34,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def of(texts: Iterable[str]) -> Texts:
-        """The texts of any iterable, whose lone surrogates are kept, too."""
+        """Return the texts of any iterable, whose lone surrogates are kept, too."""
         if isinstance(texts, Texts):
             return texts
         buffer, lengths = bytearray(), [np.zeros(0, np.int64)]
@@ -54,7 +54,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def joined(*parts: tuple[Texts, np.ndarray]) -> Texts:
-        """Texts that are put together from several.
+        """Return texts that are put together from several.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def concatenate(parts: Sequence[Texts]) -> Texts:
-        """The texts of at least one part, in order."""
+        """Return the texts of at least one part, in order."""
         if len(parts) == 1:
             return parts[0]
         lengths = np.concatenate([part.lengths for part in parts])
@@ -89,11 +89,11 @@ class Texts(Sequence[str]):
         return self.characters[int(self.bounds[0]) : int(self.bounds[-1])]
 
     def take(self, positions: np.ndarray) -> Texts:
-        """The texts at int `positions`."""
+        """Return the texts at int `positions`."""
         return Texts.joined((self, positions))
 
     def encoded(self) -> bytes:
-        """The UTF-8 text of all, one after the other."""
+        """Return the UTF-8 text of all, one after the other."""
         return self._own.tobytes()
 
     def __len__(self) -> int:
@@ -160,7 +160,7 @@ class Texts(Sequence[str]):
         return None
 
     def _hashes(self) -> np.ndarray:
-        """uint64 (n,): a number for each text, the same for equal texts, and rarely so for others.
+        """Return uint64 (n,): a number for each text, the same for equal texts, and rarely so for others.
 
         It is the value of a polynomial, whose coefficients are the characters, modulo 2^64. An Arrow dictionary of very
         many texts would take as much memory as all else that is known of as many attributes.
@@ -179,13 +179,13 @@ class Texts(Sequence[str]):
         return hashes
 
     def isin(self, others: Texts) -> np.ndarray:
-        """bool (n,): which of the texts are among `others`."""
+        """Return bool (n,): which of the texts are among `others`."""
         from filterkit.data import arrow
 
         return np.array(arrow.are_among(self._array, others._array).to_pylist(), bool)
 
     def order(self) -> np.ndarray:
-        """int64 (n,): the positions of the texts in the order of their code points, in which Python sorts them, too."""
+        """Return int64 (n,): the positions that sort the texts by their code points, as Python sorts them."""
         from filterkit.data import arrow
 
         return arrow.order(self._array)
@@ -231,7 +231,7 @@ class TextSet(Set[str]):
 
 
 def _bounds(lengths: np.ndarray) -> np.ndarray:
-    """int32 or int64 (n + 1,): the bounds of texts of these lengths."""
+    """Return int32 or int64 (n + 1,): the bounds of texts of these lengths."""
     total = int(lengths.sum(dtype=np.int64))
     bounds = np.zeros(len(lengths) + 1, np.int32 if total <= _LARGEST else np.int64)
     np.cumsum(lengths, out=bounds[1:])

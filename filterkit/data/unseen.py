@@ -20,20 +20,20 @@ def check_unseen(choice: str) -> None:
 
 
 def add_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
-    """Attributes with more values, which are given by the positions of the attributes."""
+    """Return attributes with more values, which are given by the positions of the attributes."""
     changed = {i: attributes[i]._replace(values=(*attributes[i].values, *values)) for i, values in more.items()}
     return _exchange(attributes, changed)
 
 
 def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
-    """The position and the value of whatever `others`, of the same names, declare less."""
+    """Yield the position and the value of whatever `others`, of the same names, declare less."""
     for i, values in map_labels(attributes, tuple).items():
         known = frozenset(others[i].values)
         yield from ((i, value) for value in values if value not in known)
 
 
 def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOrFew:
-    """Attributes without the values that those of the same names in the schema `like` do not have.
+    """Return attributes without the values that those of the same names in the schema `like` do not have.
 
     The first value of an attribute stays if rows are `sparse`, because it is that of the rows that omit it.
     """
@@ -63,5 +63,5 @@ def adopt_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
 
 
 def _exchange(attributes: ManyOrFew, changed: Mapping[int, Attribute]) -> ManyOrFew:
-    """Attributes, of which those at some positions are exchanged for others."""
+    """Return attributes, of which those at some positions are exchanged for others."""
     return tuple(changed.get(i, a) for i, a in enumerate(attributes)) if changed else attributes

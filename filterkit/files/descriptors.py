@@ -22,7 +22,7 @@ _LINKS = 40  # the most links that the system follows
 
 
 def descriptor_of(path: str) -> int | None:
-    """The number of the open descriptor that a path such as ``/dev/stdout`` or ``/dev/fd/3`` means; else None."""
+    """Return the number of the descriptor that a path such as ``/dev/stdout`` or ``/dev/fd/3`` means; else None."""
     for _ in range(_LINKS):
         folder, name = os.path.split(path)
         digits = name.isascii() and name.isdigit()
@@ -35,7 +35,7 @@ def descriptor_of(path: str) -> int | None:
 
 
 def pipe_of(path: str) -> tuple[int, int] | None:
-    """Two numbers that identify the pipe or device at `path`; None if it is a file or folder, or does not exist."""
+    """Return two numbers that identify the pipe or device at `path`; None if it is anything else, or not there."""
     try:
         about = os.fstat(0) if path == "-" else os.stat(path)
     except OSError:
@@ -44,8 +44,8 @@ def pipe_of(path: str) -> tuple[int, int] | None:
     return None if is_read_again else (about.st_dev, about.st_ino)
 
 
-def file_behind(number: int) -> str:
-    """The path of the file that an open descriptor writes to; empty if it is none, or the system does not tell."""
+def path_of_descriptor(number: int) -> str:
+    """Return the path of the file that a descriptor writes to; empty if it is no file, or the system has no answer."""
     try:
         is_file = stat.S_ISREG(os.fstat(number).st_mode)
         return os.readlink(f"/proc/self/fd/{number}") if is_file else ""
@@ -54,7 +54,7 @@ def file_behind(number: int) -> str:
 
 
 def is_read_only(number: int) -> bool:
-    """Whether an open descriptor is only for reading, as far as the system can tell.
+    """Return whether an open descriptor is only for reading, as far as the system can tell.
 
     Raises
     ------

@@ -62,13 +62,13 @@ KNOWN = {
 
 
 def ending(path: str) -> str:
-    """The ending of a file's name in lower case, without that of a compression: ``.svm`` for ``x.SVM.gz``."""
+    """Return the ending of a file's name in lower case, without that of a compression: ``.svm`` for ``x.SVM.gz``."""
     stem, last = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if last in COMPRESSIONS else last
 
 
 def other_format(path: str, own: str = ARFF) -> str | None:
-    """The format that the ending of a file's name belongs to; None if it is `own` or unknown."""
+    """Return the format that the ending of a file's name belongs to; None if it is `own` or unknown."""
     name = KNOWN.get(ending(path))
     return None if name == own else name
 

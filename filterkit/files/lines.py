@@ -30,7 +30,7 @@ class Block(NamedTuple):
 
 
 def count_lines(text: bytes) -> int:
-    """The number of line ends in `text`: LF, CRLF or CR."""
+    """Return the number of line ends in `text`: LF, CRLF or CR."""
     lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == 0x0A))
     return lines + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else lines
 

@@ -13,7 +13,7 @@ from filterkit.temporary import temporary_errors
 
 
 def open_local(path: str) -> IO[bytes]:
-    """A file with the content of an input, opened for reading.
+    """Return a file with the content of an input, opened for reading.
 
     A plain file is opened itself. What comes from a pipe, a URL or a compressed file is copied into a temporary file
     with the same ending, which is deleted when it is closed.

@@ -37,32 +37,32 @@ class PartNames(NamedTuple):
 
     @property
     def aside(self) -> str:
-        """The name of a folder for parts that are not complete, where it is always the same."""
+        """The name of the folder for parts that are not complete, on file systems without locks."""
         return f".{self.before}list{self.after}.parts"
 
     def part(self, number: int) -> str:
-        """The name of a part, by its number from 0."""
+        """Return the name of a part, by its number from 0."""
         return f"{self.before}{number:05d}{self.after}"
 
     def number(self, name: str) -> int | None:
-        """The number of the part of this name; None if it is the name of something else."""
+        """Return the number of the part of this name; None if it is the name of something else."""
         match = re.fullmatch(re.escape(self.before) + r"(\d{5,})" + re.escape(self.after), name)
         return int(match[1]) if match is not None and self.part(int(match[1])) == name else None
 
     def holds(self, path: str) -> bool:
-        """Whether a file may be overwritten by a part."""
+        """Return whether a file may be overwritten by a part."""
         if "://" in self.folder or "://" in path:
             return path.startswith(self.folder) and self.number(path[len(self.folder) :]) is not None
         folder, name = os.path.split(os.path.realpath(path))
         return self.number(name) is not None and folder == os.path.realpath(self.folder or ".")
 
     def within(self, name: str) -> str:
-        """The path of a file in the folder."""
+        """Return the path of a file in the folder."""
         return os.path.join(self.folder, name)
 
 
 def part_names(path: str) -> PartNames | None:
-    """The names of an output in parts, whose last component has a ``*``; None of any other output.
+    """Return the names of an output in parts, whose last component has a ``*``; None of any other output.
 
     Raises
     ------

@@ -9,7 +9,7 @@ AnyPath = str | os.PathLike[str]
 
 
 def path_text(path: Any) -> str:
-    """A path as text.
+    """Return a path as text.
 
     Raises
     ------

@@ -127,7 +127,7 @@ class Source:
         self._again = b""  # what is to be read again
 
     def _open(self, path: str) -> IO[bytes]:
-        """The stream of the stored bytes; sets `live` and `size`."""
+        """Return the stream of the stored bytes; sets `live` and `size`."""
         if path == "-":
             if sys.stdin is None:
                 raise FilterkitError("standard input is closed")
@@ -151,7 +151,7 @@ class Source:
         return self._raw.tell() if self.size is not None else 0
 
     def read(self, size: int) -> bytes:
-        """About `size` bytes of UTF-8 text; empty only at the end.
+        """Read about `size` bytes of UTF-8 text; empty only at the end.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class Source:
         return text
 
     def beginning(self) -> bytes:
-        """The next bytes of a local file of plain UTF-8 text, which stay to be read; empty of any other input."""
+        """Peek at the next bytes of a local file of plain UTF-8 text; return none of any other input."""
         if self._remote is not None or self.offset() is None or not isinstance(self._raw, io.BufferedReader):
             return b""
         with self.name_errors():
@@ -199,17 +199,17 @@ class Source:
         self._again = self.marked()
 
     def length(self) -> int | None:
-        """The number of bytes of a file or URL of plain UTF-8 text; None of any other input, or if it is unknown."""
+        """Return the bytes of a file or URL of plain UTF-8 text; None of any other input, or if unknown."""
         if self.offset() is None:
             return None
         return self.size if self._remote is None else getattr(self._raw, "size", None)
 
     def ranges(self) -> int | None:
-        """Its `length`, if any range of it can be read by itself."""
+        """Return the `length` of an input of which `stored` can read any range; None of any other."""
         return self.length() if self._remote is None or serves_ranges(self.path) else None
 
     def stored(self, begin: int, end: int) -> bytes:
-        """The stored bytes in a range, of an input that has `ranges`; fewer if it ends before.
+        """Return the stored bytes in a range, of an input that has `ranges`; fewer if it ends before.
 
         Raises
         ------
@@ -234,7 +234,10 @@ class Source:
         return self._raw.tell()
 
     def waits(self) -> bool:
-        """Whether no more text has arrived, so that work must not wait for it."""
+        """Return whether a live input has no more text now; after a flood, wait a little for some.
+
+        Work that has been handed out must then be finished before the next read, which may block.
+        """
         return self.live and not _is_ready(self._stream, _patience(self._n_arrived))
 
     def close(self) -> None:
@@ -280,7 +283,7 @@ def _read_arrived(stream: IO[bytes], size: int, least: float) -> bytes:
 
 
 def _is_ready(stream: IO[bytes], seconds: float) -> bool:
-    """Whether there is text to read within so many seconds."""
+    """Return whether there is text to read within so many seconds."""
     try:
         return bool(select.select([stream], [], [], seconds)[0])
     except (OSError, ValueError):  # it has no descriptor, or one that cannot be waited for

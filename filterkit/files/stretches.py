@@ -88,12 +88,12 @@ def open_shared_file(path: str, encoding: str, name: str) -> Source:
 
 
 def absolute(path: str) -> str:
-    """A path that means the same file in other folders; URLs do anyway."""
+    """Return a path that means the same file in other folders; URLs do anyway."""
     return path if is_url(path) else os.path.abspath(path)
 
 
 def stretches(source: Source, first: int, size: int, newline: bytes = b"") -> Iterator[Stretch]:
-    """Stretches that cover a file from the offset `first` on, of about `size` bytes; `newline` as for `Stretch`."""
+    """Yield stretches of about `size` bytes, which cover a file from `first` on; see `Stretch` for `newline`."""
     total = source.length()
     assert total is not None
     for begin in range(first, total, size):

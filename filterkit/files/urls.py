@@ -11,22 +11,22 @@ _WEB = ("http://", "https://")
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is a URL."""
+    """Return whether a path is a URL."""
     return "://" in path
 
 
 def is_pattern(url: str) -> bool:
-    """Whether a URL may name several files."""
+    """Return whether a URL may name several files."""
     return any(map(_has_magic, url.split("::")))
 
 
 def _has_magic(url: str) -> bool:
-    """Whether a URL is a pattern; in one of the web, ``?`` and ``[`` are no signs of that."""
+    """Return whether a URL is a pattern; in one of the web, ``?`` and ``[`` are no signs of that."""
     return "*" in url if url.startswith(_WEB) else glob.has_magic(url)
 
 
 def matching(url: str) -> dict[str, int | None]:
-    """The sorted URLs that a pattern matches, on a server that can list its files; itself, if a file has this name.
+    """Find the sorted URLs that a pattern matches, where the server lists its files; itself if a file has that name.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def _import_fsspec(use: str) -> Any:
 
 
 def serves_ranges(url: str) -> bool:
-    """Whether parts of a URL can be read; a web server may send whole files alone."""
+    """Return whether parts of a URL can be read; a web server may send whole files alone."""
     if not url.startswith(_WEB):
         return True
     from urllib.request import Request, urlopen
@@ -92,7 +92,7 @@ def serves_ranges(url: str) -> bool:
 
 
 def url_error(name: str, error: Exception) -> FilterkitError:
-    """The error to raise where a URL cannot be read: each kind of server has errors of its own."""
+    """Return the error to raise where a URL cannot be read: each kind of server has errors of its own."""
     cause = error.__cause__
     if isinstance(error, FileNotFoundError) and isinstance(cause, Exception) and name.startswith(_WEB):
         error = error if getattr(cause, "status", None) == 404 else cause  # fsspec takes any failure for this one

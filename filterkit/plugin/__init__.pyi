@@ -100,7 +100,7 @@ from filterkit.data.tables import from_table as from_table
 from filterkit.data.tables import joined_rows as joined_rows
 from filterkit.data.tables import numbers_of as numbers_of
 from filterkit.data.tables import plain_numbers as plain_numbers
-from filterkit.data.tables import taken as taken
+from filterkit.data.tables import take_texts as take_texts
 from filterkit.data.tables import texts as texts
 from filterkit.data.texts import Texts as Texts
 from filterkit.data.unseen import READ_AS_MISSING as READ_AS_MISSING

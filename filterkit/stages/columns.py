@@ -10,7 +10,7 @@ import numpy as np
 from filterkit.counts import class_parts
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, build_table
-from filterkit.data.attributes import Attribute, taken
+from filterkit.data.attributes import Attribute, take_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
     blaming,
@@ -151,7 +151,7 @@ class ColumnStage(SelectiveStage):
         The parameters are those of `output_columns`; `columns` is what it returned, or all columns if that is None. In
         this case the chain calls the method only when it needs the attributes.
         """
-        return taken(schema.features, columns)
+        return take_attributes(schema.features, columns)
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         """Return bool (columns,), which outgoing columns are nominal; used where `output_columns` returns None."""

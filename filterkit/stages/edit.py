@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.data.attributes import taken
+from filterkit.data.attributes import take_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.rearrangement import Rearrangement
 from filterkit.data.schema import Attribute, Schema
@@ -80,7 +80,7 @@ class Edit:
         computed = dict(zip(np.flatnonzero(~is_old).tolist(), [compute for *_, compute in inserted]))
         attributes: Sequence[Attribute] = schema.attributes
         if not np.array_equal(self._order, np.arange(len(attributes))):
-            attributes = taken(attributes, self._order)
+            attributes = take_attributes(attributes, self._order)
         if self._changed or inserted:
             attributes = list(attributes)
             for position, attribute, _ in reversed(inserted):

@@ -472,11 +472,11 @@ class _Converter:
         """Return the texts of a column that is not numeric."""
         import orjson
 
-        from filterkit.plugin import taken
+        from filterkit.plugin import take_texts
 
         attribute, labels = self.schema.attributes[position], self.labels[position]
         if labels is not None:
             return format_codes(labels, column)
         column = format_dates(attribute.format, column) if attribute.kind == "date" else column
         words = [orjson.dumps(word).decode() for word in column.to_pylist()]
-        return taken(words, np.arange(len(words), dtype=np.int32))
+        return take_texts(words, np.arange(len(words), dtype=np.int32))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch
-from filterkit.plugin import DATE_FORMATS, DateFormat, taken
+from filterkit.plugin import DATE_FORMATS, DateFormat, take_texts
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 
@@ -22,7 +22,7 @@ def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
 
 def format_codes(labels: Sequence[str], codes: np.ndarray) -> Any:
     """Return the texts of float64 codes of labels as an Arrow array; the last of `labels` is for NaN."""
-    return taken(labels, np.where(np.isnan(codes), len(labels) - 1, codes).astype(np.int32))
+    return take_texts(labels, np.where(np.isnan(codes), len(labels) - 1, codes).astype(np.int32))
 
 
 def format_dates(pattern: str, column: Any) -> Any:

@@ -20,7 +20,7 @@ from filterkit.data.attributes import (
     join_attributes,
     map_labels,
     of_kinds,
-    taken,
+    take_attributes,
 )
 from filterkit.data.texts import Texts
 
@@ -74,7 +74,7 @@ def test_attributes_are_equal_if_each_is(some, others):
 def test_attributes_are_taken_and_put_together(some, data):
     places = np.array(data.draw(st.lists(st.integers(0, len(some) - 1))) if some else [], int)
     expected = tuple(some[place] for place in places)
-    assert Attributes.of(some).take(places) == expected == taken(tuple(some), places)
+    assert Attributes.of(some).take(places) == expected == take_attributes(tuple(some), places)
     assert Attributes.of(some).take(places, Texts.of(["n"] * len(places))) == tuple(
         each._replace(name="n") for each in expected
     )

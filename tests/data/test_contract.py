@@ -28,7 +28,7 @@ from filterkit import (
     errors,
 )
 from filterkit.data.batch import empty, same
-from filterkit.data.contract import check_arranged, check_given, check_out, check_read, find_misfit
+from filterkit.data.contract import check_arranged, check_batch, check_out, check_read, find_misfit
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
 from filterkit.plugin import Csr, SelectiveStage
@@ -510,7 +510,7 @@ def test_an_x_in_another_order_is_copied_to_c_order_wherever_batches_come_in():
     out = check_out(stage, schema, columns, Batch(schema, np.zeros((2, 2))))
     read = next(check_read(Format("F", (".f",)), iter([columns])))
     arranged = next(check_arranged(stage, lambda: [columns], schema))
-    for batch in (out, check_given(columns), read, arranged):
+    for batch in (out, check_batch(columns), read, arranged):
         assert batch.X.flags.c_contiguous
         assert batch.X.tolist() == [[1, 2], [3, 4]]
 
@@ -519,7 +519,7 @@ def test_zeros_that_are_stored_are_dropped_wherever_batches_come_in():
     schema = Schema("r", [Attribute("a"), Attribute("b")], sparse=True)
     stored = Batch(schema, sp.csr_array((np.array([0.0, 2.0, 0.0]), np.array([0, 1, 1]), np.array([0, 2, 3]))))
     dropped = Batch(schema, sp.csr_array([[0.0, 2.0], [0.0, 0.0]]))
-    assert same(check_given(stored), dropped)
+    assert same(check_batch(stored), dropped)
     assert [len(each.csr.data) for each in check_read(Format("F", (".f",)), iter([stored]))] == [1]
     stage = filterkit.chain("shuffle").stages[0]
     assert [len(each.csr.data) for each in check_arranged(stage, lambda: [stored], schema)] == [1]
