@@ -71,13 +71,13 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _transform(self, X: Any) -> Batch:
-        """The rows X, (rows, features), as they come out of the fitted chain."""
+        """Return the rows X, (rows, features), as they come out of the fitted chain."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
         return self.fitted_.transform(rows, unseen=self.unseen, progress=False)
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
-        """The chain, and the training rows as a batch."""
+        """Return the chain, and the training rows as a batch."""
         with _value_errors():
             chain = Chain.parse(str(self.chain))
             check_unseen(self.unseen)
@@ -158,7 +158,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return batch.replace(schema=Schema("X", attributes, place, positive, schema.sparse), y=codes.astype(np.int32))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; with `deep`, including the options of the stages."""
+        """Return the parameters; with `deep`, including the options of the stages."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
             for prefix, stage in _name_stages(self._stages()):
@@ -195,7 +195,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _stages(self) -> list[Stage]:
-        """The stages of the chain; none if it is invalid, which only `fit` reports."""
+        """Return the stages of the chain; none if it is invalid, which only `fit` reports."""
         try:
             return _parse_chain(str(self.chain), registry())
         except FilterkitError:
@@ -294,16 +294,16 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         return np.array(names, dtype=object)
 
     def _keeps_kinds(self) -> bool:
-        """Whether `transform` returns data frames with columns of several kinds, which X had or a stage made."""
+        """Return whether `transform` returns data frames with columns of several kinds, which X had or a stage made."""
         is_mixed = not self._has_numbers or bool(self.fitted_.schema.passthrough)
         return is_mixed and self._container() != "default"
 
     def _container(self) -> str:
-        """What `transform` is to return: ``default``, ``pandas`` or ``polars``."""
+        """Return what `transform` is to return: ``default``, ``pandas`` or ``polars``."""
         return str(_get_output_config("transform", self)["dense"])
 
     def _make_output(self, out: Batch, X: Any) -> Any:
-        """The rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
+        """Return the rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
         container = self._container()
         if self._keeps_kinds():
             return _frame(_features_alone(out), container, getattr(X, "index", None))
@@ -381,7 +381,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
         return np.asarray(self.classes_[codes[:, 0].astype(np.int64)])
 
     def _threshold(self) -> float | None:
-        """Return that of the model; before `fit`, the one that the learner expects."""
+        """Return the model's threshold between two classes; before `fit`, the one that the learner expects."""
         if hasattr(self, "fitted_"):
             return self._learner().model.threshold
         last = next(iter(self._stages()[-1:]), None)
@@ -503,7 +503,7 @@ def _number_names(count: int) -> list[str]:
 
 
 def _name_stages(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
-    """The stages with distinct names: a second stage `shape` is `shape_2`."""
+    """Return the stages with distinct names: a second stage `shape` is `shape_2`."""
     seen: dict[str, int] = {}
     for stage in stages:
         seen[stage.name] = seen.get(stage.name, 0) + 1
@@ -534,7 +534,7 @@ def _batch(X: Any, schema: Schema) -> Batch:
 
 
 def _drop_weightless(batch: Batch) -> Batch:
-    """The rows that have weight; all of them, if none has."""
+    """Return the rows that have weight; all of them, if none has."""
     if batch.weights is None or batch.weights.all() or not batch.weights.any():
         return batch
     return batch.take(np.flatnonzero(batch.weights))
@@ -545,13 +545,13 @@ def _without_class(schema: Schema) -> list[Attribute]:
 
 
 def _features_alone(batch: Batch) -> Batch:
-    """The rows without their class and weights."""
+    """Return the rows without their class and weights."""
     attributes = _without_class(batch.schema)
     return batch.replace(schema=Schema("X", attributes, sparse=batch.sparse), y=None, weights=None)
 
 
 def _frame(batch: Batch, container: str, index: Any) -> Any:
-    """The rows as a data frame of Polars or pandas; the latter with the index of the rows that came in."""
+    """Return the rows as a data frame of Polars or pandas; the latter with the index of the rows that came in."""
     if container == "polars":
         import polars
 
@@ -562,6 +562,6 @@ def _frame(batch: Batch, container: str, index: Any) -> Any:
 
 
 def _rename_column(name: str, given: np.ndarray) -> str:
-    """The name of a column that comes from feature x7, say, with the name that this feature was given."""
+    """Return the name of a column that comes from feature x7, say, with the name that this feature was given."""
     found = re.match(r"x(0|[1-9][0-9]*)(?![0-9])", name)
     return name if found is None or int(found[1]) >= len(given) else f"{given[int(found[1])]}{name[found.end() :]}"

@@ -30,7 +30,7 @@ def choose(
     place: str,
     costs: np.ndarray | None = None,
 ) -> int:
-    """The number of the chain with the best mean of a measure over inner folds, the first of equally good ones.
+    """Return the number of the chain with the best mean of a measure over inner folds, the first of equally good ones.
 
     Folds are left out whose training rows lack the positive class or a second one, or whose held-out rows have no
     weight, and those on which the measure is undefined for a chain. If no fold is left, it is the first chain.
@@ -49,7 +49,7 @@ def choose(
     FilterkitError : a chain fails on an inner fold, or has no scores or probabilities where the measure needs them.
     """
     merits = []
-    for number, training, held_out in _parts(rows, splits):
+    for number, training, held_out in _inner_parts(rows, splits):
         within = f"{place}, inner fold {number + 1}"
         trials = try_chains(chains, training, held_out, within, costs)
         merits.append(
@@ -59,13 +59,13 @@ def choose(
 
 
 def best_of(merits: np.ndarray) -> int:
-    """The number of the chain with the largest mean, of float64 (folds, chains); see `choose`."""
+    """Return the number of the chain with the largest mean, of float64 (folds, chains); see `choose`."""
     told = merits[~np.isnan(merits).any(axis=1)]
     return int(np.argmax([round(fsum(column) / max(len(told), 1), DIGITS) for column in told.T]))
 
 
-def _parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Batch]]:
-    """The number of each inner fold that tells something, the rows of the other folds, and its own."""
+def _inner_parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Batch]]:
+    """Return the number of each inner fold that tells something, the rows of the other folds, and its own."""
     for number in range(splits.count if splits is not None else 0):
         assert splits is not None
         training, held_out = rows.take(splits.training(number)), rows.take(splits.test(number))
@@ -74,7 +74,7 @@ def _parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Bat
 
 
 def _can_be_learned(training: Batch) -> bool:
-    """Whether rows of the positive class, or of several classes, have a weight; of labels, whether any row has."""
+    """Return whether rows of the positive class, or of several classes, have a weight; of labels, any row."""
     schema, weights = training.schema, _weights(training)
     target = schema.class_attribute
     if target is None or target.kind == "numeric":

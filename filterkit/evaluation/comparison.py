@@ -17,7 +17,7 @@ DIGITS = 12  # values that differ beyond this decimal place are equal: folds lea
 
 
 def spread(values: np.ndarray) -> tuple[float, float]:
-    """The mean of `values`, float64 (n,), and its standard error, without NaN.
+    """Return the mean of `values`, float64 (n,), and its standard error, without NaN.
 
     The mean is NaN if no value is left, the standard error if fewer than two are left.
     """
@@ -28,7 +28,7 @@ def spread(values: np.ndarray) -> tuple[float, float]:
 
 
 def paired(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, float]:
-    """The mean difference of two methods, and the p-value of the two-sided corrected resampled t-test.
+    """Compute the mean difference of two methods, and the p-value of the two-sided corrected resampled t-test.
 
     The training parts of folds overlap, so their results are not independent, and the plain paired t-test finds too
     many differences. Nadeau and Bengio (2003) multiply the variance of the mean by 1 + n · `ratio`:
@@ -63,7 +63,7 @@ def paired(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, flo
 
 
 def pairs_to_test(methods: int) -> list[tuple[int, int]]:
-    """The pairs of methods, by number, that are worth a test: all or, if these are many, those with the first method.
+    """Return the pairs of methods, by number, that are worth a test: all or, of many, those with the first.
 
     Each further test makes all of them weaker; see `holm`.
     """
@@ -72,7 +72,7 @@ def pairs_to_test(methods: int) -> list[tuple[int, int]]:
 
 
 def signed_rank(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """The mean difference of two methods, and the p-value of Wilcoxon's two-sided signed-rank test.
+    """Compute the mean difference of two methods, and the p-value of Wilcoxon's two-sided signed-rank test.
 
     Demšar (2006) recommends it for two methods on several data sets: it compares ranks of differences, so data sets
     need not be of one scale. Differences of 0 count half for either method; the values are rounded as in `ranks`.
@@ -111,7 +111,7 @@ def _differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """The p-values of several tests, float64 (n,), adjusted so that the chance of any false finding stays (Holm 1979).
+    """Adjust the p-values of several tests, float64 (n,), so that the chance of any false finding stays (Holm 1979).
 
     The smallest is multiplied by the number of tests, the next by one less, and so on; none becomes smaller than one
     before it, or larger than 1. NaN is no test.
@@ -123,7 +123,7 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """float64 (tasks, methods): the rank of each method on each task, 1 for the largest value.
+    """Return float64 (tasks, methods): the rank of each method on each task, 1 for the largest value.
 
     Equal values get the mean of their ranks. Values are rounded to 12 decimal places before, because means of folds
     that are equal in theory may differ in their last digits. Tasks with a NaN are left out.
@@ -135,7 +135,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 
 def friedman(values: np.ndarray) -> float:
-    """The p-value of Friedman's test that all methods are equal; NaN with fewer than three methods or two tasks.
+    """Return the p-value of Friedman's test that all methods are equal; NaN with fewer than three methods or two tasks.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def friedman(values: np.ndarray) -> float:
 
 
 def critical_difference(methods: int, tasks: int, level: float = 0.05) -> float:
-    """By how much the mean ranks of two of several methods must differ over tasks to be told apart (Nemenyi's test).
+    """Compute by how much the mean ranks of two of several methods must differ to be told apart (Nemenyi's test).
 
     It is q · √(k (k + 1) / 6 n) for k methods and n tasks, where √2 · q is the quantile of the studentized range
     (Demšar 2006, section 3.2.2).
@@ -163,12 +163,12 @@ def critical_difference(methods: int, tasks: int, level: float = 0.05) -> float:
     return float(quantile / np.sqrt(2) * np.sqrt(methods * (methods + 1) / (6 * tasks)))
 
 
-def alike(mean_ranks: np.ndarray, difference: float) -> list[tuple[int, int]]:
-    """The largest groups of methods whose mean ranks, float64 (methods,), ascending, differ by less than `difference`.
+def group_alike(mean_ranks: np.ndarray, limit: float) -> list[tuple[int, int]]:
+    """Find the largest groups of methods whose ascending mean ranks, float64 (methods,), differ by less than a limit.
 
     Each is given by its first and its last method; a method alone is no group.
     """
-    last = np.searchsorted(mean_ranks, mean_ranks + difference, side="left") - 1
+    last = np.searchsorted(mean_ranks, mean_ranks + limit, side="left") - 1
     new = np.append(True, last[1:] > last[:-1])  # others are part of the group before
     return [(first, int(last[first])) for first in np.flatnonzero(new & (last > np.arange(len(last)))).tolist()]
 
@@ -182,7 +182,7 @@ class MethodRanks(NamedTuple):
     order : the numbers of the methods by their mean ranks, the best first.
     p : that of `friedman`.
     limit : the `critical_difference`.
-    groups : the numbers of the methods in each of the groups that are `alike`, by their mean ranks.
+    groups : the numbers of the methods in each group of `group_alike`, by their mean ranks.
     """
 
     mean: np.ndarray
@@ -201,13 +201,13 @@ def rank_methods(values: np.ndarray) -> MethodRanks:
     mean = ranks(values).mean(axis=0) if tasks else np.full(methods, np.nan)
     limit = critical_difference(methods, tasks) if tasks > 1 else np.nan
     order = np.argsort(mean, kind="stable")
-    ends = alike(mean[order], limit) if tasks > 1 else []
+    ends = group_alike(mean[order], limit) if tasks > 1 else []
     groups = [order[first : last + 1].tolist() for first, last in ends]
     return MethodRanks(mean, order.tolist(), friedman(values), limit, groups)
 
 
 def near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
-    """bool (tasks, methods): whether a method's value is at least best · (1 − tolerance) of its task.
+    """Return bool (tasks, methods): whether a method's value is at least best · (1 − tolerance) of its task.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 def best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], float]:
-    """The two methods of which at least one is near best on most tasks (Forman 2003, "Residual Win Analysis").
+    """Find the two methods of which at least one is near best on most tasks (Forman 2003, "Residual Win Analysis").
 
     Parameters
     ----------

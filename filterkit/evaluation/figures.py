@@ -76,14 +76,14 @@ class Line(NamedTuple):
 
 
 def paper() -> AbstractContextManager[None]:
-    """A context in which matplotlib draws for papers, whatever the user's own settings are."""
+    """Return a context in which matplotlib draws for papers, whatever the user's own settings are."""
     import matplotlib.style
 
     return matplotlib.style.context(["default", STYLE])
 
 
-def columns_of(count: int, most: int) -> int:
-    """The number of columns, at most `most`, of a grid for `count` panels that leaves the fewest gaps."""
+def count_columns(count: int, most: int) -> int:
+    """Return the number of columns, at most `most`, of a grid for `count` panels that leaves the fewest gaps."""
     if count == 1 or most == 1:
         return 1
     return min(range(2, most + 1), key=lambda n: (-count % n, -n))
@@ -100,7 +100,7 @@ def grid(count: int, height: float, most: int = 3, is_wide: bool = False, **shar
     """
     from matplotlib.figure import Figure
 
-    columns = columns_of(count, most)
+    columns = count_columns(count, most)
     rows = -(-count // columns)
     width = PAGE if columns > 1 or is_wide else COLUMN
     figure = Figure(figsize=(width, height * rows + 0.25), layout="constrained")
@@ -111,33 +111,33 @@ def grid(count: int, height: float, most: int = 3, is_wide: bool = False, **shar
 
 
 def height_of_lines(count: int) -> float:
-    """The inches that a row of panels needs so that `count` names fit beside it, one above the other."""
+    """Return the inches that a row of panels needs so that `count` names fit beside it, one above the other."""
     return max(1.9, (count * _SPACE) / 72 + 0.6)
 
 
-def wrapped(text: str, width: int, lines: int | None = None) -> str:
-    """A text in lines of at most `width` letters, broken at blanks where there are any, and cut after some lines."""
+def wrap_text(text: str, width: int, lines: int | None = None) -> str:
+    """Break a text into lines of at most `width` letters, at blanks if there are any; cut it after some lines."""
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False, max_lines=lines, placeholder="…")) or text
 
 
-def shown_name(name: str, width: int) -> str:
-    """A name of the data in at most three lines of at most `width` letters; control characters become visible."""
-    return wrapped(visible(name), width, 3)
+def wrap_name(name: str, width: int) -> str:
+    """Break a name of the data into at most three lines of `width` letters; control characters become visible."""
+    return wrap_text(visible(name), width, 3)
 
 
-def title(panel: Any, text: str) -> None:
+def add_title(panel: Any, text: str) -> None:
     """Give a panel a title that is not wider than its column."""
     inches = panel.figure.get_figwidth() / panel.get_gridspec().ncols - 0.3
-    panel.set_title(wrapped(text, int(inches * 14)), parse_math=False)
+    panel.set_title(wrap_text(text, int(inches * 14)), parse_math=False)
 
 
-def note(figure: Any, text: str) -> None:
+def add_note(figure: Any, text: str) -> None:
     """Write a note, such as what the bars are, below all panels."""
-    text = wrapped(text, int(figure.get_figwidth() * _LETTERS_AN_INCH))
+    text = wrap_text(text, int(figure.get_figwidth() * _LETTERS_AN_INCH))
     figure.supxlabel(text, x=0.01, ha="left", fontsize=LETTERS, parse_math=False)
 
 
-def nothing(panel: Any) -> None:
+def mark_empty(panel: Any) -> None:
     """Say in a panel that it has nothing to show."""
     panel.set_xticks([])
     panel.set_yticks([])
@@ -153,7 +153,7 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
     Parameters
     ----------
     lines : for each panel its lines; all panels have lines of the same names.
-    about : the note; see `note`.
+    about : the note; see `add_note`.
     every : the distance of markers, in points of a line.
     """
     names = [line.name for line in lines[0]]
@@ -164,11 +164,11 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
         marks = [_draw(panel, number, len(own), line, texts[number], every) for number, line in enumerate(own)]
         ends.append((panel, [mark for mark in marks if mark is not None]))
         if not ends[-1][1]:
-            nothing(panel)
+            mark_empty(panel)
     if numbered:
         _add_key(figure, lines[0], about)
     else:
-        note(figure, about)
+        add_note(figure, about)
     figure.draw_without_rendering()  # lays the panels out
     for panel, marks in ends:
         _spread_marks(panel, marks)
@@ -218,12 +218,12 @@ def _spread_marks(panel: Any, marks: list[Any]) -> None:
         return
     height = panel.get_window_extent().height * 72 / panel.figure.dpi  # points
     places = panel.transAxes.inverted().transform(panel.transData.transform([mark.xy for mark in marks]))[:, 1]
-    for mark, place in zip(marks, spread_out(places * height, _SPACE, height) / height):
+    for mark, place in zip(marks, spread_positions(places * height, _SPACE, height) / height):
         mark.xyann = (1.0, place)
 
 
-def spread_out(places: np.ndarray, space: float, height: float) -> np.ndarray:
-    """Places as near as possible to the given ones, in squares, of which any two are at least `space` apart.
+def spread_positions(places: np.ndarray, space: float, height: float) -> np.ndarray:
+    """Move positions as little as possible, in squares, so that any two are at least `space` apart.
 
     They keep their order, and lie between 0 and `height` if there is room. Minus the space below each, the places have
     to ascend: so they are an isotonic regression, and bounds only cut it off.
@@ -243,15 +243,15 @@ def _add_key(figure: Any, lines: list[Line], about: str) -> None:
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], **(line_style(number) | dict(line.style))) for number, line in enumerate(lines)]
-    names = [f"{number}  {shown_name(line.name, 60)}" for number, line in enumerate(lines, 1)]
+    names = [f"{number}  {wrap_name(line.name, 60)}" for number, line in enumerate(lines, 1)]
     room = int(figure.get_figwidth() * _LETTERS_AN_INCH)  # letters
     columns = max(min(room // (max(map(len, names)) + 8), 3, len(names)), 1)
     key = figure.legend(
         handles,
-        [wrapped(name, room // columns - 8, 3) for name in names],
+        [wrap_text(name, room // columns - 8, 3) for name in names],
         loc="outside lower left",
         ncols=columns,
-        title=wrapped(about, room),
+        title=wrap_text(about, room),
         alignment="left",
         labelspacing=0.3,
         handlelength=2.5,

@@ -115,11 +115,11 @@ class Splits:
         return ""
 
     def test(self, fold: int) -> np.ndarray:
-        """int64 (n,): the numbers of the rows to test on."""
+        """Return int64 (n,): the numbers of the rows to test on."""
         return np.flatnonzero(self._is_in(fold))
 
     def training(self, fold: int, share: float = 1.0) -> np.ndarray:
-        """int64 (n,): the numbers of the rows to train on, ascending.
+        """Return int64 (n,): the numbers of the rows to train on, ascending.
 
         Each class has a share of all its rows, but at least one. A larger share contains all rows of a smaller one. The
         share of the design that is outside a fold, or a larger one, is all rows outside the fold.

@@ -137,7 +137,7 @@ def evaluate_all(
 
 
 def _digest(batch: Batch) -> str:
-    """A hash of the rows and their schema."""
+    """Return a hash of the rows and their schema."""
     schema = batch.schema
     about = (schema.relation, schema.attributes, schema.targets, schema.positive, schema.zero)
     digest = hashlib.sha256(repr(about).encode())

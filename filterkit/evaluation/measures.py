@@ -108,7 +108,7 @@ def find_best(values: Any, measure: str) -> int | None:
 
 
 def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str, float]:
-    """The measures `names` of an outcome, in that order. Each is a number from 0 to 1 unless said otherwise, or NaN.
+    """Compute the measures `names` of an outcome, in that order, each from 0 to 1 unless said otherwise, or NaN.
 
     By default they are all of `OF_CLASSES` or, of predicted numbers, of `OF_NUMBERS`, see `measure_numbers`.
 
@@ -273,7 +273,7 @@ _GROUPS = {
 
 
 def confusions(outcome: Outcome) -> list[np.ndarray]:
-    """For each class, label or target the weight of the rows of each true (first axis) and predicted value.
+    """Return for each class, label or target the weight of the rows of each true (first axis) and predicted value.
 
     For a single task they are float64 (2, 2): the positive rows and the others. For k tasks that exclude each other
     they are float64 (k + 1, k + 1): the last value stands for classes that are not among the tasks.
@@ -291,7 +291,7 @@ def confusions(outcome: Outcome) -> list[np.ndarray]:
 
 
 def _kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
-    """Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004)."""
+    """Return Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004)."""
     rows, true, guess = matrix.sum(), matrix.sum(axis=1), matrix.sum(axis=0)
     if np.count_nonzero(true) < 2:
         return np.nan, np.nan
@@ -302,7 +302,7 @@ def _kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
 
 
 def _rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Precision, recall, f1 and specificity of counts of any shape; NaN where they are undefined."""
+    """Return precision, recall, f1 and specificity of counts of any shape; NaN where they are undefined."""
     positive, negative = tp + fn, fp + tn
     shares = divide_or_zero(tp, tp + fp), divide_or_zero(tp, positive), divide_or_zero(2 * tp, 2 * tp + fp + fn)
     precision, recall, f1 = (np.where(positive > 0, share, np.nan) for share in shares)
@@ -312,7 +312,7 @@ def _rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tu
 def _ranked(
     truth: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, probabilities: bool
 ) -> tuple[float, float, float, float]:
-    """auc, p20, bep and pr_auc of one task.
+    """Return auc, p20, bep and pr_auc of one task.
 
     `truth` is bool (rows,), `scores` float64 (rows,), `weights` float64 (rows,) or None.
     """
@@ -332,13 +332,13 @@ def _ranked(
 
 
 def _typical(scores: np.ndarray) -> float:
-    """The median size of the finite scores that are not 0, or 0."""
+    """Return the median size of the finite scores that are not 0, or 0."""
     sizes = np.abs(scores[np.isfinite(scores) & (scores != 0)])
     return float(np.median(sizes)) if len(sizes) else 0.0
 
 
 def _descending(scores: np.ndarray, typical: float) -> np.ndarray:
-    """int64 (rows,): the number of the group of equal scores that each score is in, from 0 for the highest.
+    """Return int64 (rows,): the number of the group of equal scores that each score is in, from 0 for the highest.
 
     Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of the size of the smaller or of the `typical` one.
     """
@@ -353,6 +353,6 @@ def _descending(scores: np.ndarray, typical: float) -> np.ndarray:
 
 
 def _mean(values: np.ndarray) -> float:
-    """The mean of those of `values` that are not NaN; NaN if all are."""
+    """Return the mean of those of `values` that are not NaN; NaN if all are."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else np.nan

@@ -21,15 +21,15 @@ from filterkit.evaluation.figures import (
     COLOURS,
     LETTERS,
     Line,
+    add_note,
+    add_title,
     draw_lines,
     grid,
     height_of_lines,
-    note,
-    nothing,
+    mark_empty,
     paper,
     save,
-    shown_name,
-    title,
+    wrap_name,
 )
 from filterkit.evaluation.measures import LOSSES, NOT_FROM_0_TO_1, TITLES
 
@@ -101,7 +101,7 @@ def draw(figure: str, results: Results, measures: list[str]) -> Any:
 
 
 def _curves(results: Results, measures: list[str]) -> Any:
-    """A panel for each measure: the mean over the units and its standard error, against the share of rows.
+    """Draw a panel for each measure: the mean over the units and its standard error, against the share of rows.
 
     With a single share, a row of a panel is a chain.
     """
@@ -113,7 +113,7 @@ def _curves(results: Results, measures: list[str]) -> Any:
     for panel, measure in zip(panels, measures):
         own = zip(results.chains, *np.moveaxis(results.summary(measure), 2, 0))
         lines.append([Line(name, x, mean, error if has_bars else None) for name, mean, error in own])
-        title(panel, _title(measure))
+        add_title(panel, _title(measure))
         panel.set_xlabel("share of all rows trained on")
         _share_axis(panel, x)
     draw_lines(figure, panels, lines, _about_means(results, has_bars))
@@ -121,8 +121,8 @@ def _curves(results: Results, measures: list[str]) -> Any:
 
 
 def _points(results: Results, measures: list[str]) -> Any:
-    """A panel for each measure: the mean over the units and its standard error, a row for each chain."""
-    names = [shown_name(name, 26) for name in results.chains]
+    """Draw a panel for each measure: the mean over the units and its standard error, a row for each chain."""
+    names = [wrap_name(name, 26) for name in results.chains]
     heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
     places = heights.cumsum() - heights / 2
     figure, panels = grid(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
@@ -136,13 +136,13 @@ def _points(results: Results, measures: list[str]) -> Any:
         panel.spines["left"].set_visible(False)
         panel.set_ylim(float(heights.sum()), 0)
         panel.locator_params(axis="x", nbins=4)
-        title(panel, _title(measure))
+        add_title(panel, _title(measure))
         for place in places[np.isnan(mean)]:
             left = panel.get_yaxis_transform()
             panel.text(0.02, place, "no value", transform=left, va="center", backgroundcolor="white")
         if np.isnan(mean).all():
             panel.set_xticks([])
-    note(figure, _about_means(results, True))
+    add_note(figure, _about_means(results, True))
     return figure
 
 
@@ -151,7 +151,7 @@ def _title(measure: str) -> str:
 
 
 def _about_means(results: Results, has_bars: bool) -> str:
-    """What points and bars are."""
+    """Say what points and bars are."""
     units = len(results.tasks) if results.over_tasks else max(row.fold for row in results.rows) + 1
     if units == 1:
         return "Values on the test set."
@@ -202,7 +202,7 @@ def _plot_near_best(results: Results, measures: list[str]) -> Any:
         pair = np.array([best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
         lines.append([*(Line(name, x, y) for name, y in zip(methods, shares.T)), both])
-        title(panel, _title(measure))
+        add_title(panel, _title(measure))
         panel.set_xlabel("within this distance of the best")
         panel.set_ylabel("share of tasks")
         panel.xaxis.set_major_formatter("{x:g}%")
@@ -216,20 +216,20 @@ def _ranks(results: Results, measures: list[str]) -> Any:
     """Draw a critical-difference diagram for each measure, at the largest share (Demšar 2006, Figure 1)."""
     if len(results.chains) < 3 or not results.over_tasks:
         raise UsageError("--figure ranks: ranks need at least three chains and two tasks")
-    names = [shown_name(name, 24).split("\n") for name in results.chains]
+    names = [wrap_name(name, 24).split("\n") for name in results.chains]
     step = 0.5 * max(map(len, names))  # the height of a name, in units of the vertical axis
     is_long = max(len(line) for *above, last in names for line in (*above, f"{last} 1.00")) > _LONGEST_BESIDE_RANKS
     height = 1.0 + step * ((len(names) + 1) // 2) * 0.3
     figure, panels = grid(len(measures), height, most=1 if is_long else 2, is_wide=is_long)
     for panel, measure in zip(panels, measures):
-        title(panel, TITLES[measure])
+        add_title(panel, TITLES[measure])
         values = results.ranked(measure, len(results.shares) - 1)
         if len(values) > 1:
             _draw_ranks(panel, ["\n".join(lines) for lines in names], step, rank_methods(values))
         else:
-            nothing(panel)
+            mark_empty(panel)
     of = f"trained on {results.shares[-1] * 100:.3g}% of all rows; " if len(results.shares) > 1 else ""
-    note(
+    add_note(
         figure,
         f"Mean ranks over {len(results.tasks)} tasks, {of}1 is the best. A bar joins chains that Nemenyi's test does "
         "not tell apart at the level 0.05; p is that of Friedman's test.",
@@ -284,7 +284,7 @@ def _confusion(results: Results, _: list[str]) -> Any:
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, counts in panels:
         _draw_matrix(panel, counts.names, counts.matrix, shades)
-    note(figure, "How the rows of each class were predicted, in percent of the class; sums over folds.")
+    add_note(figure, "How the rows of each class were predicted, in percent of the class; sums over folds.")
     return figure
 
 
@@ -319,7 +319,7 @@ def _grid_of_folds(
     is_shown = (len(datas) > 1, len(tasks) > len(datas), True, len({each.chain for each in pooled}) > 1)
     for panel, each in zip(panels, pooled):
         parts = compress((each.data, each.task, each.group, each.chain), is_shown)
-        title(panel, ", ".join(visible(text) for text in parts if text))
+        add_title(panel, ", ".join(visible(text) for text in parts if text))
     return figure, zip(panels, (each.found for each in pooled))
 
 
@@ -328,7 +328,7 @@ def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any)
     whole = weights.sum(axis=1, keepdims=True)
     shares = np.divide(weights, whole, out=np.zeros_like(weights), where=whole > 0)
     panel.imshow(shares, cmap=shades, vmin=0, vmax=1, interpolation="nearest")
-    shown = [shown_name(name, 12) for name in names]
+    shown = [wrap_name(name, 12) for name in names]
     is_wide = max(map(len, shown)) > 3
     panel.set_xticks(range(len(names)), shown, rotation=90 if is_wide and len(names) > 3 else 0, parse_math=False)
     panel.set_yticks(range(len(names)), shown, parse_math=False)
@@ -356,7 +356,7 @@ def _clouds(results: Results, _: list[str], of_residuals: bool) -> Any:
         panel.axline((x[0], 0 if of_residuals else x[0]), slope=int(not of_residuals), color="0.5", lw=0.5)
         panel.set_xlabel("predicted" if of_residuals else "true")
         panel.set_ylabel("true − predicted" if of_residuals else "predicted")
-    note(figure, "Rows of all folds; on the line, predictions are right.")
+    add_note(figure, "Rows of all folds; on the line, predictions are right.")
     return figure
 
 

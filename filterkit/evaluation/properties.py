@@ -29,7 +29,7 @@ class Properties(NamedTuple):
 
 
 def properties_of(batches: Iterable[Batch]) -> Properties:
-    """The properties of all rows, whose class or labels must be known; all 0 if there are none."""
+    """Return the properties of all rows, whose class or labels must be known; all 0 if there are none."""
     rows, nonzeros, columns, counts, is_numeric = 0, 0, 0, np.zeros(1, np.int64), False
     for batch in batches:
         is_numeric = batch.schema.has_numeric_target
@@ -48,7 +48,7 @@ def _nonzeros(batch: Batch) -> int:
 
 
 def _counts(batch: Batch) -> np.ndarray:
-    """The rows of the positive class, of each class, or of each label."""
+    """Return the rows of the positive class, of each class, or of each label."""
     schema, y = batch.schema, batch.y
     assert y is not None
     if y.ndim > 1:

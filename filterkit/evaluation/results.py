@@ -122,7 +122,7 @@ class Results:
         return int(self._places[:, 1].max(initial=0)) + 1
 
     def values(self, measure: str) -> np.ndarray:
-        """float64 (tasks, folds, chains, shares), NaN where there is no result."""
+        """Return float64 (tasks, folds, chains, shares), NaN where there is no result."""
         if measure not in self._values:
             cube = np.full((len(self.tasks), self.folds, len(self.chains), len(self.shares)), np.nan)
             cube[tuple(self._places.T)] = [row.values.get(measure, np.nan) for row in self.rows]
@@ -131,7 +131,7 @@ class Results:
         return self._values[measure]
 
     def units(self, measure: str) -> np.ndarray:
-        """float64 (units, chains, shares): the values by which chains are compared.
+        """Return float64 (units, chains, shares): the values by which chains are compared.
 
         A unit is a task, averaged over its folds; or a fold, if there is only one task.
         """
@@ -139,11 +139,11 @@ class Results:
         return mean(cube, 1) if self.over_tasks else cube[0]
 
     def methods(self) -> list[str]:
-        """The names of the methods, which are the names of chains without their variant: ``bns`` of ``bns/500``."""
+        """Return the names of the methods, those of chains without their variant: ``bns`` of ``bns/500``."""
         return list(dict.fromkeys(map(_method, self.chains)))
 
     def best_of_methods(self, measure: str) -> np.ndarray:
-        """float64 (tasks, methods): the best mean over folds of any variant of a method at any share.
+        """Return float64 (tasks, methods): the best mean over folds of any variant of a method at any share.
 
         Forman (2003) averages the best of each trial instead.
         """
@@ -156,7 +156,7 @@ class Results:
         return np.where(np.isinf(best), np.nan, best)
 
     def summary(self, measure: str) -> np.ndarray:
-        """float64 (chains, shares, 2): the mean over the units, and its standard error."""
+        """Return float64 (chains, shares, 2): the mean over the units, and its standard error."""
         units = self.units(measure)
         pairs = [[spread(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
         return np.array(pairs).reshape(*units.shape[1:], 2)
@@ -180,7 +180,7 @@ class Results:
         return paired(both[0, :, 0], both[0, :, 1], self._ratio(one, other, share))
 
     def wins(self, measure: str, share: int) -> np.ndarray:
-        """int64 (2, chains, chains): on how many units each chain (second axis) is better than, or equal to, another.
+        """Count the units on which each chain (second axis) is better than, or equal to, another: int64 (2, k, k).
 
         Results on different splits are not compared; means that agree to 12 decimal places are equal.
         """
@@ -194,7 +194,7 @@ class Results:
         return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
 
     def ranked(self, measure: str, share: int) -> np.ndarray:
-        """float64 (tasks, chains): the means over folds from which chains are ranked, larger values being better.
+        """Return the means over folds from which chains are ranked, larger ones being better: float64 (tasks, chains).
 
         Tasks are left out for which a chain has no value, or was measured on another split than the first chain.
         """
@@ -203,14 +203,14 @@ class Results:
         return np.asarray(values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)])
 
     def unpaired(self) -> bool:
-        """Whether two chains were measured on different splits of one task, as different seeds make them."""
+        """Return whether two chains were measured on different splits of one task, as different seeds make them."""
         split = self._splits
         return any(
             ((split[:, :, [c]] != split) & (split >= 0) & (split[:, :, [c]] >= 0)).any() for c in range(split.shape[2])
         )
 
     def doubts(self) -> list[str]:
-        """Messages about chains that have learned nothing, and about chains that predict the same throughout."""
+        """Return messages about chains that have learned nothing, and about chains that predict the same throughout."""
         found, alike = [], dict[frozenset[Any], list[str]]()
         for chain in self.chains:
             rows = [row for row in self.rows if row.chain == chain and not row.choice]
@@ -235,12 +235,12 @@ class Results:
         return cube
 
     def _ratio(self, one: int, other: int, share: int) -> float:
-        """The mean number of test rows for each training row of two chains."""
+        """Return the mean number of test rows for each training row of two chains."""
         chosen = np.isin(self._places[:, 2], (one, other)) & (self._places[:, 3] == share)
         return float(np.mean([self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)]))
 
     def choices(self) -> dict[float, dict[str, int]]:
-        """How often each chain was chosen, by share and name; empty if none was chosen.
+        """Return how often each chain was chosen, by share and name; empty if none was chosen.
 
         All chains are named for each share, in their order, also those that were never chosen.
         """
@@ -332,7 +332,7 @@ def pool_folds(results: Results, field: str, kind: Callable[[], Any]) -> list[Po
 
 
 def mean(values: np.ndarray, axis: int) -> np.ndarray:
-    """The mean over an axis without NaN; NaN where no value is left."""
+    """Return the mean over an axis without NaN; NaN where no value is left."""
     there = ~np.isnan(values)
     count = there.sum(axis=axis)
     total = np.where(there, values, 0.0).sum(axis=axis)
@@ -340,7 +340,7 @@ def mean(values: np.ndarray, axis: int) -> np.ndarray:
 
 
 def read_several(paths: Iterable[str]) -> Results:
-    """The results in several files together.
+    """Read the results in several files together.
 
     Folds of a task that another file has, too, but with other test rows, as of another seed, are further folds.
 
@@ -371,7 +371,7 @@ def read_several(paths: Iterable[str]) -> Results:
 
 
 def _first_fold(rows: list[Result], known: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
-    """The number that the first fold of a file gets.
+    """Choose the number that the first fold of a file gets.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def _first_fold(rows: list[Result], known: dict[int, str], files: dict[tuple[Any
 
 
 def read_results(path: str) -> list[Result]:
-    """The results in a file that `Results.text` wrote, compressed or not.
+    """Read the results in a file that `Results.text` wrote, compressed or not.
 
     Raises
     ------

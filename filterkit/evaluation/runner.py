@@ -135,7 +135,7 @@ def parse_named_chain(
 
 
 def take_labelled_rows(data: Batch) -> Batch:
-    """The rows whose class or labels are known.
+    """Return the rows whose class or labels are known.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def take_labelled_rows(data: Batch) -> Batch:
 
 
 def _strata(data: Batch, task: Batch) -> np.ndarray:
-    """What is spread evenly over folds, as for `Splits`: the values of the whole class or of a label, or all labels.
+    """Return what is spread evenly over folds, as for `Splits`: the values of the class or of a label, or all labels.
 
     Of numbers nothing is, so all rows have the same value.
     """
@@ -189,7 +189,7 @@ def _split_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple
 
 
 def _against_rest(data: Batch, number: int, name: str) -> Batch:
-    """The rows with one class, or one of the `Schema.label_values`, as a class of two values."""
+    """Return the rows with one class, or one of the `Schema.label_values`, as a class of two values."""
     schema = data.schema
     assert data.y is not None
     values = (REST if name != REST else "other", name)

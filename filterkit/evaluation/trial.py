@@ -71,7 +71,7 @@ def try_chains(
                 except (MemoryError, OSError):
                     raise
                 except Exception as error:
-                    raise _placed(error, f"{place}, chain {quoted(chains[numbers[0]][0])}") from error
+                    raise _add_place(error, f"{place}, chain {quoted(chains[numbers[0]][0])}") from error
     return [trials[number] for number in range(len(chains))]
 
 
@@ -150,8 +150,8 @@ def _common_beginning(several: Sequence[Sequence[Stage]]) -> Iterator[Stage]:
     return (stages[0] for stages in alike)
 
 
-def _placed(error: Exception, place: str) -> FilterkitError:
-    """An error of a chain that names where it happened; one of a plugin that nobody foresaw also says its kind."""
+def _add_place(error: Exception, place: str) -> FilterkitError:
+    """Make an error of a chain that says where it happened; one that no plugin foresaw also says its kind."""
     if isinstance(error, StageError):
         error.row = None  # a number within the part, which means nothing to the user
     if isinstance(error, FilterkitError):

@@ -49,7 +49,7 @@ _PAGE = """\
 
 
 def page(name: str, title: str, data: Mapping[str, Any], plain: str) -> bytes:
-    """A page as UTF-8.
+    """Make a page as UTF-8.
 
     Parameters
     ----------
@@ -75,19 +75,19 @@ def page(name: str, title: str, data: Mapping[str, Any], plain: str) -> bytes:
 
 
 def _make_contiguous(value: Any) -> np.ndarray:
-    """An array whose numbers are not one after the other in memory, so that they are."""
+    """Copy an array so that its numbers follow each other in memory; raise a `TypeError` for what is not JSON."""
     if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
         return np.ascontiguousarray(value)
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def _parts(name: str) -> list[str]:
-    """The scripts that the script of a page is made of, in the folder of its name; they only declare functions."""
+    """Return the scripts in the folder of the name of a page, which only declare functions; none without a folder."""
     folder = _FOLDER.joinpath(name)
     return sorted(f"{name}/{part.name}" for part in folder.iterdir()) if folder.is_dir() else []
 
 
 def _asset(path: str) -> str:
-    """The text of a file of this folder, which ends its last line."""
+    """Return the text of a file of this folder, which ends its last line."""
     text = _FOLDER.joinpath(path).read_text("utf-8")
     return text if text.endswith("\n") else text + "\n"

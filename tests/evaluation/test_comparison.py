@@ -10,10 +10,10 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import sem, ttest_rel
 
 from filterkit.evaluation.comparison import (
-    alike,
     best_pair,
     critical_difference,
     friedman,
+    group_alike,
     holm,
     near_best,
     paired,
@@ -157,9 +157,9 @@ def test_critical_differences_are_those_of_demsar():
 
 
 def test_methods_whose_ranks_are_near_form_groups():
-    assert alike(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
-    assert alike(np.array([1.0, 1.5, 1.9, 4.0]), 1.0) == [(0, 2)]
-    assert alike(np.array([1.0, 2.0, 3.0]), 1.0) == []
+    assert group_alike(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
+    assert group_alike(np.array([1.0, 1.5, 1.9, 4.0]), 1.0) == [(0, 2)]
+    assert group_alike(np.array([1.0, 2.0, 3.0]), 1.0) == []
 
 
 def test_the_paired_t_test_equals_that_of_scipy():

@@ -9,7 +9,7 @@ import pytest
 
 from filterkit import FilterkitError, UsageError
 from filterkit.evaluation import figures
-from filterkit.evaluation.figures import PAGE, columns_of, line_style, spread_out
+from filterkit.evaluation.figures import PAGE, count_columns, line_style, spread_positions
 from filterkit.evaluation.measures import OF_CLASSES, TITLES
 from filterkit.evaluation.plots import FIGURES, check_plot, draw, plot
 from filterkit.evaluation.results import Results
@@ -98,8 +98,8 @@ def test_letters_are_large_enough_in_a_page_of_two_columns(figure):
 
 
 def test_grids_are_balanced():
-    assert [columns_of(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
-    assert [columns_of(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
+    assert [count_columns(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
+    assert [count_columns(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
 
 
 @pytest.mark.parametrize(("count", "shape"), [(1, (1, 1)), (4, (2, 2)), (5, (2, 3))])
@@ -122,11 +122,11 @@ def test_lines_differ_in_colour_or_dashes():
 
 @pytest.mark.parametrize("places", [[5.0], [5, 5, 5], [1, 30, 31, 90], [0, 0, 100, 100], [50, 10, 50.1, 49]])
 def test_places_are_spread_out_as_little_as_possible(places):
-    found, before = spread_out(np.array(places, float), 10.0, 100.0), np.sort(places)
+    found, before = spread_positions(np.array(places, float), 10.0, 100.0), np.sort(places)
     assert (found[np.argsort(places, kind="stable")] == np.sort(found)).all()
     found = np.sort(found)
     assert (np.diff(found) >= 10 - 1e-9).all() and found.min() >= 0 and found.max() <= 100
-    assert spread_out(np.array([0.0, 0, 100, 100]), 10.0, 100.0).tolist() == [0, 10, 90, 100]
+    assert spread_positions(np.array([0.0, 0, 100, 100]), 10.0, 100.0).tolist() == [0, 10, 90, 100]
     others = np.sort(np.random.default_rng(0).uniform(0, 100, (2000, len(places))))
     others = others[(np.diff(others) >= 10).all(axis=1)]
     assert (((found - before) ** 2).sum() <= ((others - before) ** 2).sum(axis=1)).all()

@@ -184,9 +184,12 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], options: Evaluat
     design = _design(options, known)
     _check_own_folds(context, paths, options)
     data = []
-    for number, (name, path) in enumerate(_names(paths).items()):
-        options.class_, options.positive = _nth(options.classes, number), _nth(options.positives, number)
-        data.append((name, _read(path, options, known)))
+    for number, (name, path) in enumerate(_name_paths(paths).items()):
+        options.class_, options.positive = (
+            _choose_value(options.classes, number),
+            _choose_value(options.positives, number),
+        )
+        data.append((name, _read_rows(path, options, known)))
         is_numeric = data[-1][1].schema.has_numeric_target
         for measure in options.shown:
             check_measure("--measure", measure, is_numeric)
@@ -291,8 +294,8 @@ def _check_own_folds(context: click.Context, paths: tuple[str, ...], options: Ev
         raise UsageError("evaluate: --splits are of the rows of one DATA")
 
 
-def _nth(given: tuple[str, ...], number: int) -> str | None:
-    """The value for an input of an option that is given once for all inputs, or once for each."""
+def _choose_value(given: tuple[str, ...], number: int) -> str | None:
+    """Return the value for one of the inputs of an option that is given once for all, or once for each."""
     return given[number if len(given) > 1 else 0] if given else None
 
 
@@ -323,20 +326,20 @@ def _design(options: EvaluateOptions, known: Registry) -> Design:
     )
 
 
-def _names(paths: tuple[str, ...]) -> dict[str, str]:
-    """The paths by short names: the last part without endings, or the whole path if two would be the same."""
+def _name_paths(paths: tuple[str, ...]) -> dict[str, str]:
+    """Name each path by its last part without endings, or by itself if two names would be the same."""
     short = [path.rpartition("/")[2].partition(".")[0] or path for path in paths]
     return {path if short.count(name) > 1 else name: path for name, path in zip(short, paths)}
 
 
-def _read(path: str, options: EvaluateOptions, known: Registry) -> Batch:
-    """All rows of an input."""
+def _read_rows(path: str, options: EvaluateOptions, known: Registry) -> Batch:
+    """Read all rows of an input."""
     with open_input(path, options, Formats(known.formats, options.from_)) as reader:
         return concatenate(reader.map(itself, LocalEngine(1)), reader.schema)
 
 
 def _read_test(training: Batch, options: EvaluateOptions, known: Registry) -> Batch | None:
-    """The rows of ``--test``, in the schema of the training rows."""
+    """Read the rows of ``--test``, in the schema of the training rows; None without."""
     if options.test is None:
         return None
     from filterkit.cli.plan import align

@@ -57,7 +57,7 @@ class _AroundTheInput(click.Command):
         return super().parse_args(ctx, args)
 
     def _rest(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The words that follow the options at the head."""
+        """Return the words that follow the options at the head."""
         options: list[click.Parameter] = [each for each in self.params if isinstance(each, click.Option)]
         return list(click.Command(self.name, params=options).make_parser(ctx).parse_args(list(args))[1])
 
@@ -122,7 +122,7 @@ def _check(path: str, kind: FileFormat, options: ExploreOptions, known: Registry
 
 
 def _chosen(options: ExploreOptions) -> list[str]:
-    """The options that say what the input is, in words."""
+    """Return the options that say what the input is, in words."""
     named = {"--class": options.class_, "--positive": options.positive, "--labels": options.labels}
     named |= {"--from": options.from_, "--seed": None if options.seed is None else str(options.seed)}
     return [word for flag, value in named.items() if value is not None for word in (flag, value)]

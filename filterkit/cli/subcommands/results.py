@@ -71,7 +71,7 @@ def write_page(results: Results, measures: list[str], path: str, facts: list[tup
 
 
 def command_line(context: click.Context) -> str:
-    """The command line of a subcommand; its options come in the order of its help, and its arguments last."""
+    """Return the command line of a subcommand; its options come in the order of its help, and its arguments last."""
     before, after = ["filterkit"], [str(context.info_name).rpartition(" ")[2]]
     last: list[str] = []
     for param in context.command.params:
@@ -94,7 +94,7 @@ class CommandWithMeasures(click.Command):
 
 
 def share_of(option: str, text: str) -> float:
-    """The share that a text such as 10% or 0.1 stands for.
+    """Return the share that a text such as 10% or 0.1 stands for.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def share_of(option: str, text: str) -> float:
 
 
 def shown_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
-    """The measures to show: those chosen, else the usual ones, micro F1 unless it equals one of them, and a cost.
+    """Choose what to show: the measures chosen, else the usual ones, micro F1 unless it equals one, and a cost.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
 
 
 def _document(results: Results, measures: list[str]) -> dict[str, Any]:
-    """What `show` prints of results, without classes."""
+    """Return what `show` prints of results, without classes."""
     found: dict[str, Any] = {
         "measures": measures,
         "over": "tasks" if results.over_tasks else "folds",
@@ -163,7 +163,7 @@ def _document(results: Results, measures: list[str]) -> dict[str, Any]:
 
 
 def _lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
-    """The text of what `show` has found."""
+    """Yield the lines of what `_document` has found."""
     measures = found["measures"]
     yield from _lines_of_means(results, measures, found["means"])
     if "choices" in found:
@@ -177,7 +177,7 @@ def _lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
 
 
 def _means(results: Results, measures: list[str]) -> list[dict[str, Any]]:
-    """The mean of each measure and its standard error, for each chain and share of rows."""
+    """Return the mean of each measure and its standard error, for each chain and share of rows."""
     summaries = {measure: results.summary(measure).tolist() for measure in measures}
     return [
         {"chain": chain, "train": share}
@@ -205,7 +205,7 @@ def _lines_of_means(results: Results, measures: list[str], means: list[dict[str,
 
 
 def _positive(results: Results) -> str:
-    """Which class is positive; empty if the results are of a version that did not write it."""
+    """Return which class is positive; empty if the results are of a version that did not write it."""
     values = {(row.data, row.task): row.positive for row in results.rows if row.split and not row.is_numeric}
     if not values:
         return ""
@@ -227,7 +227,7 @@ def _lines_of_choices(found: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _classes(results: Results) -> list[dict[str, Any]]:
-    """For each task, share, chain and target: precision, recall, F1, support and the confusion matrix of each class."""
+    """Return precision, recall, F1, support and confusion of each class, for each task, share, chain and target."""
     from filterkit.evaluation.confusion import PredictionCounts
     from filterkit.evaluation.results import pool_folds
 
@@ -249,7 +249,7 @@ def _lines_of_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
 
 
 def confusion_table(title: str, counts: PredictionCounts) -> list[str]:
-    """Lines with the rates of each class and, beside them, how the rows that are of it were predicted.
+    """Return lines with the rates of each class and, beside them, how the rows that are of it were predicted.
 
     How rows were predicted is left out if there are more than `MOST_SHOWN` values.
     """
@@ -257,14 +257,14 @@ def confusion_table(title: str, counts: PredictionCounts) -> list[str]:
 
 
 def error_table(names: Sequence[str], sums: np.ndarray) -> list[str]:
-    """Lines with the measures of each numeric class or target; `sums` are those of `sum_errors`."""
+    """Return lines with the measures of each numeric class or target; `sums` are those of `sum_errors`."""
     rates = rate_errors(sums)
     rows = [[name, *(_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
     return aligned([["class", *rates], *rows], range(1))
 
 
 def _rates(counts: PredictionCounts) -> list[dict[str, Any]]:
-    """Precision, recall, F1 and weight of the rows of each class, and the weights by what they were predicted as."""
+    """Return precision, recall, F1 and weight of the rows of each class, and the weights by predicted class."""
     names, matrix = counts.names, counts.matrix
     true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)
     rates = [
@@ -298,7 +298,7 @@ def _format_confusion(title: str, rates: list[dict[str, Any]]) -> list[str]:
 
 
 def _differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> list[dict[str, Any]]:
-    """The differences between pairs of chains, and how likely they are by chance."""
+    """Return the differences between pairs of chains, and how likely they are by chance."""
     from filterkit.evaluation.comparison import holm
 
     rows: list[dict[str, Any]] = []
@@ -340,7 +340,7 @@ def _lines_of_differences(results: Results, measures: list[str], found: list[dic
 
 
 def _ranks(results: Results, measures: list[str]) -> list[dict[str, Any]]:
-    """The mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference."""
+    """Return the mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference."""
     from filterkit.evaluation.comparison import rank_methods
 
     found: list[dict[str, Any]] = []
@@ -377,7 +377,7 @@ def _folds(results: Results) -> str:
 
 
 def _units(results: Results) -> str:
-    """The units of means and tests: tasks or, with a single task, its folds."""
+    """Return the units of means and tests: tasks or, with a single task, its folds."""
     return f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else _folds(results)
 
 
@@ -386,11 +386,11 @@ def _number(value: float, form: str) -> str:
 
 
 def _value(measure: str, value: float, sign: str = "") -> str:
-    """The text of a value of a measure: with three decimals or, in the unit of the class, digits, as far as needed."""
+    """Format a value of a measure: with three decimals or, in the unit of the class, digits, as far as needed."""
     is_small = measure in IN_UNITS and 0 < abs(value) < 0.001
     return _number(value, f"{sign}.3{'g' if is_small else 'f'}")
 
 
 def _share(share: float) -> str:
-    """A share of rows to train on, as text."""
+    """Format a share of rows to train on."""
     return f"{share * 100:.3g}%"
