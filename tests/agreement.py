@@ -128,69 +128,6 @@ def assert_agrees(batch, text, trained=None, same_zeros=True):
 
 # ---- what the stages are held against the reference on ---------------------------------------------
 
-SMALL_SAMPLES = [
-    "breast-cancer",
-    "empty",
-    "iris",
-    "mixed",
-    "mixed-sparse",
-    "one-class",
-    "one-row",
-    "sparse-counts-multiclass",
-    "unused-class-value",
-    "wine",
-]
-
-
-def samples():
-    """Cases for `pytest.mark.parametrize`: all of `arff_samples/`, the two large ones in part."""
-
-    def fortunes():
-        return columns(sample("fortunes"), np.arange(0, 2011, 10))
-
-    small = [
-        pytest.param(lambda name=name: sample(name, class_="first" if name == "wine" else None), id=name)
-        for name in SMALL_SAMPLES
-    ]
-    return [
-        *small,
-        pytest.param(lambda: sample("digits").rows(0, 300), id="digits"),
-        pytest.param(fortunes, id="fortunes"),
-    ]
-
-
-def texts():
-    """Cases: sets of word counts, sparse, each in part; one class against the rest, and a multi-class one."""
-    cases = {
-        "oh0": ("text/oh0.wc.arff.gz", None, "Ethics"),
-        "tr23": ("text/tr23.wc.arff.gz", None, "277"),
-        "tr23-multi-class": ("text/tr23.wc.arff.gz",),
-    }
-
-    def load(case):
-        data = shared(*case)
-        return columns(data, np.arange(0, len(data.schema.features), 5))
-
-    return [pytest.param(lambda case=case: load(case), id=name) for name, case in cases.items()]
-
-
-def tables():
-    """Cases: sets with numbers, dense; two classes, several, and one of several against the rest."""
-    cases = {
-        "glass": ("uci/glass.arff", None, None),
-        "glass-headlamps": ("uci/glass.arff", None, "headlamps"),
-        "diabetes": ("uci/diabetes.arff", None, None),
-        "credit-g": ("uci/credit-g.arff", None, None),
-        "credit-g-good": ("uci/credit-g.arff", None, "good"),
-        "sonar": ("uci/sonar.arff", None, None),
-        "vowel-hid": ("uci/vowel.arff", None, "hid"),
-        "wine": ("uci/wine.arff", "first", None),
-        "labor": ("weka/labor.arff", None, None),  # has missing values
-        "vote": ("weka/vote.arff", None, None),  # is nominal, and has missing values
-    }
-    return [pytest.param(lambda case=case: shared(*case), id=name) for name, case in cases.items()]
-
-
 NUMBERS = [0.0, 1.0, 2.0, 3.0, 7.0, -1.0, -2.0, 0.5, -0.25, 1e-3, 0.1, 1 / 3, 1e6]
 COUNTS = [0.0, 0.0, 1.0, 2.0]
 CODES = [0.0, 1.0, 2.0]

@@ -201,7 +201,7 @@ def of_labels(name, column, training, group, groups):
     return LABELS[name](counts) if counts else 0.0
 
 
-def scores(name, X, kinds, y, classes, weights=None, positive=None, alpha=None, combine=None):
+def scores(name, X, kinds, y, classes, weights=None, positive=None, alpha=None):
     """The score of each column by a metric of METRICS (design, "metrics" and "Which class is positive")."""
     training = training_rows(y, weights)
     totals = [sum(w for _, c, w in training if c == k) for k in range(len(classes))]
@@ -215,7 +215,7 @@ def scores(name, X, kinds, y, classes, weights=None, positive=None, alpha=None, 
         if name == "dfreq":
             result.append(max((float(sum(counts)) for _, counts in found), default=0.0))
             continue
-        if multi and name in CLASSES and alpha is None and combine is None:
+        if multi and name in CLASSES and alpha is None:
             present = [k for k, total in enumerate(totals) if total]
             best = 0.0
             if len(present) > 1:
@@ -237,15 +237,5 @@ def scores(name, X, kinds, y, classes, weights=None, positive=None, alpha=None, 
             pairs = [(c[task], sum(c) - c[task]) for _, c in found] or [(0, 0)]
             weigh = [1.0 if alpha is None else alpha if tp * neg >= fp * pos else 1 - alpha for tp, fp in pairs]
             each.append(max(METRICS[name](tp, fp, pos, neg) * a for (tp, fp), a in zip(pairs, weigh, strict=True)))
-        result.append(_combined(each, [totals[t] for t in against], combine or "max"))
+        result.append(max(each, default=0.0))
     return result
-
-
-def _combined(scores, totals, how):
-    if not scores:
-        return 0.0
-    if how == "max":
-        return max(scores)
-    if how == "mean":
-        return sum(scores) / len(scores)
-    return sum(s * float(Fraction(t) / sum(totals)) for s, t in zip(scores, totals, strict=True))

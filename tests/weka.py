@@ -85,11 +85,6 @@ class _Java:
         return self._process.stdout.read(self._number()).decode()
 
 
-def weka_filter(class_path, name, options, path):
-    """The declarations and the rows that a filter of Weka puts out for a file; `name` is that in `weka.filters`."""
-    return declarations_and_rows(weka(class_path, f"weka.filters.{name}", *options, "-i", path))
-
-
 def declarations_and_rows(text):
     """The lines of ARFF text that declare attributes, and those of rows."""
     head, _, rows = text.partition("@data")

@@ -1,6 +1,5 @@
 import pickle
 import random
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,6 @@ from filterkit.files.stretches import Stretch
 from filterkit.formats.reader import Reader
 from filterkit.plugin.formats import find_format
 from filterkit.plugin.registry import registry
-
-SAMPLES_FOLDER = Path(__file__).parents[2] / "arff_samples"
 
 
 class Workers(plugin.LocalEngine):

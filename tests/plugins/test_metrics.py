@@ -23,7 +23,6 @@ METRICS = {name: metric for name, metric in registry().metrics.items() if metric
 NAMES = sorted(METRICS)
 COUNTED = sorted(set(NAMES) - {"rand"})
 Z_75, Z_80 = 0.6744897501960817, 0.8416212335729143  # from a table of the Normal distribution
-WHOLE_ONLY = {"fisher", "bbs"}  # the reference counts tables and outcomes
 
 
 def score(name, tp, fp, pos, neg):
