@@ -42,7 +42,7 @@ _SCORE = "score:"  # begins the names of properties that hold scores
 _DEFAULTS = {"missing": "no", "xml:space": "default"}  # what the declarations of Weka add to each value
 
 # The elements that mean something in each element; others are passed over, as Weka does.
-_CHILDREN = {
+_CHILDREN: dict[str | None, tuple[str, ...]] = {
     "": ("dataset",),
     "dataset": ("header", "body"),
     "header": ("attributes",),
@@ -202,23 +202,16 @@ class Document:
         parser.CharacterDataHandler = self._characters
         parser.EntityDeclHandler = self._refuse_entity
         self._is_over = False
-        self._unknown = _Element(_pass, _pass, {})
-        self._path = [self._make_elements()]  # the element at work, after those around it
+        self._begin: dict[str | None, Any] = {tag: getattr(self, f"_begin_{tag}", _pass) for tag in _CHILDREN}
+        self._finish = {tag: getattr(self, f"_end_{tag}", _pass) for tag in _CHILDREN}
+        self._path: list[str | None] = [
+            ""
+        ]  # the tags of the element at work, and of those around it; for one that means nothing, None
         self._text: list[str] = []
         self._length = 0  # of the characters since the beginning of the row or declaration
         self._declared: list[_Declared] = []
         self._lists: list[list[Attribute]] = []
         self._open: list[_Row] = []  # the row, and those of bags inside
-
-    def _make_elements(self) -> _Element:
-        """Return what is around the root element, with the elements that mean something."""
-        elements = {
-            tag: _Element(getattr(self, f"_begin_{tag}", _pass), getattr(self, f"_end_{tag}", _pass), {})
-            for tag in _CHILDREN
-        }
-        for tag, children in _CHILDREN.items():
-            elements[tag].children.update((child, elements[child]) for child in children)
-        return elements[""]
 
     def parse(self, text: bytes) -> bool:
         """Parse more text; empty at the end. Returns whether this was not the end.
@@ -272,15 +265,17 @@ class Document:
         self._start(tag, given)
 
     def _start(self, tag: str, given: dict[str, str]) -> None:
-        element = self._path[-1].children.get(tag, self._unknown)
-        self._path.append(element)
-        element.begin(given)
+        means = tag in _CHILDREN.get(self._path[-1], ())
+        self._path.append(tag if means else None)
+        if means:
+            self._begin[tag](given)
 
     def _end(self, tag: str) -> None:
-        self._path.pop().end()
+        if self._path.pop() is not None:
+            self._finish[tag]()
 
     def _characters(self, text: str) -> None:
-        if self._path[-1] is not self._unknown:
+        if self._path[-1] is not None:
             self._text.append(text)
             self._length += len(text)
             if self._length > _LONGEST:
@@ -400,14 +395,6 @@ class _Declared(NamedTuple):
     labels: list[str]
     numbers: dict[str, float]
     attributes: list[Attribute]
-
-
-class _Element(NamedTuple):
-    """What to do at the beginning and at the end of an element, and the elements that mean something in it, by tag."""
-
-    begin: Callable[[dict[str, str]], None]
-    end: Callable[[], None]
-    children: dict[str, _Element]
 
 
 def _pass(*_: Any) -> None:

@@ -155,11 +155,17 @@ def infer_columns(
     for field in table.schema:
         if pa.types.is_timestamp(field.type) and field.type.tz not in (None, *_UTC):
             zones.setdefault(field.type.tz, []).append(field.name)
-    losses += [f"the times of {named(names)} are now in UTC, not {zone}" for zone, names in zones.items()]
-    _check_kinds(kinds or {}, table.column_names)
+    losses += [f"the times of {named(those)} are now in UTC, not {zone}" for zone, those in zones.items()]
+    names = table.column_names
+    present = set(names)
+    for name, kind in (kinds or {}).items():
+        if name not in present:
+            raise FilterkitError(f"there is no column {quoted(name)}{suggestion(name, names)}")
+        if kind not in ("numeric", "nominal", "string"):
+            raise FilterkitError(f"column {quoted(name)} cannot be {quoted(kind)}; say numeric, nominal or string")
     kinds = {name: "string" for name in strings if is_text(table.schema.field(name).type)} | dict(kinds or {})
     found, inexact = {}, []
-    for name, column in zip(table.column_names, table.columns):
+    for name, column in zip(names, table.columns):
         if name not in kinds and is_inexact(column):
             inexact.append(name)
             column = column.cast(pa.string())
@@ -167,16 +173,6 @@ def infer_columns(
     if inexact:
         losses.append(f"the numbers of {named(inexact)} become texts, as float64 would round one; astype(float) does")
     return found, rows, losses
-
-
-def _check_kinds(kinds: Mapping[str, str], names: list[str]) -> None:
-    """Raise a `FilterkitError` if a kind that is asked for is none, or of no column."""
-    known = set(names)
-    for name, kind in kinds.items():
-        if name not in known:
-            raise FilterkitError(f"there is no column {quoted(name)}{suggestion(name, names)}")
-        if kind not in ("numeric", "nominal", "string"):
-            raise FilterkitError(f"column {quoted(name)} cannot be {quoted(kind)}; say numeric, nominal or string")
 
 
 def is_inexact(column: Any) -> bool:

@@ -119,7 +119,10 @@ def build_batch(
 
         columns[index] = pa.chunked_array([pa.array(columns[index].dense())])
     if index is not None and class_ is not None:
-        attributes[index] = _convert_class(attributes[index], columns[index], positive)
+        kind = attributes[index].kind
+        if kind == "string" or (kind == "numeric" and positive is not None):
+            words = texts(columns[index]).unique().drop_null().to_pylist()
+            attributes[index] = attributes[index]._replace(kind="nominal", values=tuple(words))
     batch = _from_columns(Schema(relation, attributes, index, positive), columns, weights)
     if known is not None:
         batch = batch.in_form(known.sparse)
@@ -168,11 +171,3 @@ def _from_columns(schema: Schema, columns: list[Any], weights: np.ndarray | None
     row, column, value = (np.concatenate(arrays) for arrays in zip(*parts))
     X = Csr.from_entries(row, column, value, (next(iter(entries.values())).length, schema.width))
     return batch.replace(schema=schema.replace(sparse=True, zero=True), X=X)
-
-
-def _convert_class(attribute: Attribute, column: Any, positive: object) -> Attribute:
-    """A column that is asked for as the class: texts become labels, and so do numbers if one of them is positive."""
-    if attribute.kind == "string" or (attribute.kind == "numeric" and positive is not None):
-        words = texts(column).unique().drop_null().to_pylist()
-        return attribute._replace(kind="nominal", values=tuple(words))
-    return attribute

@@ -51,7 +51,14 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
         raise FilterkitError("sparse liac-arff data with a string attribute does not say what an omitted string is")
     schema = Schema(relation, attributes, find_class(attributes, class_), positive, sparse=is_sparse)
     if is_sparse:
-        return _from_dicts(schema, rows, readers)
+        entries = [(number, position, value) for number, row in enumerate(rows) for position, value in row.items()]
+        for number, position, _ in entries:
+            if position not in range(len(readers)):
+                what = f"row {number + 1} has a value of attribute {position}, and there are {len(readers)}"
+                raise FilterkitError(what)
+        values = np.array([readers[position](value) for _, position, value in entries], np.float64)
+        numbers, positions = (np.array([entry[i] for entry in entries], np.int64) for i in (0, 1))
+        return from_entries(schema, numbers, positions, values, len(rows))
     odd = next((number for number, row in enumerate(rows, 1) if len(row) != len(attributes)), None)
     if odd is not None:
         raise FilterkitError(f"row {odd} has {len(rows[odd - 1])} values for {len(attributes)} attributes")
@@ -89,17 +96,6 @@ def _liac_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
         return missing if cell is None else cell
 
     return nominal if attribute.kind == "nominal" else other
-
-
-def _from_dicts(schema: Schema, rows: list[dict[int, Any]], readers: list[Callable[[Any], Any]]) -> Batch:
-    """A sparse batch from one dict for each row, which maps positions of attributes to cells."""
-    entries = [(number, position, value) for number, row in enumerate(rows) for position, value in row.items()]
-    odd = next(((number, position) for number, position, _ in entries if position not in range(len(readers))), None)
-    if odd is not None:
-        raise FilterkitError(f"row {odd[0] + 1} has a value of attribute {odd[1]}, and there are {len(readers)}")
-    values = np.array([readers[position](value) for _, position, value in entries], np.float64)
-    numbers, positions = (np.array([entry[i] for entry in entries], np.int64) for i in (0, 1))
-    return from_entries(schema, numbers, positions, values, len(rows))
 
 
 def to_liac(batch: Batch) -> dict[str, Any]:

@@ -38,12 +38,6 @@ class Records:
         return {"delimiter": self.delimiter, "quote": self.quote, "newline": self.newline}
 
     @cached_property
-    def _record(self) -> re.Pattern[bytes]:
-        """A record with its line end."""
-        cell = self._cell
-        return re.compile(b"(?:" + cell + re.escape(self.delimiter.encode()) + b")*+" + cell + rb"(?:\r\n|\n|\r)")
-
-    @cached_property
     def _cell(self) -> bytes:
         return self._pattern(_CELL if self.quote else _TAIL)
 
@@ -71,16 +65,15 @@ class Records:
         if self.quote and self.quote.encode() in text:
             quotes = np.flatnonzero(characters == ord(self.quote))
             if not self._open_cells(characters, quotes[::2]):  # a quote inside a cell is no more than a character
-                return self._ends_one_by_one(text)
+                separator = re.escape(self.delimiter.encode())
+                record = re.compile(b"(?:" + self._cell + separator + b")*+" + self._cell + rb"(?:\r\n|\n|\r)")
+                one_by_one, position = [], 0
+                while match := record.match(text, position):
+                    position = match.end()
+                    one_by_one.append(position)
+                return np.array(one_by_one, np.int64)
             ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
         return np.asarray(ends + 1)
-
-    def _ends_one_by_one(self, text: bytes) -> np.ndarray:
-        ends, position = [], 0
-        while match := self._record.match(text, position):
-            position = match.end()
-            ends.append(position)
-        return np.array(ends, np.int64)
 
     def _open_cells(self, characters: np.ndarray, quotes: np.ndarray) -> bool:
         """Whether each quote at these offsets begins a cell, or is the second of a pair."""
