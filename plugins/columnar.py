@@ -70,7 +70,7 @@ class Columnar(TypedFormat):
             raise
 
     def groups(self, file: IO[bytes]) -> Groups:
-        """The record batches of a file."""
+        """Return the groups of rows of an open file."""
         raise NotImplementedError
 
     def advise_leaving_out(self, column: str) -> str:
@@ -286,13 +286,13 @@ class ColumnarTable(Table):
         labelled, looked_at = [], []
         for name, kind in kinds.items():
             attribute = self._type_attribute(name)
-            told = None if opening.wanted is not None else self._kinds.get(name)
+            said = None if opening.wanted is not None else self._kinds.get(name)
             is_class = name == asked and (attribute.kind == "string" or opening.positive is not None)
-            if name in known and told is None and fits(attribute, known[name]):
+            if name in known and said is None and fits(attribute, known[name]):
                 attribute = known[name]
-            elif told in ("string", "numeric"):
-                attribute = Attribute(name, told)
-            elif told or is_class or pa.types.is_dictionary(kind) or name in self._categorical:
+            elif said in ("string", "numeric"):
+                attribute = Attribute(name, said)
+            elif said or is_class or pa.types.is_dictionary(kind) or name in self._categorical:
                 attribute = Attribute(name, "nominal")
                 labelled.append(name)
             elif attribute.kind == "string" or (

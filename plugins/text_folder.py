@@ -129,13 +129,13 @@ class FileParser:
 
         from filterkit.plugin import Rejected, from_table
 
-        texts, kept, rejected = [], [], []
+        texts, readable, rejected = [], [], []
         for file in part:
             with open(file.path, "rb") as stream:
                 content = stream.read()
             try:
                 texts.append(content.decode(self.encoding).removeprefix("\ufeff"))
-                kept.append(file)
+                readable.append(file)
             except UnicodeDecodeError as error:
                 fault = RowError(f"this is not {error.encoding} text; say --encoding", source=file.path)
                 if not self.rejects:
@@ -143,9 +143,9 @@ class FileParser:
                 rejected.append(Rejected(content, file.path, 1, fault))
         columns: list[Any] = [pa.array(texts, pa.string())]
         if self.with_names:
-            names = [os.path.relpath(file.path, self.folder) for file in kept]
+            names = [os.path.relpath(file.path, self.folder) for file in readable]
             columns.append(pa.array(names, pa.string()))
-        columns.append(pa.array([file.label for file in kept], pa.string()).dictionary_encode())
+        columns.append(pa.array([file.label for file in readable], pa.string()).dictionary_encode())
         table = pa.table(columns, names=[str(i) for i in range(len(columns))])
         return Parsed(from_table(table, self.schema), tuple(rejected))
 

@@ -258,17 +258,17 @@ class Document:
     def _refuse_entity(self, name: str, *_: Any) -> None:
         raise self._fault(f"it declares the entity {quoted(name)}, and entities are refused; write out what it means")
 
-    def _start_root(self, tag: str, given: dict[str, str]) -> None:
+    def _start_root(self, tag: str, xml_attributes: dict[str, str]) -> None:
         if tag not in _CHILDREN[""]:
             raise self._fault(f"it is no XRFF: the root element must be dataset, and not {quoted(tag)}")
         self._parser.StartElementHandler = self._start
-        self._start(tag, given)
+        self._start(tag, xml_attributes)
 
-    def _start(self, tag: str, given: dict[str, str]) -> None:
+    def _start(self, tag: str, xml_attributes: dict[str, str]) -> None:
         means = tag in _CHILDREN.get(self._path[-1], ())
         self._path.append(tag if means else None)
         if means:
-            self._begin[tag](given)
+            self._begin[tag](xml_attributes)
 
     def _end(self, tag: str) -> None:
         if self._path.pop() is not None:
@@ -281,14 +281,14 @@ class Document:
             if self._length > _LONGEST:
                 raise self._fault(f"a row is longer than {_LONGEST >> 20} MB")
 
-    def _begin_dataset(self, given: dict[str, str]) -> None:
-        self.relation = given.get("name", "")
+    def _begin_dataset(self, xml_attributes: dict[str, str]) -> None:
+        self.relation = xml_attributes.get("name", "")
 
-    def _begin_body(self, given: dict[str, str]) -> None:
+    def _begin_body(self, xml_attributes: dict[str, str]) -> None:
         if self.attributes is None:
             raise self._fault("it is no XRFF: the rows come before the attributes")
 
-    def _begin_attributes(self, given: dict[str, str]) -> None:
+    def _begin_attributes(self, xml_attributes: dict[str, str]) -> None:
         if len(self._lists) > _DEEPEST:
             raise self._fault(f"relational attributes are nested more than {_DEEPEST} deep")
         self._lists.append([])
@@ -303,41 +303,41 @@ class Document:
             self.attributes = found
             self._has_bags = any(a.kind == "relational" for a in found)
 
-    def _begin_attribute(self, given: dict[str, str]) -> None:
+    def _begin_attribute(self, xml_attributes: dict[str, str]) -> None:
         self._length = 0
-        if "name" not in given:
+        if "name" not in xml_attributes:
             raise self._fault("an attribute has no name")
-        if given.get("type") not in _KINDS:
-            what = quoted(given.get("type", ""))
-            raise self._fault(f"the type must be one of {', '.join(_KINDS)}, and not {what}", given["name"])
-        self._declared.append(_Declared(given, [], {}, []))
+        if xml_attributes.get("type") not in _KINDS:
+            what = quoted(xml_attributes.get("type", ""))
+            raise self._fault(f"the type must be one of {', '.join(_KINDS)}, and not {what}", xml_attributes["name"])
+        self._declared.append(_Declared(xml_attributes, [], {}, []))
 
     def _end_attribute(self) -> None:
-        given, labels, numbers, attributes = self._declared.pop()
-        kind, weight = given["type"], numbers.pop("weight", 1.0)
+        xml_attributes, labels, numbers, attributes = self._declared.pop()
+        kind, weight = xml_attributes["type"], numbers.pop("weight", 1.0)
         self._lists[-1].append(
             Attribute(
-                given["name"],
+                xml_attributes["name"],
                 kind,
                 tuple(labels) if kind == "nominal" else (),
-                given.get("format") or _DATE if kind == "date" else "",
+                xml_attributes.get("format") or _DATE if kind == "date" else "",
                 tuple(attributes) if kind == "relational" else (),
                 weight,
                 tuple((name.removeprefix(_SCORE), number) for name, number in numbers.items()),
             )
         )
-        if given.get("class") == "yes" and not self._declared:
-            self.class_ = given["name"]
+        if xml_attributes.get("class") == "yes" and not self._declared:
+            self.class_ = xml_attributes["name"]
 
-    def _begin_label(self, given: dict[str, str]) -> None:
-        self._text, self._is_kept = [], given.get("xml:space") == "preserve"
+    def _begin_label(self, xml_attributes: dict[str, str]) -> None:
+        self._text, self._is_kept = [], xml_attributes.get("xml:space") == "preserve"
 
     def _end_label(self) -> None:
         text = "".join(self._text)
         self._declared[-1].labels.append(text if self._is_kept else text.strip())
 
-    def _begin_property(self, given: dict[str, str]) -> None:
-        self._text, self._property = [], given.get("name", "")
+    def _begin_property(self, xml_attributes: dict[str, str]) -> None:
+        self._text, self._property = [], xml_attributes.get("name", "")
 
     def _end_property(self) -> None:
         text, declared = "".join(self._text).strip(), self._declared[-1]
@@ -345,16 +345,16 @@ class Document:
             number = parse_number(text)
             if number is None or number != number:
                 what = f"the property {quoted(self._property)} is {quoted(text)}, which is not a number"
-                raise self._fault(what, declared.given["name"])
+                raise self._fault(what, declared.xml_attributes["name"])
             declared.numbers[self._property] = number
 
-    def _begin_instance(self, given: dict[str, str]) -> None:
+    def _begin_instance(self, xml_attributes: dict[str, str]) -> None:
         if not self._open:
             self._length = 0
         known = self._open[-1].attribute.attributes if self._open else self.attributes
         assert known is not None
         has_bags = self._has_bags if not self._open else any(a.kind == "relational" for a in known)
-        self._open.append(_Row(given, known, has_bags, self._parser.CurrentLineNumber))
+        self._open.append(_Row(xml_attributes, known, has_bags, self._parser.CurrentLineNumber))
 
     def _end_instance(self) -> None:
         row = self._open.pop()
@@ -368,22 +368,22 @@ class Document:
         self._numbers.append(row.line)
         self.size += len(text) + 1
 
-    def _begin_value(self, given: dict[str, str]) -> None:
+    def _begin_value(self, xml_attributes: dict[str, str]) -> None:
         self._text, row = [], self._open[-1]
-        row.given = {} if given == _DEFAULTS else given
+        row.xml_attributes = {} if xml_attributes == _DEFAULTS else xml_attributes
         if row.is_sparse:
             try:
-                row.positions.append(_parse_index(given.pop("index", ""), len(row.known)))
+                row.positions.append(_parse_index(xml_attributes.pop("index", ""), len(row.attributes)))
             except ValueError as error:
                 raise self._fault(str(error)) from None
-        elif len(row.texts) == len(row.known):
-            raise self._fault(f"a row has more values; there are {len(row.known)} attributes")
+        elif len(row.texts) == len(row.attributes):
+            raise self._fault(f"a row has more values; there are {len(row.attributes)} attributes")
 
     def _end_value(self) -> None:
         row, text = self._open[-1], "".join(self._text)
-        row.texts.append(row.read_value(text) if row.given or row.has_bags else text.strip())
+        row.texts.append(row.read_value(text) if row.xml_attributes or row.has_bags else text.strip())
 
-    def _begin_instances(self, given: dict[str, str]) -> None:
+    def _begin_instances(self, xml_attributes: dict[str, str]) -> None:
         if self._open and self._open[-1].attribute.kind != "relational":
             raise self._fault("there are rows in it, but it is not relational", self._open[-1].attribute.name)
 
@@ -391,7 +391,7 @@ class Document:
 class _Declared(NamedTuple):
     """A declaration of an attribute while it is read: what its element says, labels, weight and scores, and columns."""
 
-    given: dict[str, str]
+    xml_attributes: dict[str, str]
     labels: list[str]
     numbers: dict[str, float]
     attributes: list[Attribute]
@@ -408,32 +408,34 @@ class _Row:
     ----------
     texts : those of its values; None for missing.
     positions : those of the attributes of its values, if it is sparse.
-    given : what the value that has begun says beside its text.
+    xml_attributes : what the value that has begun says beside its text.
     bag : the rows of its bag, as ARFF.
     has_bags : whether there are relational attributes.
     """
 
-    def __init__(self, given: dict[str, str], known: tuple[Attribute, ...], has_bags: bool, line: int) -> None:
-        self.is_sparse, self._weight = given.get("type") == "sparse", given.get("weight")
+    def __init__(
+        self, xml_attributes: dict[str, str], attributes: tuple[Attribute, ...], has_bags: bool, line: int
+    ) -> None:
+        self.is_sparse, self._weight = xml_attributes.get("type") == "sparse", xml_attributes.get("weight")
         self.texts: list[str | None] = []
         self.positions: list[int] = []
-        self.given: dict[str, str] = {}
+        self.xml_attributes: dict[str, str] = {}
         self.bag: list[str] = []
-        self.known, self.has_bags, self.line = known, has_bags, line
+        self.attributes, self.has_bags, self.line = attributes, has_bags, line
 
     @property
     def attribute(self) -> Attribute:
-        """That of the value that has begun."""
-        return self.known[self.positions[-1] if self.is_sparse else len(self.texts)]
+        """Return the attribute of the value that has begun."""
+        return self.attributes[self.positions[-1] if self.is_sparse else len(self.texts)]
 
     def read_value(self, text: str) -> str | None:
         """Return the value, whose element has this text; None for missing."""
         bag, self.bag = self.bag, []
-        if self.given.get("missing") == "yes":
+        if self.xml_attributes.get("missing") == "yes":
             return None
         if self.has_bags and self.attribute.kind == "relational":
             return "\n".join(bag)
-        return text if self.given.get("xml:space") == "preserve" else text.strip()
+        return text if self.xml_attributes.get("xml:space") == "preserve" else text.strip()
 
     def text(self) -> str:
         """Return the row as ARFF."""
@@ -479,8 +481,8 @@ def escape(text: str) -> str:
 
 def make_element(tag: str, text: str, begin: str = "") -> str:
     """Return an element with a text inside; `begin` is the text of its attributes."""
-    kept = "" if text == text.strip() else ' xml:space="preserve"'
-    return f"<{tag}{begin}{kept}>{escape(text)}</{tag}>"
+    space = "" if text == text.strip() else ' xml:space="preserve"'
+    return f"<{tag}{begin}{space}>{escape(text)}</{tag}>"
 
 
 class XrffWriter(Writer):

@@ -91,11 +91,11 @@ def flags(values: np.ndarray) -> Any:
 def strings(words: Sequence[str | None]) -> Any:
     """An Arrow array of texts, null for None."""
     missing = np.array([word is None for word in words], bool) if None in words else None
-    given = [word or "" for word in words]
-    text = "".join(given).encode()
-    sizes = list(map(len, given))
+    filled = [word or "" for word in words]
+    text = "".join(filled).encode()
+    sizes = list(map(len, filled))
     if len(text) > sum(sizes):  # not all are ASCII
-        sizes = [len(word.encode()) for word in given]
+        sizes = [len(word.encode()) for word in filled]
     offsets = np.zeros(len(sizes) + 1, np.int32)
     np.cumsum(sizes, out=offsets[1:])
     buffers = [_valid(missing), pa.py_buffer(offsets), pa.py_buffer(text)]
@@ -219,7 +219,7 @@ def _bits(values: np.ndarray) -> Any:
 
 
 def _valid(missing: np.ndarray | None) -> Any:
-    """The validity buffer of an array; None if nothing is missing."""
+    """Return the validity buffer of an array; None if nothing is missing."""
     return None if missing is None or not missing.any() else _bits(~missing)
 
 

@@ -108,7 +108,7 @@ def arrow_stream(batch: Batch, requested: Any = None) -> Any:
 
 
 def date_format(with_fraction: bool, with_zone: bool) -> str:
-    """The format of dates that come from elsewhere."""
+    """Return the format of dates of other libraries, with milliseconds and with the time zone if asked."""
     return DEFAULT_DATE_FORMAT + (_FRACTION if with_fraction else "") + (_ZONE if with_zone else "")
 
 

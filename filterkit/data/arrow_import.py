@@ -75,7 +75,7 @@ def from_arrow(
     return build_batch(found, known, relation, "table", class_, positive, rows)
 
 
-def arrow_table(given: Any) -> pa.Table:
+def arrow_table(rows: Any) -> pa.Table:
     """Anything with rows in Arrow's columns as a table.
 
     Raises
@@ -84,32 +84,32 @@ def arrow_table(given: Any) -> pa.Table:
     """
     import pyarrow as pa
 
-    if isinstance(given, pa.Table):
-        return given
-    if type(given).__module__.partition(".")[0] == "pandas":
+    if isinstance(rows, pa.Table):
+        return rows
+    if type(rows).__module__.partition(".")[0] == "pandas":
         raise FilterkitError(
-            f"expected an Arrow table, found a {type(given).__name__} of pandas; convert it by filterkit.from_pandas"
+            f"expected an Arrow table, found a {type(rows).__name__} of pandas; convert it by filterkit.from_pandas"
         )
-    if not hasattr(given, "__arrow_c_stream__") and not hasattr(given, "__arrow_c_array__"):
-        raise FilterkitError(f"expected an Arrow table or what has __arrow_c_stream__, found {describe_no_rows(given)}")
+    if not hasattr(rows, "__arrow_c_stream__") and not hasattr(rows, "__arrow_c_array__"):
+        raise FilterkitError(f"expected an Arrow table or what has __arrow_c_stream__, found {describe_no_rows(rows)}")
     try:
-        return pa.table(given)
+        return pa.table(rows)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise FilterkitError(_explain_unreadable(given, error)) from None
+        raise FilterkitError(_explain_unreadable(rows, error)) from None
 
 
-def _explain_unreadable(given: Any, error: Exception) -> str:
+def _explain_unreadable(rows: Any, error: Exception) -> str:
     """Say why Arrow cannot read some rows: name the first column of a data frame that it cannot read alone."""
     import pyarrow as pa
 
-    if type(given).__name__ == "Series":
-        return f"expected an Arrow table, found {describe_no_rows(given)}"
-    for name in getattr(given, "columns", ()) if hasattr(given, "select") else ():
+    if type(rows).__name__ == "Series":
+        return f"expected an Arrow table, found {describe_no_rows(rows)}"
+    for name in getattr(rows, "columns", ()) if hasattr(rows, "select") else ():
         try:
-            pa.table(given.select(name))
+            pa.table(rows.select(name))
         except (pa.ArrowException, TypeError, ValueError):
             return f"column {quoted(str(name))} has a type that Arrow cannot read; make it numbers or text"
-    return f"{kind_of(given)} cannot be read as an Arrow table: {' '.join(str(error).split())[:300]}"
+    return f"{kind_of(rows)} cannot be read as an Arrow table: {' '.join(str(error).split())[:300]}"
 
 
 def infer_columns(
@@ -120,7 +120,7 @@ def infer_columns(
     strings: Collection[str],
     most: int,
 ) -> tuple[Found, np.ndarray | None, list[str]]:
-    """Return the columns of a table, the weights of its rows, and what is not kept, a text each.
+    """Return the columns of a table, the weights of its rows, and what a batch of them loses, a text each.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class Entries(NamedTuple):
     length: int
 
     def dense(self) -> np.ndarray:
-        """float64 (rows,): the column."""
+        """Return the column, float64 (rows,)."""
         values = np.zeros(self.length)
         values[self.rows] = self.values
         return values

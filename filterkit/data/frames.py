@@ -172,7 +172,7 @@ def _entries(column: pd.Series) -> Entries:
 
 
 def _has_other_categories(column: pd.Series) -> bool:
-    """Whether a column is of categories that are not texts."""
+    """Return whether a column is of categories that are not texts."""
     import pandas as pd
 
     kind = column.dtype

@@ -69,47 +69,45 @@ def from_entries(
 
 def build_batch(
     found: dict[str, tuple[Attribute, Any]],
-    known: Schema | None,
+    noted: Schema | None,
     relation: str | None,
     default: str,
     class_: str | int | None,
     positive: object,
     weights: np.ndarray | None,
 ) -> Batch:
-    """A batch of columns that come from another library, with what is known of them.
+    """A batch of columns that come from another library, with what is noted of them.
 
     Parameters
     ----------
     found : by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`.
-    known : the schema that filterkit has noted of them, or None. What the columns don't tell is taken from there: the
+    noted : the schema that filterkit has noted of them, or None. What the columns don't tell comes from there: the
         class, the labels, the form of X, formats of dates, weights and scores of attributes.
-    relation, default : the name of the relation; if None, it is that of `known`, or else the default.
-    class_, positive : the class asked for. Without `class_` it is that of `known`, or none.
+    relation, default : the name of the relation; if None, it is that of `noted`, or else the default.
+    class_, positive : the class asked for. Without `class_` it is that of `noted`, or none.
     weights : of the rows, float64, or None.
 
     Raises
     ------
     FilterkitError : there is no such class, or it has no such value.
     """
-    before = {a.name: (position, a) for position, a in enumerate(known.attributes)} if known is not None else {}
-    attributes = [
-        _restore_attribute(each, before[name][1] if name in before else None) for name, (each, _) in found.items()
-    ]
+    before = {a.name: a for a in noted.attributes} if noted is not None else {}
+    attributes = [_restore_attribute(each, before.get(name)) for name, (each, _) in found.items()]
     columns = [column for _, column in found.values()]
     labels: tuple[int, ...] = ()
     if relation is None:
-        relation = default if known is None else known.relation
+        relation = default if noted is None else noted.relation
     if class_ is None:
         index = None
-        if known is not None:
+        if noted is not None:
             positions = {name: i for i, (name, each) in enumerate(zip(found, attributes)) if each.kind in _CLASS_KINDS}
-            index = None if known.class_attribute is None else positions.get(known.class_attribute.name)
-            kinds = {a.kind for a in known.label_attributes}
+            index = None if noted.class_attribute is None else positions.get(noted.class_attribute.name)
+            kinds = {a.kind for a in noted.label_attributes}
             positions = {name: i for name, i in positions.items() if attributes[i].kind in kinds}
-            labels = tuple(sorted(positions[a.name] for a in known.label_attributes if a.name in positions))
-            relation = with_labels_moved(relation, known.labels, labels, len(found)) if labels else relation
-            if index is not None and positive is None and known.positive in attributes[index].values:
-                positive = known.positive
+            labels = tuple(sorted(positions[a.name] for a in noted.label_attributes if a.name in positions))
+            relation = with_labels_moved(relation, noted.labels, labels, len(found)) if labels else relation
+            if index is not None and positive is None and noted.positive in attributes[index].values:
+                positive = noted.positive
         if index is None and positive is not None:
             raise FilterkitError(f"--positive {quoted(str(positive))} needs a nominal class; {NAME_A_CLASS}")
     else:
@@ -124,24 +122,24 @@ def build_batch(
             words = texts(columns[index]).unique().drop_null().to_pylist()
             attributes[index] = attributes[index]._replace(kind="nominal", values=tuple(words))
     batch = _from_columns(Schema(relation, attributes, index, positive), columns, weights)
-    if known is not None:
-        batch = batch.in_form(known.sparse)
-        batch = batch.replace(schema=batch.schema.replace(sparse=known.sparse, zero=known.zero))
+    if noted is not None:
+        batch = batch.in_form(noted.sparse)
+        batch = batch.replace(schema=batch.schema.replace(sparse=noted.sparse, zero=noted.zero))
     return split(batch, batch.schema.replace(labels=labels)) if labels else batch
 
 
-def _restore_attribute(found: Attribute, known: Attribute | None) -> Attribute:
-    """The attribute of a column, with what is known of it and the column does not tell."""
-    if known is None:
+def _restore_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
+    """The attribute of a column, with what is noted of it and the column does not tell."""
+    if noted is None:
         return found
-    if known.kind == "relational" and found.kind == "string":
-        return known
-    if known.kind != found.kind:
+    if noted.kind == "relational" and found.kind == "string":
+        return noted
+    if noted.kind != found.kind:
         return found
-    has_zones = [DateFormat(each.format).has_zone for each in (known, found) if found.kind == "date"]
-    if has_zones in ([True, True], [False, False]) and ("S" in known.format or "S" not in found.format):
-        found = found._replace(format=known.format)  # which the times of the column fit into
-    return found._replace(weight=known.weight, scores=known.scores)
+    has_zones = [DateFormat(each.format).has_zone for each in (noted, found) if found.kind == "date"]
+    if has_zones in ([True, True], [False, False]) and ("S" in noted.format or "S" not in found.format):
+        found = found._replace(format=noted.format)  # which the times of the column fit into
+    return found._replace(weight=noted.weight, scores=noted.scores)
 
 
 def _from_columns(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:

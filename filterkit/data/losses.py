@@ -60,7 +60,7 @@ def find_inexact(text: bytes) -> Iterator[tuple[int, str]]:
 
 
 def named(names: Sequence[str]) -> str:
-    """The first names of several, and how many more there are."""
+    """Return the first three names in quotes, and how many more there are, as a text."""
     return ", ".join(map(quoted, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 
 

@@ -184,7 +184,7 @@ class Table:
         self.attributes: ManyOrFew = attributes if isinstance(attributes, Attributes) else tuple(attributes)
 
     def parts(self) -> Iterator[Any]:
-        """The rows in parts, in order; each can be pickled. `PAUSE` stands where the next part may take long."""
+        """Yield the rows in parts, in order; each can be pickled. `PAUSE` comes before a part that may take long."""
         raise NotImplementedError(f"{type(self).__name__} has no parts")
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
@@ -245,7 +245,7 @@ class Writer:
         raise NotImplementedError(f"{type(self).__name__} has no converter")
 
     def header(self) -> bytes:
-        """The text before the rows."""
+        """Return the text before the rows."""
         return b""
 
     def begin(self, out: IO[bytes]) -> None:
@@ -399,7 +399,7 @@ _WORDS = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false"
 
 
 def _value(kind: type[FileFormat], name: str, type_: Any, text: str) -> Any:
-    """The value of an option from its text."""
+    """Return the value of an option from its text."""
     try:
         if type_ is bool:
             return _WORDS[text.lower()]

@@ -96,7 +96,7 @@ class InputFiles:
         return self.table.size if self.table.size is None or self._total is None else self._total
 
     def position(self) -> int:
-        """Return how many of these bytes have been read."""
+        """Return how many of the `size` bytes have been read."""
         position = max(self.lines.ends.get(self.paths[self._number], 0), self.table.position())
         return position if self._total is None else self._n_finished + position
 

@@ -147,7 +147,7 @@ class Losses:
         self._title, self._word, self._lost, self._advice, self.rows = title, word, lost, advice, rows
 
     def begin(self) -> None:
-        """Warn before the first row."""
+        """Warn of what is lost whatever the rows are, at the first call."""
         for lost in self._lost:
             say(f"filterkit: warning: {lost}")
         self._lost = []

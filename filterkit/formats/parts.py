@@ -102,8 +102,8 @@ def write_parts(
     parts : those that are there.
     work : what the parts are made of and how.
     form : of the rows.
-    written : gives the parts in order, for what writes one; None for those that are done. If there is none at all, one
-        without rows appears.
+    written : a function that gets a `PartWriter`, and yields what this says of each part, in order, or None for those
+        that are done. If it yields nothing, one part without rows appears.
     done : the numbers of parts that stay as they are.
 
     Raises

@@ -255,7 +255,7 @@ class Reader:
             )
 
     def _make_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
-        """Yield what workers get; of parts that nobody wants or reads, only stretches are left."""
+        """Yield an `Item` for each part; without a part that nobody reads, unless workers have to count its lines."""
         number = len(self._starts) - 1
         for part in parts:
             if part is PAUSE:
@@ -306,7 +306,7 @@ class Reader:
         self._first_texts = read.first_texts | self._first_texts
 
     def _finish(self, start: int, read: Read, function: Callable[[Batch], T], engine: Engine) -> T:
-        """Return the result for a part; where rows omit a text, they get the first one of the input before."""
+        """Return the result for a part; if its rows wait for texts that they omit, fill them in and call `function`."""
         if not read.parsed.omitted:
             result: T = read.result
             return result

@@ -44,7 +44,7 @@ def first_line(source: Source) -> tuple[str, bytes]:
     Returns
     -------
     line : without its end; empty if the input is.
-    rest : the text behind it that has been read, for `TextTable`, which reads on.
+    rest : the text after it that has been read, for `TextTable`, which reads on.
 
     Raises
     ------
@@ -108,7 +108,7 @@ class TextTable(Table):
         self.live, self.size = source.live, source.size
 
     def parts(self) -> Iterator[Block]:
-        """The text in blocks."""
+        """Yield the text in blocks."""
         rest, self._rest = self._rest, b""
         return blocks(self._source, rest, self.line, self._size, self.last)
 
@@ -122,7 +122,7 @@ class TextTable(Table):
         return stretches(self._source, self._begin, stretch_size(total, self._size, jobs), self.newline)
 
     def rest(self, offset: int, line: int) -> Iterator[Block]:
-        """The text in blocks from an offset on, where a record begins, in this line."""
+        """Yield the text in blocks, from the offset of a record on, which begins in this line."""
         self._source.seek(offset)
         return blocks(self._source, b"", line, self._size, self.last)
 
@@ -136,7 +136,7 @@ class TextTable(Table):
 
 
 def _can_be_sent(function: Callable[[bytes], int]) -> bool:
-    """Whether a function can be pickled for other processes."""
+    """Return whether a function can be pickled for other processes."""
     try:
         pickle.dumps(function)
     except Exception:  # pickle raises many kinds

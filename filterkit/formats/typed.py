@@ -108,14 +108,14 @@ class TypedFormat(FileFormat):
         return found
 
     def add_labels(
-        self, attributes: list[Attribute], known: set[str], read_labels: Callable[[list[int]], Iterable[list[Any]]]
+        self, attributes: list[Attribute], sure: set[str], read_labels: Callable[[list[int]], Iterable[list[Any]]]
     ) -> list[Attribute]:
         """Return attributes whose nominal ones have the labels of a whole file; those with too many become strings.
 
         Parameters
         ----------
         attributes : those of the first rows.
-        known : the names of attributes whose kinds do not depend on their labels.
+        sure : the names of attributes whose kinds do not depend on their labels.
         read_labels : a function of the positions of attributes, which gives an Arrow array of texts for each, again and
             again; it may leave out labels that the attributes have already.
         """
@@ -127,19 +127,19 @@ class TypedFormat(FileFormat):
         complete = list(attributes)
         for position, words in labels.items():
             name = attributes[position].name
-            is_string = len(words) > self.most and name not in known
+            is_string = len(words) > self.most and name not in sure
             complete[position] = Attribute(name, "string") if is_string else label_attribute(name, words, self.order)
         return complete
 
-    def read_truth_values(self, attributes: list[Attribute], told: Iterable[str]) -> list[Attribute]:
+    def read_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:
         """Return attributes whose labels are false and true if they are spellings of them, as ``True`` is.
 
-        `told` are the names of attributes that the options say are nominal: these keep their labels.
+        `chosen` are the names of attributes that the options say are nominal: these keep their labels.
         """
-        told = set(told)
+        chosen = set(chosen)
         return [
             a._replace(values=TRUTH_VALUES)
-            if a.kind == "nominal" and a.name not in told and are_truth_values(a.values)
+            if a.kind == "nominal" and a.name not in chosen and are_truth_values(a.values)
             else a
             for a in attributes
         ]

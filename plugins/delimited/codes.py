@@ -32,21 +32,21 @@ def find_code_columns(form: Delimited, text: bytes) -> list[int]:
         is_code &= (after - _ZERO) <= _NINE - _ZERO
         if is_code.any():
             found.append(np.flatnonzero(is_code) + first + 1)
-    places = np.concatenate(found)
-    if not len(places):
+    offsets = np.concatenate(found)
+    if not len(offsets):
         return []
-    before = np.where(places, characters[places - 1], ord("\n"))
+    before = np.where(offsets, characters[offsets - 1], ord("\n"))
     is_signed = (before == ord("-")) | (before == _PLUS)
-    signed = places[is_signed]
+    signed = offsets[is_signed]
     before[is_signed] = np.where(signed > 1, characters[signed - 2], ord("\n"))
     begins_cell = np.zeros(256, bool)
     begins_cell[list(f"{form.separator}{form.quoting}\r\n ".encode())] = True
-    places = places[begins_cell[before]]
-    return _find_columns(form, characters, places) if len(places) else []
+    offsets = offsets[begins_cell[before]]
+    return _find_columns(form, characters, offsets) if len(offsets) else []
 
 
-def _find_columns(form: Delimited, characters: np.ndarray, places: np.ndarray) -> list[int]:
-    """Return the positions of the columns of the cells at these places, ascending."""
+def _find_columns(form: Delimited, characters: np.ndarray, offsets: np.ndarray) -> list[int]:
+    """Return the positions of the columns of the cells that begin around these offsets, ascending."""
     separates = characters == ord(form.separator)
     ends = (characters == ord("\n")) | (characters == ord("\r"))
     if form.quoting:
@@ -57,6 +57,6 @@ def _find_columns(form: Delimited, characters: np.ndarray, places: np.ndarray) -
             ends &= is_outside
     separators = np.flatnonzero(separates)
     lines = np.concatenate([[-1], np.flatnonzero(ends)])
-    starts = lines[np.searchsorted(lines, places) - 1]
-    columns: list[int] = np.unique(np.searchsorted(separators, places) - np.searchsorted(separators, starts)).tolist()
+    starts = lines[np.searchsorted(lines, offsets) - 1]
+    columns: list[int] = np.unique(np.searchsorted(separators, offsets) - np.searchsorted(separators, starts)).tolist()
     return columns

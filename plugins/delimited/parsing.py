@@ -107,16 +107,16 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     text = beginning.look.looked
     if not text.strip():
         return [Attribute(name, kinds.get(name, "numeric")) for name in names]
-    texts = {place for place, name in enumerate(names) if kinds.get(name) in ("nominal", "string")}
+    texts = {position for position, name in enumerate(names) if kinds.get(name) in ("nominal", "string")}
     if opening.positive is not None:  # the class must be nominal, even if it is 0 and 1
         texts |= {names.index(name) for name in needed if name not in kinds}
 
     def read_rows(texts: Iterable[int], **options: Any) -> Any:
-        types = {str(place): _WORDS for place in texts}
+        types = {str(position): _WORDS for position in texts}
         return read(text, form, len(names), types, invalid_row_handler=lambda _: "skip", **options)
 
-    def read_texts(places: Iterable[int]) -> dict[int, Any]:
-        columns = list(places)
+    def read_texts(positions: Iterable[int]) -> dict[int, Any]:
+        columns = list(positions)
         table = read_rows(columns, include_columns=list(map(str, columns))) if columns else pa.table({})
         return dict(zip(columns, table.columns))
 
@@ -128,12 +128,12 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
         about = " ".join(str(error).split())
         hint = "; this is not UTF-8 text: say --encoding" if "UTF8" in about else ""
         raise RowError(f"its first rows cannot be read ({about}){hint}") from None
-    for place, column in enumerate(table.columns):
+    for position, column in enumerate(table.columns):
         if pa.types.is_dictionary(column.type) and pa.types.is_binary(column.type.value_type):
-            table = table.set_column(place, str(place), _decode_known(column))
-    told = {place for place, name in enumerate(names) if kinds.get(name) == "numeric"}
-    for place, column in _read_odd_texts(table, read_texts, text, form, told).items():
-        table = table.set_column(place, str(place), column)
+            table = table.set_column(position, str(position), _decode_known(column))
+    sure = {position for position, name in enumerate(names) if kinds.get(name) == "numeric"}
+    for position, column in _read_odd_texts(table, read_texts, text, form, sure).items():
+        table = table.set_column(position, str(position), column)
     found = form.infer_attributes(table, names, kinds, needed)
     known = {*kinds, *needed}
     _warn_of_texts(form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
@@ -172,7 +172,7 @@ def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, An
 
 
 def labels_of(
-    form: Delimited, opening: Opening, beginning: Beginning, attributes: list[Attribute], places: list[int]
+    form: Delimited, opening: Opening, beginning: Beginning, attributes: list[Attribute], positions: list[int]
 ) -> Iterator[list[Any]]:
     """The texts of some columns in the whole file, block by block: for each column an Arrow array of distinct texts.
 
@@ -180,8 +180,8 @@ def labels_of(
     would take most of the time.
     """
     records, source = beginning.records, opening.text()
-    known = set(attributes[-1].values) if places == [len(attributes) - 1] else set()
-    columns = [str(place) for place in places]
+    known = set(attributes[-1].values) if positions == [len(attributes) - 1] else set()
+    columns = [str(position) for position in positions]
     try:
         rest = b""
         while len(rest) < beginning.begin and (more := source.read(max(beginning.begin - len(rest), _BLOCK))):
@@ -227,7 +227,7 @@ def _read_odd_texts(
     read_texts: Callable[[Iterable[int]], dict[int, Any]],
     text: bytes,
     form: Delimited,
-    told: Container[int],
+    sure: Container[int],
 ) -> dict[int, Any]:
     """Return the columns that Arrow takes for something else than texts, but that are no quantities, as texts.
 
@@ -237,7 +237,7 @@ def _read_odd_texts(
     read_texts : reads some columns as dictionaries of texts.
     text : the first rows.
     form : the format.
-    told : columns that are numeric, whatever Arrow takes them for.
+    sure : columns that are numeric, whatever Arrow takes them for.
     """
     types = table.schema.types
     integers = [i for i, kind in enumerate(types) if pa.types.is_integer(kind)]
@@ -247,12 +247,14 @@ def _read_odd_texts(
     doubtful: set[int] = set()
     if numeric and table.num_rows:
         codes = {*find_code_columns(form, text), *(integers if b"0x" in text or b"0X" in text else ())}
-        doubtful = {i for i, sure in zip(numeric, _are_plain(table.select(numeric)).tolist()) if not sure or i in codes}
+        doubtful = {
+            i for i, is_plain in zip(numeric, _are_plain(table.select(numeric)).tolist()) if not is_plain or i in codes
+        }
     found = {}
-    for place, column in read_texts(i for i in sorted(odd | doubtful) if i not in told).items():
+    for position, column in read_texts(i for i in sorted(odd | doubtful) if i not in sure).items():
         words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-        if place in odd or (words and ("NaN" in words or not are_quantities(words, form.point))):
-            found[place] = column
+        if position in odd or (words and ("NaN" in words or not are_quantities(words, form.point))):
+            found[position] = column
     return found
 
 
@@ -362,14 +364,14 @@ class RowParser(TextParser):
             return RowError(f"expected {values}, found {len(cells)}")
         if self.weights is not None:
             del cells[self.weights]
-        for place, (cell, is_quoted) in enumerate(cells):
-            attribute = self.schema.attributes[place]
-            fault = self._find_fault(place, attribute, cell, is_quoted)
+        for position, (cell, is_quoted) in enumerate(cells):
+            attribute = self.schema.attributes[position]
+            fault = self._find_fault(position, attribute, cell, is_quoted)
             if fault:
                 return RowError(fault, attribute=attribute.name)
         return super().explain(text, error)
 
-    def _find_fault(self, place: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
+    def _find_fault(self, position: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
         """Say what is wrong with a cell, and what to do; return "" if nothing is."""
         try:
             word = cell.decode()
@@ -387,7 +389,7 @@ class RowParser(TextParser):
             return f"{quoted(word)} {TOO_LARGE}"
         elif attribute.kind == "nominal" and not self.unseen and word not in attribute.values:
             wrong = "is not among its labels"
-        elif attribute.kind == "date" and self.dates[place].parse(cut_to_milliseconds(word)) is None:
+        elif attribute.kind == "date" and self.dates[position].parse(cut_to_milliseconds(word)) is None:
             wrong = f"is not a date like {attribute.format}"
         elif attribute.kind == "numeric" and (reason := explain_code(word)):
             if self.form.may_round(attribute.name):

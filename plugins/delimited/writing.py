@@ -83,8 +83,8 @@ class Converter:
         special = re.escape(form.separator) + re.escape(form.quoting)
         self.special = rf"[{special}\r\n]|^\s|\s$|^(?:{words})?$"
         self.labels = {
-            place: [*map(self.quoted_word, a.values), self.missing]
-            for place, a in enumerate(schema.attributes)
+            position: [*map(self.quoted_word, a.values), self.missing]
+            for position, a in enumerate(schema.attributes)
             if a.kind == "nominal"
         }
         self.others = [i for i, a in enumerate(schema.attributes) if a.kind != "numeric" or i == schema.class_index]
