@@ -45,8 +45,9 @@ def test_a_chain_of_the_page_runs(chain, tmp_path):
     is_of_numbers = "predict" in chain and known_classes()[chain[chain.index("predict") + 1]].kind == "regressor"
     target = ["--class", "mean radius"] if is_of_numbers else []
     done = run(*target, "-o", "out.arff", path, *chain, cwd=tmp_path)
-    ties = " columns have the score 0 by"  # no number of these few rows is worth a cut
-    assert (done.returncode, [line for line in done.stderr.splitlines() if ties not in line]) == (0, [])
+    # No number of these few rows is worth a cut, and a learner needs neither the notes nor the dates.
+    warnings = " columns have the score 0 by| it learns nothing from the string attribute 'note' and 2 more"
+    assert (done.returncode, [line for line in done.stderr.splitlines() if not re.search(warnings, line)]) == (0, [])
     assert "@data" in (tmp_path / "out.arff").read_text(encoding="utf-8")
 
 

@@ -32,6 +32,7 @@ from filterkit.stages.models import (
     make_numeric_tasks,
     predicted,
 )
+from filterkit.stages.nothing_learned import warn_nothing_learned
 
 REST = "rest"  # predicted for rows that are not of the positive class, if there are several others
 
@@ -114,6 +115,12 @@ class Learner(Stage):
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         self._check_schema(schema)
+        unused = [a for a in schema.attributes if a.kind not in ("numeric", "nominal")]
+        if unused:
+            others = f" and {len(unused) - 1} more" if unused[1:] else ""
+            advice = {"string": "put words or nominal before it, or ", "date": "put numeric before it, or "}
+            what = f"it learns nothing from the {unused[0].kind} attribute {quoted(unused[0].name)}{others}"
+            warn_nothing_learned(self.name, f"{what}; {advice.get(unused[0].kind, '')}remove it")
         known = all_rows(self.name, map(self._take_usable, rows()), schema, rows.memory)
         check_sum(self.name, *sum_weights(known, supervised=False))
         tasks = self._choose_tasks(known)

@@ -284,6 +284,19 @@ def test_names_already_taken_get_the_name_of_the_stage_in_front(name):
         Chain([Means(), Means(), Means()]).fit(make([[1], [2]], [0, 1]))
 
 
+@pytest.mark.parametrize(
+    ("chain", "message"),
+    [
+        ("remove --type date impute onehot svm", "from the string attribute 'note' and 1 more; put words or nominal"),
+        ("remove --type string impute onehot svm", "from the date attribute 'received' and 1 more; put numeric before"),
+        ("remove --type string remove --type date impute onehot svm", "from the relational attribute '"),
+    ],
+)
+def test_a_warning_names_attributes_that_are_not_learned_from(chain, message):
+    with pytest.warns(filterkit.NothingLearnedWarning, match=f"svm: it learns nothing {message}"):
+        filterkit.chain(chain).fit(sample("mixed"))
+
+
 def test_a_learner_names_the_method_that_is_missing():
     class Bare(filterkit.Learner):
         name = "bare"
