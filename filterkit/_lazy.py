@@ -14,7 +14,7 @@ from typing import Any
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """The functions ``__getattr__`` and ``__dir__``, and the list ``__all__``, of a package.
+    """Make the functions ``__getattr__`` and ``__dir__``, and the list ``__all__``, of a package.
 
     Parameters
     ----------

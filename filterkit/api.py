@@ -148,7 +148,9 @@ def write(
     stream = iter(as_batches(rows))
     first = next(stream, None)
     if first is None:
-        raise FilterkitError("there is no batch to write; an empty one would do")
+        raise FilterkitError(
+            "there are no batches to write; pass at least one, which may have no rows, because it has the attributes"
+        )
     is_sparse = first.sparse if sparse is None else sparse
     form = Form(kind, first.schema, is_sparse, precision, comments=tuple(comments))
     names = part_names(place)

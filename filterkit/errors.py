@@ -17,7 +17,7 @@ class FilterkitError(Exception):
         return visible(self._text())
 
     def _text(self) -> str:
-        """The message before escaping."""
+        """Return the message before escaping."""
         return Exception.__str__(self)  # `OSError` has a text of its own, see `file_error`
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -97,7 +97,7 @@ PATH = 4096  # the limit to give to `quoted` for a path, which it should not cut
 
 
 def file_error(message: str, error: OSError, kind: type[FilterkitError] = FilterkitError) -> FilterkitError:
-    """An error with this message that is both of `kind` and of the system's class, such as `FileNotFoundError`.
+    """Make an error with this message that is both of `kind` and of the system's class, such as `FileNotFoundError`.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def file_error(message: str, error: OSError, kind: type[FilterkitError] = Filter
 
 
 def system_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
-    """The error to raise when the system does not allow the `use` of a file, which messages call `name`."""
+    """Make the error to raise when the system does not allow the `use` of a file, which messages call `name`."""
     if error.errno == errno.EBADF:  # "Bad file descriptor" does not tell what to do
         return file_error(f"{name}: it is closed or not open for {use}", error)
     return file_error(f"{name}: {error.strerror or _REASONS.get(type(error)) or error}", error)
@@ -126,7 +126,7 @@ _CLASSES: dict[tuple[type, type], type[Any]] = {}  # made by `_both`
 
 
 def _both(kind: type[FilterkitError], system: type[OSError]) -> type[Any]:
-    """The class of errors that are of both classes."""
+    """Make the class of errors that are of both classes."""
 
     def reduced(error: Any) -> tuple[Any, ...]:
         return _both_again, (kind, system, error.args), vars(error) | {n: getattr(error, n) for n in _COPIED}
@@ -142,17 +142,17 @@ def _both_again(kind: type[FilterkitError], system: type[OSError], args: tuple[A
 
 
 def _again(kind: type[FilterkitError], args: tuple[Any, ...]) -> FilterkitError:
-    """An error without its attributes; pickle sets them afterwards."""
+    """Make an error without its attributes; pickle sets them afterwards."""
     return kind.__new__(kind, *args)
 
 
 def quoted(text: str, limit: int = 60) -> str:
-    """`text` in single quotes for a message, cut to `limit` characters, with control characters escaped."""
+    """Put a text in single quotes for a message, cut to `limit` characters, with control characters escaped."""
     return f"'{visible(text if len(text) <= limit else text[: limit - 1] + '…')}'"
 
 
 def visible(text: str) -> str:
-    """`text` for a terminal: what is not printable, such as line ends and escape sequences, is escaped as in Python."""
+    """Escape what is not printable in a text for a terminal, such as line ends and escape sequences, as Python does."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
@@ -171,8 +171,9 @@ def suggestion(word: str, known: list[str]) -> str:
     return f"; did you mean {quoted(close[0])}?" if close else ""
 
 
-def or_of_a_file(hint: str, in_python: bool) -> str:
-    """The end of a message about an unknown name: `hint` and, unless that suggests another name, how to load a plugin.
+def add_plugin_hint(hint: str, in_python: bool) -> str:
+    """Return the end of a message about an unknown name: `hint` and, unless that suggests another name, how to load a
+    plugin.
 
     `in_python` says whether the name was given in Python instead of on the command line.
     """
@@ -183,7 +184,7 @@ def or_of_a_file(hint: str, in_python: bool) -> str:
 
 
 def make_class(name: str) -> str:
-    """The stages that make a numeric or string attribute of this name the class."""
+    """Return the stages that make a numeric or string attribute of this name the class."""
     return f"nominal --only {name} class {name}"
 
 
@@ -247,7 +248,7 @@ def plugin_of(thing: Any) -> str:
 
 
 def culprit(error: BaseException) -> str:
-    """The plugin in whose code an error came up, and the line, for a message; empty if it came up elsewhere."""
+    """Return the plugin in whose code an error came up, and the line, for a message; "" if it came up elsewhere."""
     found, trace = "", error.__traceback__
     while trace is not None:
         module = trace.tb_frame.f_globals.get("__name__") or ""
@@ -261,7 +262,7 @@ def culprit(error: BaseException) -> str:
 
 
 def explain_unexpected(error: BaseException) -> str:
-    """The message about an error that is not filterkit's, with the notes that say where it came up.
+    """Return the message about an error that is not filterkit's, with the notes that say where it came up.
 
     Without a note, it names the plugin in whose code the error came up, if it is one.
     """
@@ -282,5 +283,5 @@ def _is_in_a_folder() -> bool:
 
 
 def one_line(error: BaseException | str, limit: int = 300) -> str:
-    """The text of an error or warning from outside filterkit, as one line of at most `limit` characters."""
+    """Write the text of an error or warning from outside filterkit as one line of at most `limit` characters."""
     return quoted(" ".join(str(error).split()), limit)[1:-1]

@@ -34,12 +34,12 @@ def say(text: str, is_error: bool = False) -> None:
 
 
 def color_text(text: str, color: str) -> str:
-    """`text` as a terminal shows it in a color or in bold type, which `color` says in the terminal's code."""
+    """Wrap a text in the terminal's codes of a color or of bold type, which `color` says."""
     return f"\033[{color}m{text}\033[0m"
 
 
 def has_color(stream: Any) -> bool:
-    """Whether to write colors to a stream: to a terminal that knows them, unless the environment says otherwise.
+    """Tell whether to write colors to a stream: to a terminal that knows them, unless the environment says otherwise.
 
     A variable NO_COLOR that is not empty forbids colors, and FORCE_COLOR wants them even where there is no terminal.
     """
@@ -55,7 +55,7 @@ def draw(text: str) -> None:
 
 
 def is_watched() -> bool:
-    """Whether standard error is a terminal."""
+    """Tell whether standard error is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -71,7 +71,7 @@ def show_warnings() -> None:
 
 
 def message_of(error: ClickException, help: str = "") -> str:
-    """The message of a click exception as one line in the style of filterkit's messages.
+    """Return the message of a click exception as one line in the style of filterkit's messages.
 
     Parameters
     ----------

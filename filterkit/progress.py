@@ -28,10 +28,10 @@ def in_notebook() -> bool:
 
 
 class _Bar(Protocol):
-    """What shows how much of something is done."""
+    """Shows how much of something is done."""
 
     def show(self, done: int, total: int, text: str, rate: str = "") -> None:
-        """Show that `done` of `total` are done, in the words of `text`; `rate` says how fast, of what takes long."""
+        """Show that `done` of `total` are done; `text` says so in words, and `rate` how fast, or is ""."""
 
     def close(self) -> None:
         """Show what was left out for lack of time, and end the line."""
@@ -65,7 +65,12 @@ class _TerminalBar:
             import click
 
             self._bar = click.progressbar(
-                length=total, label="filterkit", file=sys.stderr, show_eta=False, width=0, item_show_func=_itself
+                length=total,
+                label="filterkit",
+                file=sys.stderr,
+                show_eta=False,
+                width=0,
+                item_show_func=lambda text: text,
             )
         self._bar.update(done - self._done, rate)
         self._done = done
@@ -73,10 +78,6 @@ class _TerminalBar:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.render_finish()
-
-
-def _itself(text: str | None) -> str | None:
-    return text
 
 
 class _NotebookBar:
@@ -112,7 +113,7 @@ class _NotebookBar:
 
 
 def _bar() -> _Bar:
-    """The bar that suits the place where this runs."""
+    """Choose the bar that suits a terminal, a notebook or neither."""
     if in_notebook():
         return _NotebookBar()
     return _TerminalBar() if is_watched() else _Lines()
@@ -193,7 +194,7 @@ class StageProgress:
         self._timer: threading.Timer | None = None
 
     def __enter__(self) -> Callable[..., None]:
-        """The function to call with the number of stages that are done; it takes more, which it does not use."""
+        """Return the function to call with the number of stages that are done; it ignores further arguments."""
         if not self._enabled:
             return lambda *_: None
         self._began = time.monotonic()
@@ -265,7 +266,7 @@ def _joined(text: str, rate: str) -> str:
 
 
 def _figure(number: float) -> str:
-    """A number with about three digits."""
+    """Format a number with about three digits."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import zlib
 from collections.abc import Iterator
@@ -64,14 +63,14 @@ class LockedFolder:
             with suppress(OSError), os.scandir(parent) as entries:
                 for entry in entries:
                     if entry.name.startswith(prefix) and _is_abandoned(entry):
-                        shutil.rmtree(entry.path, ignore_errors=True)
+                        _remove_folder(entry.path)
         self.path = os.path.join(parent, f"{prefix}{os.urandom(16).hex()}")
         _made.add(self.path)  # before it is there, so that a signal cannot come in between
         try:
             os.mkdir(self.path, mode)
             self._lock = _create_locked(self.path)
         except BaseException:
-            shutil.rmtree(self.path, ignore_errors=True)
+            _remove_folder(self.path)
             _made.discard(self.path)
             raise
 
@@ -81,7 +80,7 @@ class LockedFolder:
         moved = f"{self.path}-"
         with suppress(OSError):
             os.rename(self.path, moved)  # so that other processes add nothing any more
-        shutil.rmtree(moved, ignore_errors=True)
+        _remove_folder(moved)
         _made.discard(self.path)
 
 
@@ -104,10 +103,16 @@ class TemporaryFolder(LockedFolder):
             super().__init__(tempfile.gettempdir(), "", 0o700)
 
 
+def _remove_folder(path: str) -> None:
+    import shutil  # most runs need none
+
+    shutil.rmtree(path, ignore_errors=True)
+
+
 def remove_all() -> None:
     """Remove the folders of this process, before it ends."""
     for path in list(_made):
-        shutil.rmtree(path, ignore_errors=True)
+        _remove_folder(path)
 
 
 def user() -> int:

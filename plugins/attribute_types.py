@@ -75,7 +75,7 @@ class Nominal(ChoosingStage):
             and len(set(several)) == len(several)
             for position, several in zip(positions, values)
         ):
-            raise FilterkitError("the values of nominal are not those of its attributes")
+            raise FilterkitError("the values of nominal do not match its attributes")
         edit = Edit(schema)
         for position, several in zip(positions, values):
             attribute = _make_nominal(schema.attributes[position], several)
@@ -180,7 +180,7 @@ class Retyping(ChoosingStage):
         shown = text if len(text) <= 60 else text[:59] + "…"
         return StageError(
             self.name,
-            f"attribute '{attribute.name}': '{shown}' is no {what}; --invalid missing takes it for missing",
+            f"attribute '{attribute.name}': '{shown}' is not a {what}; --invalid missing makes it missing",
             row,
         )
 
@@ -201,7 +201,7 @@ class Numeric(Retyping):
     changes_targets = True
 
     codes: bool = option(False, "Take the position of a label for the number.")
-    invalid: str = option("error", "What becomes of a text that is no number.", choices=("error", "missing"))
+    invalid: str = option("error", "What becomes of a text that is not a number.", choices=("error", "missing"))
 
     def retype(self, attribute: Attribute) -> Attribute:
         if attribute.kind == "nominal":
@@ -217,7 +217,7 @@ class Numeric(Retyping):
             label = attribute.values[numbers.index(None)]
             raise StageError(
                 self.name,
-                f"attribute '{attribute.name}': the label '{label}' is no number; --codes takes its position "
+                f"attribute '{attribute.name}': the label '{label}' is not a number; --codes takes its position "
                 "among the labels, and --invalid missing takes it for missing",
             )
         return np.array([np.nan if number is None else number for number in numbers], np.float64)
@@ -282,7 +282,7 @@ class Date(Retyping):
     default_kinds = ("date",)
 
     format: str = option(_ISO, "The format to read and write dates in.")
-    invalid: str = option("error", "What becomes of a text that is no date.", choices=("error", "missing"))
+    invalid: str = option("error", "What becomes of a text that is not a date.", choices=("error", "missing"))
 
     def __post_init__(self) -> None:
         super().__post_init__()

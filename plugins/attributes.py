@@ -89,7 +89,9 @@ class Remove(Stage):
         if self.match:
             positions = set(np.flatnonzero(Pattern(self.name, "--match", self.match).matches(names)).tolist())
             if not positions:
-                raise StageError(self.name, f"--match: no attribute has a name that matches {quoted(self.match)}")
+                raise StageError(
+                    self.name, f"--match: no attribute has a name that matches {quoted(self.match)} as a whole"
+                )
             yield "--match", self.match, positions
         if self.range:
             yield "--range", self.range, attribute_numbers(self.name, "--range", self.range, len(names))
@@ -166,7 +168,7 @@ class Class(Stage):
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         assert self.attribute is not None
         if schema.labels:
-            raise StageError(self.name, "there are labels, which take the place of a class")
+            raise StageError(self.name, "the data has labels, which take the place of a class")
         try:
             position = find_class(schema.attributes, self.attribute)
         except FilterkitError as error:

@@ -223,7 +223,7 @@ class Boosting(Learner):
             name = training.schema.features[X.indices[at]].name
             raise StageError(
                 self.name,
-                f"attribute '{name}' is {X.data[at]:g}, and features must be 0 or 1; put binary or ordinal before it",
+                f"attribute '{name}' has the value {X.data[at]:g}, but must be 0 or 1; put binary or ordinal before it",
             )
         shape = (X.indices, X.indptr, X.shape[1])
         return BoostedStumps(

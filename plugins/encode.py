@@ -141,7 +141,7 @@ class Label(Stage):
         if target.kind == "numeric":
             number = parse_number(self.positive)
             if number is None:
-                what = f"class '{target.name}' is numeric, and {quoted(self.positive)} is no number"
+                what = f"class '{target.name}' is numeric, but {quoted(self.positive)} is not a number"
                 raise StageError(self.name, what)
             code = number
         elif self.positive in target.values:

@@ -61,12 +61,12 @@ class Neighbors(Learner):
             data, indices, indptr = (state[name] for name in ("data", "indices", "indptr"))
             lengths = np.diff(indptr)
             if not len(indptr) or indptr[0] or (lengths < 0).any() or not len(data) == len(indices) == indptr[-1]:
-                raise FilterkitError("its training rows do not fit together")
+                raise FilterkitError("the lengths of its stored training rows do not match")
             if len(indices) and not (indices.min() >= 0 and indices.max() < features):
                 raise FilterkitError("its training rows do not fit its features")
             X = Csr(data, indices, indptr, features).matrix()
         if X.shape != (len(truth), features) or truth.shape != (len(weights), len(tasks.names)) or not len(truth):
-            raise FilterkitError("its training rows do not fit together")
+            raise FilterkitError("the lengths of its stored training rows do not match")
         values = X.data if hasattr(X, "indptr") else X
         if not (all(np.isfinite(part).all() for part in (values, truth, weights)) and (weights > 0).all()):
             raise FilterkitError("its training rows are not numbers")

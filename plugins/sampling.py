@@ -73,7 +73,7 @@ class Sample(TrainingStage):
         strata = read_classes(rows) + 1
         size = int((self._parse_share() * len(strata) * 2 + 1) / 2) if self.rows is None else self.rows
         if size > len(strata) and not (self.replace and len(strata)):
-            raise StageError(self.name, f"--rows {size}: there are only {len(strata)}")
+            raise StageError(self.name, f"--rows {size}: there are only {len(strata)} rows")
         counts = np.bincount(strata)
         wanted = _apportion(counts, size) if not self.bias else self._apportion_with_bias(rows, counts, size)
         if self.replace:

@@ -21,7 +21,6 @@ from filterkit.plugin import (
     Writer,
     first_inexact,
     format_number,
-    from_entries,
     is_too_large,
     may_be_rounded,
     quoted,
@@ -214,7 +213,7 @@ class PairParser(TextParser):
         numbers = {position, *schema.feature_indices.tolist()}
         textual = next((a.name for i, a in enumerate(attributes) if i not in numbers), None)
         if textual is not None:
-            raise FilterkitError(f"LIBSVM holds numbers, and attribute {quoted(textual)} is something else")
+            raise FilterkitError(f"LIBSVM holds only numbers, but attribute {quoted(textual)} holds something else")
         self.is_nominal = attributes[position].kind == "nominal"
         self.values = np.array(_number_labels(attributes[position].values))
 
@@ -254,6 +253,8 @@ class PairParser(TextParser):
         y: np.ndarray = self._find_codes(labels) if self.is_nominal else labels
         rows = np.concatenate([row, np.arange(n_rows)])
         positions = np.concatenate([self.others[column], np.full(n_rows, self.position)])
+        from filterkit.plugin import from_entries  # which imports pyarrow; lists of formats do not need it
+
         return from_entries(self.schema, rows, positions, np.concatenate([values, y]), n_rows)
 
     def _find_codes(self, labels: np.ndarray) -> np.ndarray:
@@ -336,7 +337,7 @@ class LibsvmWriter(Writer):
             if position != schema.class_index and attribute.kind != "numeric":
                 hint = {"nominal": f"encode it, as by onehot{class_too}", "string": "encode it, as by words"}
                 raise FilterkitError(
-                    f"{form.title} holds numbers, and attribute {quoted(attribute.name)} is {attribute.kind}; "
+                    f"{form.title} holds only numbers, but attribute {quoted(attribute.name)} is {attribute.kind}; "
                     + hint.get(attribute.kind, "remove it")
                 )
         self._convert = _Converter(schema, form.base, precision)

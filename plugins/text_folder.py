@@ -55,10 +55,10 @@ class FolderTable(Table):
         self._form, self._opening = form, opening
         folder = opening.path
         if not os.path.isdir(folder):
-            raise FilterkitError("it is no folder; name one that has a folder of texts for each class")
+            raise FilterkitError("this is not a folder; name a folder that has a folder of texts for each class")
         labels = tuple(_names(folder, os.path.isdir))
         if not labels:
-            what = "Is a directory, and there are no folders of texts in it, one for each class"
+            what = "Is a directory, but does not contain a folder of texts for each class"
             raise IsADirectoryError(errno.EISDIR, what, folder)
         skipped = _names(folder, os.path.isfile)
         skipped += [f"{each}/{name}" for each in labels for name in _names(os.path.join(folder, each), os.path.isdir)]

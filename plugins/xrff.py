@@ -134,7 +134,7 @@ class XrffTable(Table):
         while not document.rows and document.parse(source.read(document.next_size(1 << 16))):
             pass
         if document.attributes is None:
-            raise RowError("it is no XRFF: it declares no attributes", source=source.name)
+            raise RowError("this is not XRFF: it declares no attributes", source=source.name)
         super().__init__(document.relation, document.attributes)
         names = [a.name for a in self.attributes]
         if len(set(names)) < len(names):
@@ -228,7 +228,7 @@ class Document:
             self._parser.Parse(text, not text)
         except self._expat.ExpatError as error:
             about = self._expat.ErrorString(error.code)
-            raise RowError(f"this is no well-formed XML ({about})", source=self._name, line=error.lineno) from None
+            raise RowError(f"this is not well-formed XML ({about})", source=self._name, line=error.lineno) from None
         self._unfinished = self._given - max(self._parser.CurrentByteIndex, 0)
         if self._unfinished > _LONGEST_TAG:
             raise self._fault(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB")
@@ -260,7 +260,7 @@ class Document:
 
     def _start_root(self, tag: str, xml_attributes: dict[str, str]) -> None:
         if tag not in _CHILDREN[""]:
-            raise self._fault(f"it is no XRFF: the root element must be dataset, and not {quoted(tag)}")
+            raise self._fault(f"this is not XRFF: the root element must be dataset, not {quoted(tag)}")
         self._parser.StartElementHandler = self._start
         self._start(tag, xml_attributes)
 
@@ -286,7 +286,7 @@ class Document:
 
     def _begin_body(self, xml_attributes: dict[str, str]) -> None:
         if self.attributes is None:
-            raise self._fault("it is no XRFF: the rows come before the attributes")
+            raise self._fault("this is not XRFF: the rows come before the attributes")
 
     def _begin_attributes(self, xml_attributes: dict[str, str]) -> None:
         if len(self._lists) > _DEEPEST:

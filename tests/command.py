@@ -2,7 +2,7 @@
 
 `run`, `shell` and `quick` are quick: their processes are forked from one that has imported filterkit. `run_anew`,
 `start` and `COMMAND` start Python; they are for tests of start-up, of signals, and of streams that are closed. All run
-what the script ``filterkit`` runs. Unlike ``python -m filterkit``, it remembers the installed plugins.
+what the script ``filterkit`` runs.
 """
 
 import atexit

@@ -105,7 +105,7 @@ def test_the_engine_runs(tmp_path):
     wrong = run(*plugin, "--engine", "in-oder", IRIS, "l2")
     assert wrong.returncode == 2 and "--engine: no engine 'in-oder'; did you mean 'in-order'?" in wrong.stderr
     wrong = run(*plugin, "--engine", "in-order:a", IRIS, "l2")
-    assert (wrong.returncode, wrong.stderr) == (2, "filterkit: --engine: in-order has no options, and 'a' is given\n")
+    assert (wrong.returncode, wrong.stderr) == (2, "filterkit: --engine: in-order has no options; leave out 'a'\n")
 
 
 def block(mark, tmp_path):

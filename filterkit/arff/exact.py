@@ -139,7 +139,9 @@ def _sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, odd: O
     for position in layout.unlabelled:
         if position not in values:
             name = layout.schema.attributes[position].name
-            raise first.error("a sparse row omits it, which means its first value, but it declares none", name)
+            raise first.error(
+                "a sparse row leaves it out, which means its first value, but the header declares none", name
+            )
     return values
 
 

@@ -93,7 +93,7 @@ def _read_all(source: Source, text: bytes, size: int) -> bytes:
     return b"".join(pieces)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class FurtherFiles:
     """Opens the files of an input after the first, which have its header or none.
 
@@ -167,7 +167,7 @@ class FurtherFiles:
             return table.read_all(), table.notes, table.file_rows
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class PartParser:
     """Parses blocks of text and small files; can be pickled.
 

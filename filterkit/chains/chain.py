@@ -14,15 +14,12 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from filterkit.chains.budget import DEFAULT_MEMORY, spool_share
 from filterkit.chains.fitting import Tell, fit_stages
 from filterkit.chains.rows import Rows, open_rows
-from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch, concatenate, itself
-from filterkit.data.given import Table, as_batch, as_batches
-from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
@@ -33,6 +30,10 @@ from filterkit.plugin.registry import Registry, registry
 from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
 from filterkit.stages.learned import format_learned
+
+if TYPE_CHECKING:
+    from filterkit.data.alignment import Alignment
+    from filterkit.data.given import Table
 
 _UNSEEN = ("error", "missing")
 _MOST_STAGES = 1000
@@ -178,6 +179,8 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
     if isinstance(rows, Rows):
         yield rows
         return
+    from filterkit.data.given import as_batches
+
     opened = nullcontext(engine) if isinstance(engine, Engine) else engine_on(engine, jobs, registry())
     with opened as engine, open_rows(as_batches(rows), engine, spool_share(memory)) as training:
         yield training
@@ -277,6 +280,8 @@ class FittedChain:
         FilterkitError : the attributes are not those of the training rows, or parts of the batch contradict each other.
         UsageError : `unseen` is something else.
         """
+        from filterkit.data.given import as_batch
+
         check_unseen(unseen)
         batch = as_batch(batch, self.incoming)
         if batch.schema is not self.incoming:
@@ -292,6 +297,9 @@ class FittedChain:
 
         A new one warns of the nominal values that become missing.
         """
+        from filterkit.data.alignment import Alignment
+        from filterkit.data.losses import named, warn_of_losses
+
         last = self._alignment
         if last is not None and last.incoming is given and (last.unseen is not None) == (unseen == "missing"):
             return last

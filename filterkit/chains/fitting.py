@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from filterkit.chains.budget import stage_share
-from filterkit.chains.column_fitting import fit_column_stages
 from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch, concatenate, itself
 from filterkit.data.contract import blaming
@@ -120,6 +119,8 @@ class Fitting:
         """Fit the next stages; `tell` is as in `fit_stages`."""
         for group in group_stages(stages):
             if _shares_passes(group[0]):
+                from filterkit.chains.column_fitting import fit_column_stages  # chains of row stages need none
+
                 fitted: Sequence[Fitted] = fit_column_stages(group, self.rows, self._memory)  # type: ignore[arg-type]
             else:
                 fitted = [self._fit_alone(group[0])]
@@ -159,6 +160,8 @@ class Fitting:
 
             fitted = cross_fit(stage, rows, self._memory)
         elif learns_from_statistic(stage):
+            from filterkit.chains.column_fitting import fit_column_stages
+
             (fitted,) = fit_column_stages([stage], rows, self._memory)
         else:
             splits = partial(split_inner_folds, self._stages[self._n_skipped :], self._trial_rows, stage, self._memory)

@@ -34,7 +34,7 @@ PiecesFunction = Callable[[Iterator[Batch]], T]  # of the pieces of a batch, one
 _MOST_VALUES = 1 << 18  # values that stages may make of one piece of a batch; they take some 30 MB until written
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class BatchSource:
     """Batches of one schema that can be mapped over any number of times.
 
@@ -140,7 +140,7 @@ class BatchSource:
         self._closing.close()
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Rows:
     """Rows as they come out of fitted stages: what a chain is fitted on, and what it puts out.
 
@@ -305,7 +305,9 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
     stream = iter(batches)
     first = next(stream, None)
     if first is None:
-        raise FilterkitError("there is no batch to fit on; one of no rows would do")
+        raise FilterkitError(
+            "there are no batches to fit on; pass at least one, which may have no rows, because it has the attributes"
+        )
     if isinstance(batches, list):
         source = BatchSource.of_batches(first.schema, batches, engine, memory)
     else:

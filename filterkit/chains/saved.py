@@ -129,7 +129,7 @@ def load(path: AnyPath | IO[bytes], plugins: Registry | None = None, *, trust: S
                 schema = fitted_stages[-1].schema
         fitted = FittedChain(Chain(stages), incoming, fitted_stages)
         if fitted.schema != schema_from_json(header["outgoing"]):
-            raise _DamageError("its stages put out other attributes than it says")
+            raise _DamageError("its stages make other attributes than its header declares")
         _transform_samples(fitted)
     except Exception as error:  # a damaged file can lead to any exception
         raise _make_error(path, error) from None
@@ -176,7 +176,7 @@ def _make_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
     if isinstance(error, OSError) and not isinstance(error, FilterkitError):
         return file_error(f"{name}: {error.strerror or error}", error)
     reason = str(error) if isinstance(error, (_DamageError, FilterkitError)) else f"{type(error).__name__}: {error}"
-    return FilterkitError(f"{name}: no saved chain, or a damaged one: {' '.join(reason.split())[:200]}")
+    return FilterkitError(f"{name}: this is not a saved chain, or it is damaged: {' '.join(reason.split())[:200]}")
 
 
 def _summarize_schema(schema: Schema) -> str:
@@ -206,23 +206,23 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     if any(each.compress_type != zipfile.ZIP_STORED or each.file_size != each.compress_size for each in members):
         raise _DamageError("it is compressed, which a saved chain is not")
     if sum(member.file_size for member in members) > archive.start_dir:
-        raise _DamageError("what is in it is more than it is long")
+        raise _DamageError("its members are longer than the file")
     try:
         header = json.loads(archive.read("chain.json"))
     except RecursionError:
         raise _DamageError("its chain.json is nested too deep") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise _DamageError("its chain.json is of something else")
+        raise _DamageError("its chain.json does not describe a chain")
     if header.get("version") != VERSION:
         raise _DamageError(f"it is of format {header.get('version')}, and this filterkit {__version__} reads {VERSION}")
     for note in header["stages"]:
         if not all(isinstance(word, str) for word in note["words"]) or not isinstance(note["kept"], dict):
-            raise _DamageError("a stage in it is none")
+            raise _DamageError("its chain.json describes a stage without words or state")
         # The distribution was once called filterkit, which is another project on the package index.
         note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
     arrays = [name for note in header["stages"] for name in _list_members(note["kept"])]
     if len(set(arrays)) < len(arrays):  # so all arrays together take no more memory than the file
-        raise _DamageError("an array in it is named twice")
+        raise _DamageError("two stages use the same array")
     return header
 
 
@@ -284,7 +284,7 @@ def _list_members(state: dict[str, Any]) -> list[str]:
 
 
 def _decode(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
-    """Return the value that `_encode` encoded; raise a `_DamageError` if its arrays do not fit together."""
+    """Return the value that `_encode` encoded; raise a `_DamageError` if the lengths of its arrays do not match."""
     if "plain" in note:
         return note["plain"]
     first, *rest = (_parse_array(archive.read(name), archive.start_dir) for name in _list_members({"": note}))
@@ -294,7 +294,7 @@ def _decode(note: dict[str, Any], archive: zipfile.ZipFile) -> Any:
     if first.dtype != np.int64 or values.dtype != np.float64 or first.ndim != 1 or values.ndim != 1:
         raise _DamageError("its arrays are of the wrong type")
     if not len(first) or first[0] != 0 or (np.diff(first) < 0).any() or first[-1] != len(values):
-        raise _DamageError("its arrays do not fit together")
+        raise _DamageError("the lengths of its arrays do not match")
     return Ragged(first, values)
 
 

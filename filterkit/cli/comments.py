@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def command_for(job: Job, source: str, output: str, later: bool) -> list[str]:
-    """The words of the command line that decide the bytes of an output.
+    """Return the words of the command line that decide the bytes of an output.
 
     Parameters
     ----------
@@ -31,17 +31,17 @@ def command_for(job: Job, source: str, output: str, later: bool) -> list[str]:
 
 
 def command_comment(words: list[str]) -> str:
-    """The comment that says by which command line an output was made."""
+    """Return the comment that says by which command line an output was made."""
     return f"filterkit {__version__}: {shell_line(words)}"
 
 
 def shell_line(words: list[str]) -> str:
-    """Words as a line for a shell."""
+    """Join words to a line for a shell."""
     return " ".join(map(_shell_word, words))
 
 
 def _shell_word(word: str) -> str:
-    """`word` quoted for a shell; unprintable characters, such as a line end, are spelt as in bash and zsh."""
+    """Quote a word for a shell; spell unprintable characters, such as a line end, as bash and zsh do."""
     if word.isprintable():
         return shlex.quote(word)
     spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in word if not c.isprintable()}
@@ -49,7 +49,7 @@ def _shell_word(word: str) -> str:
 
 
 def words_of_options(options: Options) -> list[str]:
-    """The options that decide the bytes of the output, as words of a command line; seeds are options of stages.
+    """Return the options that decide the bytes of the output, as words of a command line; seeds are options of stages.
 
     Where there was a defaults file, the words say what it gave, and that they need no other.
     """
@@ -59,5 +59,5 @@ def words_of_options(options: Options) -> list[str]:
 
 
 def words_of_stages(stages: list[Stage]) -> list[str]:
-    """Stages with their options, as words of a command line."""
+    """Return stages with their options as words of a command line."""
     return [word for stage in stages for word in stage.words()]

@@ -52,7 +52,7 @@ def declared(kind: type) -> list[Field[Any]]:
     return sorted(found.values(), key=lambda each: level[each.name])
 
 
-def clicks_of(each: Field[Any]) -> list[click.Option]:
+def make_click_options(each: Field[Any]) -> list[click.Option]:
     """Make the options for click that a field declares."""
     usual = "--" + each.name.removesuffix("_").replace("_", "-")
     return [
@@ -71,7 +71,7 @@ def takes(kind: type) -> Callable[[F], F]:
             options = kind(**{name: values.pop(name) for name in names})
             return function(*arguments, options=options, **values)
 
-        clicks = [made for each in declared(kind) for made in clicks_of(each)]
+        clicks = [made for each in declared(kind) for made in make_click_options(each)]
         # click lists parameters from the last to the first, as decorators run
         call.__click_params__ = [*getattr(function, "__click_params__", ()), *reversed(clicks)]  # type: ignore[attr-defined]
         return call  # type: ignore[return-value]
@@ -79,7 +79,7 @@ def takes(kind: type) -> Callable[[F], F]:
     return decorate
 
 
-def sections_of(kind: type, titles: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def group_by_section(kind: type, titles: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Group the names of the options of a dataclass by the titles of their sections."""
     return {title: tuple(each.name for each in declared(kind) if each.metadata["section"] == title) for title in titles}
 
@@ -103,7 +103,7 @@ def deciding_words(options: Any) -> Iterator[str]:
     for each in fields(options):
         value = getattr(options, each.name)
         if each.metadata.get("decides") and value is not None and value != each.default:
-            clicks = clicks_of(each)
+            clicks = make_click_options(each)
             made = next((one for one in clicks if getattr(one, "flag_value", None) == value), clicks[0])
             words = words_of_option(made, value)
             if made.is_flag:

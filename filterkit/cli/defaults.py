@@ -27,13 +27,13 @@ _FILES = ("FILE", "PATH", "IN OUT")
 _CODE = ("--plugin", "--engine")
 
 
-def usual_path() -> str:
-    """Where the defaults file is, unless the command line or the environment names another."""
+def default_path() -> str:
+    """Return where the defaults file is, unless the command line or the environment names another."""
     return os.path.join(click.get_app_dir("filterkit"), "defaults.toml")
 
 
 def find_defaults(given: str | None) -> Defaults | None:
-    """The defaults file that `given`, an environment variable or the usual place names, read; None without one.
+    """Read the defaults file that `given`, an environment variable or the usual path names; return None without one.
 
     There is none if the variable is empty.
 
@@ -42,7 +42,7 @@ def find_defaults(given: str | None) -> Defaults | None:
     UsageError : the file is named and does not exist, cannot be read, or is no TOML.
     """
     path = os.environ.get(_VARIABLE) if given is None else given
-    if path is None and not os.path.isfile(path := usual_path()):
+    if path is None and not os.path.isfile(path := default_path()):
         return None
     return Defaults(path) if path else None
 
@@ -65,25 +65,25 @@ class Defaults:
         except OSError as error:
             raise file_error(f"{path}: {error.strerror or error}", error, UsageError) from None
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"{path}: this is no TOML: {error}") from None
+            raise UsageError(f"{path}: this is not TOML: {error}") from None
         for name, table in self._tables.items():
             if not isinstance(table, dict):
-                raise self._wrong("", name, table, "stands outside a table such as [filterkit]")
+                raise self._describe_wrong("", name, table, "stands outside a table such as [filterkit]")
         for name, table in self._tables.get(_STAGES, {}).items():
             if not isinstance(table, dict):
-                raise self._wrong(_STAGES, name, table, f"is no table such as [{_STAGES}.NAME]")
+                raise self._describe_wrong(_STAGES, name, table, f"must be a table such as [{_STAGES}.NAME]")
 
     def of_command(self, name: str, command: click.Command) -> dict[str, Any]:
-        """The values for the options of filterkit itself, or of a subcommand, by the names of parameters.
+        """Return the values for options of filterkit itself, or of a subcommand, by the names of parameters.
 
         Raises
         ------
         UsageError : the table has a key that is no such option, or a value that the option does not take.
         """
-        return self._checked(name, command, self._tables.get(name, {}))
+        return self._check_table(name, command, self._tables.get(name, {}))
 
     def of_stages(self, known: Registry) -> dict[str, dict[str, Any]]:
-        """The values for the options of stages, by stage and by the names of the options.
+        """Return the values for options of stages, by stage and by the names of the options.
 
         Raises
         ------
@@ -92,19 +92,19 @@ class Defaults:
         found = {}
         for name, table in self._tables.get(_STAGES, {}).items():
             if name not in known.stages:
-                raise self._unknown("stage", name, known.stages)
+                raise self._describe_unknown("stage", name, known.stages)
             stage = known.stages[name]
-            found[name] = self._checked(f"{_STAGES}.{name}", stage_command(stage), table)
+            found[name] = self._check_table(f"{_STAGES}.{name}", stage_command(stage), table)
             self._check_limits(name, stage, found[name])
         return found
 
     def check_names(self, subcommands: Iterable[str]) -> None:
-        """Refuse tables that are for nothing, where the names of all `subcommands` are known."""
+        """Refuse tables that are neither of filterkit, nor of stages, nor of one of the `subcommands`."""
         for name in self._tables:
             if name not in ("filterkit", _STAGES, *subcommands):
-                raise self._unknown("subcommand", name, ("filterkit", _STAGES, *subcommands))
+                raise self._describe_unknown("subcommand", name, ("filterkit", _STAGES, *subcommands))
 
-    def _checked(self, table: str, command: click.Command, given: dict[str, Any]) -> dict[str, Any]:
+    def _check_table(self, table: str, command: click.Command, given: dict[str, Any]) -> dict[str, Any]:
         options = {
             flag.removeprefix("--"): option
             for option in command.params
@@ -116,22 +116,19 @@ class Defaults:
         for key, value in given.items():
             option = options.get(key)
             if option is None:
-                raise self._wrong(table, key, value, f"is no option{suggestion(key, list(options))}")
+                raise self._describe_wrong(table, key, value, f"is not an option{suggestion(key, list(options))}")
             if f"--{key}" in _CODE or option.metavar in _FILES or key in ("defaults", "no-defaults"):
-                raise self._wrong(table, key, value, "is of one run, and cannot have a default")
-            found[str(option.name)] = self._converted(table, key, value, option, command)
+                raise self._describe_wrong(table, key, value, "belongs to one run, so it cannot have a default")
+            if option.multiple and not isinstance(value, list):
+                raise self._describe_wrong(table, key, value, "must be a list")
+            for each in value if option.multiple else [value]:
+                self._check_single(table, key, each, option, command)
+            found[str(option.name)] = value
         return found
 
-    def _converted(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> Any:
-        """A value as click takes it."""
-        if option.multiple:
-            if not isinstance(value, list):
-                raise self._wrong(table, key, value, "must be a list")
-            return [self._single(table, key, each, option, command) for each in value]
-        return self._single(table, key, value, option, command)
-
-    def _single(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> Any:
-        type_ = _type_of(option)
+    def _check_single(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> None:
+        """Refuse a value of a type that the option does not have, or that click refuses."""
+        type_ = _find_type(option)
         if not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool):
             kinds = {
                 bool: "true or false",
@@ -139,12 +136,11 @@ class Defaults:
                 (int, float): "a number",
                 (int, str): "a number or a text",
             }
-            raise self._wrong(table, key, value, f"must be {kinds.get(type_, 'a text')}")
+            raise self._describe_wrong(table, key, value, f"must be {kinds.get(type_, 'a text')}")
         try:
             option.type.convert(value, option, click.Context(command))
         except click.BadParameter as error:
-            raise self._wrong(table, key, value, f"is refused: {error.message.rstrip('.')}") from None
-        return value
+            raise self._describe_wrong(table, key, value, f"is refused: {error.message.rstrip('.')}") from None
 
     def _check_limits(self, name: str, stage: type[Stage], given: dict[str, Any]) -> None:
         """Refuse a number that is too small or too large for an option of a stage."""
@@ -155,17 +151,17 @@ class Defaults:
                 except UsageError as error:
                     raise UsageError(f"{self.path}: [{_STAGES}.{name}] {error}") from None
 
-    def _unknown(self, what: str, name: str, known: Iterable[str]) -> UsageError:
+    def _describe_unknown(self, what: str, name: str, known: Iterable[str]) -> UsageError:
         shown = f"{_STAGES}.{name}" if what == "stage" else name
         return UsageError(f"{quoted(self.path, PATH)}: [{shown}]: no {what} {quoted(name)}{suggestion(name, [*known])}")
 
-    def _wrong(self, table: str, key: str, value: Any, why: str) -> UsageError:
+    def _describe_wrong(self, table: str, key: str, value: Any, why: str) -> UsageError:
         place = f"[{table}] " if table else ""
-        return UsageError(f"{self.path}: {place}{key} = {quoted(_shown(value))[1:-1]} {why}")
+        return UsageError(f"{self.path}: {place}{key} = {quoted(_format_toml(value))[1:-1]} {why}")
 
 
-def _type_of(option: click.Option) -> Any:
-    """The types of TOML that a value of an option may have, for `isinstance`."""
+def _find_type(option: click.Option) -> Any:
+    """Return the types of TOML that a value of an option may have, for `isinstance`."""
     if option.is_flag:
         return bool
     if isinstance(option.type, click.types.FloatParamType):
@@ -175,8 +171,8 @@ def _type_of(option: click.Option) -> Any:
     return (int, str) if option.type.name in ("SIZE", IntOrText.name) else str
 
 
-def _shown(value: Any) -> str:
-    """A value as TOML has it, near enough for a message."""
+def _format_toml(value: Any) -> str:
+    """Write a value as in TOML, near enough for a message."""
     if isinstance(value, bool):
         return str(value).lower()
     return f'"{value}"' if isinstance(value, str) else str(value)

@@ -9,8 +9,8 @@ from filterkit.chains.budget import spool_share, statistic_share
 from filterkit.chains.explain import Explanation, explain, format_bytes
 from filterkit.cli.inputs import Work, open_input, training_rows
 from filterkit.cli.plan import Job, check
-from filterkit.cli.shell.printing import print_found
-from filterkit.cli.shell.text_table import aligned
+from filterkit.cli.shell.printing import print_document
+from filterkit.cli.shell.text_table import align_rows
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError, quoted, visible
 
@@ -30,7 +30,7 @@ def print_explanation(job: Job) -> None:
     reader = open_input(job.path, options, job.formats)
     with training_rows(reader, Work(job.engine, options.memory, False)) as rows:
         found = explain(job.stages, rows.schema)
-        print_found(options.as_json, _describe(reader.name, reader.schema, found, options.memory), _lines)
+        print_document(options.as_json, _describe(reader.name, reader.schema, found, options.memory), _lines)
 
 
 def _describe(name: str, schema: Schema, found: Explanation, memory: int) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     yield visible(f"{document['input']}: {n_columns:,} column{'s' * (n_columns != 1)}, {target}")
     yield ""
     steps = [[str(step["passes"] or ""), " ".join(step["stages"]), step["how"]] for step in document["steps"]]
-    yield from aligned([["passes", "stages", "how"], *steps, ["1", "", "transform and write the rows"]], {0, 1, 2})
+    yield from align_rows([["passes", "stages", "how"], *steps, ["1", "", "transform and write the rows"]], {0, 1, 2})
     yield ""
     if document["streams"]:
         yield "Rows stream: each is written as soon as it has been read."

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from filterkit.chains.budget import spool_share
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.cli.options import InputOptions
-from filterkit.data.alignment import Alignment
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.engines.done import NOTHING_DONE, Done
@@ -23,6 +22,9 @@ from filterkit.formats.reader import Reader, map_numbered
 from filterkit.plugin.formats import Formats
 from filterkit.progress import ReadingProgress
 from filterkit.stages.base import needs_numbers
+
+if TYPE_CHECKING:
+    from filterkit.data.alignment import Alignment
 
 T = TypeVar("T")
 
@@ -79,7 +81,7 @@ def open_input(
 
 @contextmanager
 def training_rows(reader: Reader, work: Work, part_size: int | None = None, numbered: bool = False) -> Iterator[Rows]:
-    """The rows of `reader`, ready to be fitted on; the input is closed at the end.
+    """Open the rows of `reader` as a context, ready to be fitted on; at its end the input is closed.
 
     `part_size` is that of `BatchSource`; `numbered` says whether a stage needs the numbers of rows in every pass.
 
@@ -102,7 +104,7 @@ def training_rows(reader: Reader, work: Work, part_size: int | None = None, numb
             all_read=lambda: reader.count is not None,
         )
         try:
-            with naming(reader):
+            with add_source_to_errors(reader):
                 yield Rows(source)
         finally:
             source.close()
@@ -110,7 +112,7 @@ def training_rows(reader: Reader, work: Work, part_size: int | None = None, numb
 
 
 def later_rows(reader: Reader, alignment: Alignment, fitted: FittedChain, work: Work, numbered: bool = False) -> Rows:
-    """The rows of `reader` as they come out of a chain that was fitted on others; they can be mapped over once.
+    """Return the rows of `reader` as they come out of a chain fitted on others; they can be mapped over once.
 
     `alignment` gives them the columns that the chain takes; `numbered` says whether batches must say the numbers of
     their rows, even if no stage needs them.
@@ -130,7 +132,7 @@ def _on_aligned(alignment: Alignment, function: Callable[[Batch], T], batch: Bat
 
 
 @contextmanager
-def naming(reader: Reader) -> Iterator[None]:
+def add_source_to_errors(reader: Reader) -> Iterator[None]:
     """Add the name of `reader` to a `StageError` that does not name an input yet."""
     try:
         yield

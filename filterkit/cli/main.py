@@ -16,15 +16,15 @@ import click
 from filterkit._lazy import postpone_import
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
-from filterkit.cli.declared import sections_of, takes
+from filterkit.cli.declared import group_by_section, takes
 from filterkit.cli.options import SETTINGS, Options
 from filterkit.cli.shell.signals import end_at_once, end_by_unwinding, ended
 from filterkit.errors import (
     FilterkitError,
     StageError,
     UsageError,
+    add_plugin_hint,
     explain_unexpected,
-    or_of_a_file,
     quoted,
     suggestion,
 )
@@ -52,7 +52,7 @@ SUBCOMMANDS = {
 }
 
 # How the help groups the options, by parameter names.
-SECTIONS = sections_of(Options, ("Input", "Chain", "Output", "Work"))
+SECTIONS = group_by_section(Options, ("Input", "Chain", "Output", "Work"))
 
 
 class _Command(click.Command):
@@ -148,7 +148,7 @@ def command(context: click.Context, /, words: tuple[str, ...], options: Options)
     found: Defaults | None = context.meta.get(_DEFAULTS)
     end_by_unwinding()
     if not words:
-        _answer_nothing(context)
+        _answer_without_input(context)
     first, rest = words[0], list(words[1:])
     if first in known.subcommands:
         from filterkit.cli.subcommands.run import run_subcommand
@@ -161,14 +161,14 @@ def command(context: click.Context, /, words: tuple[str, ...], options: Options)
     if rest[:1] in (["--help"], ["-h"]) and first not in known.stages:
         click.echo(context.get_help())
         return
-    _notice_missing_input(known, first, rest)
+    _refuse_missing_input(known, first, rest)
     from filterkit.cli.run import run
 
     options.defaults = None if found is None else found.path
     run(first, rest, options, known)
 
 
-def _answer_nothing(context: click.Context) -> NoReturn:
+def _answer_without_input(context: click.Context) -> NoReturn:
     """Answer a command line without INPUT: print the help, or say what is missing if there are options."""
     from filterkit.cli.subcommands.run import given_options
 
@@ -178,7 +178,7 @@ def _answer_nothing(context: click.Context) -> NoReturn:
     context.exit(2)
 
 
-def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
+def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
     """Refuse a chain without its input, and a misspelt subcommand. A file of that name is given as ``./name``."""
     if not first:
         raise UsageError("the name of the input is empty")
@@ -188,14 +188,16 @@ def _notice_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         if "--help" in rest[:1]:
             stage_command(known.stage(first)).make_context(f"filterkit INPUT {first}", ["--help"])
         example = " ".join(["filterkit INPUT", first, *rest])
-        raise UsageError(f"no file {quoted(first)}, which is a stage; the input comes first: {example}")
+        raise UsageError(f"no file {quoted(first)}; this is a stage, and the input comes first: {example}")
     if first in ("help", "version"):
         raise UsageError(f"no file {quoted(first)}; did you mean --{first}?")
     hint = suggestion(first, [*known.subcommands])
     if hint:
         raise UsageError(f"no file {quoted(first)}{hint}")
     if re.fullmatch("[a-z][a-z0-9-]*", first):
-        raise UsageError(f"no file and no subcommand {quoted(first)}{'' if known.files else or_of_a_file('', False)}")
+        raise UsageError(
+            f"no file and no subcommand {quoted(first)}{'' if known.files else add_plugin_hint('', False)}"
+        )
 
 
 def _warn_of_broken(plugin: Plugin) -> None:
@@ -232,7 +234,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _main(arguments: list[str]) -> int:
-    """Run the command line; the exit status."""
+    """Run the command line, and return the exit status."""
     try:
         status = _run(arguments)
         if sys.stdout is not None:
@@ -245,7 +247,7 @@ def _main(arguments: list[str]) -> int:
     except Exception as error:
         if "--debug" in arguments and not isinstance(error, _WITHOUT_TRACEBACK):
             raise
-        text, status = _told(error)
+        text, status = _explain_error(error)
         if ended() is None:  # otherwise the signal may have made an import fail with this error
             say(f"filterkit: {text}", is_error=True)
         return status
@@ -254,8 +256,8 @@ def _main(arguments: list[str]) -> int:
 _WITHOUT_TRACEBACK = (click.ClickException, click.Abort, UsageError, MemoryError)
 
 
-def _told(error: Exception) -> tuple[str, int]:
-    """The message about an error, and the exit status."""
+def _explain_error(error: Exception) -> tuple[str, int]:
+    """Return the message about an error, and the exit status."""
     if isinstance(error, click.Abort):  # a subcommand asked a question and got no answer
         return "aborted", 1
     if isinstance(error, click.ClickException):

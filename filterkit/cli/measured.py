@@ -40,7 +40,7 @@ class MeasuredRows:
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Implement `Rows.map`."""
         self._counts, self._errors = {}, None
-        for result, found in self._rows.map(partial(_both, function, self.learner), last):
+        for result, found in self._rows.map(partial(_apply_and_measure, function, self.learner), last):
             self._add(found)
             yield result
 
@@ -48,7 +48,7 @@ class MeasuredRows:
         """Implement `Rows.map_pieces`; nothing must be done, because all rows are counted."""
         assert not done
         self._counts, self._errors = {}, None
-        for both in self._rows.map_pieces(partial(_both_of_pieces, function, self.learner), done):
+        for both in self._rows.map_pieces(partial(_apply_and_measure_pieces, function, self.learner), done):
             for found in both[1]:
                 self._add(found)
             yield both[0]
@@ -89,13 +89,14 @@ class MeasuredRows:
 
 
 def measure_rows(rows: Rows) -> MeasuredRows | None:
-    """Rows that count how they are predicted; None if the last stage that they pass is no learner."""
+    """Return rows that count how they are predicted; None if the last stage that they pass is not a learner."""
     last = rows.stages[-1] if rows.stages else None
     return MeasuredRows(rows, last) if isinstance(last, FittedLearner) else None
 
 
 def _measure(learner: FittedLearner, batch: Batch) -> list[Any] | np.ndarray:
-    """The confusion in a batch that comes out of a learner or, of numbers, the sums of errors; [] without rows."""
+    """Return the confusion in a batch that comes out of a learner or, of numbers, the sums of errors; [] without
+    rows."""
     from filterkit.evaluation.confusion import list_confusion
     from filterkit.evaluation.regression import sum_errors
 
@@ -105,15 +106,15 @@ def _measure(learner: FittedLearner, batch: Batch) -> list[Any] | np.ndarray:
     return list_confusion(learner, outcome, batch.schema)
 
 
-def _both(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, Any]:
-    """``function`` of a batch that comes out of a learner, and what `_measure` finds in it."""
+def _apply_and_measure(function: Callable[[Batch], T], learner: FittedLearner, batch: Batch) -> tuple[T, Any]:
+    """Apply a function to a batch that comes out of a learner, and `_measure` the batch."""
     return function(batch), _measure(learner, batch)
 
 
-def _both_of_pieces(
+def _apply_and_measure_pieces(
     function: PiecesFunction[T], learner: FittedLearner, pieces: Iterator[Batch]
 ) -> tuple[T, list[Any]]:
-    """``function`` of pieces that come out of a learner, and what `_measure` finds in each."""
+    """Apply a function to pieces that come out of a learner, and `_measure` each."""
     found: list[Any] = []
 
     def noted() -> Iterator[Batch]:

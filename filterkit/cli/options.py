@@ -73,7 +73,7 @@ class InputOptions:
         metavar="FORMAT[:OPTIONS]",
         section="Input",
         decides=True,
-        help='Read the input in this format, which the ending of its name may not say. "filterkit formats" lists them.',
+        help='The format of the input, if the ending of its name does not tell it. "filterkit formats" lists all.',
     )
     encoding: str = option(
         default="utf-8", metavar="NAME", section="Input", decides=True, help="Encoding of the input."
@@ -90,8 +90,8 @@ class InputOptions:
         type=click.Choice(("error", "missing", "extend")),
         section="Input",
         decides=True,
-        help="What becomes of a nominal value that the header, or the data fitted on, does not declare; extend adds it "
-        "to the header.",
+        help="How to treat a nominal value that neither the header nor the data fitted on declares: refuse it, read it "
+        "as missing, or add it to the header.",
     )
     complete: bool = option(
         default=False,
@@ -102,12 +102,12 @@ class InputOptions:
 
     @property
     def about_text(self) -> dict[str, bool]:
-        """Whether each option is given that applies to text alone, by its flag."""
+        """Tell of each option that applies to text alone whether it is given, by its flag."""
         return {"--encoding": self.encoding != "utf-8"}
 
     @property
     def about_arff(self) -> dict[str, bool]:
-        """Whether each option is given that applies to ARFF alone, by its flag."""
+        """Tell of each option that applies to ARFF alone whether it is given, by its flag."""
         return {
             "--lenient": self.lenient,
             "--unseen extend": self.unseen == "extend",
@@ -167,7 +167,10 @@ class FitOptions(WorkOptions):
     """What fitting needs besides."""
 
     memory: int = option(
-        default="1GB", type=Size(), section="Work", help="Memory for tables, and for rows between passes."
+        default="1GB",
+        type=Size(),
+        section="Work",
+        help="Memory for tables, and for rows between passes; the process takes more.",
     )
     seed: int | None = declare_seed("all stages that draw random numbers")
 
@@ -223,10 +226,10 @@ class Options(InputOptions, FitOptions, JsonOptions):
             flag_value="all",
             section="Chain",
             decides=True,
-            help="Write of the rows of --test, or with --load of INPUT, their predictions beside the truth, with a "
-            "mark where they differ, and no other rows. OUT may be -.",
+            help="Instead of the rows of --test, or with --load of INPUT, write their predictions beside the truth, "
+            "with a mark where they differ. OUT may be -.",
         ),
-        option("--errors", flag_value="errors", help="As --predictions, of rows that are predicted wrongly."),
+        option("--errors", flag_value="errors", help="As --predictions, but only of rows predicted wrongly."),
     )
     save: str | None = option(metavar="FILE", section="Chain", help="Save the fitted chain to FILE.")
     load: str | None = option(

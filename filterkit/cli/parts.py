@@ -37,19 +37,19 @@ class OutputParts:
 
     @property
     def all_there(self) -> str:
-        """For messages."""
+        """Return the message that all parts exist."""
         return f"{self.parts.names.path}: all parts are there ({len(self.parts.done)})"
 
     @property
     def some_there(self) -> str:
-        """For messages."""
+        """Return the message that some parts exist."""
         count = len(self.parts.done)
         they = "1 part is" if count == 1 else f"{count} parts are"
         return f"{self.parts.names.path}: {they} there; the same command again writes only those that are missing"
 
 
 def outputs_in_parts(job: Job) -> dict[str, OutputParts]:
-    """The outputs of a job that are written in parts, by their paths.
+    """List the outputs of a job that are written in parts, by their paths.
 
     Raises
     ------
@@ -72,9 +72,9 @@ def outputs_in_parts(job: Job) -> dict[str, OutputParts]:
 
 
 def all_parts_exist(job: Job, found: dict[str, OutputParts]) -> bool:
-    """Whether the job has nothing to do, because all parts of all its outputs are there; says so then."""
-    others = job.options.save is not None or job.options.rejects is not None or job.goals_of_stages
-    if others or len(found) < len(job.goals_of_rows) or not all(each.parts.is_complete for each in found.values()):
+    """Tell whether the job has nothing to do, because all parts of all its outputs exist; print so then."""
+    others = job.options.save is not None or job.options.rejects is not None or job.stage_destinations
+    if others or len(found) < len(job.row_destinations) or not all(each.parts.is_complete for each in found.values()):
         return False
     for each in found.values():
         say(f"filterkit: {each.all_there}")

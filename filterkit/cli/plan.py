@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Rows
+from filterkit.cli.destinations import Destination, check_destinations, check_sources
 from filterkit.cli.inputs import Work, check_input_options, check_used, open_input, training_rows
 from filterkit.cli.options import Options, open_engine
-from filterkit.cli.places import Goal, check_goals, check_sources
-from filterkit.data.alignment import Alignment
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, UsageError, quoted
@@ -25,7 +24,9 @@ from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import parse_stages, read_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage, needs_numbers
-from filterkit.stages.learner import Learner
+
+if TYPE_CHECKING:
+    from filterkit.data.alignment import Alignment
 
 _PART_SIZE = 1 << 24  # bytes of text that a part of an output is made of
 
@@ -51,38 +52,39 @@ class Job:
 
     @property
     def sources(self) -> list[str]:
-        """The paths of all inputs."""
+        """List the paths of all inputs."""
         return [self.path, *(source for source, _ in self.options.test)]
 
     @property
-    def goals_of_rows(self) -> list[Goal]:
-        """Where transformed rows go."""
-        later = (Goal("--test", path, data=True, in_parts=True) for _, path in self.options.test)
+    def row_destinations(self) -> list[Destination]:
+        """List the outputs for transformed rows."""
+        later = (Destination("--test", path, data=True, in_parts=True) for _, path in self.options.test)
         if self.options.predictions is not None and self.options.load is None:
             return [*later]
-        return [Goal("-o", self.options.output, data=True, in_parts=True), *later]
+        return [Destination("-o", self.options.output, data=True, in_parts=True), *later]
 
     def is_main(self, number: int) -> bool:
-        """Whether ``--to`` is for one of `goals_of_rows`, by its number: the first one, or any of predictions."""
+        """Tell whether ``--to`` applies to one of `row_destinations`, by its index: to the first one, or to any of
+        predictions."""
         return not number or self.options.predictions is not None
 
     @property
     def rows_out(self) -> list[tuple[str, str, bool]]:
-        """Each input with its output, and whether the chain is not fitted on it."""
+        """List each input with its output, and whether the chain is not fitted on it."""
         tests = ((source, output, True) for source, output in self.options.test)
         return [(self.path, self.options.output, self.options.load is not None), *tests]
 
     @property
     def part_size(self) -> int | None:
-        """Bytes of text that a part is made of; None if no output is in parts."""
-        if all(part_names(goal.path) is None for goal in self.goals_of_rows):
+        """Return the bytes of text that a part is made of; None if no output is in parts."""
+        if all(part_names(destination.path) is None for destination in self.row_destinations):
             return None
         return self.options.block_size or _PART_SIZE
 
     @property
-    def goals_of_stages(self) -> list[Goal]:
-        """Where stages write rows."""
-        return [Goal(stage.name, path, data=True) for stage in self.stages for path in stage.written_files()]
+    def stage_destinations(self) -> list[Destination]:
+        """List the files to which stages write rows."""
+        return [Destination(stage.name, path, data=True) for stage in self.stages for path in stage.written_files()]
 
 
 class Training(NamedTuple):
@@ -158,8 +160,11 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
         incoming = loaded.incoming
         outputs.insert(0, (job.path, options.output, True))
     stages = job.stages if loaded is None else loaded.chain.stages
-    if options.predictions is not None and not any(isinstance(stage, Learner) for stage in stages[-1:]):
-        raise UsageError("--predictions needs a chain that ends in a stage that predicts the class or labels")
+    if options.predictions is not None:
+        from filterkit.stages.learner import Learner
+
+        if not any(isinstance(stage, Learner) for stage in stages[-1:]):
+            raise UsageError("--predictions needs a chain that ends in a stage that predicts the class or labels")
     later = []
     for source, output, is_main in outputs:
         like = open_input(source, options, job.formats, rejects, job.part_size, incoming, is_main)
@@ -169,10 +174,12 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
 
 
 def align(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
-    """The alignment of an input's columns with those of a chain; an error names the input.
+    """Align the columns of an input with those of a chain; an error names the input.
 
-    `unseen` says whether values that the chain does not know are missing; a warning tells which.
+    `unseen` says whether values that the chain does not know become missing; a warning lists them.
     """
+    from filterkit.data.alignment import Alignment
+
     try:
         alignment = Alignment(reader.schema, wanted, unseen, reader.name)
     except FilterkitError as error:
@@ -195,9 +202,9 @@ def check(job: Job) -> None:
     options = job.options
     check_sources(job.sources)
     if options.max_rejects is not None and options.rejects is None:
-        raise UsageError("--max-rejects needs --rejects, which says where they go")
+        raise UsageError("--max-rejects needs --rejects FILE, to which unreadable rows are written")
     if options.trust and options.load is None:
-        raise UsageError("--trust needs --load, the saved chain that it is about")
+        raise UsageError("--trust applies to a saved chain only; name it with --load FILE")
     if options.load is not None:
         _check_beside_load(job)
     if options.unseen == "extend" and (options.load is not None or options.test):
@@ -209,14 +216,17 @@ def check(job: Job) -> None:
         _check_predictions(job)
     _check_used(job)
     files = {"--save": options.save, "--rejects": options.rejects}
-    others = [Goal(option, path) for option, path in files.items() if path is not None]
-    check_goals(
-        [*job.goals_of_rows, *job.goals_of_stages, *others],
+    others = [Destination(option, path) for option, path in files.items() if path is not None]
+    check_destinations(
+        [*job.row_destinations, *job.stage_destinations, *others],
         job.sources,
         options.plugins,
         [("--load", options.load), ("--chain", options.chain)],
     )
-    _check_endings(job)
+    for number, destination in enumerate(job.row_destinations):
+        job.formats.check_output(destination.path, destination.option, job.is_main(number))
+    if options.save is not None:
+        check_chain(options.save, "--save")
 
 
 def _check_predictions(job: Job) -> None:
@@ -225,7 +235,7 @@ def _check_predictions(job: Job) -> None:
     if options.load is None and not options.test:
         raise UsageError("--predictions needs rows that the chain is not fitted on; name them: --test FILE -")
     if options.load is None and options.output != "-":
-        raise UsageError("-o is for other rows than predictions; --test IN OUT says where these go")
+        raise UsageError("--predictions writes to the OUT of --test IN OUT; leave out -o")
     if job.part_size is not None:
         raise UsageError("--predictions writes one file, not parts")
 
@@ -252,15 +262,9 @@ def _check_used(job: Job) -> None:
     sources = [job.formats.of_input(path, not number) for number, path in enumerate(job.sources)]
     check_input_options(job.sources, sources, options)
     check_used(job.sources, sources, {"--rejects": options.rejects is not None}, "textual")
-    goals = [goal.path for goal in job.goals_of_rows]
-    kinds = [job.formats.of_output(path, job.is_main(number)) for number, path in enumerate(goals)]
-    check_used(goals, kinds, {"--sparse": options.sparse is True, "--dense": options.sparse is False}, "has_both_forms")
-    check_used(goals, kinds, {"--precision": options.precision is not None}, "rounds")
-
-
-def _check_endings(job: Job) -> None:
-    """Refuse an output whose ending belongs to a format that cannot be written there."""
-    for number, goal in enumerate(job.goals_of_rows):
-        job.formats.check_output(goal.path, goal.option, job.is_main(number))
-    if job.options.save is not None:
-        check_chain(job.options.save, "--save")
+    destinations = [destination.path for destination in job.row_destinations]
+    kinds = [job.formats.of_output(path, job.is_main(number)) for number, path in enumerate(destinations)]
+    check_used(
+        destinations, kinds, {"--sparse": options.sparse is True, "--dense": options.sparse is False}, "has_both_forms"
+    )
+    check_used(destinations, kinds, {"--precision": options.precision is not None}, "rounds")

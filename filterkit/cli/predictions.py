@@ -51,20 +51,20 @@ class PredictedRows:
         self.schema = Schema("predictions", [Attribute("row"), *pairs, *errors, *learner.added[len(truths) :]])
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """See `Rows.map`."""
+        """Implement `Rows.map`."""
         return self._rows.map(
             partial(_on_predictions, function, self.schema, self._rows.learner, self._errors_only), last
         )
 
     def all_read(self) -> bool:
-        """See `Rows.all_read`."""
+        """Implement `Rows.all_read`."""
         return False  # as many rows as are written
 
 
 def _on_predictions(
     function: Callable[[Batch], T], schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch
 ) -> T:
-    """``function`` of the predictions of a batch."""
+    """Apply a function to the predictions of a batch."""
     codes, scores = learner.read_predictions(batch)
     assert batch.y is not None
     truth = batch.y.reshape(codes.shape).astype(np.float64)

@@ -10,7 +10,7 @@ from filterkit.chains.cancelled import find_cancelled_weights
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.chains.rows import Rows
 from filterkit.cli.comments import command_comment, command_for
-from filterkit.cli.inputs import Work, later_rows, naming
+from filterkit.cli.inputs import Work, add_source_to_errors, later_rows
 from filterkit.cli.options import Options
 from filterkit.cli.plan import Job, Plan, Training, make_plan, resolve
 from filterkit.cli.verbose import StageTimes
@@ -52,7 +52,9 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
 
         print_explanation(job)
         return
-    if "-" in [goal.path for goal in job.goals_of_rows] and (message := job.formats.misnomer(path_of_descriptor(1))):
+    if "-" in [destination.path for destination in job.row_destinations] and (
+        message := job.formats.describe_misleading_name(path_of_descriptor(1))
+    ):
         say(f"filterkit: warning: {message}")
     with ExitStack() as opened:
         opened.enter_context(job.engine)
@@ -77,7 +79,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
 
 
 def fit(job: Job, training: Training, times: StageTimes) -> tuple[FittedChain, Rows]:
-    """Fit the chain, and save it if asked. Returns it, and the training rows as they come out of it."""
+    """Fit the chain, and save it if asked. Return it, and the training rows as they come out of it."""
     fitted, rows = Chain(job.stages).fit_rows(training.rows, job.options.memory, times)
     if job.options.save is not None:
         from filterkit.chains import saved
@@ -116,7 +118,7 @@ def write(
         reader = plan.training.reader
         path = options.output
         history = [*reader.history, command_comment(command_for(job, job.path, path, later=False))]
-        onward = bool(plan.later or job.goals_of_stages or options.rejects)
+        onward = bool(plan.later or job.stage_destinations or options.rejects)
         count = writer.write(path, rows, history, reader, onward, in_parts=in_parts.get(path))
         if options.verbose:
             for line in times.lines(fitted, reader.count):
@@ -125,7 +127,7 @@ def write(
     for number, (reader, alignment, output, is_main) in enumerate(plan.later, 1):
         from filterkit.cli.measured import measure_rows  # which imports what learners need
 
-        with naming(reader):
+        with add_source_to_errors(reader):
             work = Work(job.engine, options.memory, options.progress)
             outgoing = later_rows(reader, alignment, fitted, work, options.predictions is not None)
             measured = measure_rows(outgoing) if options.predictions is not None or not is_main else None

@@ -11,7 +11,7 @@ from filterkit.cli.shell.signals import end_at_once
 
 
 def _print_version() -> int:
-    """Print what ``--version`` prints elsewhere on the command line; the exit status."""
+    """Print what ``--version`` prints elsewhere on the command line, and return the exit status."""
     from filterkit._version import __version__
     from filterkit.errors import FilterkitError
     from filterkit.messages import say

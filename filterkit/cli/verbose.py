@@ -23,32 +23,29 @@ class StageTimes:
         self._fitted.append((done, time.perf_counter() - self._began, rows))
 
     def lines(self, chain: FittedChain, count: int | None) -> Iterator[str]:
-        """A line for each stage; `count` is the number of training rows. Call it when the rows have been written."""
+        """Yield a line for each stage; `count` is the number of training rows. Call it when the rows have been
+        written."""
         before, first, since = chain.incoming, 0, 0.0
         names = [stage.name for stage in chain.chain.stages]
         for done, seconds, rows in self._fitted:
-            for place in range(first, done):
-                fitted = chain.stages[place]
-                others = [name for i, name in enumerate(names[first:done], first) if i != place]
+            for index in range(first, done):
+                fitted = chain.stages[index]
+                others = [name for i, name in enumerate(names[first:done], first) if i != index]
                 together = f" together with {', '.join(others)}" if others else ""
-                left = _count_of(rows, count)
-                told = [
-                    *([_change(count, left, "row")] if left is not None else []),  # unless the input was not read on
-                    _change(before.width, fitted.schema.width, "column"),
+                left = count if rows.n_arranged is None else rows.n_arranged
+                figures = [
+                    _format_change(before.width, fitted.schema.width, "column"),
                     f"learned {describe_learned(fitted, before)}",
                     f"{seconds - since:.2f} s{together}",
                 ]
-                yield f"{names[place]}: {', '.join(told)}"
+                if left is not None:  # otherwise the input was not read to its end
+                    figures.insert(0, _format_change(count, left, "row"))
+                yield f"{names[index]}: {', '.join(figures)}"
                 before, count = fitted.schema, left
             first, since = done, seconds
 
 
-def _count_of(rows: Rows, otherwise: int | None) -> int | None:
-    """How many rows come out of a stage: as many as it has arranged, or as came in."""
-    return otherwise if rows.n_arranged is None else rows.n_arranged
-
-
-def _change(before: int | None, after: int | None, what: str) -> str:
-    """A number and what it has become, such as ``4 to 12 columns``."""
+def _format_change(before: int | None, after: int | None, what: str) -> str:
+    """Write a number and what it has become, such as ``4 to 12 columns``."""
     numbers = [f"{number:,}" for number in dict.fromkeys((before, after)) if number is not None]
     return f"{' to '.join(numbers)} {what}{'s' * (after != 1)}"

@@ -110,5 +110,5 @@ def _find_n_read(rows: Rows | MeasuredRows | PredictedRows, reader: Reader, n_wr
 
 
 def _count_rows(pieces: Iterator[Batch]) -> int:
-    """The number of rows in some pieces."""
+    """Count the rows in some pieces."""
     return sum(map(len, pieces))

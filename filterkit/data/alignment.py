@@ -51,7 +51,7 @@ class Alignment:
         target, fitted = incoming.class_attribute, wanted.class_attribute
         if target is not None and (fitted is None or target.name != fitted.name):
             name = "none" if fitted is None else quoted(fitted.name)
-            raise FilterkitError(f"the class is {quoted(target.name)}, and that of the data fitted on is {name}")
+            raise FilterkitError(f"the class is {quoted(target.name)}, but that of the data fitted on is {name}")
         source_positions = np.arange(len(wanted.attributes))
         if incoming.attributes != wanted.attributes or incoming.targets != wanted.targets:
             source_positions = self._match_names()
@@ -91,10 +91,13 @@ class Alignment:
             return  # labels and texts are the same
         if attribute.kind != wanted.kind:
             raise FilterkitError(
-                f"attribute {quoted(attribute.name)} is {attribute.kind}; the one fitted on is {wanted.kind}"
+                f"attribute {quoted(attribute.name)} is {attribute.kind}, "
+                f"but it was {wanted.kind} in the data fitted on"
             )
         if attribute.attributes != wanted.attributes:
-            raise FilterkitError(f"attribute {quoted(attribute.name)} contains other attributes than the one fitted on")
+            raise FilterkitError(
+                f"attribute {quoted(attribute.name)} contains other attributes than in the data fitted on"
+            )
         known = code_labels(wanted).keys()
         unknown = [value for value in attribute.values if value not in known]
         if unknown and self.unseen is not None:

@@ -54,7 +54,7 @@ def find_targets(
         names = {a.name for a in like.label_attributes}
         return same_class(attributes, like), tuple(i for i, a in enumerate(attributes) if a.name in names)
     if labels is not None and class_ is not None:
-        raise UsageError("--labels beside --class: give either")
+        raise UsageError("--labels cannot be combined with --class")
     said = declared_labels(relation) if labels is None and class_ is None else None
     if said is not None:
         # MEKA counts the other way round.
@@ -76,9 +76,9 @@ def find_targets(
 def _some(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int, ...]:
     """Return the positions of the last `count` attributes, or of the first if it is negative."""
     if not count:
-        raise UsageError(f"{asked}: there is at least one label")
+        raise UsageError(f"{asked}: there must be at least one label")
     if abs(count) > len(attributes):
-        raise FilterkitError(f"{asked}, and there are {len(attributes)} attributes")
+        raise FilterkitError(f"{asked}, but there are only {len(attributes)} attributes")
     return tuple(range(len(attributes)))[-count:] if count > 0 else tuple(range(-count))
 
 

@@ -41,7 +41,9 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
         elif (word := str(kind).upper()) in ("NUMERIC", "REAL", "INTEGER", "STRING"):
             attributes.append(Attribute(name, "string" if word == "STRING" else "numeric"))
         else:
-            raise FilterkitError(f"liac-arff has no attributes {quoted(str(kind))}, and {quoted(name)} is one")
+            raise FilterkitError(
+                f"attribute {quoted(name)} has the type {quoted(str(kind))}, which liac-arff does not have"
+            )
     relation, rows = data.get("relation", ""), data["data"]
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
         raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
@@ -54,7 +56,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
         entries = [(number, position, value) for number, row in enumerate(rows) for position, value in row.items()]
         for number, position, _ in entries:
             if position not in range(len(readers)):
-                what = f"row {number + 1} has a value of attribute {position}, and there are {len(readers)}"
+                what = f"row {number + 1} has a value of attribute {position}, but the last is {len(readers) - 1}"
                 raise FilterkitError(what)
         values = np.array([readers[position](value) for _, position, value in entries], np.float64)
         numbers, positions = (np.array([entry[i] for entry in entries], np.int64) for i in (0, 1))
@@ -109,7 +111,7 @@ def to_liac(batch: Batch) -> dict[str, Any]:
     """
     odd = next((a for a in batch.schema.attributes if a.kind in ("date", "relational")), None)
     if odd is not None:
-        raise FilterkitError(f"liac-arff has no {odd.kind} attributes, and {quoted(odd.name)} is one")
+        raise FilterkitError(f"attribute {quoted(odd.name)} is {odd.kind}, a type that liac-arff does not have")
     kinds = {"numeric": "REAL", "string": "STRING"}
     attributes = [(a.name, kinds.get(a.kind) or [*a.values]) for a in batch.schema.attributes]
     if batch.weights is not None:

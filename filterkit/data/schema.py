@@ -91,7 +91,7 @@ class Schema:
         target = self.class_attribute
         if target is not None and target.kind not in ("nominal", "numeric"):
             raise FilterkitError(
-                f"the class must be nominal or numeric, and {quoted(target.name)} is a {target.kind} attribute"
+                f"the class must be nominal or numeric, but {quoted(target.name)} is a {target.kind} attribute"
                 + (
                     f"; leave --class out, and begin the chain with: {make_class(target.name)}"
                     if target.kind == "string"

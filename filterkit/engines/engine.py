@@ -81,7 +81,7 @@ class Engine:
 
     def __init__(self, jobs: int, options: str = "") -> None:
         if options:
-            raise UsageError(f"--engine: {self.name} has no options, and {quoted(options)} is given")
+            raise UsageError(f"--engine: {self.name} has no options; leave out {quoted(options)}")
         if jobs < 1:
             raise UsageError(f"jobs must be at least 1, not {jobs}")
         self.jobs = jobs

@@ -102,7 +102,9 @@ class Pool:
             yield
         except BrokenProcessPool:
             self.close()
-            raise FilterkitError("a process was killed; with less memory, fewer --jobs may help") from None
+            raise FilterkitError(
+                "a worker process was killed, perhaps because memory ran out; fewer --jobs may help"
+            ) from None
         except (KeyboardInterrupt, SystemExit):  # from a signal
             self.close()
             raise

@@ -93,8 +93,8 @@ def _merit(trial: Trial, measure: str, place: str) -> float:
     """How good a chain is on an inner fold: larger is better."""
     outcome = trial.outcome
     if measure in OF_SCORES and outcome.scores is None:
-        raise FilterkitError(f"{place}: {measure} needs scores, and its learner predicts labels alone")
+        raise FilterkitError(f"{place}: {measure} needs scores, but its learner predicts only labels")
     if measure in OF_PROBABILITIES and not outcome.probabilities:
-        raise FilterkitError(f"{place}: {measure} needs probabilities, and its learner gives scores")
+        raise FilterkitError(f"{place}: {measure} needs probabilities, but its learner gives scores")
     value = measures(outcome, (measure,))[measure]
     return -value if measure in LOSSES else value

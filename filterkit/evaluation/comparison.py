@@ -105,7 +105,7 @@ def signed_rank(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
 def _differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a − b without NaN."""
     if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(f"not two arrays of one length: {a.shape}, {b.shape}")
+        raise ValueError(f"expected two arrays of the same length, found the shapes {a.shape} and {b.shape}")
     difference = a - b
     return np.asarray(difference[~np.isnan(difference)])
 
@@ -221,9 +221,9 @@ def near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
     if values.ndim != 2 or not values.size:
         raise ValueError(f"values must have the shape (tasks, methods) and not be empty, not {values.shape}")
     if (values < 0).any():
-        raise ValueError("a value is negative")
+        raise ValueError("values must not be negative")
     if not 0 <= tolerance <= 1:
-        raise ValueError(f"the tolerance is not from 0 to 1: {tolerance}")
+        raise ValueError(f"tolerance must be from 0 to 1, not {tolerance}")
     best = np.fmax.reduce(values, axis=1, keepdims=True)  # passes over NaN
     return np.asarray(values >= best * (1 - tolerance))
 
@@ -246,7 +246,7 @@ def best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], fl
     missed = (~near_best(values, tolerance)).astype(np.int64)
     tasks, methods = missed.shape
     if methods < 2:
-        raise ValueError("a pair takes two methods")
+        raise ValueError("pairs need at least two methods")
     i, j = np.triu_indices(methods, 1)
     both = (missed.T @ missed)[i, j]
     first = int(both.argmin())

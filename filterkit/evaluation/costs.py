@@ -59,11 +59,11 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
         except ValueError:
             costs = [np.nan]
         if not np.isfinite(costs).all():
-            raise RowError(f"there must be numbers, not {quoted(' '.join(words))}", source=path, line=number)
+            raise RowError(f"expected numbers, found {quoted(' '.join(words))}", source=path, line=number)
         if costs:
             rows.append((number, costs))
     if not rows:
-        raise RowError("there are no costs in it", source=path)
+        raise RowError("the file contains no costs", source=path)
     if len(rows[0][1]) != 2:
         return _fill_matrix(path, rows, n_classes)
     (number, size), *rows = rows
@@ -82,10 +82,10 @@ def _check_classes(name: str, schema: Schema) -> tuple[str, int]:
     """Return the name of the class and the number of its values; raise as `read_costs` if costs cannot be of them."""
     target = schema.class_attribute
     if target is None or target.kind != "nominal":
-        raise FilterkitError(f"{name}: costs are of a nominal class, and there is none")
+        raise FilterkitError(f"{name}: costs need a nominal class, but there is none")
     n_classes = len(target.values)
     if schema.positive is not None and n_classes > 2:
-        raise FilterkitError(f"{name}: costs are of all {n_classes} classes; leave out --positive")
+        raise FilterkitError(f"{name}: costs apply to all {n_classes} classes; leave out --positive")
     return target.name, n_classes
 
 

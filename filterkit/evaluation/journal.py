@@ -43,7 +43,7 @@ class Journal:
         try:
             other = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
             if other:  # a device may have no end, and a pipe waits
-                raise FilterkitError(f"{path}: this is no file, and a journal must be one")
+                raise FilterkitError(f"{path}: this is not a regular file, as a journal must be")
             self._file: IO[str] = open(path, "a+", encoding="utf-8", newline="")
             self._file.seek(0)
             lines = self._file.read().splitlines(keepends=True)
@@ -53,7 +53,7 @@ class Journal:
             raise file_error(f"{path}: {error.strerror or error}", error) from None
         whole = [line for line in lines if line.endswith("\n")]
         if lines and not whole and not (json.dumps(about) + "\n").startswith(lines[0]):
-            raise FilterkitError(f"{path}: this is no journal of an evaluation")
+            raise FilterkitError(f"{path}: this is not a journal of an evaluation")
         if whole:
             self._check(whole[0], about)
             self.results = [
@@ -84,12 +84,13 @@ class Journal:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise FilterkitError(f"{self._path}: this is no journal of an evaluation")
+            raise FilterkitError(f"{self._path}: this is not a journal of an evaluation")
         found = {**{field.name: field.default for field in fields(Design)}, **found}  # earlier versions had fewer
         other = [name.replace("_", " ") for name in about if found.get(name) != about[name]]
         if other:
             raise FilterkitError(
-                f"{self._path}: this is of another evaluation (not the same {', '.join(other)}); name another file"
+                f"{self._path}: this is the journal of another evaluation (not the same {', '.join(other)}); "
+                "name another file"
             )
 
     def _results(self, number: int, line: str) -> list[Result]:

@@ -84,7 +84,7 @@ def check_measure(flag: str, name: str, is_numeric: bool, choices: tuple[str, ..
         of = "classes" if is_numeric else "numbers"
         fit = [each for each in choices if (each in OF_NUMBERS) == is_numeric]
         what = "a number is" if is_numeric else "classes are"
-        raise UsageError(f"{flag} {name} is a measure of {of}, and {what} predicted; choose of {', '.join(fit)}")
+        raise UsageError(f"{flag} {name} is a measure of {of}, but {what} predicted; choose one of {', '.join(fit)}")
 
 
 def find_best(values: Any, measure: str) -> int | None:
@@ -174,7 +174,7 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
         found = measure_numbers(outcome)
         return {name: found[name] for name in names or OF_NUMBERS}
     if truth.dtype != bool or predicted.dtype != bool:
-        raise ValueError(f"not bool: {truth.dtype}, {predicted.dtype}")
+        raise ValueError(f"truth and predicted must be bool, not {truth.dtype} and {predicted.dtype}")
     if np.isnan(scores).any():
         raise ValueError("a score is NaN")
     found, names = {}, names or OF_CLASSES

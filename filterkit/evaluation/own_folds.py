@@ -93,7 +93,7 @@ class OwnFolds:
             test, *training = (np.asarray(number[rows[chosen[rows]]]) for rows in (fold.test, *fold.training))
             if not len(test) or not all(map(len, training)):
                 use = "train" if len(test) else "test"
-                raise FilterkitError(f"{fold.name}: the class of no row to {use} on is known")
+                raise FilterkitError(f"{fold.name}: no row to {use} on has a known class")
             folds.append(OwnFold(fold.name, test, training))
         own = OwnFolds(folds, int(np.count_nonzero(chosen)))
         if len(set(own.shares)) < len(own.shares):

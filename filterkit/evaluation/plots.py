@@ -193,7 +193,10 @@ def _plot_near_best(results: Results, measures: list[str]) -> Any:
     if len(methods) < 2:
         raise UsageError("--figure near-best: there must be at least two methods to compare")
     if unfit := NOT_FROM_0_TO_1.intersection(measures):
-        raise UsageError(f"--figure near-best: {min(unfit)} has no share of its best value; choose another --measure")
+        raise UsageError(
+            f"--figure near-best: {min(unfit)} is not from 0 to 1, so it has no share of its best value; "
+            "choose another --measure"
+        )
     figure, panels = grid(len(measures), height_of_lines(len(methods) + 1))
     x, lines = _TOLERANCES * 100, []
     for panel, measure in zip(panels, measures):

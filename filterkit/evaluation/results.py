@@ -412,7 +412,7 @@ def read_results(path: str) -> list[Result]:
             cells |= {name: parse(line[name]) for name, parse in _LATER.items() if line.get(name)}
             rows.append(Result(**cells, values={name: float(line.get(name) or "nan") for name in names}))
         except (KeyError, ValueError, TypeError, RecursionError):
-            raise FilterkitError(f"{path}:{number}: these are no results of an evaluation") from None
+            raise FilterkitError(f"{path}:{number}: these are not results of an evaluation") from None
     if not rows:
-        raise FilterkitError(f"{path}: there are no results in it")
+        raise FilterkitError(f"{path}: the file contains no results")
     return rows

@@ -166,7 +166,7 @@ def _split_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple
     assert y is not None
     if schema.has_numeric_target:
         if design.one_against_rest:
-            raise FilterkitError("--one-against-rest is of classes and labels, and a number is predicted")
+            raise FilterkitError("--one-against-rest applies to classes and labels, but a number is predicted")
         yield (schema.relation if target is None else target.name), data
         return
     names = list(schema.label_values.names if target is None else target.values)
@@ -183,7 +183,7 @@ def _split_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple
         rows = dict(enumerate(np.bincount(y, minlength=len(names)).tolist()))
     chosen = [i for i, count in rows.items() if design.min_positives <= count < len(seen) and count]
     if not chosen:
-        raise FilterkitError(f"no class has {design.min_positives} rows, and others beside it")
+        raise FilterkitError(f"no class has {design.min_positives} rows and rows of other classes beside them")
     for i in chosen:
         yield names[i], _against_rest(data, i, names[i])
 
@@ -265,7 +265,7 @@ class Evaluator:
         kinds = {rows.schema.has_numeric_target: name for name, rows in self.data}
         if len(kinds) > 1:
             raise FilterkitError(
-                f"a number is to be predicted in {kinds[True]}, and not in {kinds[False]}; evaluate them apart"
+                f"the class is numeric in {kinds[True]}, but not in {kinds[False]}; evaluate them separately"
             )
         self.parts = [(*key, fold) for key, task in self._tasks.items() for fold in range(task.splits.count)]
 
@@ -279,7 +279,7 @@ class Evaluator:
             test = take_labelled_rows(self.test)
             tested = len(test)
             if not tested:
-                raise FilterkitError("the class of no row to test on is known")
+                raise FilterkitError("no row to test on has a known class")
             rows = concatenate([rows, test], rows.schema)
         elif design.group is not None:
             groups, values, rows = take_out_attribute(rows, design.group, "group")

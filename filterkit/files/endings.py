@@ -112,7 +112,8 @@ def check_chain(path: str, by: str = "") -> None:
     better = os.path.basename(path).partition(".")[0] + ".chain"
     by = f"{by}: " if by else ""
     raise UsageError(
-        f"{by}a saved chain has a format of its own, which {quoted(path, PATH)} hides; name it {quoted(better)}"
+        f"{by}a saved chain has a format of its own, but {quoted(path, PATH)} has the ending of another; "
+        f"name it {quoted(better)}"
     )
 
 

@@ -77,7 +77,9 @@ def part_names(path: str) -> PartNames | None:
     names = PartNames(path, folder, before, after)
     example = quoted(os.path.join(folder, f"part-*{os.path.splitext('x' + after.replace('*', ''))[1]}"), PATH)
     if "*" in after:
-        raise UsageError(f"{quoted(path, PATH)}: one * stands for the numbers of the parts, such as {example}")
+        raise UsageError(
+            f"{quoted(path, PATH)}: write exactly one *, which stands for the number of each part, as in {example}"
+        )
     if fnmatch.fnmatchcase(names.list, name):
         what = f"the list of the parts, {names.list}, would look like one of them"
         raise UsageError(f"{quoted(path, PATH)}: {what}; name them {example}")

@@ -72,7 +72,7 @@ class Parts:
         for name in sizes if self._head is None else ():
             if names.number(name) is not None:  # readers would take it for a part of this output
                 raise FilterkitError(
-                    f"{names.within(name)}: there is no list that says what this is a part of; remove it with all of "
+                    f"{names.within(name)}: this is a part, but no list says of which output; remove it with all of "
                     f"{names.path}, or choose another name"
                 )
         self.done = {n: each.rows for n, each in self.entries.items() if sizes.get(names.part(n)) == each.bytes}
@@ -100,7 +100,7 @@ class Parts:
         if other:
             of = self.names.within(self.names.list if self.is_listed else self.names.journal)
             raise FilterkitError(
-                f"{of}: the parts that are there are of other work (not the same {', '.join(other)}); remove this file "
+                f"{of}: the existing parts are of another command (not the same {', '.join(other)}); remove this file "
                 f"and {self.names.path}, or choose another name"
             )
 
@@ -113,7 +113,7 @@ class Parts:
         """
         if self._head is not None:
             of = self.names.within(self.names.list if self.is_listed else self.names.journal)
-            raise FilterkitError(f"{of}: these parts are there already; remove them, or choose another name")
+            raise FilterkitError(f"{of}: these parts exist already; remove them, or choose another name")
 
     def begin(self, work: Work) -> str:
         """Prepare for writing what is missing; return the absolute path of a folder for parts that are not complete.
@@ -199,4 +199,6 @@ def _refuse_damage(path: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FilterkitError(f"{path}: this is no list of parts, or a damaged one; remove it with the parts") from None
+        raise FilterkitError(
+            f"{path}: this is not a list of parts, or it is damaged; remove it with the parts"
+        ) from None

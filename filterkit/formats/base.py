@@ -362,7 +362,7 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
         name, equals, value = part
         if not equals:
             if types.get(fields[last].name if last else "") is not tuple:
-                raise UsageError(f"{kind.name}: {quoted(name)} is no option; write options as name=value")
+                raise UsageError(f"{kind.name}: {quoted(name)} is not an option; write options as name=value")
             found[last] = (*found[last], name)
             continue
         last = name.strip().replace("-", "_")

@@ -76,7 +76,7 @@ class UnclosedRecord(Exception):
         self.name, self.begin = name, begin
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class PartReader:
     """Parses a part, and applies a function to its rows; can be pickled.
 

@@ -249,7 +249,7 @@ class Reader:
         for _, read in waiting:
             column = next(column for column in read.parsed.omitted if column not in self._first_texts)
             raise ArffError(
-                "a sparse row omits it, which means the first value in the file, but there is none",
+                "a sparse row leaves it out, which means the first value in the file, but no row has one",
                 source=self.name,
                 attribute=self.schema.passthrough[column].name,
             )

@@ -83,7 +83,9 @@ class BatchTable(Table):
             batches = check_read(form, form.read(path, class_, positive))
             first = next(batches, None)
             if first is None:
-                raise FilterkitError("it has no batch; an empty one would do")
+                raise FilterkitError(
+                    "read yields no batches; yield at least one, which may have no rows, because it has the attributes"
+                )
         except BaseException:
             self.close()
             raise

@@ -12,7 +12,7 @@ from filterkit.temporary import TemporaryFolder, temporary_errors
 
 
 def make_engine(text: str, jobs: int, known: Registry) -> Engine:
-    """The engine that ``--engine`` asks for.
+    """Make the engine that ``--engine`` asks for.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
     kind = known.engine(name)
     if options and (fault := find_options_fault(kind)) is not None:
         raise PluginError(f"--engine: {name} {fault}")
-    return _prepared(kind(jobs, options) if options else kind(jobs), known)
+    return _load_plugins_in_workers(kind(jobs, options) if options else kind(jobs), known)
 
 
 def engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
-    """The engine that a user of Python asks for: by what ``--engine`` takes, or by what some engine works on.
+    """Make the engine that a user of Python asks for: by what ``--engine`` takes, or by what some engine works on.
 
     Raises
     ------
@@ -44,19 +44,19 @@ def engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
     for kind in known.engines.values():
         engine = kind.of(thing)
         if engine is not None:
-            return _prepared(engine, known)
+            return _load_plugins_in_workers(engine, known)
     kinds = "an engine, a text such as 'processes', or what an engine works on, such as a client of a cluster"
     raise UsageError(f"engine must be {kinds}, not {type(thing).__name__}")
 
 
-def _prepared(engine: Engine, known: Registry) -> Engine:
-    """An engine whose processes load the plugins that the user has loaded."""
+def _load_plugins_in_workers(engine: Engine, known: Registry) -> Engine:
+    """Let the processes of an engine load the plugins that the user has loaded, and return the engine."""
     if known.files:
-        engine.prepare(_load_plugins, {path: _text(path) for path in known.files})
+        engine.prepare(_load_plugins, {path: _read_bytes(path) for path in known.files})
     return engine
 
 
-def _text(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read()
 
@@ -83,12 +83,12 @@ def _load_plugins(texts: dict[str, bytes]) -> None:
                 f"--plugin {path}: a worker has loaded another file of this name before; restart the workers"
             )
         if path not in _loaded:
-            registry().add_file(path if os.path.isfile(path) and _text(path) == text else _copied(path, text))
+            registry().add_file(path if os.path.isfile(path) and _read_bytes(path) == text else _write_copy(path, text))
             _loaded[path] = text
 
 
-def _copied(path: str, text: bytes) -> str:
-    """The path of a temporary file of the same name, with this text."""
+def _write_copy(path: str, text: bytes) -> str:
+    """Write a text to a temporary file of the same name as `path`, and return its path."""
     _copies.append(TemporaryFolder())
     copy = os.path.join(_copies[-1].path, os.path.basename(path))
     with temporary_errors(), open(copy, "wb") as file:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from filterkit.errors import PATH, UsageError, or_of_a_file, quoted, suggestion
+from filterkit.errors import PATH, UsageError, add_plugin_hint, quoted, suggestion
 from filterkit.files.endings import COMPRESSIONS, KNOWN, check_ending, ending
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _DEFAULT = ".arff"  # the ending of the format of files without an ending, unles
 
 
 def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
-    """The format that a text such as ``csv:delimiter=;`` asks for.
+    """Find the format that a text such as ``csv:delimiter=;`` asks for.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
         names = sorted(name for name in known if name[:1] not in "./")
         hint = suggestion(word, names) or f"; known: {', '.join(names)}"
         in_python = not by.startswith("-")
-        raise UsageError(f"{by}: no format {quoted(word)}{or_of_a_file(hint, in_python)}")
-    return _made(found, options, by)
+        raise UsageError(f"{by}: no format {quoted(word)}{add_plugin_hint(hint, in_python)}")
+    return _make_format(found, options, by)
 
 
-def _made(kind: Any, options: str, by: str) -> FileFormat:
-    """A format with options, from what a plugin offers."""
+def _make_format(kind: Any, options: str, by: str) -> FileFormat:
+    """Make a format with options, from what a plugin offers."""
     if options and not (isinstance(kind, type) and fields(kind)):
-        raise UsageError(f"{by}: {kind.name} has no options, and {quoted(options)} is given")
+        raise UsageError(f"{by}: {kind.name} has no options; leave out {quoted(options)}")
     if not isinstance(kind, type):
         return kind  # type: ignore[no-any-return]
     from filterkit.formats.base import parse_format
@@ -55,11 +55,11 @@ def _made(kind: Any, options: str, by: str) -> FileFormat:
 
 
 def format_by_ending(path: str, known: Mapping[str, Any], is_read: bool = False) -> FileFormat:
-    """The format that the ending of a file's name stands for, compression aside; ARFF if none does.
+    """Find the format that the ending of a file's name stands for, without that of a compression; ARFF if none does.
 
     A folder that is read has the ending ``/``.
     """
-    return _made(known.get(_ending(path, is_read)) or known[_DEFAULT], "", "")
+    return _make_format(known.get(_ending(path, is_read)) or known[_DEFAULT], "", "")
 
 
 def _ending(path: str, is_read: bool) -> str:
@@ -81,22 +81,22 @@ class Formats:
         self._out = None if said_out is None else find_format(said_out, known, "--to")
 
     def of_input(self, path: str, is_main: bool = True) -> FileFormat:
-        """The format of an input; of one that is not the main one, the ending of another format says it."""
-        return self._chosen(path, self._in, is_main, True)
+        """Find the format of an input. The ending of another format decides for any input but the main one."""
+        return self._choose(path, self._in, is_main, True)
 
     def of_output(self, path: str, is_main: bool = True) -> FileFormat:
-        """The format of an output; of one that is not the main one, the ending of another format says it."""
-        return self._chosen(path, self._out, is_main, False)
+        """Find the format of an output. The ending of another format decides for any output but the main one."""
+        return self._choose(path, self._out, is_main, False)
 
-    def _chosen(self, path: str, said: FileFormat | None, is_main: bool, is_read: bool) -> FileFormat:
+    def _choose(self, path: str, said: FileFormat | None, is_main: bool, is_read: bool) -> FileFormat:
         own = format_by_ending(path, self.known, is_read)
         if said is None:
             return own
         is_free = self.known.get(_ending(path, is_read)) is None
         return said if is_main or is_free or own.name == said.name else own
 
-    def misnomer(self, path: str) -> str:
-        """What is wrong with the name of a file that standard output goes to, as a warning; empty if nothing is."""
+    def describe_misleading_name(self, path: str) -> str:
+        """Return a warning that the name of the file that standard output goes to misleads; "" if it does not."""
         end, name = ending(path), quoted(os.path.basename(path), PATH)
         if path.lower().endswith(COMPRESSIONS):
             return f"standard output is not compressed, though it goes to {name}; say -o {name}"

@@ -37,25 +37,25 @@ class Hooks:
 
     @hookspec
     def filterkit_metrics(self) -> list[Metric]:  # type: ignore[empty-body]
-        """The metrics that the plugin offers. Each also becomes a stage of the same name."""
+        """Return the metrics that the plugin offers. Each also becomes a stage of the same name."""
 
     @hookspec
     def filterkit_formats(self) -> list[Format | type[FileFormat]]:  # type: ignore[empty-body]
-        """The file formats that the plugin reads or writes.
+        """Return the file formats that the plugin reads or writes.
 
         Two plugins that offer a format of the same name, or for the same ending, are an error that names both.
         """
 
     @hookspec
     def filterkit_engines(self) -> list[type[Engine]]:  # type: ignore[empty-body]
-        """The engines that the plugin offers: subclasses of `Engine`, with a `name` for ``--engine``.
+        """Return the engines that the plugin offers: subclasses of `Engine`, with a `name` for ``--engine``.
 
         Two plugins that offer an engine of the same name are an error that names both.
         """
 
     @hookspec
     def filterkit_subcommands(self) -> list[click.Command]:  # type: ignore[empty-body]
-        """The click commands that the plugin offers, run as ``filterkit NAME``.
+        """Return the click commands that the plugin offers, run as ``filterkit NAME``.
 
         Two plugins that offer a subcommand of the same name are an error that names both; filterkit's own names stay
         its own.

@@ -47,16 +47,24 @@ class Offers:
         self.empty += other.empty
 
     def listed(self) -> list[tuple[str, str]]:
-        """The kind and name of every offer, as entry points list them: a stage that a metric becomes is a metric."""
+        """List the kind and name of every offer, as entry points do: a stage that a metric becomes is a metric."""
         metrics = {metric.name for metric in self.metrics}
         return [("metric" if kind == "stage" and name in metrics else kind, name) for kind, name, _ in self.names()]
 
     def names(self) -> Iterator[tuple[str, str, Any]]:
-        """The kind, name and item of every offer. A format goes by its name in lower case, and by its endings."""
+        """Yield the kind, name and item of every offer. A format goes by its name in lower case, and by its endings."""
         yield from (("stage", stage.name, stage) for stage in self.stages)
-        yield from (("format", name, form) for form in self.formats for name in _names_of(form))
+        yield from (("format", name, form) for form in self.formats for name in _list_names(form))
         yield from (("engine", engine.name, engine) for engine in self.engines)
         yield from (("subcommand", str(command.name), command) for command in self.subcommands)
+
+
+class _PluginManager(pluggy.PluginManager):
+    """Looks at marked functions alone for the hooks of a module; pluggy takes ten times as long for all its names."""
+
+    def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
+        is_hook = not isinstance(plugin, ModuleType) or _read_mark(vars(plugin).get(name)) is not None
+        return super().parse_hookimpl_opts(plugin, name) if is_hook else None
 
 
 class HookCaller:
@@ -71,11 +79,11 @@ class HookCaller:
 
     def __init__(self) -> None:
         self.wrappers: list[ModuleType] = []
-        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager = _PluginManager(PROJECT)
         self._manager.add_hookspecs(Hooks)
 
     def has(self, module: ModuleType) -> bool:
-        """Whether a module is registered."""
+        """Tell whether a module is registered."""
         return self._manager.is_registered(module)
 
     def register(self, name: str, module: ModuleType, may_wrap: bool = True) -> None:
@@ -109,21 +117,25 @@ class HookCaller:
             raise
 
     def offers(self, module: ModuleType) -> Offers:
-        """What a registered module offers.
+        """Return what a registered module offers.
 
         Raises
         ------
         PluginError : an item is not what its hook should give.
         """
-        given = {caller.name: self._call(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
-        stages = _checked("filterkit_stages", given, _is_stage, "stage class with a name", _STAGE)
-        metrics = _checked("filterkit_metrics", given, _is_metric, "Metric with a name and a function", _METRIC)
+        given = {caller.name: self._call_hook(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
+        stages = _check_items("filterkit_stages", given, _is_stage, "a stage class with a name", _STAGE)
+        metrics = _check_items("filterkit_metrics", given, _is_metric, "a Metric with a name and a function", _METRIC)
         return Offers(
-            stages=[*stages, *_stages_of(metrics)],
+            stages=[*stages, *_make_stages(metrics)],
             metrics=metrics,
-            formats=_with_endings(_checked("filterkit_formats", given, _is_format, "Format or FileFormat", _FORMAT)),
-            engines=_checked("filterkit_engines", given, _is_engine, "engine class with a name", _ENGINE),
-            subcommands=_checked("filterkit_subcommands", given, _is_command, "click command with a name", _COMMAND),
+            formats=_with_endings(
+                _check_items("filterkit_formats", given, _is_format, "a Format or FileFormat", _FORMAT)
+            ),
+            engines=_check_items("filterkit_engines", given, _is_engine, "an engine class with a name", _ENGINE),
+            subcommands=_check_items(
+                "filterkit_subcommands", given, _is_command, "a click command with a name", _COMMAND
+            ),
             empty=[hook for hook, items in given.items() if not items],
         )
 
@@ -132,9 +144,9 @@ class HookCaller:
         self._manager.unregister(module)
         self.wrappers = [each for each in self.wrappers if each is not module]
 
-    def _call(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
-        """The items that the implementations in `module` give, through all wrappers."""
-        others = {each.plugin for each in caller.get_hookimpls() if not _wraps(each)} - {module}
+    def _call_hook(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
+        """Return the items that the implementations in `module` give, through all wrappers."""
+        others = {each.plugin for each in caller.get_hookimpls() if not _is_wrapper(each)} - {module}
         given = self._manager.subset_hook_caller(caller.name, others)()
         for items in given:
             if isinstance(items, (str, Mapping)) or not hasattr(type(items), "__iter__"):
@@ -148,7 +160,7 @@ class HookCaller:
         """
         found = False
         for caller in self._manager.get_hookcallers(module) or ():
-            here = [_wraps(each) for each in caller.get_hookimpls() if each.plugin is module]
+            here = [_is_wrapper(each) for each in caller.get_hookimpls() if each.plugin is module]
             found = found or any(here)
             if all(here):
                 others = {each.plugin for each in caller.get_hookimpls()} - {module}
@@ -167,23 +179,28 @@ def _check_names(module: Any) -> None:
     PluginError : names the function, and the hook that was probably meant.
     """
     for name, member in list(getattr(module, "__dict__", {}).items()):
-        marked = getattr(member, f"{PROJECT}_impl", None) if isinstance(member, FunctionType) else None
+        marked = _read_mark(member)
         if marked is not None and (marked["specname"] or name) not in _HOOKS:
-            meant = _meant(name)
+            meant = _find_similar_hook(name)
             hint = f"did you mean {quoted(meant)}?" if meant else f"known: {', '.join(_HOOKS)}"
             raise PluginError(f"there is no hook {quoted(name)}; {hint}")
         own = name.startswith(PROJECT) and getattr(member, "__module__", None) == getattr(module, "__name__", None)
         if marked is not None and inspect.signature(member).parameters:
             raise PluginError(f"the hook {name} takes no arguments")
         if own and isinstance(member, FunctionType) and marked is None:
-            meant = _meant(name)
+            meant = _find_similar_hook(name)
             if meant is not None:
                 other = "" if meant == name else f", and call it {meant}"
                 raise PluginError(f"{name} is not marked as a hook; write @filterkit.hookimpl above it{other}")
 
 
-def _meant(name: str) -> str | None:
-    """The hook that a similar name probably means."""
+def _read_mark(member: Any) -> Any:
+    """Return what `filterkit.hookimpl` has noted on a function; None if it is not marked, or not a function."""
+    return getattr(member, f"{PROJECT}_impl", None) if isinstance(member, FunctionType) else None
+
+
+def _find_similar_hook(name: str) -> str | None:
+    """Return the hook that a similar name probably means; None if no hook has a similar name."""
     from difflib import get_close_matches
 
     prefix = f"{PROJECT}_"
@@ -191,14 +208,14 @@ def _meant(name: str) -> str | None:
     return prefix + close[0] if close else None
 
 
-def _names_of(form: Any) -> list[str]:
-    """The name of a format for ``--from`` and ``--to``, and its endings."""
+def _list_names(form: Any) -> list[str]:
+    """List the name of a format for ``--from`` and ``--to``, and its endings."""
     name = "-".join(str(form.name).lower().split())
     return [*([name] if name else []), *form.endings]
 
 
-def _stages_of(metrics: list[Metric]) -> list[type[Stage]]:
-    """The stages that metrics become."""
+def _make_stages(metrics: list[Metric]) -> list[type[Stage]]:
+    """Make stages of metrics."""
     if not metrics:
         return []
     from filterkit.stages.metric_scaling import metric_stage
@@ -206,7 +223,7 @@ def _stages_of(metrics: list[Metric]) -> list[type[Stage]]:
     return [metric_stage(metric) for metric in metrics]
 
 
-def _wraps(implementation: pluggy.HookImpl) -> bool:
+def _is_wrapper(implementation: pluggy.HookImpl) -> bool:
     return bool(implementation.wrapper or implementation.hookwrapper)
 
 
@@ -217,11 +234,11 @@ _ENGINE = "list the class itself, and give it a name = '…'"
 _COMMAND = "write @click.command('…') above the function"
 
 
-def _checked(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: str, repair: str) -> list[Any]:
-    """The items of one hook; a `PluginError` that says what to do if one is not right."""
+def _check_items(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: str, repair: str) -> list[Any]:
+    """Return the items of one hook; raise a `PluginError` that says what to do if one is not right."""
     for item in given.get(hook, ()):
         if not is_right(item):
-            raise PluginError(f"{hook} gives {one_line(repr(item))}, which is no {wanted}; {repair}")
+            raise PluginError(f"{hook} gives {one_line(repr(item))}, which is not {wanted}; {repair}")
     return given.get(hook, [])
 
 
@@ -231,7 +248,9 @@ def _with_endings(formats: list[Any]) -> list[Any]:
     for form in formats:
         if not isinstance(form.endings, tuple):
             example = repr((form.endings,)) if isinstance(form.endings, str) else "('.kv',)"
-            raise PluginError(f"the endings of the format {quoted(form.name)} are no tuple; write endings = {example}")
+            raise PluginError(
+                f"the endings of the format {quoted(form.name)} are not a tuple; write endings = {example}"
+            )
         for ending in form.endings:
             if not isinstance(ending, str) or ending[:1] not in (".", "/"):
                 raise PluginError(

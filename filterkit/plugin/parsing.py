@@ -27,13 +27,29 @@ class IntOrText(click.ParamType):  # type: ignore[type-arg]
     name = "integer or text"
 
 
+class _StageCommand(click.Command):
+    """A command whose value may stand before its options, too, and whose options are given once."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        options: list[click.Parameter] = [param for param in self.params if isinstance(param, click.Option)]
+        if len(options) < len(self.params) and args and not args[0].startswith("-"):
+            alone = click.Command(self.name, params=options)
+            context = click.Context(alone, allow_interspersed_args=False, resilient_parsing=ctx.resilient_parsing)
+            _, rest, _ = alone.make_parser(context).parse_args(args[1:])
+            end = len(args) - len(rest)
+            args = [*args[1:end], args[0], *rest]
+        rest = super().parse_args(ctx, [*args])
+        if not ctx.resilient_parsing:
+            check_once(self, ctx, args, f"{self.name}: ")
+        return rest
+
+
 def stage_command(stage: type[Stage]) -> click.Command:
-    """The click command that parses the options of a stage. Its help is the stage's docstring."""
+    """Make the click command that parses the options of a stage. Its help is the stage's docstring."""
     types = types_of(stage)
-    parameters = [_parameter(field, types[field.name]) for field in fields_of(stage)]
-    return click.Command(
+    return _StageCommand(
         stage.name,
-        params=list(parameters),
+        params=[_parameter(field, types[field.name]) for field in fields_of(stage)],
         help="\b\n" + (inspect.getdoc(stage) or "").replace("\n\n", "\n\n\b\n"),
         context_settings={"allow_extra_args": True, "allow_interspersed_args": False, "help_option_names": ["--help"]},
         options_metavar="[OPTIONS]",
@@ -102,7 +118,7 @@ Values = Mapping[str, Mapping[str, Any]]  # of options, by stage and option
 def parse_stages(
     words: list[str], plugins: Registry, seed: int | None = None, defaults: Values = MappingProxyType({})
 ) -> list[Stage]:
-    """The stages that the words of a chain describe.
+    """Make the stages that the words of a chain describe.
 
     Parameters
     ----------
@@ -121,10 +137,8 @@ def parse_stages(
         stage = plugins.stage(words[0])
         try:
             values = {**defaults.get(stage.name, {}), **({} if seed is None else {"seed": seed})}
-            command = stage_command(stage)
-            rest = _move_value_back(command, words[1:])
-            context = command.make_context(f"filterkit INPUT {stage.name}", list(rest), default_map=values)
-            check_once(command, context, rest, f"{stage.name}: ")
+            info_name = f"filterkit INPUT {stage.name}"
+            context = stage_command(stage).make_context(info_name, words[1:], default_map=values)
         except click.NoSuchOption as error:
             hint = plugins.place_of_option(error.option_name)
             if hint:  # whatever options of the stage are similar
@@ -184,22 +198,6 @@ def _flags(param: click.Parameter) -> list[str]:
     return [*param.opts, *param.secondary_opts]
 
 
-def _move_value_back(command: click.Command, words: list[str]) -> list[str]:
-    """Move a value that stands before the options of a stage to their end, where click expects it.
-
-    Raises
-    ------
-    click.UsageError : an option is unknown, or lacks its value.
-    """
-    options = [param for param in command.params if isinstance(param, click.Option)]
-    if len(options) == len(command.params) or not words or words[0].startswith("-"):
-        return words
-    alone = click.Command(command.name, params=list(options), context_settings=command.context_settings)
-    _, rest, _ = alone.make_parser(click.Context(alone, **command.context_settings)).parse_args(words[1:])
-    first = len(words) - len(rest)
-    return [*words[1:first], words[0], *rest]
-
-
 def _list_options(flag: str, stage: type[Stage]) -> str:
     """Return the end of a message about an option that a stage does not have: those that it has."""
     if flag[1:].isdecimal():  # a negative number
@@ -211,7 +209,7 @@ def _list_options(flag: str, stage: type[Stage]) -> str:
 def read_stages(
     path: str, plugins: Registry, seed: int | None = None, defaults: Values = MappingProxyType({})
 ) -> list[Stage]:
-    """The stages in a text file: one on each line, with its options, quoted as in a shell. ``#`` starts a comment.
+    """Read the stages in a text file: one on each line, with its options, quoted as in a shell. ``#`` starts a comment.
 
     Parameters
     ----------
@@ -226,7 +224,7 @@ def read_stages(
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
     except UnicodeDecodeError:
-        raise UsageError(f"--chain {path}: this is no UTF-8 text; a chain that --save wrote is for --load") from None
+        raise UsageError(f"--chain {path}: this is not UTF-8 text; a chain that --save wrote is for --load") from None
     except OSError as error:
         raise file_error(f"--chain {path}: {error.strerror or error}", error, UsageError) from None
     stages: list[Stage] = []

@@ -32,8 +32,8 @@ from filterkit.errors import (
     PluginError,
     StageError,
     UsageError,
+    add_plugin_hint,
     file_error,
-    or_of_a_file,
     quoted,
     record_module,
     record_plugin,
@@ -77,7 +77,7 @@ class Plugin(Offers):
         return f"{self.name} ({self.origin})" if self.origin else self.name
 
     def known_as(self) -> str:
-        """Name and origin in words, the file without its folder."""
+        """Return name and origin as text, of a file without its folder."""
         return f"{self.name} of {os.path.basename(self.origin)}"
 
 
@@ -171,7 +171,7 @@ class Registry:
 
     @property
     def plugins(self) -> list[Plugin]:
-        """All plugins, in the order of their names, then those from files."""
+        """List all plugins, in the order of their names, then those from files."""
         self.load_all()
         return [*(self._installed[point] for point in self._points), *self._others]
 
@@ -185,15 +185,17 @@ class Registry:
         """
         with self._lock:
             if name in OWN.get(kind, ()):
-                return _loaded(OWN[kind][name])
-            wanted = {(each, name) for each in _groups(kind)}
+                return _import_value(OWN[kind][name])
+            wanted = {(each, name) for each in _list_groups(kind)}
             listing = [point for point in self._points if not wanted.isdisjoint(point.listed)]
             self._load(listing)
             if name in self._items.get(kind, ()):
                 self._warn_of(self._owners[kind, name])
                 return self._items[kind][name]
             if owners := self._owners.get((kind, name)):
-                raise PluginError(f"two plugins claim the {kind} '{name}': {_named(owners)}; uninstall one of them")
+                raise PluginError(
+                    f"two plugins claim the {kind} '{name}': {_join_names(owners)}; uninstall one of them"
+                )
             for point in listing:
                 plugin = self._installed[point]
                 raise PluginError(f"the plugin of the {kind} '{name}', {plugin}, is broken: {plugin.problem}")
@@ -202,7 +204,7 @@ class Registry:
     def names(self, kind: str) -> list[str]:
         """List the names of all that filterkit and plugins offer of one kind."""
         with self._lock:
-            listing = [point for point in self._points if any(each in _groups(kind) for each, _ in point.listed)]
+            listing = [point for point in self._points if any(each in _list_groups(kind) for each, _ in point.listed)]
             self._load(listing)
             self._warn_of(self._installed[point] for point in self._points if point.is_open or point in listing)
             return [*OWN.get(kind, ()), *self._items.get(kind, ())]
@@ -219,15 +221,15 @@ class Registry:
             if point in self._installed:
                 continue
             plugin = self._installed[point] = Plugin(point.name, point.origin)
-            with _flagging(plugin):
-                module = _loaded(point.value)
+            with _noting_failure(plugin):
+                module = _import_value(point.value)
                 record_module(point.value.partition(":")[0], plugin.known_as())
                 self._hooks.register(plugin.name, module, may_wrap=point.is_open)
                 loaded.append((point, plugin, module))
         for point, plugin, module in loaded:  # all these plugins, with their wrappers, are registered by now
             self._take_offers(plugin, module)
             if not (plugin.problem or point.is_open or self._hooks.wrappers):
-                plugin.problem = _unlisted(point, plugin)
+                plugin.problem = _compare_with_listed(point, plugin)
         if loaded:
             self._claim_anew()
 
@@ -270,21 +272,21 @@ class Registry:
         plugin = Plugin(name, path)
         record_module(module_name, plugin.known_as())
         self._others.append(plugin)
-        with _flagging(plugin):
+        with _noting_failure(plugin):
             spec.loader.exec_module(module)
             self._hooks.register(name, module)
             self._take_offers(plugin, module)
         self._claim_anew()
         if plugin.problem:
-            hint = self._way_out(plugin)
+            hint = self._explain_remedy(plugin)
             self._forget(plugin, module)
             raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
         self.files.append(path)
         self._by_file[place] = plugin
         return plugin
 
-    def _way_out(self, plugin: Plugin) -> str:
-        """What to do if a plugin from a file claims names of others; empty if it does not."""
+    def _explain_remedy(self, plugin: Plugin) -> str:
+        """Say what to do if a plugin from a file claims names of others; "" if it does not."""
         rivals = {each for owners in self._owners.values() if plugin in owners for each in owners} - {plugin}
         if not rivals:
             return ""
@@ -301,7 +303,7 @@ class Registry:
         self._claim_anew()
 
     def add_stage(self, stage: type[Stage]) -> None:
-        """Take a stage class that no plugin offers."""
+        """Register a stage class that no plugin offers."""
         self.load_all()
         plugin = Plugin(stage.name, stage.__module__)
         self._others.append(plugin)
@@ -310,7 +312,7 @@ class Registry:
 
     def _take_offers(self, plugin: Plugin, module: ModuleType) -> None:
         """Ask a registered module what it offers, and take that."""
-        with _flagging(plugin):
+        with _noting_failure(plugin):
             try:
                 offers = self._hooks.offers(module)
             except BaseException:
@@ -321,9 +323,10 @@ class Registry:
     def _take(self, plugin: Plugin, offers: Offers) -> None:
         """Register the offers of a plugin."""
         plugin.add(offers)
-        _record(plugin.known_as(), offers)
+        for thing in (*offers.stages, *offers.metrics, *offers.formats):
+            record_plugin(thing, plugin.known_as())  # for errors that name it
         for stage in offers.stages:
-            copyreg.pickle(stage, _reduced)
+            copyreg.pickle(stage, _reduce_stage)
 
     def _claim_anew(self) -> None:
         """Give all loaded plugins, in their order, the names of what they offer."""
@@ -347,7 +350,7 @@ class Registry:
             else:
                 known.pop(name, None)
                 for late in owners[1:]:
-                    late.problem = f"two plugins claim the {kind} '{name}': {_named(owners)}"
+                    late.problem = f"two plugins claim the {kind} '{name}': {_join_names(owners)}"
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -358,7 +361,7 @@ class Registry:
         return {name: s.metric for name, s in self._items.get("stage", {}).items() if issubclass(s, MetricScaling)}
 
     def origin(self, stage: str) -> str:
-        """The plugin that offers the stage of this name, and its distribution or file, as text.
+        """Return the plugin that offers the stage of this name, and its distribution or file, as text.
 
         Raises
         ------
@@ -373,7 +376,7 @@ class Registry:
         return self._owners["stage", stage][0].known_as()
 
     def metric(self, name: str) -> Metric:
-        """The metric of this name.
+        """Return the metric of this name.
 
         Raises
         ------
@@ -383,22 +386,22 @@ class Registry:
 
         stage = self.stages.get(name)
         if stage is None or not issubclass(stage, MetricScaling):
-            raise UsageError(f"no metric {quoted(name)}{self._choice(name, self.metrics)}")
+            raise UsageError(f"no metric {quoted(name)}{self._list_alternatives(name, self.metrics)}")
         return stage.metric
 
     def engine(self, name: str) -> type[Engine]:
-        """The engine class of this name.
+        """Return the engine class of this name.
 
         Raises
         ------
         UsageError : there is none; suggests one of a similar name.
         """
         if name not in self.engines:
-            raise UsageError(f"--engine: no engine {quoted(name)}{self._choice(name, self.engines)}")
+            raise UsageError(f"--engine: no engine {quoted(name)}{self._list_alternatives(name, self.engines)}")
         return self.engines[name]
 
     def stage(self, name: str) -> type[Stage]:
-        """The stage class of this name.
+        """Return the stage class of this name.
 
         Raises
         ------
@@ -412,7 +415,7 @@ class Registry:
         raise UsageError(f"no stage {quoted(name)}{self._hint(name)}")
 
     def _hint(self, name: str) -> str:
-        """The end of a message about an unknown stage."""
+        """Return the end of a message about an unknown stage."""
         words = name.replace(",", " ").replace("|", " ").split()
         if name.startswith("-"):
             flag = name.partition("=")[0]
@@ -420,7 +423,7 @@ class Registry:
         if len(words) > 1 and words[0] in self.stages:
             return f"; write stages and options as words of their own: {' '.join(words)}"
         answers = (stage.answer_unknown_stage(name) for stage in self.stages.values())
-        hint = next(filter(None, answers), "") or _in_weka(name, self.stages)
+        hint = next(filter(None, answers), "") or _find_in_weka(name, self.stages)
         if hint:
             return hint
         lines = self._lines_by_word()
@@ -433,7 +436,7 @@ class Registry:
             return f"; to write a file, say: -o {shlex.quote(name)}"
         if not hint and any(plugin.problem for plugin in self.plugins):
             return "; some plugins are broken, see: filterkit plugins"
-        return self._or_of_a_file(hint or "; see: filterkit stages")
+        return self._add_plugin_hint(hint or "; see: filterkit stages")
 
     def _lines_by_word(self) -> dict[str, str]:
         """Return the line to write for each word that options of stages complete: stage, option and word."""
@@ -452,31 +455,32 @@ class Registry:
         error.lacks = ""
 
     def place_of_option(self, flag: str) -> str:
-        """The end of a message about an option in the wrong place, if it is one of filterkit itself; else empty."""
+        """Return the end of a message about an option in the wrong position, if it is one of filterkit itself; else
+        ""."""
         return "; options of filterkit itself go before the input" if flag in self.flags else ""
 
-    def _choice(self, name: str, known: Mapping[str, Any]) -> str:
-        """The end of a message about another unknown name: one that is similar, or all there are."""
-        return self._or_of_a_file(suggestion(name, sorted(known)) or f"; known: {', '.join(sorted(known))}")
+    def _list_alternatives(self, name: str, known: Mapping[str, Any]) -> str:
+        """Return the end of a message about another unknown name: a similar one, or all that are known."""
+        return self._add_plugin_hint(suggestion(name, sorted(known)) or f"; known: {', '.join(sorted(known))}")
 
-    def _or_of_a_file(self, hint: str) -> str:
-        """`hint`, and how to load a plugin from a file, unless the user has done that."""
-        return hint if self.files else or_of_a_file(hint, self.in_python)
+    def _add_plugin_hint(self, hint: str) -> str:
+        """Return `hint`, and how to load a plugin from a file, unless the user has done that."""
+        return hint if self.files else add_plugin_hint(hint, self.in_python)
 
     @property
     def in_python(self) -> bool:
-        """Whether names are asked for in Python instead of on the command line."""
+        """Tell whether names are looked up from Python instead of from the command line."""
         return not self.flags
 
 
-def _in_weka(name: str, stages: Mapping[str, type[Stage]]) -> str:
-    """``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else the empty text.
+def _find_in_weka(name: str, stages: Mapping[str, type[Stage]]) -> str:
+    """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else "".
 
     The package of the class and the end ``AttributeEval`` may be left out.
     """
     from inspect import getdoc
 
-    asked = _bare(name)
+    asked = _strip_class_name(name)
     found = [stage for stage, made in stages.items() if asked in _weka_classes(getdoc(made) or "")]
     if not found:
         return ""
@@ -484,31 +488,25 @@ def _in_weka(name: str, stages: Mapping[str, type[Stage]]) -> str:
 
 
 def _weka_classes(text: str) -> set[str]:
-    """The classes that a help text names in sentences such as "as Weka's Remove and RemoveByName do"."""
+    """List the classes that a help text names in sentences such as "as Weka's Remove and RemoveByName do"."""
     sentences = re.findall(r"Weka's ([^.;:]*)", " ".join(text.split()))
-    return {_bare(word) for sentence in sentences for word in re.findall(r"\b[A-Z]\w+", sentence)}
+    return {_strip_class_name(word) for sentence in sentences for word in re.findall(r"\b[A-Z]\w+", sentence)}
 
 
-def _bare(name: str) -> str:
+def _strip_class_name(name: str) -> str:
     return name.rpartition(".")[2].lower().removesuffix("attributeeval")
 
 
-def _record(plugin: str, offers: Offers) -> None:
-    """Note the plugin of each stage, metric and format, for errors that name it."""
-    for thing in (*offers.stages, *offers.metrics, *offers.formats):
-        record_plugin(thing, plugin)
-
-
-def _named(plugins: list[Plugin]) -> str:
+def _join_names(plugins: list[Plugin]) -> str:
     return " and ".join(map(str, plugins))
 
 
-def _groups(kind: str) -> set[str]:
+def _list_groups(kind: str) -> set[str]:
     """Return the kinds of entry points that list names of a kind: a metric is a stage, too."""
     return {kind, "metric"} if kind == "stage" else {kind}
 
 
-def _unlisted(point: Installed, offers: Offers) -> str:
+def _compare_with_listed(point: Installed, offers: Offers) -> str:
     """Say how the entry points of a plugin differ from what it offers; an empty text if they do not."""
     listed, given = {*point.listed}, {*offers.listed()}
     for kind, name in sorted(listed - given):
@@ -518,8 +516,8 @@ def _unlisted(point: Installed, offers: Offers) -> str:
     return ""
 
 
-def _loaded(value: str) -> Any:
-    """What an entry point names: a module, or an object in one, ``module:name``."""
+def _import_value(value: str) -> Any:
+    """Import what an entry point names: a module, or an object in one, ``module:name``."""
     path, _, name = value.partition(":")
     if path.partition(".")[0] not in ("filterkit", "filterkit_plugins"):
         end_postponing()
@@ -528,7 +526,7 @@ def _loaded(value: str) -> Any:
 
 
 @contextmanager
-def _flagging(plugin: Plugin) -> Iterator[None]:
+def _noting_failure(plugin: Plugin) -> Iterator[None]:
     """Note any failure but an interrupt as the problem of `plugin`."""
     try:
         yield
@@ -543,7 +541,7 @@ def _flagging(plugin: Plugin) -> Iterator[None]:
 
 
 def find_metric(name: str) -> Metric:
-    """The metric of this name, among the plugins of this process.
+    """Find the metric of this name, among the plugins of this process.
 
     Raises
     ------
@@ -552,8 +550,8 @@ def find_metric(name: str) -> Metric:
     return registry().metric(name)
 
 
-def _reduced(stage: Stage) -> tuple[Any, ...]:
-    """A stage for pickle, by its name: its class may be in a file or, of a metric, in no module at all."""
+def _reduce_stage(stage: Stage) -> tuple[Any, ...]:
+    """Reduce a stage to its name for pickle: its class may be in a file or, of a metric, in no module at all."""
     known = registry()
     if known.stages.get(stage.name) is not type(stage):
         return stage.__reduce__()
@@ -581,7 +579,7 @@ def stage_again(name: str, origin: str, options: dict[str, Any]) -> Stage:
 
 @cache
 def registry() -> Registry:
-    """The registry of this process, made on first use."""
+    """Return the registry of this process, made on first use."""
     found = Registry()
     found.add_entry_points()
     return found

@@ -488,7 +488,8 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
     target = schema.class_attribute
     if schema.labels:
         raise StageError(
-            stage.name, "it needs a class, and there are labels; name one of them with --class, and remove the others"
+            stage.name,
+            "it needs a class, but the data has labels; name one of them with --class, and remove the others",
         )
     if target is None:
         how = NAME_A_CLASS if in_chain else "name one with --class (in Python class_=)"
@@ -499,8 +500,8 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
         name = quoted(target.name)
         nominal = f"if its numbers stand for classes, put before it: nominal --only {name}; else " * in_chain
         how = f"{name} is {target.kind}; {nominal}take a score of {NUMERIC_CLASS}"
-        raise StageError(stage.name, f"it needs a nominal class, and {how}", lacks=NUMERIC_CLASS)
-    raise StageError(stage.name, f"it needs a nominal class, and {not_nominal(target.name, target.kind)}")
+        raise StageError(stage.name, f"it needs a nominal class, but {how}", lacks=NUMERIC_CLASS)
+    raise StageError(stage.name, f"it needs a nominal class, but {not_nominal(target.name, target.kind)}")
 
 
 def check_fitted(stage: Stage, fitted: Any) -> Fitted:

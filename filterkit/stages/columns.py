@@ -265,12 +265,12 @@ class ColumnStage(SelectiveStage):
         for key, value in own_state.items():
             is_array = isinstance(value, (np.ndarray, Ragged)) and getattr(value, "ndim", 1) > 0
             if not is_array or len(value) != width:
-                raise FilterkitError(f"the {key} of {self.name} is not that of its columns")
+                raise FilterkitError(f"the {key} of {self.name} does not match its columns")
         is_ascending = (
             isinstance(columns, np.ndarray) and columns.dtype == np.int64 and bool((np.diff(columns) >= 0).all())
         )
         if not is_ascending or len(columns) != len(attributes) or ((columns < 0) | (columns >= width)).any():
-            raise FilterkitError(f"the columns of {self.name} are not those of its attributes")
+            raise FilterkitError(f"the columns of {self.name} do not match its attributes")
         fitted = FittedColumns(self, schema, self._make_outgoing(schema, attributes, columns), own_state, columns)
         fitted.check_codes()
         return fitted
@@ -379,8 +379,8 @@ class FittedColumns(Fitted):
                 name = self.schema.features[int(columns[lost[0]])].name
                 raise StageError(
                     self.stage.name,
-                    f"attribute {quoted(name)} has the value {values[lost[0]]:g}, and what becomes of it is no number; "
-                    "put range before it",
+                    f"attribute {quoted(name)} has the value {values[lost[0]]:g}, from which the stage makes no finite "
+                    "number; put range before it",
                     None if find_row is None else find_row(int(lost[0])),
                 ) from None
             return image

@@ -202,7 +202,7 @@ class Learner(Stage):
         batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
         if batch.schema.has_numeric_target and np.isinf(np.asarray(batch.y)).any():
             name = quoted(batch.schema.attributes[batch.schema.targets[0]].name)
-            raise StageError(self.name, f"a number to predict, of {name}, is infinite")
+            raise StageError(self.name, f"attribute {name}, which is to be predicted, has an infinite value")
         return batch
 
 

@@ -99,7 +99,9 @@ class Configured:
             raise TypeError(f"{cls.__name__}: {error}; {DECLARE}") from None
         for field in dataclasses.fields(cls):
             if "bare" not in field.metadata:
-                raise TypeError(f"{cls.__name__}: {field.name} has a type and is no option; leave it out, or {DECLARE}")
+                raise TypeError(
+                    f"{cls.__name__}: {field.name} has a type but is not an option; leave the type out, or {DECLARE}"
+                )
 
     def __init__(self, **options: Any) -> None:
         types_of(type(self))  # refuses types that no option can hold

@@ -44,8 +44,7 @@ from filterkit.testing.engines import (
     check_output_is_that_of_local,
     check_pauses_are_passed_on,
 )
-from filterkit.testing.findings import Findings, Report, listed
-from filterkit.testing.findings import own as separate
+from filterkit.testing.findings import Findings, Report, copy_arrays, join_samples
 from filterkit.testing.formats import (
     check_a_missing_file_is_an_error,
     check_a_positive_class_is_written,
@@ -202,7 +201,7 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
     refused: dict[str, list[str]] = {}
     for name, data in samples.items():
         with suppress(Exception):  # which the checks will find
-            if error := refusal(stage, separate(data)):
+            if error := refusal(stage, copy_arrays(data)):
                 refused.setdefault(str(error).removeprefix(own), []).append(name)
     names = {name for several in refused.values() for name in several}
     report.findings.run(DECLARATION_CHECKS, stage, debug=debug)
@@ -215,7 +214,7 @@ def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False
     report.notes = [f"refuses {', '.join(several)}: {reason}" for reason, several in refused.items()]
     for reason, several in report.findings.refusals.items():
         if later := [name for name in several if name not in names]:
-            report.notes.append(f"refuses later rows like those of {listed(later)}: {reason.removeprefix(own)}")
+            report.notes.append(f"refuses later rows like those of {join_samples(later)}: {reason.removeprefix(own)}")
     if not report.findings and (idle := idle_options(stage, samples.values())):
         report.notes.append(f"note: other values of {', '.join(idle)} make no difference on any sample")
     refusals = f", {len(names)} of which it refuses" if names else ""

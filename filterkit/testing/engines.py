@@ -36,7 +36,7 @@ class Stopped(Exception):
 
 
 def check_engine_is_declared(engine: type[Engine]) -> None:
-    """The engine has a name, is made with a number of jobs and perhaps options, and its `map` can be closed.
+    """Check that the engine has a name, is made with a number of jobs and perhaps options, and its `map` can be closed.
 
     It has the attribute `jobs`. A text of options that means nothing to it is refused with a `UsageError`.
     """
@@ -69,7 +69,7 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
 
 
 def check_order_is_kept(engine: type[Engine]) -> None:
-    """Results come in the order of the items, whichever is ready first, and no items give no results.
+    """Check that results come in the order of the items, whichever is ready first, and no items give no results.
 
     The items of a map may be the results of another one, which is not done yet.
     """
@@ -99,7 +99,7 @@ def check_order_is_kept(engine: type[Engine]) -> None:
 
 
 def check_failures_come_in_their_place(engine: type[Engine]) -> None:
-    """An exception of the function or of the items comes out after the results of all items before it."""
+    """Check that an exception of the function or of the items comes out after the results of all items before it."""
 
     def items() -> Iterator[int]:
         yield from range(100, 105)
@@ -116,11 +116,11 @@ def check_failures_come_in_their_place(engine: type[Engine]) -> None:
                 pass
             except Exception as error:
                 raise AssertionError(
-                    f"{engine.name}: what the {what} raise becomes {type(error).__name__}: let it come out as it is"
+                    f"{engine.name}: an error raised by the {what} becomes {type(error).__name__}: raise it unchanged"
                 ) from error
             else:
                 raise AssertionError(
-                    f"{engine.name}: with {jobs} jobs what the {what} raise is lost: let it come out of map"
+                    f"{engine.name}: with {jobs} jobs an error raised by the {what} is lost: let map raise it"
                 )
             assert found == list(due), (
                 f"{engine.name}: with {jobs} jobs an exception of the {what} comes after {len(found)} results; "
@@ -129,7 +129,8 @@ def check_failures_come_in_their_place(engine: type[Engine]) -> None:
 
 
 def check_pauses_are_passed_on(engine: type[Engine]) -> None:
-    """At `PAUSE`, the results of all items before it come out, and then `PAUSE` itself, before more is asked for."""
+    """Check that at `PAUSE`, the results of all items before it come out, and then `PAUSE` itself, before more is asked
+    for."""
     items = [1, 2, PAUSE, 3, PAUSE, PAUSE, 4, 5, 6, PAUSE, 7]
     for jobs in _JOBS:
         found: list[Any] = []
@@ -146,7 +147,7 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
                 for result in made.map(operator.neg, live()):
                     found.append(result)
         except TypeError as error:  # the function was called with PAUSE
-            raise AssertionError(f"{engine.name}: the function is called with PAUSE; pass it on instead") from error
+            raise AssertionError(f"{engine.name}: the engine passes PAUSE to the function: yield it instead") from error
         due = [item if item is PAUSE else -item for item in items]
         assert found == due, (
             f"{engine.name}: with {jobs} jobs there comes {found} and not {due}: give out each PAUSE in its place"
@@ -158,7 +159,7 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
 
 
 def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
-    """Only a few items are taken before their results are asked for, and none after the map is closed.
+    """Check that only a few items are taken before their results are asked for, and none after the map is closed.
 
     `Engine.map` asks for ``2 * jobs``; a few more are no finding.
     """
@@ -185,7 +186,7 @@ def check_few_items_are_taken_ahead(engine: type[Engine]) -> None:
 
 
 def check_kept_results_are_merged(engine: type[Engine]) -> None:
-    """Results that the engine keeps have a size, can be items, and can be merged again and again."""
+    """Check that results that the engine keeps have a size, can be items, and can be merged again and again."""
     for jobs in _JOBS:
         with engine(jobs) as made:
             kept = list(made.map(made.keep(_array_of), range(6)))
@@ -208,7 +209,7 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
 
 
 def check_output_is_that_of_local(engine: type[Engine]) -> None:
-    """A chain that is fitted and applied in the engine writes the same bytes as in one local thread."""
+    """Check that a chain that is fitted and applied in the engine writes the same bytes as in one local thread."""
     for name, text in SAMPLES.items():
         expected = _output(LocalEngine(1), text)
         for jobs in _JOBS:
@@ -224,7 +225,7 @@ def check_output_is_that_of_local(engine: type[Engine]) -> None:
 
 
 def _output(engine: Engine, text: str) -> bytes:
-    """The rows that a chain writes for some ARFF text, which is read in blocks of one or two rows."""
+    """Return the rows that a chain writes for some ARFF text, which is read in blocks of one or two rows."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t.arff")
         with open(path, "w", encoding="utf-8") as file:

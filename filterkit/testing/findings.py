@@ -35,7 +35,7 @@ class Findings:
         self.refusals: dict[str, list[str]] = {}
         self.left_out = False
         self._basic = basic
-        self._found: dict[tuple[str, str], tuple[str, Exception]] = {}  # by `_key`: the first message and error
+        self._found: dict[tuple[str, str], tuple[str, Exception]] = {}  # by `_find_cause`: the first message and error
         self._samples: dict[tuple[str, str], list[str]] = {}
         self._over: set[str] = set()  # samples on which a basic check has failed
 
@@ -70,7 +70,7 @@ class Findings:
 
     def _run(self, check: Callable[..., Any], name: str, arguments: tuple[Any, ...], debug: bool) -> None:
         try:
-            refused = check(*map(own, arguments))
+            refused = check(*map(copy_arrays, arguments))
         except Exception as error:  # an assertion, or whatever the plugin fails with
             if debug:
                 raise
@@ -82,7 +82,7 @@ class Findings:
 
     def _note(self, check: str, name: str, error: Exception) -> None:
         kind = "" if isinstance(error, (AssertionError, PluginError)) else f"{type(error).__name__}: "
-        key = _key(check, error)
+        key = _find_cause(check, error)
         self._found.setdefault(key, (f"{check}: {kind}{error}", error))
         samples = self._samples.setdefault(key, [])
         samples += [name] * (name not in samples)
@@ -90,9 +90,9 @@ class Findings:
             self._over.add(name)
 
     def lines(self) -> Iterator[str]:
-        """Each finding as a line: the check, what it found, and where."""
+        """Yield each finding as a line: the check, what it found, and where."""
         for key, (text, _) in self._found.items():
-            where = listed(self._samples[key])
+            where = join_samples(self._samples[key])
             yield text + (f" ({where})" if where else "")
 
     def raise_any(self) -> None:
@@ -130,7 +130,7 @@ class Report:
         return self.is_checked and not self.findings
 
     def lines(self) -> Iterator[str]:
-        """Yield the notes, the findings, and what was checked."""
+        """Yield each finding as a line: the check, what it found, and where."""
         yield from (f"{self.about}: {note}" for note in self.notes)
         for line in self.findings.lines():
             check, _, text = line.partition(": ")
@@ -141,8 +141,8 @@ class Report:
         yield f"{self.about}: {result} in {self.checked}{rest}"
 
 
-def _key(check: str, error: Exception) -> tuple[str, str]:
-    """What the errors of one cause have in common.
+def _find_cause(check: str, error: Exception) -> tuple[str, str]:
+    """Return what the errors of one cause have in common.
 
     A `PluginError` may come up in any check, an exception of the plugin in one place of its code on many samples.
     """
@@ -154,8 +154,8 @@ def _key(check: str, error: Exception) -> tuple[str, str]:
     return "", f"{type(cause).__name__}{locate_error(cause)}"
 
 
-def own(given: Any) -> Any:
-    """A batch with arrays of its own, which a check may spoil for others; anything else as it is."""
+def copy_arrays(given: Any) -> Any:
+    """Copy the arrays of a batch, which a check may spoil for others; return anything else as it is."""
     if not isinstance(given, Batch):
         return given
     y, weights = (None if array is None else array.copy() for array in (given.y, given.weights))
@@ -171,8 +171,8 @@ def locate_error(error: BaseException) -> str:
     return f" ({os.path.basename(called[-1].filename)}, line {called[-1].lineno})" if called else ""
 
 
-def listed(samples: list[str]) -> str:
-    """Names of samples for a message; nothing if they have none."""
+def join_samples(samples: list[str]) -> str:
+    """List names of samples for a message; "" if they have none."""
     named = [name for name in samples if name]
     if len(named) > 3:
         return f"{named[0]} and {len(named) - 1} other samples"

@@ -30,8 +30,9 @@ from filterkit.testing.stages import cut
 
 
 def check_format_is_declared(form: FileFormat, data: Batch) -> None:
-    """The format has a name, lower-case endings with a dot, a function to read or write, and known losses."""
-    assert isinstance(form, FileFormat), f"{form!r} is no Format and no FileFormat"
+    """Check that the format has a name, lower-case endings with a dot, a function to read or write, and known
+    losses."""
+    assert isinstance(form, FileFormat), f"{form!r} is neither a Format nor a FileFormat"
     assert form.name.strip(), "a format needs a name, for messages"
     endings = form.endings if isinstance(form.endings, tuple) else ()
     right = bool(endings) and all(re.fullmatch(r"\.[^./A-Z\s]+|/", ending) for ending in endings)
@@ -42,7 +43,7 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
         _check_class(form)
     else:
         for function, parameters in ((form.read, ("path", "class_", "positive")), (form.write, ("batches", "out"))):
-            assert function is None or _takes(function, len(parameters)), (
+            assert function is None or _accepts(function, len(parameters)), (
                 f"{form.name}: {getattr(function, '__name__', function)} does not take {', '.join(parameters)}; the "
                 "function that reads comes before the one that writes"
             )
@@ -50,8 +51,8 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
     assert not unknown, f"{form.name}: losses may be {', '.join(LOSSES)}, and not {', '.join(sorted(unknown))}"
 
 
-def _takes(function: Any, count: int) -> bool:
-    """Whether a function takes so many arguments."""
+def _accepts(function: Any, count: int) -> bool:
+    """Tell whether a function takes so many arguments."""
     try:
         inspect.signature(function).bind(*range(count))
     except TypeError:
@@ -62,7 +63,7 @@ def _takes(function: Any, count: int) -> bool:
 
 
 def _check_class(form: FileFormat) -> None:
-    """The declaration of a `FileFormat`: a word as its name, a title, help of itself and of its options."""
+    """Check that the declaration of a `FileFormat`: a word as its name, a title, help of itself and of its options."""
     assert re.fullmatch(r"[a-z][a-z0-9-]*", form.name), (
         f"{form.name}: the name of a FileFormat must be a lower-case word"
     )
@@ -77,7 +78,7 @@ def _check_class(form: FileFormat) -> None:
 
 
 def check_rows_come_back(form: FileFormat, data: Batch) -> None:
-    """Rows come back from a file as they were written to it, apart from the losses that the format declares.
+    """Check that rows come back from a file as they were written to it, apart from the losses that the format declares.
 
     That holds for the names, kinds and labels of attributes, for numbers to the last bit, for missing values and for
     instance weights. The name of the relation, the form of sparse rows, the patterns of dates and the weights of
@@ -86,17 +87,17 @@ def check_rows_come_back(form: FileFormat, data: Batch) -> None:
     if not (form.is_read() and form.is_written()):
         return
     with tempfile.TemporaryDirectory() as folder:
-        for rows, when in ((data, ""), (_with_hard_numbers(data), " where numbers have many digits")):
+        for rows, when in ((data, ""), (_put_hard_numbers(data), " where numbers have many digits")):
             path = written(form, rows, folder)
             if path is not None:
-                compare(form, _flat(rows), _read(form, path, "none"), when)
+                compare(form, _make_class_an_attribute(rows), _read(form, path, "none"), when)
 
 
 _HARD = np.array([0.1 + 0.2, 1 / 3, -1.5e-7, 2.0**53 - 1, 1.7e308, 5e-324, -1e-300, 123456789.123456789])
 
 
-def _with_hard_numbers(data: Batch) -> Batch:
-    """The same rows, with other numbers in place of those that are not zero."""
+def _put_hard_numbers(data: Batch) -> Batch:
+    """Replace the numbers that are not zero by others with many digits."""
     X = data.in_form(False).X.copy()
     other = (X != 0) & ~np.isnan(X) & ~data.schema.nominal
     X[other] = np.resize(_HARD, np.count_nonzero(other))
@@ -104,7 +105,7 @@ def _with_hard_numbers(data: Batch) -> Batch:
 
 
 def check_class_comes_back(form: FileFormat, data: Batch) -> None:
-    """The class that is asked for by name is the class of the rows read, with its positive value."""
+    """Check that the class that is asked for by name is the class of the rows read, with its positive value."""
     target = data.schema.class_attribute
     both = form.is_read() and form.is_written() and not {"names", "kinds", "labels"} & set(form.losses)
     if not both or target is None or not len(data):
@@ -136,11 +137,11 @@ def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = written(form, data, folder)
         if path is not None and form.is_read():
-            compare(form, _flat(data), _read(form, path, "none"), " where one class is positive")
+            compare(form, _make_class_an_attribute(data), _read(form, path, "none"), " where one class is positive")
 
 
 def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
-    """Rows come back the same however they were cut into batches when they were written.
+    """Check that rows come back the same however they were cut into batches when they were written.
 
     A `FileFormat` writes the same bytes then, and reads the same rows in small parts.
     """
@@ -150,24 +151,35 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
         path = written(form, data, folder, 2)
         if path is None:
             return
-        compare(form, _flat(data), _read(form, path, "none"), " when they were written in several batches")
+        compare(
+            form,
+            _make_class_an_attribute(data),
+            _read(form, path, "none"),
+            " when they were written in several batches",
+        )
         if not isinstance(form, Format):
             whole = written(form, data, folder, name="whole")
-            assert whole is not None and _content(whole) == _content(path), (
+            assert whole is not None and _read_bytes(whole) == _read_bytes(path), (
                 f"{form.name}: rows written in several batches give other bytes than in one"
             )
-            compare(form, _flat(data), _read(form, path, "none", block_size=60), " when they are read in small parts")
+            compare(
+                form,
+                _make_class_an_attribute(data),
+                _read(form, path, "none", block_size=60),
+                " when they are read in small parts",
+            )
 
 
 def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
-    """The same rows give the same bytes, at least one; all batches are consumed, and the stream is left open."""
+    """Check that the same rows give the same bytes, at least one; all batches are consumed, and the stream is left
+    open."""
     if not form.is_written():
         return
     with tempfile.TemporaryDirectory() as folder:
         paths = [written(form, data, folder, name=name) for name in ("one", "other")]
         if None in paths:
             return
-        contents = [_content(str(path)) for path in paths]
+        contents = [_read_bytes(str(path)) for path in paths]
         assert contents[0] or not len(data), (
             f"{form.name}: write leaves the file empty: write to the stream it is given"
         )
@@ -177,20 +189,20 @@ def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
 
 
 def check_rows_are_written(form: FileFormat, data: Batch) -> None:
-    """What is written of some rows differs from what is written of none."""
+    """Check that what is written of some rows differs from what is written of none."""
     if not form.is_written() or not len(data) or not data.schema.attributes:
         return
     with tempfile.TemporaryDirectory() as folder:
         some, none = (
             written(form, rows, folder, name=name) for rows, name in ((data, "some"), (data.rows(0, 0), "none"))
         )
-        assert some is None or none is None or _content(some) != _content(none), (
+        assert some is None or none is None or _read_bytes(some) != _read_bytes(none), (
             f"{form.name}: write gives the same bytes for {len(data)} rows as for none: write every row of each batch"
         )
 
 
 def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
-    """A missing file is an error of the system or of filterkit that names the file in one line."""
+    """Check that a missing file is an error of the system or of filterkit that names the file in one line."""
     if not form.is_read() or form.endings == ("/",):
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -200,12 +212,14 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
         except FilterkitError as error:
             said = str(error)
         else:
-            raise AssertionError(f"{form.name}: a file that is not there is read as if it were")
+            raise AssertionError(
+                f"{form.name}: opening a file that does not exist raises no error: raise a FileNotFoundError"
+            )
         assert path in said and "\n" not in said, f"{form.name}: of a missing file it says: {said}"
 
 
 def check_reading(form: FileFormat, path: str) -> None:
-    """A file can be read twice with the same rows, whose batches fit their schema, and without a class."""
+    """Check that a file can be read twice with the same rows, whose batches fit their schema, and without a class."""
     first, again = (_read(form, path, None) for _ in range(2))
     from filterkit.data.batch import same
 
@@ -216,7 +230,7 @@ def check_reading(form: FileFormat, path: str) -> None:
 
 
 def written(form: FileFormat, data: Batch, folder: str, step: int | None = None, name: str = "t") -> str | None:
-    """The path of the file that `form` writes for `data`, cut into batches of `step` rows; None if it refuses them.
+    """Write `data`, cut into batches of `step` rows, and return the path of the file; None if the format refuses it.
 
     Raises
     ------
@@ -280,23 +294,23 @@ def compare(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> 
             f"{about}the labels of {name} are {labels}{when}: {repair}"
         )
         if "labels" in form.losses and one_a.kind == "nominal":
-            ours, theirs = _label_texts(one_a, ours), _label_texts(other_a, theirs)
-        assert _equal(ours, theirs), f"{about}the values of {name} come back changed{when}"
+            ours, theirs = _list_labels(one_a, ours), _list_labels(other_a, theirs)
+        assert _are_equal(ours, theirs), f"{about}the values of {name} come back changed{when}"
 
 
-def _label_texts(attribute: Attribute, codes: Any) -> list[str | None]:
-    """The labels of the codes of a nominal attribute."""
+def _list_labels(attribute: Attribute, codes: Any) -> list[str | None]:
+    """Return the labels of the codes of a nominal attribute."""
     return [None if code != code else attribute.values[int(code)] for code in codes.tolist()]
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _are_equal(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other, equal_nan=True)
     return list(one) == list(other)
 
 
-def _flat(data: Batch) -> Batch:
-    """The same rows, with the class as an attribute like the others."""
+def _make_class_an_attribute(data: Batch) -> Batch:
+    """Return the same rows, with the class as an attribute like the others."""
     schema = data.schema
     if schema.labels:
         return join(data, schema.replace(labels=()))
@@ -310,7 +324,7 @@ def _flat(data: Batch) -> Batch:
     return Batch(flat, np.ascontiguousarray(matrix), None, data.weights, data.passthrough)
 
 
-def _content(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read()
 
@@ -322,7 +336,7 @@ def _read(
     positive: str | None = None,
     block_size: int | None = None,
 ) -> Batch:
-    """All rows of a file as one batch.
+    """Read all rows of a file as one batch.
 
     Raises
     ------

@@ -12,13 +12,13 @@ from filterkit.stages.options import Configured, types_of
 
 
 def own_classes(kind: type) -> list[type]:
-    """A class and its bases, as far as they are not filterkit's."""
+    """List a class and its bases, as far as they are not filterkit's."""
     return [each for each in kind.__mro__ if not each.__module__.startswith(("filterkit.", "builtins"))]
 
 
 def check_methods(name: str, kind: type) -> None:
-    """No method or attribute of a class has almost the name of one that filterkit uses, and methods take what filterkit
-    gives them.
+    """Check that no method or attribute of a class has almost the name of one that filterkit uses, and methods take
+    what filterkit gives them.
 
     Parameters
     ----------
@@ -38,13 +38,14 @@ def check_methods(name: str, kind: type) -> None:
                 "give it a less similar name"
             )
         for member, function in vars(each).items():
-            wanted = _expected(member, kind)
+            wanted = _list_parameters(member, kind)
             if isinstance(function, FunctionType) and wanted is not None:
-                _check_taken(f"{name}: {each.__name__}.{member}", function, wanted)
+                _check_parameters(f"{name}: {each.__name__}.{member}", function, wanted)
 
 
 def misspelt(name: str, kind: type) -> str | None:
-    """The name of a method or attribute of filterkit's classes that `name`, which a plugin defines, nearly is."""
+    """Return the name of a method or attribute of filterkit's classes that `name`, which a plugin defines, nearly
+    is."""
     bases = [base for base in kind.__mro__ if base.__module__.startswith("filterkit.")]
     bases += [Fitted] * issubclass(kind, Stage)
     known = {each for base in bases for each in dir(base) if not each.startswith("_")}
@@ -53,8 +54,8 @@ def misspelt(name: str, kind: type) -> str | None:
     return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.85)), None)
 
 
-def _expected(name: str, kind: type) -> list[str] | None:
-    """The names of the arguments that filterkit gives a method, with self; None if it does not call it."""
+def _list_parameters(name: str, kind: type) -> list[str] | None:
+    """Return the names of the arguments that filterkit passes to a method, with self; None if it does not call it."""
     for base in kind.__mro__:
         if base.__module__.startswith("filterkit.") and name in vars(base) and not name.startswith("_"):
             function = vars(base)[name]
@@ -62,7 +63,7 @@ def _expected(name: str, kind: type) -> list[str] | None:
     return None
 
 
-def _check_taken(about: str, function: Any, wanted: list[str]) -> None:
+def _check_parameters(about: str, function: Any, wanted: list[str]) -> None:
     """Raise an `AssertionError` if a function cannot be called with so many arguments."""
     signature = inspect.signature(function)
     try:

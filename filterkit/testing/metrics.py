@@ -19,7 +19,7 @@ _SHARES = (0.0, 0.25, 0.5, 1.0)
 
 
 def check_scores_are_numbers(stage: Stage) -> None:
-    """The metric that a stage scales by gives a finite float64 for all counts; other stages pass.
+    """Check that the metric that a stage scales by gives a finite float64 for all counts; other stages pass.
 
     A feature may be in no row, in all rows, or in all rows of one class. Each score comes from its own counts alone,
     and the metric does not change its arguments.
@@ -52,7 +52,7 @@ def check_scores_are_numbers(stage: Stage) -> None:
 
 
 def _check_class_sums(metric: Metric) -> None:
-    """The sum over the classes gives what `Metric.classes` gives."""
+    """Check that the sum over the classes gives what `Metric.classes` gives."""
     if metric.class_sums is None:
         return
     assert metric.classes is not None
@@ -62,9 +62,9 @@ def _check_class_sums(metric: Metric) -> None:
         counts = np.array(list(product(*map(_parts, given))))
         sums = np.zeros(len(counts))
         for column, total in zip(counts.T, given):
-            sums += _called(f"{metric.name}: term of class_sums", term, [column, np.full(len(column), total)])
+            sums += _call_metric(f"{metric.name}: term of class_sums", term, [column, np.full(len(column), total)])
         rows = counts.sum(axis=1)
-        found = _called(f"{metric.name}: score of class_sums", score, [sums, rows, totals])
+        found = _call_metric(f"{metric.name}: score of class_sums", score, [sums, rows, totals])
         due = metric.classes(counts, totals)
         wrong = np.flatnonzero(~np.isclose(found, due, rtol=1e-9, atol=1e-9))
         for at in wrong[:1].tolist():
@@ -75,7 +75,7 @@ def _check_class_sums(metric: Metric) -> None:
 
 
 def _check_best_at_ends(metric: Metric) -> None:
-    """No score inside a range of fp, without 0 and neg, is larger than both at its ends."""
+    """Check that no score inside a range of fp, without 0 and neg, is larger than both at its ends."""
     for pos, neg in ((3.0, 40.0), (20.0, 40.0), (200.0, 40.0), (40.0, 700.0)):
         fp = np.arange(1.0, neg)
         for tp in {0.0, 1.0, np.rint(pos / 2), pos - 1, pos}:
@@ -92,11 +92,11 @@ def _check_best_at_ends(metric: Metric) -> None:
 
 
 def _check_bound(metric: Metric, bound: Any) -> None:
-    """No score of counts in ranges is larger than the bound of the ranges."""
+    """Check that no score of counts in ranges is larger than the bound of the ranges."""
     for pos, neg in _TOTALS:
         ranges = [[(low, high) for low in parts for high in parts if low <= high] for parts in map(_parts, (pos, neg))]
         ends = np.array([(*t, *f) for t, f in product(*ranges)]).T
-        found = _called(f"{metric.name}: bound", partial(bound, pos=pos, neg=neg), list(ends))
+        found = _call_metric(f"{metric.name}: bound", partial(bound, pos=pos, neg=neg), list(ends))
         for tp_share, fp_share in product((0.0, 0.5, 1.0), repeat=2):
             tp = np.minimum(ends[0] + np.rint((ends[1] - ends[0]) * tp_share), ends[1])
             fp = np.minimum(ends[2] + np.rint((ends[3] - ends[2]) * fp_share), ends[3])
@@ -123,7 +123,7 @@ def _check(name: str, what: str, function: Any, counts: list[np.ndarray], shown:
     shown : how messages describe each entry of them.
     """
     about = f"{name}: {what} of the metric"
-    scores = _called(about, function, counts)
+    scores = _call_metric(about, function, counts)
     right = isinstance(scores, np.ndarray) and scores.shape == (len(shown),) and scores.dtype == np.float64
     found = f"{scores.dtype} of shape {scores.shape}" if isinstance(scores, np.ndarray) else type(scores).__name__
     assert right, f"{about} gives {found} for {len(shown)} features: return a float64 for each"
@@ -132,14 +132,16 @@ def _check(name: str, what: str, function: Any, counts: list[np.ndarray], shown:
             f"{about} is {scores[i]:g} for {shown[i]}: return a finite number for all counts; take care of 0 / 0"
         )
     middle = len(shown) // 2
-    halves = [_called(about, function, [array[part] for array in counts]) for part in (np.s_[:middle], np.s_[middle:])]
+    halves = [
+        _call_metric(about, function, [array[part] for array in counts]) for part in (np.s_[:middle], np.s_[middle:])
+    ]
     assert np.allclose(np.concatenate(halves), scores, rtol=1e-9), (
         f"{about} depends on the other features: compute each score from its own counts"
     )
 
 
-def _called(about: str, function: Any, counts: list[np.ndarray]) -> Any:
-    """What a function of a metric returns for arrays that it cannot change."""
+def _call_metric(about: str, function: Any, counts: list[np.ndarray]) -> Any:
+    """Call a function of a metric with arrays that it cannot change."""
     given = [array.copy() for array in counts]
     for array in given:
         array.setflags(write=False)

@@ -13,7 +13,7 @@ from filterkit.testing.stages import fit, refusable
 
 @refusable
 def check_missing_values_stay(stage: Stage, data: Batch) -> None:
-    """A missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them.
+    """Check that a missing value comes out as missing, unless `Stage.fills_missing` says that the stage fills them.
 
     A missing class or label stays missing in any case. Columns may have no value in the training rows, and some later.
     """
@@ -30,14 +30,18 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
         if not stage.fills_missing:
             _check_columns(stage, fitted.stages[0], holed, out)
             _check_new_columns(stage, fitted.stages[0], holed, out)
-        assert stage.reads_class or out.y is None or holed.y is None or not (_unknown(holed) & ~_unknown(out)).any(), (
-            f"{stage.name} gives a row a class that it does not have: keep -1, or NaN of a numeric class"
-        )
+        assert (
+            stage.reads_class
+            or out.y is None
+            or holed.y is None
+            or not (_find_unknown(holed) & ~_find_unknown(out)).any()
+        ), f"{stage.name} gives a row a class that it does not have: keep -1, or NaN of a numeric class"
 
 
 @refusable
 def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
-    """One missing value of a column among the training rows does not make the whole column missing in other rows."""
+    """Check that one missing value of a column among the training rows does not make the whole column missing in other
+    rows."""
     if len(data) < 3 or not data.schema.width:
         return
     X = data.in_form(False).X.copy()
@@ -58,7 +62,8 @@ def check_missing_values_do_not_spread(stage: Stage, data: Batch) -> None:
 
 @refusable
 def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
-    """A row without missing values gives numbers, none of them infinite, unless `Stage.makes_missing` says otherwise.
+    """Check that a row without missing values gives numbers, none of them infinite, unless `Stage.makes_missing` says
+    otherwise.
 
     A value that comes out for one column of X may be missing where it is missing there.
     """
@@ -73,7 +78,7 @@ def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
         for column in data.passthrough.columns:
             whole &= np.asarray(column.is_valid())
     others = set(data.schema.names) - {a.name for a in data.schema.features}  # texts and the class are no numbers
-    for column, origin in enumerate(_origins(fitted.stages[0], data, out)):
+    for column, origin in enumerate(_find_origins(fitted.stages[0], data, out)):
         if out.schema.features[column].name in others:
             continue
         expected = whole if origin is None else ~unknown[:, origin]
@@ -88,7 +93,7 @@ def check_numbers_stay_numbers(stage: Stage, data: Batch) -> None:
 
 
 def with_holes(data: Batch) -> Batch:
-    """The same rows, where a third of the values, the whole last row and every other class are missing."""
+    """Return a copy of the rows in which a third of the values, the last row and every other class are missing."""
     X = data.in_form(False).X.copy()
     rows, columns = np.indices(X.shape)
     X[((rows + columns) % 3 == 0) | (rows == len(X) - 1)] = np.nan
@@ -100,7 +105,7 @@ def with_holes(data: Batch) -> Batch:
 
 
 def without_values(data: Batch) -> Batch:
-    """The same rows, where every other column has no value."""
+    """Return a copy of the rows in which every other column has no value."""
     X = data.in_form(False).X.copy()
     X[:, ::2] = np.nan
     return data.replace(X=X).in_form(data.sparse)
@@ -108,7 +113,7 @@ def without_values(data: Batch) -> Batch:
 
 def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
     before, after = (np.isnan(batch.in_form(False).X) for batch in (holed, out))
-    for column, origin in enumerate(_origins(fitted, holed, out)):
+    for column, origin in enumerate(_find_origins(fitted, holed, out)):
         if origin is None:
             continue
         rows = np.flatnonzero(before[:, origin] & ~after[:, column])
@@ -121,14 +126,14 @@ def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> No
 
 
 def _check_new_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
-    """Where every column has a new name, a row without any value does not become a row of numbers."""
+    """Check that where every column has a new name, a row without any value does not become a row of numbers."""
     if (
         not holed.schema.width
         or not out.schema.width
         or set(out.schema.names) & {a.name for a in holed.schema.features}
     ):
         return
-    if any(origin is not None for origin in _origins(fitted, holed, out)):
+    if any(origin is not None for origin in _find_origins(fitted, holed, out)):
         return
     before, after = (np.isnan(batch.in_form(False).X) for batch in (holed, out))
     rows = np.flatnonzero(before.all(axis=1) & ~after.any(axis=1))
@@ -140,16 +145,16 @@ def _check_new_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -
         )
 
 
-def _origins(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
-    """The column of `given` that each column of `out` comes from: a column stage says so, otherwise it is the column
-    of the same name, or None."""
+def _find_origins(fitted: Fitted, given: Batch, out: Batch) -> list[int | None]:
+    """Return the column of `given` that each column of `out` comes from: a column stage says so, otherwise it is the
+    column of the same name, or None."""
     if isinstance(fitted, FittedColumns):
         return list(fitted.columns.tolist())
     column_of_name = {a.name: column for column, a in enumerate(given.schema.features)}
     return [column_of_name.get(a.name) for a in out.schema.features]
 
 
-def _unknown(batch: Batch) -> np.ndarray:
-    """bool, of the shape of y: whether the class or label is missing."""
+def _find_unknown(batch: Batch) -> np.ndarray:
+    """Return bool, of the shape of y: whether the class or label is missing."""
     assert batch.y is not None
     return np.asarray(np.isnan(batch.y) if batch.y.dtype.kind == "f" else batch.y < 0)

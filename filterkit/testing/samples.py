@@ -183,7 +183,7 @@ y,no
 
 
 def sample(name: str) -> Batch:
-    """The sample `name` of `SAMPLES` as a batch."""
+    """Return the sample `name` of `SAMPLES` as a batch."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name + ".arff")
         with open(path, "w", encoding="utf-8") as file:

@@ -29,13 +29,12 @@ from filterkit.stages.base import Stage
 from filterkit.stages.columns import FittedColumns, learns_from_statistic
 from filterkit.stages.options import DECLARE, INT_OR_TEXT, fields_of, flag_of, options_of, types_of
 from filterkit.stages.selective import SelectiveStage
-from filterkit.testing.findings import locate_error
-from filterkit.testing.findings import own as separate
+from filterkit.testing.findings import copy_arrays, locate_error
 from filterkit.testing.methods import check_methods, own_classes
 
 
 def refusable(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, Batch], StageError | None]:
-    """A check of a stage on a sample that returns the `StageError` by which the stage refuses rows, or None.
+    """Let a check of a stage on a sample return the `StageError` by which the stage refuses rows, or None.
 
     A stage may refuse the training rows, and also later rows that it cannot transform.
     """
@@ -52,7 +51,7 @@ def refusable(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, Batch],
 
 
 def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | None:
-    """A chain of `stage` alone, fitted on `data` cut into batches of `step` rows; None if the stage refuses them."""
+    """Fit a chain of `stage` alone on `data` cut into batches of `step` rows; return None if the stage refuses them."""
     both = fit_transform(stage, data, step)
     return both and both[0]
 
@@ -60,7 +59,7 @@ def fit(stage: Stage, data: Batch, step: int | None = None) -> FittedChain | Non
 def fit_transform(
     stage: Stage, data: Batch, step: int | None = None, memory: int = DEFAULT_MEMORY
 ) -> tuple[FittedChain, Batch] | None:
-    """The chain as `fit` gives it, and the transformed training rows; None if the stage refuses them."""
+    """Return the chain as `fit` does, and the transformed training rows; None if the stage refuses them."""
     try:
         return Chain([stage]).fit_transform(cut(data, step), memory=memory)
     except StageError:
@@ -68,7 +67,7 @@ def fit_transform(
 
 
 def refusal(stage: Stage, data: Batch) -> StageError | None:
-    """The error by which `stage` refuses to be fitted on `data`, or None."""
+    """Return the error by which `stage` refuses to be fitted on `data`, or None."""
     try:
         Chain([stage]).fit_transform(data)
     except StageError as error:
@@ -77,7 +76,7 @@ def refusal(stage: Stage, data: Batch) -> StageError | None:
 
 
 def cut(data: Batch, step: int | None) -> list[Batch]:
-    """`data` as batches of `step` rows, or as one batch where `step` is None."""
+    """Cut `data` into batches of `step` rows; return it as one batch if `step` is None."""
     if step is None or not len(data):
         return [data]
     return [data.rows(i, min(i + step, len(data))) for i in range(0, len(data), step)]
@@ -85,7 +84,8 @@ def cut(data: Batch, step: int | None) -> list[Batch]:
 
 @refusable
 def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
-    """Cut into blocks of any size, the rows give the same fitted stage, the same training rows and the same output."""
+    """Check that cut into blocks of any size, the rows give the same fitted stage, the same training rows and the same
+    output."""
     all_at_once = fit_transform(stage, data)
     for step in (1, 3):
         in_steps = fit_transform(stage, data, step)
@@ -96,7 +96,7 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
         if all_at_once is None or in_steps is None:
             continue
         (whole, training), (fitted, training_in_steps) = all_at_once, in_steps
-        parts, together = _transformed(fitted, cut(data, step)), _transformed(whole, [data])
+        parts, together = _transform_all(fitted, cut(data, step)), _transform_all(whole, [data])
         assert (parts is None) == (together is None), (
             f"{stage.name} refuses to transform these rows in one block or in blocks of {step}, but not in both: "
             "decide for each row by itself"
@@ -112,8 +112,8 @@ def check_blocks_do_not_matter(stage: Stage, data: Batch) -> None:
         )
 
 
-def _transformed(fitted: FittedChain, batches: list[Batch]) -> Batch | None:
-    """The transformed rows of some batches together, or None if the chain refuses one of them."""
+def _transform_all(fitted: FittedChain, batches: list[Batch]) -> Batch | None:
+    """Transform some batches, and join them; return None if the chain refuses one of them."""
     try:
         return concatenate([fitted.transform(batch) for batch in batches], fitted.schema)
     except StageError:
@@ -122,7 +122,7 @@ def _transformed(fitted: FittedChain, batches: list[Batch]) -> Batch | None:
 
 @refusable
 def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
-    """With no memory to spare, so that columns are fitted one by one, the rows give the same output."""
+    """Check that with no memory to spare, so that columns are fitted one by one, the rows give the same output."""
     plenty = fit_transform(stage, data, 3)
     none = fit_transform(stage, data, 3, memory=0)
     assert (none is None) == (plenty is None), f"{stage.name} refuses these rows only with little or much memory"
@@ -136,8 +136,8 @@ def check_memory_does_not_matter(stage: Stage, data: Batch) -> None:
 
 @refusable
 def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
-    """Neither fitting nor transforming changes the batch that it is given."""
-    before = separate(data)
+    """Check that neither fitting nor transforming changes the batch that it is given."""
+    before = copy_arrays(data)
     with suppress(Exception):  # which other checks report
         fitted = fit(stage, data)
         if fitted is not None:
@@ -147,7 +147,8 @@ def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
 
 @refusable
 def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
-    """Fitting twice gives the same bits, and so does transforming twice. What is fitted later changes nothing."""
+    """Check that fitting twice gives the same bits, and so does transforming twice. What is fitted later changes
+    nothing."""
     one = fit(stage, data)
     first = None if one is None else one.transform(data)
     other = fit(stage, data)
@@ -170,33 +171,34 @@ def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
 
 @refusable
 def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
-    """Stages with other values of its options do not change what this one does, and their copies do as they do.
+    """Check that stages with other values of its options do not change what this one does, and their copies do as they
+    do.
 
     Searches over options make such stages and copies.
     """
     twin = type(stage)(**options_of(stage))
     before = fit_transform(twin, data)
-    for field, given in _other_fits(stage):
+    for field, given in _list_other_fits(stage):
         made = type(stage)(**given)
         shown = f"{field.name}={given[field.name]!r}"
-        assert _same_fit(fit_transform(made, data), fit_transform(copy.copy(made), data)), (
+        assert _are_same_fits(fit_transform(made, data), fit_transform(copy.copy(made), data)), (
             f"{stage.name}: a copy of a stage with {shown} gives other values: make what depends on an option from the "
             "option, in __post_init__ or later"
         )
-    assert _same_fit(before, fit_transform(twin, data)), (
+    assert _are_same_fits(before, fit_transform(twin, data)), (
         f"{stage.name} gives other values once there are stages with other options: keep what depends on an option on "
         "self, and not on the class or in the module"
     )
 
 
-def _same_fit(one: tuple[FittedChain, Batch] | None, other: tuple[FittedChain, Batch] | None) -> bool:
-    """Whether two stages give the same training rows, or both refuse them."""
+def _are_same_fits(one: tuple[FittedChain, Batch] | None, other: tuple[FittedChain, Batch] | None) -> bool:
+    """Tell whether two stages give the same training rows, or both refuse them."""
     return (one is None) == (other is None) and (one is None or other is None or same(one[1], other[1]))
 
 
 @refusable
 def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
-    """Where zero is special before and after the stage, a row of zeros stays a row of zeros.
+    """Check that where zero is special before and after the stage, a row of zeros stays a row of zeros.
 
     Nominal attributes are left out, because their zero is their first label.
     """
@@ -231,7 +233,7 @@ _LABELS = ": leave nominal columns as they are, or declare what they become"
 
 @refusable
 def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
-    """The batches that the fitted stage puts out fit the schema that it declares."""
+    """Check that the batches that the fitted stage puts out fit the schema that it declares."""
     try:
         fitted = fit(stage, data)
         if fitted is None:
@@ -253,7 +255,7 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
 
 @refusable
 def check_columns_are_not_too_many(stage: Stage, data: Batch) -> None:
-    """The fitted stage puts out no more columns than `Stage.most_columns` says."""
+    """Check that the fitted stage puts out no more columns than `Stage.most_columns` says."""
     fitted = fit(stage, data)
     if fitted is None or (isinstance(stage, SelectiveStage) and stage.is_confined):
         return
@@ -265,13 +267,13 @@ def check_columns_are_not_too_many(stage: Stage, data: Batch) -> None:
 
 @refusable
 def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
-    """After it is saved to a file and loaded again, the fitted stage transforms rows to the same bits."""
+    """Check that after it is saved to a file and loaded again, the fitted stage transforms rows to the same bits."""
     fitted = fit(stage, data)
     if fitted is None:
         return
     known = _registry_of(stage)
     is_built = type(stage).fit is Stage.fit
-    assert is_built or type(stage).from_state is not Stage.from_state or not _kept(fitted), (
+    assert is_built or type(stage).from_state is not Stage.from_state or not _has_state(fitted), (
         f"{stage.name} has no from_state: write it, to make the fitted stage again from what get_state returns"
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -298,8 +300,8 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
     )
 
 
-def _kept(fitted: FittedChain) -> bool:
-    """Whether the stage of a chain of one has learned anything that `get_state` returns."""
+def _has_state(fitted: FittedChain) -> bool:
+    """Tell whether the stage of a chain of one has learned anything that `get_state` returns."""
     try:
         return bool(fitted.stages[0].get_state())
     except Exception:  # which saving reports
@@ -308,7 +310,8 @@ def _kept(fitted: FittedChain) -> bool:
 
 @refusable
 def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
-    """Later rows give the same output in any order of columns, with or without their class, and one by one."""
+    """Check that later rows give the same output in any order of columns, with or without their class, and one by
+    one."""
     fitted = fit(stage, data.rows(0, (len(data) + 1) // 2))
     if fitted is None:
         return
@@ -338,7 +341,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
 
 @refusable
 def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
-    """A column stage learns the same from the rows in another order, because it learns from a table.
+    """Check that a column stage learns the same from the rows in another order, because it learns from a table.
 
     A cross-fitted stage is left out, because rows are drawn into folds by their number.
     """
@@ -356,7 +359,7 @@ def check_the_order_of_rows_does_not_matter(stage: Stage, data: Batch) -> None:
 
 @refusable
 def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
-    """Rows that lack a column are refused."""
+    """Check that rows that lack a column are refused."""
     fitted = fit(stage, data)
     if fitted is None or not data.schema.features:
         return
@@ -369,19 +372,23 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
         fitted.transform(data.replace(schema=schema, X=X))
     except FilterkitError:
         return
-    raise AssertionError(f"{stage.name} transforms rows of another header: leave the check to the chain")
+    raise AssertionError(
+        f"{stage.name} transforms rows of another schema: leave out code that accepts them, because the chain "
+        "checks the schema"
+    )
 
 
 @refusable
 def check_errors_are_clear(stage: Stage, data: Batch) -> None:
-    """A stage that cannot be fitted on these rows says so in a `StageError` of one line, under its own name."""
+    """Check that a stage that cannot be fitted on these rows says so in a `StageError` of one line, under its own
+    name."""
     try:
         error = refusal(stage, data)
     except PluginError:  # check_schema_is_what_comes_out reports it
         return
     except Exception as raised:
         found = f"{type(raised).__name__}: {raised}{locate_error(raised)}"
-        raise AssertionError(f"{stage.name} fails with {found}; {_repair(raised)}") from raised
+        raise AssertionError(f"{stage.name} fails with {found}; {_explain_repair(raised)}") from raised
     if error is None:
         return
     one_line = error.message.strip() and "\n" not in error.message
@@ -389,8 +396,8 @@ def check_errors_are_clear(stage: Stage, data: Batch) -> None:
     assert error.stage == stage.name, f"{stage.name} raises an error in the name of {error.stage}"
 
 
-def _repair(error: Exception) -> str:
-    """What to do about an error that a stage has raised."""
+def _explain_repair(error: Exception) -> str:
+    """Say what to do about an error that a stage has raised."""
     statistic = getattr(error, "obj", None)  # of an AttributeError: what lacks the attribute
     if isinstance(statistic, Statistic) and not isinstance(statistic, ContingencyTable):
         kind = type(statistic).__name__
@@ -402,7 +409,8 @@ def _repair(error: Exception) -> str:
 
 @refusable
 def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
-    """With `--except`, the columns that are left out pass unchanged, and the others as though these did not exist."""
+    """Check that with `--except`, the columns that are left out pass unchanged, and the others as though these did not
+    exist."""
     width = data.schema.width
     if not isinstance(stage, SelectiveStage) or stage.is_confined or not width:
         return
@@ -418,16 +426,16 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
     if fitted is None or (alone is None and len(rest)):
         return
     given, out = data.in_form(False).X, fitted[1].in_form(False).X
-    locate_error = {a.name: column for column, a in enumerate(fitted[1].schema.features)}
+    column_of = {a.name: column for column, a in enumerate(fitted[1].schema.features)}
     for column, name in zip(left.tolist(), names):
-        assert fitted[1].schema.features[locate_error[name]] == data.schema.features[column], (
+        assert fitted[1].schema.features[column_of[name]] == data.schema.features[column], (
             f"{stage.name} changes the attribute '{name}', which --except leaves out"
         )
-        assert np.array_equal(out[:, locate_error[name]], given[:, column], equal_nan=True), (
+        assert np.array_equal(out[:, column_of[name]], given[:, column], equal_nan=True), (
             f"{stage.name} changes values of '{name}', which --except leaves out"
         )
     if alone is not None:
-        others = [column for name, column in locate_error.items() if name not in names]
+        others = [column for name, column in column_of.items() if name not in names]
         assert np.array_equal(out[:, others], alone[1].in_form(False).X, equal_nan=True), (
             f"{stage.name} --except gives other values than without these columns: let Fitted.columns say where each "
             "column comes from"
@@ -435,8 +443,8 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
 
 
 def check_options_come_back(stage: Stage) -> None:
-    """The words that describe the stage, as in a comment of the output, make the same stage again; so do its options,
-    as when `evaluate` searches over them."""
+    """Check that the words that describe the stage, as in a comment of the output, make the same stage again; so do its
+    options, as when `evaluate` searches over them."""
     for kind in own_classes(type(stage)):
         assert "__init__" not in vars(kind), (
             f"{stage.name}: {kind.__name__} has an __init__; {DECLARE}, and check options in __post_init__"
@@ -451,16 +459,16 @@ def check_options_come_back(stage: Stage) -> None:
 
 
 def check_options_can_be_set(stage: Stage) -> None:
-    """A stage with another value of any option is the stage that its own words describe, and keeps all options as they
-    were given, as searches over options and their clones need it.
+    """Check that a stage with another value of any option is the stage that its own words describe, and keeps all
+    options as they were given, as searches over options and their clones need it.
 
     A value that the stage refuses by a `UsageError` is left out. The least and the largest numbers are tried as well;
     they may be refused in the same way, and no other.
     """
     known = _registry_of(stage)
     for field in fields_of(stage):
-        for limit in _limits(stage, field):
-            _takes(stage, field, limit)
+        for limit in _list_limits(stage, field):
+            _accepts(stage, field, limit)
     for field, given in other_options(stage):
         made = type(stage)(**given)
         kept = options_of(made)
@@ -475,20 +483,21 @@ def check_options_can_be_set(stage: Stage) -> None:
 
 
 def other_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[str, Any]]]:
-    """Each option that can have another value, and all options with this value of it.
+    """Yield each option that can have another value, and all options with this value of it.
 
     Raises
     ------
     AssertionError : a value is refused by an error that is not filterkit's.
     """
     for field in fields_of(stage):
-        other = _another(stage, field)
-        if _takes(stage, field, other):
+        other = _choose_other_value(stage, field)
+        if _accepts(stage, field, other):
             yield field, options_of(stage) | {field.name: other}
 
 
-def _takes(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
-    """Whether an option takes a value; an `AssertionError` if it is refused by an error that is not filterkit's."""
+def _accepts(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
+    """Tell whether an option takes a value; raise an `AssertionError` if it fails with an error that is not
+    filterkit's."""
     try:
         type(stage)(**options_of(stage) | {field.name: value})
     except FilterkitError:
@@ -501,8 +510,9 @@ def _takes(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
     return True
 
 
-def _limits(stage: Stage, field: dataclasses.Field[Any]) -> list[Any]:
-    """The least and the largest number that an option allows; where nothing is declared, a billion either way."""
+def _list_limits(stage: Stage, field: dataclasses.Field[Any]) -> list[Any]:
+    """Return the least and the largest number that an option allows; where nothing is declared, a billion either
+    way."""
     kind = types_of(type(stage))[field.name]
     if kind not in (int, float):
         return []
@@ -511,26 +521,26 @@ def _limits(stage: Stage, field: dataclasses.Field[Any]) -> list[Any]:
 
 
 def idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
-    """The flags of the options of the plugin's own whose other values make no difference on any of the samples."""
-    left = {flag_of(field): given for field, given in _other_fits(stage)}
+    """List the flags of the plugin's own options whose other values make no difference on any of the samples."""
+    left = {flag_of(field): given for field, given in _list_other_fits(stage)}
     for data in samples:
         if not left:
             break
         before = fit_transform(stage, data)
         after = {flag: fit_transform(type(stage)(**given), data) for flag, given in left.items()}
-        left = {flag: given for flag, given in left.items() if _same_fit(before, after[flag])}
+        left = {flag: given for flag, given in left.items() if _are_same_fits(before, after[flag])}
     return list(left)
 
 
 def _registry_of(stage: Stage) -> Registry:
-    """The plugins of filterkit's own, and a stage."""
+    """Return a registry of filterkit's own plugins and a stage."""
     known = Registry()
     known.add_stage(type(stage))
     return known
 
 
-def _another(stage: Stage, field: dataclasses.Field[Any]) -> Any:
-    """A value of an option that it does not have, of its type and within its limits."""
+def _choose_other_value(stage: Stage, field: dataclasses.Field[Any]) -> Any:
+    """Return a value that an option does not have, of its type and within its limits."""
     value, kind = getattr(stage, field.name), types_of(type(stage))[field.name]
     if field.metadata["choices"]:
         return next((choice for choice in field.metadata["choices"] if choice != value), value)
@@ -550,7 +560,8 @@ def _another(stage: Stage, field: dataclasses.Field[Any]) -> Any:
 
 
 def check_help_is_there(stage: Stage) -> None:
-    """The stage has a name that can be written in a chain, and it and each of its options say what they do."""
+    """Check that the stage has a name that can be written in a chain, and it and each of its options say what they
+    do."""
     assert re.fullmatch(r"[a-z0-9]+([._-][a-z0-9]+)*", stage.name), (
         f"the name {stage.name!r} cannot be written in a chain: take a word of lower-case letters, digits and hyphens"
     )
@@ -561,13 +572,13 @@ def check_help_is_there(stage: Stage) -> None:
 
 
 def check_methods_are_known(stage: Stage) -> None:
-    """No method or attribute of the stage has almost the name of one that filterkit uses, and is never used itself;
-    methods take what filterkit gives them."""
+    """Check that no method or attribute of the stage has almost the name of one that filterkit uses, and is never used
+    itself; methods take what filterkit gives them."""
     check_methods(stage.name, type(stage))
 
 
-def _other_fits(stage: Stage) -> list[tuple[dataclasses.Field[Any], dict[str, Any]]]:
-    """As `other_options`, for the options of the plugin's own with which the stage can be fitted.
+def _list_other_fits(stage: Stage) -> list[tuple[dataclasses.Field[Any], dict[str, Any]]]:
+    """Yield as `other_options`, for the plugin's own options with which the stage can be fitted.
 
     A file that an option names is left out: the stage would write it.
     """

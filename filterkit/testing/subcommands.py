@@ -21,15 +21,15 @@ from filterkit.errors import FilterkitError, one_line
 
 
 def check_command_has_a_name(command: Any) -> None:
-    """The subcommand is a click command whose name is one word."""
-    assert isinstance(command, click.Command), f"{command!r} is no click command: decorate it with @click.command"
+    """Check that the subcommand is a click command whose name is one word."""
+    assert isinstance(command, click.Command), f"{command!r} is not a click command: decorate it with @click.command"
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", command.name or ""), (
         f"the name {command.name!r} is not one word of letters, digits and hyphens"
     )
 
 
 def check_command_has_help(command: Any) -> None:
-    """``--help`` says what the command and each option do; also for the commands of a group."""
+    """Check that ``--help`` says what the command and each option do; also for the commands of a group."""
     for name, each in _all(command, command.name):
         assert (each.help or "").strip(), f"{name} does not say what it does: give the function a docstring"
         for parameter in each.params:
@@ -45,7 +45,7 @@ def check_command_has_help(command: Any) -> None:
 
 
 def check_command_refuses_unknown_options(command: Any) -> None:
-    """An unknown option is wrong usage, unless the command declares that it passes unknown options on."""
+    """Check that an unknown option is wrong usage, unless the command declares that it passes unknown options on."""
     for name, each in _all(command, command.name):
         if each.ignore_unknown_options or each.context_settings.get("ignore_unknown_options"):
             continue
@@ -59,7 +59,8 @@ def check_command_refuses_unknown_options(command: Any) -> None:
 
 
 def check_command_does_something(command: Any) -> None:
-    """The function of the command, and of each command of a group, has a body, and takes what its options give."""
+    """Check that the function of the command, and of each command of a group, has a body, and takes what its options
+    give."""
     for name, each in _all(command, command.name):
         if isinstance(each, click.Group):
             assert each.commands or type(each) is not click.Group, f"{name} is a group without commands: add some"
@@ -71,7 +72,7 @@ def check_command_does_something(command: Any) -> None:
 
 
 def _check_arguments(name: str, command: click.Command) -> None:
-    """The function of a command takes an argument for each option and argument that the command declares."""
+    """Check that the function of a command takes an argument for each option and argument that the command declares."""
     taken = inspect.signature(inspect.unwrap(command.callback or _all)).parameters
     if any(each.kind is each.VAR_KEYWORD for each in taken.values()):
         return
@@ -137,7 +138,7 @@ def _stamp(path: str) -> tuple[int, int] | None:
 
 
 def _all(command: click.Command, name: str | None) -> list[tuple[str, click.Command]]:
-    """The name and command of a command and, if it is a group, of all commands in it."""
+    """Yield the name and command of a command and, if it is a group, of all commands in it."""
     found = [(str(name), command)]
     if isinstance(command, click.Group):
         for part, each in command.commands.items():

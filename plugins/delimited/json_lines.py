@@ -96,7 +96,7 @@ def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[A
             raise RowError("it is an array of JSON; jq -c '.[]' makes JSON lines of it") from None
         if not _is_too_deep(text) and (fault := _find_first_fault(text)) is not None:
             raise fault from None
-        raise RowError(f"its first rows are no JSON lines ({' '.join(str(error).split())})") from None
+        raise RowError(f"its first rows are not JSON lines ({' '.join(str(error).split())})") from None
     names = table.column_names
     kinds = form.choose_kinds(names)
     asked = class_asked(opening, names)
@@ -377,7 +377,7 @@ class JsonParser(TextParser):
         with suppress(ValueError):
             row = json.loads(text)
         if not isinstance(row, dict):
-            return RowError(f"{quoted(text.decode('utf-8', 'replace').strip())} is no JSON object")
+            return RowError(f"{quoted(text.decode('utf-8', 'replace').strip())} is not a JSON object")
         for name, value in row.items():
             if _is_too_large(value):
                 return RowError(f"a number {TOO_LARGE}", attribute=name)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch
-from filterkit.plugin import DATE_FORMATS, DateFormat, take_texts
+from filterkit.plugin import DATE_FORMATS, DateFormat
 
 _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 
@@ -22,6 +22,8 @@ def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
 
 def format_codes(labels: Sequence[str], codes: np.ndarray) -> Any:
     """Return the texts of float64 codes of labels as an Arrow array; the last of `labels` is for NaN."""
+    from filterkit.plugin import take_texts  # which imports pyarrow; lists of formats do not need it
+
     return take_texts(labels, np.where(np.isnan(codes), len(labels) - 1, codes).astype(np.int32))
 
 

@@ -178,7 +178,7 @@ def _need(tree: Tree, number: int, part: Value, *kinds: str) -> None:
     if part.kind and part.kind not in kinds:
         name = tree.value.removeprefix("sign")
         raise ExpressionError(
-            f"{name} needs {_NAMES[kinds[0]]}, and this is {_NAMES[part.kind]}", tree.parts[number].at
+            f"{name} needs {_NAMES[kinds[0]]}, but this is {_NAMES[part.kind]}", tree.parts[number].at
         )
 
 
@@ -189,7 +189,7 @@ def _read_as_dates(tree: Tree, parts: Sequence[Value]) -> list[Value]:
         if that.kind == DATE and this.constant is not None:
             moment = DateFormat(that.format).parse(this.constant)
             if moment is None:
-                raise ExpressionError(f"this is no date as {that.format}", tree.parts[number].at)
+                raise ExpressionError(f"this is not a date of the form {that.format}", tree.parts[number].at)
             this = Value(DATE, np.array(float(moment)))
         found.append(this)
     return found

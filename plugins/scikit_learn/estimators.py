@@ -7,10 +7,8 @@ import base64
 import importlib
 import inspect
 import io
-import json
 import re
 import warnings
-import zipfile
 from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, TypeVar
@@ -44,7 +42,7 @@ def set_option() -> tuple[str, ...]:
     """Declare the option ``--set``, whose values `make_estimator` takes."""
     return option(
         (),
-        "A parameter, as C=0.1; a value that is no Python literal is a text or names a class, as estimator=LinearSVC.",
+        "A parameter, as C=0.1; what is not a Python literal is a text or names a class, as estimator=LinearSVC.",
         completions=_list_parameters,
     )
 
@@ -207,7 +205,7 @@ def dump_estimator(estimator: Any) -> str:
     NotImplementedError : skops is not installed, or cannot store it.
     """
     try:
-        data = _import_skops().dumps(estimator, compression=zipfile.ZIP_STORED)
+        data = _import_skops().dumps(estimator)
     except UsageError as error:
         raise NotImplementedError(str(error)) from None
     return base64.b64encode(data).decode()
@@ -239,7 +237,10 @@ def load_estimator(stage: str, text: str) -> Any:
 def _check_size(data: bytes) -> None:
     """Refuse data that could take more memory than they are long: members that are compressed, overlap, or stand for
     several objects."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+    import json
+    from zipfile import ZipFile
+
+    with ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
         if any(member.file_size != member.compress_size for member in members):
             raise FilterkitError("the estimator in it is compressed")

@@ -162,7 +162,7 @@ class Predict(Learner):
                 hint += (
                     f"; if its numbers stand for classes, make it nominal first, by the stage: nominal --only {name}"
                 )
-            raise StageError(self.name, f"{self.class_name} predicts {what}, and {name} is {kind}; {hint}")
+            raise StageError(self.name, f"{self.class_name} predicts {what}, but {name} is {kind}; {hint}")
         if self.grid:
             check_measure("predict: --criterion", self._criterion(is_numeric), is_numeric, _CRITERIA)
 
@@ -261,7 +261,7 @@ class Predict(Learner):
             raise FilterkitError("its estimators do not fit its classes or labels")
         for each in estimators:
             if type(each) not in (wanted, int):
-                raise FilterkitError(f"the estimator in it is no {self.class_name}")
+                raise FilterkitError(f"the estimator in it is not of the class {self.class_name}")
             if type(each) is wanted and getattr(each, "n_features_in_", features) != features:
                 raise FilterkitError("the estimator in it does not fit its features")
         costs = state.get("costs")

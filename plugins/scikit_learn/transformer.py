@@ -78,7 +78,7 @@ class Sklearn(SelectiveStage):
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         estimator = load_estimator(self.name, state["estimator"])
         if type(estimator) is not type(self.make()):
-            raise FilterkitError(f"the transformer in it is no {self.class_}")
+            raise FilterkitError(f"the transformer in it is not of the class {self.class_}")
         return FittedSklearn(self.name, estimator, schema, state["names"])
 
 
@@ -135,7 +135,7 @@ class FittedSklearn(Fitted):
             name = self._names[int(np.flatnonzero(~np.isfinite(row))[0])]
             raise StageError(
                 self._stage,
-                f"what becomes of the numbers is none in the column '{name}'; put range before it",
+                f"the column '{name}' has a value that is not a finite number; put range before it",
                 batch.start + number,
             )
         return out

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit import Attribute, Batch, Chain, ColumnStage, Schema, StageError, option
+from filterkit import Attribute, Batch, ColumnStage, Schema, StageError, option
 from filterkit.plugin import (
     Batches,
     ContingencyTable,
@@ -79,6 +79,8 @@ class Cfs(ColumnStage):
             between = Correlations(rows, schema)
             with_class, spread = between.of(schema.width), between.spread
         else:
+            from filterkit import Chain  # lists of stages do not need it
+
             (bins,) = Chain([_Bins()]).fit(rows(), memory=rows.memory).stages
             assert isinstance(bins, FittedColumns)
             with_class, spread = _round_to_single(bins.state["su"]), np.ones(schema.width)

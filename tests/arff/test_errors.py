@@ -150,14 +150,14 @@ def test_lines_are_counted_over_every_kind_of_line_end(tmp_path, way):
 
 def test_a_sparse_row_may_not_omit_a_string_if_the_file_has_none(tmp_path, way):
     assert message(tmp_path, HEADER + "{0 1}\n{2 ?}\n") == (
-        "t.arff: attribute 's': a sparse row omits it, which means the first value in the file, but there is none"
+        "t.arff: attribute 's': a sparse row leaves it out, which means the first value in the file, but no row has one"
     )
 
 
 def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, way):
     text = "@relation r\n@attribute a numeric\n@attribute e {}\n@data\n{0 1,1 ?}\n{0 1}\n"
     assert message(tmp_path, text) == (
-        "t.arff:6: attribute 'e': a sparse row omits it, which means its first value, but it declares none"
+        "t.arff:6: attribute 'e': a sparse row leaves it out, which means its first value, but the header declares none"
     )
 
 
@@ -277,7 +277,7 @@ def test_a_missing_file_and_a_folder_are_reported(tmp_path):
     what = "Is a directory" if os.name == "posix" else "Permission denied"
     for path, reason in (
         (tmp_path / "none.arff", "No such file or directory"),
-        (tmp_path, f"{what}, and there are no folders of texts in it, one for each class"),
+        (tmp_path, f"{what}, but does not contain a folder of texts for each class"),
     ):
         assert refusal(path) == f"{path}: {reason}"
     assert refusal(tmp_path / "none*.arff") == f"{tmp_path / 'none*.arff'}: no file matches this pattern"

@@ -251,7 +251,7 @@ def test_a_stage_that_needs_a_class_says_so_before_any_row_is_read(stage):
 
     with pytest.raises(StageError, match=f"^{stage}: there is no class attribute, which it needs; .* --class"):
         fit(None)
-    with pytest.raises(StageError, match=f"^{stage}: it needs a nominal class, and 'petal width .* is numeric"):
+    with pytest.raises(StageError, match=f"^{stage}: it needs a nominal class, but 'petal width .* is numeric"):
         fit(3)
 
 
@@ -276,7 +276,7 @@ def test_a_value_that_was_read_as_missing_is_refused_when_that_is_not_asked_for(
 
 
 def test_fitting_on_an_empty_list_is_refused():
-    with pytest.raises(FilterkitError, match="there is no batch to fit on"):
+    with pytest.raises(FilterkitError, match="there are no batches to fit on"):
         filterkit.chain("l2").fit([])
 
 

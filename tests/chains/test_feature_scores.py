@@ -94,7 +94,7 @@ def test_with_a_numeric_class_there_are_no_tests():
 def test_scores_of_a_nominal_class_name_those_of_a_numeric_one():
     batch = make([[1, 0], [2, 0], [3, 1]], [1, 2, 3], None)
     said = (
-        "ig: it needs a nominal class, and 'class' is numeric; take a score of a numeric class, such as "
+        "ig: it needs a nominal class, but 'class' is numeric; take a score of a numeric class, such as "
         "correlation or ftest or mi or relieff"
     )
     with pytest.raises(StageError) as refused:
@@ -189,9 +189,13 @@ def test_the_command_writes_csv_and_parquet(tmp_path):
         (
             ["scores", "bns", "iris.arff"],
             2,
-            "filterkit: scores: no file 'bns', which is a metric; the input comes first",
+            "filterkit: scores: no file 'bns'; this is a metric, and the input comes first",
         ),
-        (["scores", "--csv", "-o", "x.csv", "iris.arff", "bns"], 2, "filterkit: scores: --csv is for standard output"),
+        (
+            ["scores", "--csv", "-o", "x.csv", "iris.arff", "bns"],
+            2,
+            "filterkit: scores: --csv applies to standard output",
+        ),
         (["scores", "nothing.arff", "bns"], 1, "filterkit: nothing.arff: No such file or directory"),
         (["scores", "-o", "x.txt", "iris.arff", "bns"], 2, "filterkit: scores: -o x.txt: the name must end in .csv or"),
     ],

@@ -104,7 +104,7 @@ def test_a_list_stays_in_memory_and_a_stream_is_spooled():
     with open_rows(iter(batches([1], [2])), ENGINE, 0) as rows:
         assert not rows.source.in_memory
         assert [v for _, v in rows.map(values)] == [v for _, v in rows.map(values)] == [[1], [2]]
-    with pytest.raises(FilterkitError, match="there is no batch to fit on"), open_rows([], ENGINE, 0):
+    with pytest.raises(FilterkitError, match="there are no batches to fit on"), open_rows([], ENGINE, 0):
         pass
 
 

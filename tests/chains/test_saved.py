@@ -210,17 +210,17 @@ def _without_end(about, members):
         (_stage, "it needs the stage 'shpe'; install my of my-plugins 1.2"),
         (_two, "is not one stage"),
         (_absurd, "not of the size that it says"),
-        (_ragged, "do not fit together"),
-        (_short, "is not that of its columns"),
-        (_late, "do not fit together"),
+        (_ragged, "do not match"),
+        (_short, "does not match its columns"),
+        (_late, "do not match"),
         (_object, "not of the size that it says"),
-        (_source, "are not those of its attributes"),
+        (_source, "do not match its attributes"),
         (_gone, "1.state.score.npy"),
-        (_other, "its stages put out other attributes than it says"),
+        (_other, "its stages make other attributes than its header declares"),
         (_nested, "invalid attribute in the schema"),
         (_deep, "an attribute in the schema is nested too deep"),
         (_deepest, "its chain.json is nested too deep"),
-        (_twice, "an array in it is named twice"),
+        (_twice, "two stages use the same array"),
         (_without_end, "not of the size that it says"),
     ],
 )
@@ -267,7 +267,7 @@ def test_members_that_overlap_are_refused(kept, tmp_path):
             archive.filelist[-1].filename = f"{number}.npy"
         archive.writestr("more", b"")
     for way in (saved.load, saved.summarize_file):
-        with pytest.raises(FilterkitError, match="what is in it is more than it is long"):
+        with pytest.raises(FilterkitError, match="its members are longer than the file"):
             way(path)
 
 
@@ -279,7 +279,7 @@ def test_compressed_files_and_other_files_are_refused(kept, tmp_path):
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     for name in ("bomb", "empty", "half", "other.npz", str(SAMPLES / "iris.arff")):
         for way in (saved.load, saved.summarize_file):
-            with pytest.raises(FilterkitError, match="no saved chain, or a damaged one"):
+            with pytest.raises(FilterkitError, match="this is not a saved chain, or it is damaged"):
                 way(str(tmp_path / name))
     with pytest.raises(FilterkitError, match="No such file"):
         saved.load(str(tmp_path / "none"))

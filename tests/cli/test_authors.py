@@ -235,7 +235,10 @@ def test_check_plugin_reports_the_faults_of_each_kind(tmp_path):
         "subcommand silent: check_command_has_help: silent does not say what it does: give the function a docstring",
     ):
         assert line in done.stdout
-    assert done.stderr == ("filterkit: check-plugin: 3 stages and 1 format and 1 engine and 1 subcommand do not hold\n")
+    assert done.stderr == (
+        "filterkit: check-plugin: 3 stages and 1 format and 1 engine and 1 subcommand do not conform; "
+        "see the lines above\n"
+    )
 
 
 def test_check_plugin_checks_a_read_only_format_with_a_given_file(tmp_path):
@@ -248,7 +251,7 @@ def test_check_plugin_checks_a_read_only_format_with_a_given_file(tmp_path):
     done = run("check-plugin", name, "a.read", cwd=tmp_path)
     assert done.returncode == 1 and "it cannot be read as read (ValueError: could not convert" in done.stdout
     done = run("check-plugin", name, "a.arff", cwd=tmp_path)
-    assert done.returncode == 2 and "'a.arff' after a plugin; options go with a stage" in done.stderr
+    assert done.returncode == 2 and "'a.arff' after a plugin; only a stage takes options" in done.stderr
 
 
 def test_check_plugin_fails_if_nothing_was_checked(tmp_path):

@@ -145,7 +145,10 @@ def test_the_same_command_resumes_from_the_journal(iris, run_in_process):
     (folder / "again.csv").unlink()
     other = run_in_process("evaluate", *again, "--seed", "1", IRIS, cwd=folder)
     assert (other.returncode, other.stdout) == (1, "")
-    assert other.stderr == "filterkit: j: this is of another evaluation (not the same seed); name another file\n"
+    assert (
+        other.stderr
+        == "filterkit: j: this is the journal of another evaluation (not the same seed); name another file\n"
+    )
 
 
 CHOOSE = ("evaluate", IRIS, "--chain", "small: standardize svm --c 0.001", "--chain", "k: neighbors", "--folds", "3")
@@ -560,12 +563,16 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
     [
         ("evaluate iris.arff", 2, "evaluate: missing option '--chain'; see: filterkit evaluate --help"),
         ("evaluate --chain svm", 2, "evaluate: missing argument 'DATA...'; see: filterkit evaluate --help"),
-        ("evaluate iris.arff iris.arff --chain svm", 2, "evaluate: 'iris.arff' and 'iris.arff' are the same DATA"),
+        (
+            "evaluate iris.arff iris.arff --chain svm",
+            2,
+            "evaluate: 'iris.arff' and 'iris.arff' are the same file; name each DATA once",
+        ),
         ("evaluate iris.arff --folds 2 --folds 3 --chain svm", 2, "--folds is given twice: '2' and '3'"),
         ("evaluate iris.arff --chain svm --fold 3", 2, "evaluate: no such option '--fold'; did you mean '--folds'?"),
         ("evaluate iris.arff --chian svm", 2, "evaluate: no such option '--chian'"),
         ("evaluate iris.arff --chain svm --folds 1", 2, "evaluate: invalid value for '--folds': 1 is not in the range"),
-        ("evaluate iris.arff --chain svm --train 5x", 2, "--train: '5x' is no share such as 10% or 0.1"),
+        ("evaluate iris.arff --chain svm --train 5x", 2, "--train: '5x' is not a share such as 10% or 0.1"),
         ("evaluate iris.arff --chain svm --train 10%,95%", 2, "10 folds leave 90% to train on, not 95%"),
         ("evaluate iris.arff --chain svm --plot p.gif", 2, "--plot p.gif: the name must end in .png, .svg, .pdf"),
         ("evaluate iris.arff --chain svm --min-positives 3", 2, "evaluate: --min-positives needs --one-against"),
@@ -577,7 +584,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("evaluate mixed.arff --chain neighbors", 1, "mixed, outcome, fold 1, chain 'neighbors': neighbors: attribute"),
         ("evaluate one-row.arff --chain svm", 1, "one-row: 1 row is too few for 10 folds"),
         ("report", 2, "report: missing argument 'RESULTS...'; see: filterkit report --help"),
-        ("report iris.arff", 1, "iris.arff:2: these are no results of an evaluation"),
+        ("report iris.arff", 1, "iris.arff:2: these are not results of an evaluation"),
         (
             "evaluate iris.arff --chain standardize svm",
             2,
@@ -590,7 +597,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ),
         ("evaluate iris.arff --chain svm -c 1 -c 2", 2, "evaluate: --class is given 2 times for 1 inputs; give one"),
         ("evaluate iris.arff wine.arff --chain svm --test iris.arff", 2, "evaluate: --test takes one DATA to fit on"),
-        ("evaluate iris.arff --chain svm --test iris.arff --repeats 2", 2, "evaluate: --repeats is of cross-val"),
+        ("evaluate iris.arff --chain svm --test iris.arff --repeats 2", 2, "evaluate: --repeats applies to cross-val"),
         ("evaluate iris.arff --chain svm --test iris.arff --unseen extend", 2, "evaluate: --unseen extend cannot be"),
         (
             "evaluate iris.arff --chain svm --fold-column a --splits s",
@@ -602,13 +609,17 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
             2,
             "evaluate: --splits and --test both say which rows to",
         ),
-        ("evaluate iris.arff --chain svm --fold-column a --folds 3", 2, "evaluate: --folds is of folds that are drawn"),
+        ("evaluate iris.arff --chain svm --fold-column a --folds 3", 2, "evaluate: --folds applies to folds drawn"),
         (
             "evaluate iris.arff --chain svm --splits s --train 10%",
             2,
-            "evaluate: --train is of folds that are drawn, and",
+            "evaluate: --train applies to folds drawn at random, but",
         ),
-        ("evaluate iris.arff wine.arff --chain svm --splits s", 2, "evaluate: --splits are of the rows of one DATA"),
+        (
+            "evaluate iris.arff wine.arff --chain svm --splits s",
+            2,
+            "evaluate: --splits has rows of one DATA; name only one",
+        ),
         ("evaluate iris.arff --chain svm --group nobody", 1, "iris: group 'nobody': there is no such attribute"),
         ("report {one} --by-class", 2, "--by-class: the results do not have the classes; evaluate again with --by-cl"),
         ("report {one} --measure auk", 2, "report: invalid value for '--measure': 'auk' is not one of"),
@@ -621,7 +632,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         (
             "evaluate iris.arff --chain svm --chain neighbors --choose brier --folds 3",
             1,
-            "iris, class, fold 1, inner fold 1, chain 'svm': brier needs probabilities, and its learner gives scores",
+            "iris, class, fold 1, inner fold 1, chain 'svm': brier needs probabilities, but its learner gives scores",
         ),
     ],
 )
@@ -688,4 +699,7 @@ def test_a_choice_is_the_same_in_processes_and_from_a_journal(tmp_path, run_in_p
     assert without_seconds(tmp_path / "1.csv") == without_seconds(tmp_path / "3.csv")
     command[command.index("f1")] = "auc"
     other = run_in_process("evaluate", IRIS, *command, "4.csv", "--journal", "j", cwd=tmp_path)
-    assert other.stderr == "filterkit: j: this is of another evaluation (not the same choose); name another file\n"
+    assert (
+        other.stderr
+        == "filterkit: j: this is the journal of another evaluation (not the same choose); name another file\n"
+    )

@@ -63,8 +63,11 @@ def test_figures_are_drawn(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--measure", "f1"], "--measure f1 is a measure of classes, and a number is predicted; choose of mae, rmse"),
-        (["--choose", "f1", "--chain", "neighbors"], "--choose f1 is a measure of classes, and a number is predicted"),
+        (
+            ["--measure", "f1"],
+            "--measure f1 is a measure of classes, but a number is predicted; choose one of mae, rmse",
+        ),
+        (["--choose", "f1", "--chain", "neighbors"], "--choose f1 is a measure of classes, but a number is predicted"),
         (["--positive", "1"], "--positive '1' needs a nominal class"),
         (
             ["--figure", "confusion", "--plot", "p.svg"],

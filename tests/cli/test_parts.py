@@ -287,7 +287,7 @@ def test_parts_of_other_work_are_refused(folder, options, chain, change):
     done = run(*options, "-o", "out/part-*.arff", "n.arff", *chain.split(), cwd=folder)
     assert (done.returncode, done.stderr) == (
         1,
-        "filterkit: out/_part-list.arff.json: the parts that are there are of other work "
+        "filterkit: out/_part-list.arff.json: the existing parts are of another command "
         f"(not the same {change}); remove this file and out/part-*.arff, or choose another name\n",
     )
     assert contents(folder / "out") == before
@@ -297,7 +297,7 @@ def test_parts_of_other_work_are_refused(folder, options, chain, change):
 def test_what_is_no_list_is_refused(folder, text):
     (folder / "out" / "_part-list.arff.json").write_text(text + "\n")
     done = run("-o", "out/part-*.arff", "n.arff", "l2", cwd=folder)
-    assert "out/_part-list.arff.json: this is no list of parts, or a damaged one" in done.stderr
+    assert "out/_part-list.arff.json: this is not a list of parts, or it is damaged" in done.stderr
     assert done.returncode == 1 and done.stderr.count("\n") == 1
 
 

@@ -83,7 +83,7 @@ def test_labels_have_a_pair_of_columns_each(tmp_path):
         (["-p", IRIS, "svm"], "--predictions needs rows that the chain is not fitted on; name them: --test FILE -"),
         (["-p", "--test", IRIS, "-", IRIS, "l2"], "--predictions needs a chain that ends in a stage that predicts"),
         (["-p", "--test", IRIS, "-", IRIS], "--predictions needs a chain that ends in a stage that predicts"),
-        (["-p", "-o", "x", "--test", IRIS, "-", IRIS, "svm"], "-o is for other rows than predictions; --test IN OUT"),
+        (["-p", "-o", "x", "--test", IRIS, "-", IRIS, "svm"], "--predictions writes to the OUT of --test IN OUT"),
         (["--errors", "--test", IRIS, "x-*.arff", IRIS, "svm"], "--predictions writes one file, not parts"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import COMMAND, run, run_anew
 
-from filterkit.cli.shell.text_table import aligned, cut, width_of
+from filterkit.cli.shell.text_table import align_rows, cut, width_of
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
 IRIS = str(SAMPLES / "iris.arff")
@@ -96,7 +96,7 @@ def test_texts_are_harmless_and_whole(tmp_path):
 
 def test_columns_hold_wide_characters():
     rows = [["name", "n"], ["日本", "1"], ["e\u0301", "10"], ["😀", "3"], ["\x1b[1m", "4"]]
-    assert aligned(rows, {0}) == ["name      n", "日本      1", "e\u0301        10", "😀        3", "\\x1b[1m   4"]
+    assert align_rows(rows, {0}) == ["name      n", "日本      1", "e\u0301        10", "😀        3", "\\x1b[1m   4"]
     assert [width_of(cut("日本語日本語", width)) for width in (3, 4, 5, 12)] == [3, 3, 5, 12]
     assert cut("日本語日本語", 12) == "日本語日本語" and cut("abc", 2) == "a…"
 

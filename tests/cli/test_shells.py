@@ -18,6 +18,7 @@ from filterkit import Attribute
 from filterkit.cli.shell import completion
 from filterkit.cli.shell.shells import split
 from filterkit.formats.base import FileFormat, Opening, Table
+from filterkit.plugin.registry import registry
 
 pytestmark = pytest.mark.posix
 
@@ -108,11 +109,10 @@ class Terminal:
         self._process.wait()
 
 
-@pytest.fixture(scope="module", params=START)
-def terminal(request, tmp_path_factory):
-    if shutil.which(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    folder = tmp_path_factory.mktemp(request.param)
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """A folder with files whose attributes have odd names."""
+    folder = tmp_path_factory.mktemp("tables")
     names = "".join(f"@attribute {json.dumps(name, ensure_ascii=False)} numeric\n" for name in ODD)
     (folder / "odd.arff").write_text(f"@relation odd\n{names}@attribute class {{yes,no}}\n@data\n")
     header = ",".join('"' + name.replace('"', '""') + '"' for name in [*ODD, "class"])
@@ -122,6 +122,15 @@ def terminal(request, tmp_path_factory):
     (folder / "broken.parquet").write_text("PAR1 and no more")
     (folder / "my file.arff").write_text("")
     (folder / "folder").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module", params=START)
+def terminal(request, tables, tmp_path_factory):
+    if shutil.which(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    folder = tmp_path_factory.mktemp(request.param)
+    shutil.copytree(tables, folder, dirs_exist_ok=True)
     terminal = Terminal(request.param, folder)
     yield terminal
     terminal.close()
@@ -130,48 +139,61 @@ def terminal(request, tmp_path_factory):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("filterkit evalu", ["evaluate"]),
-        ("filterkit my", ["my file.arff"]),
-        ("filterkit --pos", ["--positive"]),
-        ("filterkit --class=firs", ["--class=firs"]),
-        ("filterkit odd.arff shap", ["odd.arff", "shape"]),
-        ("filterkit odd.arff shape --neig", ["odd.arff", "shape", "--neighbors"]),
-        ("filterkit odd.arff shape --method isot", ["odd.arff", "shape", "--method", "isotonic"]),
-        ("filterkit odd.arff shape --neighbors 3 bn", ["odd.arff", "shape", "--neighbors", "3", "bns"]),
-        ("filterkit odd.arff select --by bn", ["odd.arff", "select", "--by", "bns"]),
-        ("filterkit odd.arff write fol", ["odd.arff", "write", "folder"]),
-        ("filterkit odd.arff predict LogisticRegressionC", ["odd.arff", "predict", "LogisticRegressionCV"]),
-        ("filterkit odd.arff predict SVC --set gam", ["odd.arff", "predict", "SVC", "--set", "gamma="]),
-        ("filterkit scores odd.arff ig", ["scores", "odd.arff", "ig"]),
-        ("filterkit explore odd.arff shape --neig", ["explore", "odd.arff", "shape", "--neighbors"]),
-        ("filterkit info odd.arff --positive y", ["info", "odd.arff", "--positive", "yes"]),
-        ("filterkit --from csv:delim", ["--from", "csv:delimiter="]),
-        ("filterkit --from=csv:header=no,delim", ["--from=csv:header=no,delimiter="]),
-        ("filterkit -o 'my", ["-o", "my file.arff"]),
-        ("filterkit table.csv remove --attribute tw", ["table.csv", "remove", "--attribute", "two words"]),
+        ("evalu", ["evaluate"]),
+        ("my", ["my file.arff"]),
+        ("--class=firs", ["--class=firs"]),
+        ("odd.arff shape --neighbors 3 bn", ["odd.arff", "shape", "--neighbors", "3", "bns"]),
+        ("odd.arff write fol", ["odd.arff", "write", "folder"]),
+        ("odd.arff predict SVC --set gam", ["odd.arff", "predict", "SVC", "--set", "gamma="]),
+        ("--from csv:delim", ["--from", "csv:delimiter="]),
+        ("--from=csv:header=no,delim", ["--from=csv:header=no,delimiter="]),
+        ("-o 'my", ["-o", "my file.arff"]),
+        ("table.csv remove --attribute tw", ["table.csv", "remove", "--attribute", "two words"]),
+        ('evaluate odd.arff --chain "l2 rec', ["evaluate", "odd.arff", "--chain", "l2 recode"]),
+        ("evaluate odd.arff --chain 'shape --neig", ["evaluate", "odd.arff", "--chain", "shape --neighbors"]),
         (
-            "filterkit --from csv table.dat keep --attribute co",
-            ["--from", "csv", "table.dat", "keep", "--attribute", "colon:c"],
-        ),
-        ("filterkit info table.csv --positive y", ["info", "table.csv", "--positive", "yes"]),
-        ("filterkit table.csv.gz keep --attribute co", ["table.csv.gz", "keep", "--attribute", "co"]),
-        ("filterkit broken.parquet keep --attribute co", ["broken.parquet", "keep", "--attribute", "co"]),
-        ('filterkit evaluate odd.arff --chain "l2 rec', ["evaluate", "odd.arff", "--chain", "l2 recode"]),
-        ('filterkit evaluate odd.arff --chain "a: l2 rec', ["evaluate", "odd.arff", "--chain", "a: l2 recode"]),
-        ("filterkit evaluate odd.arff --chain 'shape --neig", ["evaluate", "odd.arff", "--chain", "shape --neighbors"]),
-        (
-            "filterkit evaluate odd.arff --chain 'keep --attribute clas",
-            ["evaluate", "odd.arff", "--chain", "keep --attribute class"],
-        ),
-        (
-            "filterkit evaluate odd.arff --chain keep\\ --attribute\\ tw",
+            "evaluate odd.arff --chain keep\\ --attribute\\ tw",
             ["evaluate", "odd.arff", "--chain", "keep --attribute tw"],
         ),
     ],
 )
-def test_words_are_completed(terminal, line, words):
-    found = terminal.complete(line)
+def test_words_are_completed_in_shells(terminal, line, words):
+    found = terminal.complete(f"filterkit {line}")
     assert [word.rstrip("/") for word in found] == ["filterkit", *words]  # zsh takes the slash back
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("--pos", ["--positive"]),
+        ("-o x --outp", []),  # it is given already
+        ("odd.arff shap", ["shape"]),
+        ("odd.arff shape bns shap", ["shape"]),  # also a second time
+        ("odd.arff shape --neig", ["--neighbors"]),
+        ("odd.arff shape --neighbors 3 --neig", []),
+        ("odd.arff shape --method isot", ["isotonic"]),
+        ("odd.arff select --by bn", ["bns"]),
+        ("odd.arff select 10 --by bn", ["bns"]),
+        ("odd.arff predict LogisticRegressionC", ["LogisticRegressionCV"]),
+        ("odd.arff l2 --outp", ["--output"]),
+        ("odd.arff l2 -o x --outp", []),
+        ("odd.arff l2 -o x shap", ["shape"]),
+        ("odd.arff l2 --class tw", ["two words"]),
+        ("scores odd.arff ig", ["ig"]),
+        ("explore odd.arff shape --neig", ["--neighbors"]),
+        ("info odd.arff --positive y", ["yes"]),
+        ("--from csv table.dat keep --attribute co", ["colon:c"]),
+        ("info table.csv --positive y", ["yes"]),
+        ("table.csv.gz keep --attribute co", []),
+        ("broken.parquet keep --attribute co", []),
+        ("evaluate odd.arff --chain a:_l2_rec", ["a: l2 recode"]),
+        ("evaluate odd.arff --chain keep_--attribute_clas", ["keep --attribute class"]),
+    ],
+)
+def test_words_are_completed(tables, line, found, monkeypatch):
+    monkeypatch.chdir(tables)
+    *before, begun = (word.replace("_", " ") for word in line.split())
+    assert [word.text for word in completion.complete(before, begun, [], registry()).words] == found
 
 
 @pytest.mark.parametrize("name", ODD)

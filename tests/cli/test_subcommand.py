@@ -126,7 +126,7 @@ def test_the_options_that_a_subcommand_has_reach_it(name, behind, tmp_path):
     assert "@" not in plain
     for words, message in (
         (["--class", "nobody"], "--class: no attribute 'nobody'"),
-        (["--labels", "99"], "--labels 99, and there are 14 attributes"),
+        (["--labels", "99"], "--labels 99, but there are only 14 attributes"),
         (["--class", "1", "--positive", "nobody"], "has no value 'nobody'"),
         (["--encoding", "klingon"], "--encoding: no encoding 'klingon'"),
         (["--engine", "nobody"], "--engine: no engine 'nobody'"),

@@ -120,7 +120,7 @@ def test_the_class_may_be_missing_or_absent(tmp_path):
         assert aligned.y.tolist() == [-1, -1, -1]
         np.testing.assert_array_equal(aligned.X, training.X)
     numeric = read(tmp_path, TRAINING, class_="m")
-    with pytest.raises(FilterkitError, match="the class is 'class', and that of the data fitted on is 'm'"):
+    with pytest.raises(FilterkitError, match="the class is 'class', but that of the data fitted on is 'm'"):
         Alignment(training.schema, numeric.schema)
 
 
@@ -135,14 +135,18 @@ def test_a_numeric_class_is_aligned(tmp_path):
     ("old", "new", "message"),
     [
         ("@attribute m numeric", "@attribute mm numeric", r"1 attribute is missing that the chain was fitted on: 'm'"),
-        ("@attribute m numeric", "@attribute m {0,2}", r"attribute 'm' is nominal; the one fitted on is numeric"),
+        (
+            "@attribute m numeric",
+            "@attribute m {0,2}",
+            r"attribute 'm' is nominal, but it was numeric in the data fitted on",
+        ),
         ("{green,red}", "{green,red,pink}", r"1 value of attribute 'colour' is not among those fitted on: 'pink'"),
         (
             "{yes,maybe,no}",
             "{yes,maybe,no,1,2,3,4,5,6}",
             r"6 values of attribute 'class' .*: '1', .*'5', …; --unseen missing .* reads such values as missing$",
         ),
-        ("@attribute note string", "@attribute note numeric", r"attribute 'note' is numeric; .* is string"),
+        ("@attribute note string", "@attribute note numeric", r"attribute 'note' is numeric, but it was string"),
         (
             "@data",
             "".join(f"@attribute x{i} numeric\n" for i in range(7)) + "@data",

@@ -147,18 +147,18 @@ def test_a_file_of_labels_that_cannot_be_used_is_refused(text, message, tmp_path
 @pytest.mark.parametrize(
     ("relation", "class_", "labels", "error", "message"),
     [
-        ("r", None, 6, FilterkitError, "--labels 6, and there are 5 attributes"),
-        ("r", None, -6, FilterkitError, "--labels -6, and there are 5 attributes"),
-        ("r", None, 0, UsageError, "--labels 0: there is at least one label"),
+        ("r", None, 6, FilterkitError, "--labels 6, but there are only 5 attributes"),
+        ("r", None, -6, FilterkitError, "--labels -6, but there are only 5 attributes"),
+        ("r", None, 0, UsageError, "--labels 0: there must be at least one label"),
         ("r", None, "b,x", FilterkitError, "--labels: no attribute 'x'"),
         ("r", None, "z*", FilterkitError, r"--labels: no attribute 'z\*'"),
         ("r", None, "b,,c", UsageError, "--labels must be a number, names with commas between them, or an XML file"),
         ("r", None, [], UsageError, "--labels must be a number, names"),
         ("r", None, "absent.xml", FilterkitError, "absent.xml: No such file or directory"),
-        ("r: -C 6", None, None, FilterkitError, r"asks for 6 labels \(-C 6\), and there are 5 attributes"),
-        ("r: -C -6", None, None, FilterkitError, r"asks for 6 labels \(-C -6\), and there are 5 attributes"),
+        ("r: -C 6", None, None, FilterkitError, r"asks for 6 labels \(-C 6\), but there are only 5 attributes"),
+        ("r: -C -6", None, None, FilterkitError, r"asks for 6 labels \(-C -6\), but there are only 5 attributes"),
         ("r: -C 0", None, None, FilterkitError, "asks for 0 labels"),
-        ("r", "e", 2, UsageError, "--labels beside --class: give either"),
+        ("r", "e", 2, UsageError, "--labels cannot be combined with --class"),
     ],
 )
 def test_an_invalid_choice_of_labels_is_refused(relation, class_, labels, error, message):
@@ -263,7 +263,7 @@ def test_a_transformer_that_wants_labels_gets_rows_that_have_them_all():
 def test_a_stage_that_needs_a_class_says_so(stage):
     with pytest.raises(StageError) as caught:
         filterkit.chain(stage).fit(many())
-    assert str(caught.value).startswith(f"{stage.partition(' ')[0]}: it needs a class, and there are labels; ")
+    assert str(caught.value).startswith(f"{stage.partition(' ')[0]}: it needs a class, but the data has labels; ")
     assert "\n" not in str(caught.value)
 
 

@@ -67,7 +67,7 @@ def test_two_attributes_of_one_name_are_refused():
 @pytest.mark.parametrize(("attribute", "kind"), [(TEXT, "string"), (DAY, "date"), (BAG, "relational")])
 def test_a_class_is_nominal_or_numeric(attribute, kind):
     with pytest.raises(
-        FilterkitError, match=f"^the class must be nominal or numeric, and '.*' is a {kind} attribute(;|$)"
+        FilterkitError, match=f"^the class must be nominal or numeric, but '.*' is a {kind} attribute(;|$)"
     ):
         Schema("r", [A, attribute], 1)
     assert Schema("r", [A, Attribute("n")], 1).class_attribute.kind == "numeric"

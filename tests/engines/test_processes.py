@@ -190,7 +190,7 @@ def test_a_process_that_is_killed_as_the_next_one_starts_is_an_error(how, tmp_pa
     command = [sys.executable, tmp_path / "script.py", how]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1
-    assert done.stderr.endswith("a process was killed; with less memory, fewer --jobs may help\n")
+    assert done.stderr.endswith("a worker process was killed, perhaps because memory ran out; fewer --jobs may help\n")
 
 
 def test_processes_end_when_the_engine_is_closed(tmp_path):

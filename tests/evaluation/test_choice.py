@@ -161,7 +161,7 @@ def test_held_out_rows_without_weight_tell_nothing():
 
 def test_a_measure_of_scores_cannot_choose_among_labels():
     alone = "alone: predict VotingClassifier --set estimators=GaussianNB,LinearSVC"
-    with pytest.raises(FilterkitError, match="chain 'alone': auc needs scores, and its learner predicts labels alone"):
+    with pytest.raises(FilterkitError, match="chain 'alone': auc needs scores, but its learner predicts only labels"):
         evaluated(noise(40, 2), design("plain: svm", alone, choose="auc"))
 
 
@@ -171,7 +171,7 @@ def test_an_error_names_the_inner_fold():
         evaluated(batch, design("plain: svm", "strict: svm --c 1,2 --folds 22", folds=3))
     with pytest.raises(
         FilterkitError,
-        match=r"^d, class, fold 1, inner fold 1, chain 'plain': brier needs probabilities, and its learner",
+        match=r"^d, class, fold 1, inner fold 1, chain 'plain': brier needs probabilities, but its learner",
     ):
         evaluated(batch, design("plain: svm", "neighbors", choose="brier"))
 

@@ -101,7 +101,7 @@ def test_values_that_cannot_be_compared_are_refused():
     ]:
         with pytest.raises(ValueError, match=message):
             best_pair(values, tolerance)
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="the same length"):
         paired(np.ones(2), np.ones(3))
 
 

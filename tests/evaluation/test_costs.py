@@ -76,8 +76,8 @@ def test_the_cheapest_chain_can_be_chosen(tmp_path):
 
 
 REFUSED = [
-    ("% none\n", "{path}: there are no costs in it"),
-    ("3 3\n0 1 x\n2 0 1\n1 1 0\n", "{path}:2: there must be numbers, not '0 1 x'"),
+    ("% none\n", "{path}: the file contains no costs"),
+    ("3 3\n0 1 x\n2 0 1\n1 1 0\n", "{path}:2: expected numbers, found '0 1 x'"),
     ("2 2\n0 1\n1 0\n", "{path}:1: a matrix of 2 times 2, and 'class' has 3 values"),
     ("3 2\n0 1\n1 0\n1 1\n", "{path}:1: a matrix of 3 times 2, and 'class' has 3 values"),
     ("3 3\n0 1 5 9\n2 0 1\n10 1 0\n", "{path}:2: 4 costs for 3 classes"),
@@ -102,9 +102,9 @@ def test_what_is_no_cost_matrix_is_refused(text, message, tmp_path):
     ("arguments", "status", "message"),
     [
         ("iris.arff --costs none.cost", 1, "none.cost: No such file or directory"),
-        ("iris.arff --costs {path} --positive virginica", 1, "{path}: costs are of all 3 classes; leave out --positi"),
-        ("iris.arff --costs {path} --one-against-rest", 2, "evaluate: --costs are of all classes; leave out --one-ag"),
-        ("wine.arff --costs {path} --class 2", 1, "{path}: costs are of a nominal class, and there is none"),
+        ("iris.arff --costs {path} --positive virginica", 1, "{path}: costs apply to all 3 classes; leave out --posi"),
+        ("iris.arff --costs {path} --one-against-rest", 2, "evaluate: --costs apply to all classes together; leave"),
+        ("wine.arff --costs {path} --class 2", 1, "{path}: costs need a nominal class, but there is none"),
         ("iris.arff --measure cost", 2, "evaluate: the measure cost needs --costs FILE"),
     ],
 )
@@ -123,4 +123,4 @@ def test_a_chain_that_makes_another_class_has_no_costs(tmp_path):
     chain = "label --positive virginica svm"
     done = run("evaluate", SAMPLES / "iris.arff", "--costs", "a.cost", "--chain", chain, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.endswith("svm: costs are of 3 classes, and the chain makes another class\n")
+    assert done.stderr.endswith("svm: there are costs for 3 classes, but the chain changes the class\n")

@@ -94,7 +94,7 @@ def test_a_notebook_shows_the_page():
         ({"class_": "sort"}, "class: no attribute 'sort'"),
         ({"choose": "f2"}, "choose='f2' must be one of accuracy, precision,"),
         ({"choose": "cost"}, "choose='cost' needs costs"),
-        ({"choose": "rmse"}, "choose: rmse is a measure of numbers, and classes are predicted"),
+        ({"choose": "rmse"}, "choose: rmse is a measure of numbers, but classes are predicted"),
         ({"costs": [[0, 1], [1, 0]]}, "costs must be a file, or 3 rows of 3 numbers, one for each class"),
         ({"costs": "none.cost"}, "none.cost: No such file or directory"),
         ({"chains": {}}, "there must be chains to compare"),

@@ -132,7 +132,7 @@ def test_a_part_whose_line_was_cut_off_is_evaluated_again(whole, cut, ran):
 def test_lines_that_are_nested_too_deep_are_refused(whole):
     deep = b"[" * 100_000 + b"]" * 100_000 + b"\n"
     first = whole.read_bytes().splitlines(keepends=True)[0]
-    for text, message in ((first + deep, r":2: damaged: '\[\["), (deep, ": this is no journal of an evaluation$")):
+    for text, message in ((first + deep, r":2: damaged: '\[\["), (deep, ": this is not a journal of an evaluation$")):
         whole.write_bytes(text)
         with pytest.raises(FilterkitError, match=message):
             go_on(whole, data(), design())
@@ -143,7 +143,7 @@ def test_a_journal_is_a_file(tmp_path):
     """/dev/full can be read without an end, and a pipe would be waited for."""
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/full", "/dev/null"):
-        with pytest.raises(FilterkitError, match=r"this is no file, and a journal must be one$"):
+        with pytest.raises(FilterkitError, match=r"this is not a regular file, as a journal must be$"):
             go_on(path, data(), design())
 
 
@@ -160,7 +160,9 @@ OTHERS = {
 def test_another_evaluation_is_refused(whole):
     before = whole.read_bytes()
     for what, other in OTHERS.items():
-        message = re.escape(f"{whole}: this is of another evaluation (not the same {what}); name another file")
+        message = re.escape(
+            f"{whole}: this is the journal of another evaluation (not the same {what}); name another file"
+        )
         with pytest.raises(FilterkitError, match=message):
             Journal(str(whole), data(), other)
     assert whole.read_bytes() == before

@@ -150,7 +150,7 @@ def test_rows_without_a_class_are_in_no_fold():
     own = folds_of_splits(splits(two_folds(6)), 6, "s")
     results = evaluated(batch, plan(), own)
     assert [(result.train_rows, result.test_rows) for result in results] == [(3, 2), (2, 3)]
-    with pytest.raises(FilterkitError, match=r"^d: repeat 0, fold 0: the class of no row to test on is known"):
+    with pytest.raises(FilterkitError, match=r"^d: repeat 0, fold 0: no row to test on has a known class"):
         evaluated(batch.replace(y=np.array([-1, 1, -1, 0, -1, 0], np.int32)), plan(), own)
 
 

@@ -293,7 +293,7 @@ def test_predicted_numbers_are_points_and_right_ones_a_line(figure, x, y, right)
     [
         ("ranks", of_chains("abc", tasks=1), "f1", "ranks need at least three chains and two tasks"),
         ("near-best", of_chains(["m/1", "m/2"]), "f1", "there must be at least two methods to compare"),
-        ("near-best", of_chains("ab"), "kappa", "kappa has no share of its best value"),
+        ("near-best", of_chains("ab"), "kappa", "kappa is not from 0 to 1, so it has no share"),
         ("confusion", of_chains("ab"), "f1", "the results do not have the classes; evaluate with --by-class"),
         ("confusion", many(tasks=6), "f1", r"18 panels do not fit on one page \(at most 16\)"),
         ("predicted", of_chains("ab"), "mae", "the results have no predicted numbers; evaluate a numeric class with"),

@@ -130,8 +130,8 @@ def test_points_of_many_rows_are_some():
 @pytest.mark.parametrize(
     ("name", "is_numeric", "message"),
     [
-        ("f1", True, "f1 is a measure of classes, and a number is predicted; choose of mae, rmse, r2"),
-        ("mae", False, "mae is a measure of numbers, and classes are predicted; choose of accuracy, precision"),
+        ("f1", True, "f1 is a measure of classes, but a number is predicted; choose one of mae, rmse, r2"),
+        ("mae", False, "mae is a measure of numbers, but classes are predicted; choose one of accuracy, precision"),
     ],
 )
 def test_a_measure_of_the_other_kind_is_refused(name, is_numeric, message):

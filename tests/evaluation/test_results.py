@@ -205,13 +205,13 @@ def text_of(row, **parts):
 
 
 ROW = result("a", 0.5)
-NONE = "these are no results of an evaluation"
+NONE = "these are not results of an evaluation"
 
 
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        (HEAD + "\n", None, "there are no results in it"),
+        (HEAD + "\n", None, "the file contains no results"),
         ("@relation r\n@attribute a numeric\n", 2, NONE),
         (f"{HEAD}\n{GOOD}\n{GOOD.replace('0.9', 'much')}\n", 3, NONE),
         (f"{HEAD}\n{GOOD.replace('d,t,0,', 'd,t,0.5,')}\n", 2, NONE),

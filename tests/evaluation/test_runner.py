@@ -477,8 +477,8 @@ def test_the_chain_with_the_smaller_error_is_chosen():
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        ({"d": numbers()}, {"one_against_rest": True}, "d: --one-against-rest is of classes and labels, and a number"),
-        ({"d": numbers(), "e": three()}, {}, "a number is to be predicted in d, and not in e; evaluate them apart"),
+        ({"d": numbers()}, {"one_against_rest": True}, "d: --one-against-rest applies to classes and labels, but"),
+        ({"d": numbers(), "e": three()}, {}, "the class is numeric in d, but not in e; evaluate them separately"),
         ({"d": numbers().replace(y=np.full(30, np.nan))}, {}, "d: 0 rows are too few for 3 folds"),
         ({"d": make([[1], [2]], [0, 1])}, {}, "d: 2 rows are too few for 3 folds"),
         ({"d": sample("iris", class_="none")}, {}, "d: there is no class and there are no labels to predict; name the"),

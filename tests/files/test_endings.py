@@ -70,7 +70,7 @@ REFUSED = {
     f"--to csv -o x.parquet {IRIS}": "-o: 'x.parquet' would hold CSV, but its ending is that of Parquet; name it",
     f"--to arff -o x.csv {IRIS}": "-o: 'x.csv' would hold ARFF, but its ending is that of CSV; name it 'x.arff'",
     f"--to cvs {IRIS}": "--to: no format 'cvs'; did you mean 'csv'?",
-    f"--from csv:a {IRIS}": "--from csv: 'a' is no option; write options as name=value",
+    f"--from csv:a {IRIS}": "--from csv: 'a' is not an option; write options as name=value",
     f"--save x.arff -o o.arff {IRIS}": "name it 'x.chain'",
     f"--save x.chain.gz -o o.arff {IRIS}": "name it 'x.chain'",
     f"evaluate -o x.arff {IRIS} --chain svm": "-o: 'x.arff' would hold CSV, but its ending is that of ARFF; name it",

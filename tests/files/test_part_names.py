@@ -39,7 +39,10 @@ def test_parts_may_be_at_a_url():
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("out/a*b*.arff", r"'out/a\*b\*.arff': one \* stands for the numbers of the parts, such as 'out/part-\*.arff'"),
+        (
+            "out/a*b*.arff",
+            r"'out/a\*b\*.arff': write exactly one \*, .*, as in 'out/part-\*.arff'",
+        ),
         ("*.json", r"the list of the parts, _list.json.json, would look like one of them; name them 'part-\*.json'"),
         ("out/*", "the list of the parts, _list.json, would look like one of them"),
         ("_*.json", "would look like one of them"),

@@ -92,9 +92,9 @@ def test_a_part_of_other_rows_than_before_is_refused(names, tmp_path):
 
 def test_parts_of_other_work_are_refused(names, tmp_path):
     begun(names, ["one"]).close()
-    with pytest.raises(FilterkitError, match=r"journal: the parts that are there are of other work \(not the same com"):
+    with pytest.raises(FilterkitError, match=r"journal: the existing parts are of another command \(not the same com"):
         Parts(names).check({**WORK, "command": "in.arff l1"})
-    with pytest.raises(FilterkitError, match="these parts are there already"):
+    with pytest.raises(FilterkitError, match="these parts exist already"):
         Parts(names).check_new()
 
 

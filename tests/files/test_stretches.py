@@ -56,7 +56,7 @@ def test_a_file_that_changes_meanwhile_is_an_error(tmp_path):
     source = Source(str(path))
     first, *_ = stretches(source, 0, 3)
     path.write_text("1\n2\n3\n4\n")
-    with pytest.raises(FilterkitError, match="it changed while it was read"):
+    with pytest.raises(FilterkitError, match="the file changed while it was read"):
         first.read()
     source.close()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from filterkit.plugin.discovery import Installed, installed
-from filterkit.plugin.registry import _loaded
+from filterkit.plugin.registry import _import_value
 
 
 @pytest.fixture
@@ -138,5 +138,5 @@ def test_a_folder_in_pythonpath_counts(folder):
 def test_an_entry_point_names_a_module_or_an_object():
     import os.path
 
-    assert _loaded("os.path") is os.path
-    assert _loaded("os:path.join") is os.path.join
+    assert _import_value("os.path") is os.path
+    assert _import_value("os:path.join") is os.path.join

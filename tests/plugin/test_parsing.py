@@ -160,7 +160,7 @@ def test_a_file_has_one_stage_a_line_with_comments(known, tmp_path):
     [
         (b"mark\nmrak\n", ":2: no stage 'mrak'"),
         (b"mark\n\nplace 'x\n", ":3: No closing quotation"),
-        (b"mark\xff\n", "this is no UTF-8 text"),
+        (b"mark\xff\n", "this is not UTF-8 text"),
     ],
 )
 def test_a_mistake_in_a_file_names_the_line(text, message, known, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 from filterkit import Metric, PluginError, RowStage, UsageError, hookimpl
 from filterkit.plugin.discovery import Installed
-from filterkit.plugin.registry import Registry, _loaded
+from filterkit.plugin.registry import Registry, _import_value
 
 
 class Plus(RowStage):
@@ -60,7 +60,7 @@ def found(monkeypatch):
 
         def load(value):
             if value.startswith("filterkit."):  # filterkit's own
-                return _loaded(value)
+                return _import_value(value)
             point = next(left)
             if isinstance(point.module, BaseException):
                 raise point.module
@@ -68,7 +68,7 @@ def found(monkeypatch):
 
         listed = [Installed(point.name, point.value, point.value, (), True) for point in points]
         monkeypatch.setattr("filterkit.plugin.registry.installed", lambda: listed)
-        monkeypatch.setattr("filterkit.plugin.registry._loaded", load)
+        monkeypatch.setattr("filterkit.plugin.registry._import_value", load)
         registry = Registry()
         registry.add_entry_points()
         return registry
@@ -190,7 +190,7 @@ def test_a_wrapper_that_fails_breaks_only_its_own_plugin(found):
 def test_an_invalid_format_breaks_only_its_own_plugin(found):
     for hook in ("filterkit_formats", "filterkit_engines", "filterkit_subcommands"):
         registry = found(Point("odd", module("odd", "text", hook=hook)), Point("plus", module("plus", Plus)))
-        assert registry.plugins[0].problem.startswith(f"{hook} gives 'text', which is no ")
+        assert registry.plugins[0].problem.startswith(f"{hook} gives 'text', which is not a")
         assert registry.stage("plus") is Plus
 
 
@@ -516,28 +516,32 @@ def filterkit_HOOK(ARGUMENTS):
         (
             "stages",
             "[Mine()]",
-            r"gives <Mine: mine>, which is no stage class with a name; list the class",
+            r"gives <Mine: mine>, which is not a stage class with a name; list the class",
         ),
-        ("stages", "[Nameless]", r"which is no stage class with a name; list the class itself, and give it a name = "),
+        (
+            "stages",
+            "[Nameless]",
+            r"which is not a stage class with a name; list the class itself, and give it a name = ",
+        ),
         ("stages", "[Mine, Mine]", r"it offers the stage 'mine' twice"),
         (
             "metrics",
             "[share]",
-            r"which is no Metric with a name and a function; write filterkit\.Metric",
+            r"which is not a Metric with a name and a function; write filterkit\.Metric",
         ),
-        ("metrics", "[filterkit.Metric(share, 'share')]", r"which is no Metric with a name and a function; write"),
+        ("metrics", "[filterkit.Metric(share, 'share')]", r"which is not a Metric with a name and a function; write"),
         (
             "formats",
             "[filterkit.Format('a', '.a')]",
-            r"the endings of the format 'a' are no tuple; write endings = \('\.a',\)$",
+            r"the endings of the format 'a' are not a tuple; write endings = \('\.a',\)$",
         ),
         (
             "formats",
             "[filterkit.Format('a', ('a',))]",
             r"the format 'a' has the ending 'a'; an ending begins with a dot",
         ),
-        ("engines", "[Mine]", r"which is no engine class with a name; list the class itself"),
-        ("subcommands", "[count]", r"which is no click command with a name; write @click\.command\('…'\) above the"),
+        ("engines", "[Mine]", r"which is not an engine class with a name; list the class itself"),
+        ("subcommands", "[count]", r"which is not a click command with a name; write @click\.command\('…'\) above the"),
     ],
 )
 def test_a_hook_that_gives_something_else_is_told_what_to_give(hook, given, said, tmp_path):

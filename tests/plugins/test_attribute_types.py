@@ -86,7 +86,7 @@ def test_numbers_outside_the_range_of_dates_are_missing_or_an_error():
     assert run(chain, data) == {"n": known}
     chain = "date --only n --invalid missing set 'm = n' numeric --only m keep --attribute m"
     assert run(chain, data) == {"m": known}
-    with pytest.raises(StageError, match="row 3: attribute 'n': '-62135769600001' is no date; --invalid missing"):
+    with pytest.raises(StageError, match="row 3: attribute 'n': '-62135769600001' is not a date; --invalid missing"):
         filterkit.chain("date --only n").fit_transform(rows(data))
 
 
@@ -94,9 +94,9 @@ def test_numbers_outside_the_range_of_dates_are_missing_or_an_error():
     ("chain", "message"),
     [
         ("nominal --only m --max-labels 2", "attribute 'm' has more than 2 distinct values; see --max-lab"),
-        ("numeric --only c", "attribute 'c': the label 'hi' is no number; --codes"),
-        ("numeric --only s", "row 1: attribute 's': 'b' is no number; --invalid missing"),
-        ("date --only s --format yyyy", "row 1: attribute 's': 'b' is no date as yyyy; --invalid missing"),
+        ("numeric --only c", "attribute 'c': the label 'hi' is not a number; --codes"),
+        ("numeric --only s", "row 1: attribute 's': 'b' is not a number; --invalid missing"),
+        ("date --only s --format yyyy", "row 1: attribute 's': 'b' is not a date as yyyy; --invalid missing"),
         ("class s", "class: 's' is a string attribute; make it nominal first: nominal --only 's'"),
         ("class y bns", r"'y' is numeric; .*if its numbers stand for classes, .*: nominal --only 'y'"),
         ("class y svm", r"'y' is numeric; .*if its numbers stand for classes, .*: nominal --only 'y'"),

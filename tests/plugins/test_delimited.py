@@ -94,7 +94,7 @@ def test_options_override_types(read, options, expected):
         ("csv:look=much", "format csv: look must be a size such as 10MB, or all, not 'much'"),
         ("csv:header=no,header=no", "format csv: header is given twice"),
         ("csvv", "format: no format 'csvv'; did you mean 'csv'?"),
-        ("arff:x=1", "format: arff has no options, and 'x=1' is given"),
+        ("arff:x=1", "format: arff has no options; leave out 'x=1'"),
     ],
 )
 def test_wrong_options_are_refused(read, options, message):
@@ -372,7 +372,7 @@ def test_json_lines(read):
     ("rows", "form", "message"),
     [
         ('{"a":1}\n{"a":"k"}', ":look=1B", "x.jsonl:2: attribute 'a': 'k' is not a number; say --from jsonl:string=a"),
-        ('{"a":1}\n[1]', ":look=1B", r"x.jsonl:2: '\[1\]' is no JSON object"),
+        ('{"a":1}\n[1]', ":look=1B", r"x.jsonl:2: '\[1\]' is not a JSON object"),
         ('{"a":1}\n{"z":1}', ":look=1B", "x.jsonl:2: there is no column 'z' in the first rows"),
         ('{"a":1}\n{"a":[1]}', ":look=1B", "x.jsonl:2: attribute 'a': it is an array, which no attribute can hold"),
         ('{"a":1}\n{"a":1e400}', ":look=1B", "x.jsonl:2: attribute 'a': a number is too large: numbers end at 1.8e308"),
@@ -552,7 +552,7 @@ def test_a_line_of_json_without_an_object_is_refused(tmp_path, text):
     """Arrow crashes if the first value is null, and the process with it; hence the command."""
     (tmp_path / "x.jsonl").write_text(text)
     done = run("x.jsonl", cwd=tmp_path)
-    message = "filterkit: x.jsonl: its first rows are no JSON lines (a line begins with no object)\n"
+    message = "filterkit: x.jsonl: its first rows are not JSON lines (a line begins with no object)\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
 
 
@@ -560,12 +560,12 @@ def test_a_row_of_json_that_is_null_is_a_row_that_cannot_be_read(tmp_path):
     (tmp_path / "x.jsonl").write_text("\n".join(['{"a": 1}'] * 9 + ["null"] * 3 + ['{"a": 2}']) + "\n")
     done = run("--from", "jsonl:look=20B", "--rejects", "r", "x.jsonl", cwd=tmp_path)
     assert done.returncode == 0 and done.stdout.endswith("% 10 rows\n")
-    assert (tmp_path / "r").read_text().count("is no JSON object") == 3
+    assert (tmp_path / "r").read_text().count("is not a JSON object") == 3
 
 
 @pytest.mark.parametrize("text", [b"{}\n{}\n", b"\xbf", b'\xbb\n{"a":1}\n', b'\xbf{"a":1}\n'])
 def test_json_lines_without_columns_or_with_a_stray_byte_are_refused(text, read):
-    faults = "it has no columns|its first rows are no JSON lines|this is not UTF-8 text"
+    faults = "it has no columns|its first rows are not JSON lines|this is not UTF-8 text"
     with pytest.raises(FilterkitError, match=rf"x\.jsonl:(1:)? ({faults})"):
         read(text, "x.jsonl")
 
@@ -590,7 +590,9 @@ def test_json_lines_that_are_nested_too_deep_are_refused(tmp_path, row, before):
     path.write_text('{"a": 1, "b": "["}\n' * before + row + "\n")
     done = run("--from", "jsonl:look=1kB", path)
     assert done.returncode == 1
-    assert "nested more than 100 deep" in done.stderr or "'{\"a\":' is no JSON object" in done.stderr  # its first line
+    assert (
+        "nested more than 100 deep" in done.stderr or "'{\"a\":' is not a JSON object" in done.stderr
+    )  # its first line
     assert done.stderr.count("\n") == 1 and len(done.stderr) < 300
 
 

@@ -124,7 +124,7 @@ def test_a_function_in_a_saved_estimator_is_refused(tmp_path):
 
 def test_trust_needs_a_saved_chain():
     done = run("--trust", "sklearn", SAMPLES / "iris.arff", "l2")
-    assert done.returncode == 2 and "--trust needs --load, the saved chain that it is about" in done.stderr
+    assert done.returncode == 2 and "--trust applies to a saved chain only; name it with --load FILE" in done.stderr
 
 
 def test_a_saved_chain_with_another_estimator_than_its_words_say_is_refused(tmp_path, monkeypatch):
@@ -288,7 +288,7 @@ def test_the_cheapest_of_several_classes_is_predicted(rows, costs):
         ("LinearSVC --costs 3.cost", {}, "--costs needs probabilities, which LinearSVC does not have"),
         ("VotingClassifier --set estimators=GaussianNB --costs 3.cost", {}, "--costs needs probabilities"),
         ("GaussianNB --costs 2.cost", {}, "2.cost:1: a matrix of 2 times 2, and 'class' has 3 values"),
-        ("GaussianNB --costs 3.cost", {"positive": "virginica"}, "costs are of all 3 classes; leave out --positive"),
+        ("GaussianNB --costs 3.cost", {"positive": "virginica"}, "costs apply to all 3 classes; leave out --positive"),
         ("GaussianNB --costs none.cost", {}, "none.cost: No such file or directory"),
     ],
 )

@@ -135,7 +135,7 @@ CLASSES = make([[0], [1], [4], [5]], [0, 1, 0, 1])
     [
         ("GaussianNB", NUMBERS, "GaussianNB predicts classes, and 'price' is numeric; write: predict Ridge"),
         ("LinearSVC", targets(np.ones((3, 2))), "LinearSVC predicts classes, and 't0' is numeric; .* LinearSVR"),
-        ("MLPRegressor", CLASSES, "MLPRegressor predicts numbers, and 'class' is nominal; write: predict MLPClassifi"),
+        ("MLPRegressor", CLASSES, "MLPRegressor predicts numbers, but 'class' is nominal; write: predict MLPClassifi"),
         (
             "KNeighborsRegressor",
             of_numbers([1, 2], weights=np.array([1, 2.0])),
@@ -147,8 +147,8 @@ CLASSES = make([[0], [1], [4], [5]], [0, 1, 0, 1])
         ("Ridge", of_numbers([1e308, -1e308, 1], [[1e308], [-1e308], [1]]), "numbers are too large; put"),
         ("Ridge", of_numbers([np.nan, np.nan]), "there are no training rows"),
         ("PoissonRegressor", of_numbers([-1, 2]), "PoissonRegressor: Some value.* of y"),
-        ("Ridge --grid alpha=1,2 --criterion f1", NUMBERS, "--criterion f1 is a measure of classes, and a number is"),
-        ("LinearSVC --grid C=1,2 --criterion rmse", CLASSES, "--criterion rmse is a measure of numbers, and classes"),
+        ("Ridge --grid alpha=1,2 --criterion f1", NUMBERS, "--criterion f1 is a measure of classes, but a number is"),
+        ("LinearSVC --grid C=1,2 --criterion rmse", CLASSES, "--criterion rmse is a measure of numbers, but classes"),
         ("MultiOutputRegressor --set estimator=Ridge", NUMBERS, "MultiOutputRegressor: name the estimator itself"),
     ],
 )

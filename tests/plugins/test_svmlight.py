@@ -107,7 +107,7 @@ def test_an_index_does_not_make_millions_of_attributes(index, tmp_path):
 
 
 def test_what_it_cannot_hold_is_said(tmp_path):
-    with pytest.raises(FilterkitError, match=r"LIBSVM holds numbers, and attribute '.*' is "):
+    with pytest.raises(FilterkitError, match=r"LIBSVM holds only numbers, but attribute '.*' is "):
         filterkit.write(sample("mixed"), tmp_path / "x.svm")
     with pytest.raises(FilterkitError, match="cannot hold the weights of rows"):
         filterkit.write(make([[1.0]], [0]).replace(weights=np.array([2.0])), tmp_path / "x.svm")

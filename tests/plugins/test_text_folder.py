@@ -66,7 +66,7 @@ def test_what_cannot_be_read_is_said(folder):
         and "% 3 rows" in done.stdout
         and "d.txt" in (folder.parent / "bad.txt").read_text(errors="replace")
     )
-    with pytest.raises(FilterkitError, match="there are no folders of texts in it"):
+    with pytest.raises(FilterkitError, match="does not contain a folder of texts"):
         filterkit.read(folder / "sci")
     done = run("-o", "out", "--to", "text", "texts", cwd=folder.parent)
     assert done.returncode == 2 and "is only read, not written" in done.stderr

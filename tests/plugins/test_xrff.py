@@ -121,7 +121,7 @@ def test_a_text_that_sparse_rows_omit_is_the_first_of_the_file(tmp_path):
     rows.append('<instance type="sparse"><value index="2">first</value></instance>')
     data = read(HEAD + "\n".join(rows) + END, tmp_path / "x.xrff")
     assert data.sparse and data.passthrough.column("s").to_pylist() == ["first"] * 4
-    with pytest.raises(FilterkitError, match="a sparse row omits it, which means the first value in the file"):
+    with pytest.raises(FilterkitError, match="a sparse row leaves it out, which means the first value in the file"):
         read(HEAD + rows[0] + END, tmp_path / "x.xrff")
 
 
@@ -171,7 +171,7 @@ def test_rows_that_wait_for_a_text_do_so_while_a_pipe_is_empty(tmp_path, monkeyp
         ("<instance><value/><value/><value/><value/></instance>", ":3: a row has more values; there are 3 attributes"),
         ('<instance type="sparse"><value index="4">1</value></instance>', ":3: index 4 is out of range"),
         ('<instance type="sparse"><value index="x">1</value></instance>', ":3: the index of a value is 'x'"),
-        ("<instance><value>1</value></instances>", ":3: this is no well-formed XML (mismatched tag)"),
+        ("<instance><value>1</value></instances>", ":3: this is not well-formed XML (mismatched tag)"),
         ("<instance><value>1</value><value><instances/></value>", ":3: attribute 's': there are rows in it, but"),
     ],
 )
@@ -197,14 +197,14 @@ def test_rows_can_be_rejected(tmp_path):
     [
         ('<!DOCTYPE dataset [<!ENTITY e "x">]>' + HEAD + END, "it declares the entity 'e', and entities are refused"),
         ('<!DOCTYPE dataset [<!ENTITY e SYSTEM "/etc/hostname">]>' + HEAD, "declares the entity 'e', and entities"),
-        ("<html></html>", "the root element must be dataset, and not 'html'"),
-        ("", "no well-formed XML"),
-        ("@relation x", "no well-formed XML"),
+        ("<html></html>", "the root element must be dataset, not 'html'"),
+        ("", "not well-formed XML"),
+        ("@relation x", "not well-formed XML"),
         ("<dataset/>", "it declares no attributes"),
         ("<dataset><body/></dataset>", "the rows come before the attributes"),
         (HEAD.replace('type="numeric"', 'type="real"'), "attribute 'a': the type must be one of numeric, date"),
         (HEAD.replace('name="s"', 'name="a"') + END, "two attributes are named 'a'"),
-        (HEAD[:-100], "no well-formed XML"),
+        (HEAD[:-100], "not well-formed XML"),
     ],
 )
 def test_files_that_cannot_be_read(text, message, tmp_path):

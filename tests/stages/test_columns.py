@@ -120,12 +120,12 @@ def test_cells_that_become_equal_are_added_up():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"state.nominal": np.array([True])}, "the nominal of sides is not that of its columns"),
-        ({"state.nominal": None}, "the nominal of sides is not that of its columns"),
-        ({"source": np.array([1, 0])}, "the columns of sides are not those of its attributes"),
-        ({"source": np.array([0, 2])}, "the columns of sides are not those of its attributes"),
-        ({"source": np.array([0.0, 1.0])}, "the columns of sides are not those of its attributes"),
-        ({"source": np.array([0])}, "the columns of sides are not those of its attributes"),
+        ({"state.nominal": np.array([True])}, "the nominal of sides does not match its columns"),
+        ({"state.nominal": None}, "the nominal of sides does not match its columns"),
+        ({"source": np.array([1, 0])}, "the columns of sides do not match its attributes"),
+        ({"source": np.array([0, 2])}, "the columns of sides do not match its attributes"),
+        ({"source": np.array([0.0, 1.0])}, "the columns of sides do not match its attributes"),
+        ({"source": np.array([0])}, "the columns of sides do not match its attributes"),
         # Numbers would pass as they are, and 7 would be the eighth of two labels.
         (
             {"state.nominal": np.array([True, True])},
@@ -152,7 +152,7 @@ class Grow(Floor):
 def test_a_value_that_becomes_no_number_is_named_with_its_row(sparse):
     fitted = Chain([Grow()]).fit(rows({"a": [1, 0, 1], "b": [0, 1, 1]}, sparse=sparse, zero=sparse))
     later = rows({"a": [1, 1, 0, 1], "b": [1, 0, 7, 1]}, sparse=sparse, zero=sparse)
-    with pytest.raises(StageError, match=r"^grow: row 43: attribute 'b' has the value 7, and what becomes of"):
+    with pytest.raises(StageError, match=r"^grow: row 43: attribute 'b' has the value 7, from which the stage makes"):
         fitted.transform(later.replace(start=40))
 
 

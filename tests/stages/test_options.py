@@ -55,7 +55,7 @@ def test_types_that_options_cannot_hold_are_refused(hint, default, message):
         ({"by": option(2.0, "By what.")}, "Mine: 'by' is a field but has no type annotation; declare"),
         (
             {"by": 2.0, "__annotations__": {"by": float}},
-            "Mine: by has a type and is no option; leave it out",
+            "Mine: by has a type but is not an option; leave the type out",
         ),
         (
             {"by": option([], "By."), "__annotations__": {"by": list}},

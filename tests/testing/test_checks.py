@@ -480,7 +480,7 @@ def test_a_column_stage_that_moves_a_special_zero_is_refused():
 def test_rows_of_another_header_are_refused_even_if_the_stage_would_take_them(monkeypatch):
     """The chain refuses them; the check would find a chain that does not."""
     monkeypatch.setattr("filterkit.chains.chain.FittedChain.transform", lambda self, batch: batch)
-    with pytest.raises(AssertionError, match="broken transforms rows of another header"):
+    with pytest.raises(AssertionError, match="broken transforms rows of another schema"):
         testing.check_another_header_is_refused(row_stage(unchanged), sample("dense-two-classes"))
 
 
@@ -830,7 +830,7 @@ FORMATS = [
     ),
     (ROWS, form(write=rambling), "an error must be one line"),
     (ROWS, form(write=closing), "write closes the stream"),
-    (ROWS, form(read=lambda *_: []), "reading with the class none fails with FilterkitError: .*it has no batch"),
+    (ROWS, form(read=lambda *_: []), "reading with the class none fails with FilterkitError: .*read yields no batches"),
     (
         ROWS,
         form(read=lambda *_: [None]),
@@ -851,7 +851,11 @@ FORMATS = [
     (AGAIN, form(write=lambda batches, out: list(batches)), "write leaves the file empty"),
     (AGAIN, form(write=first_only), None),  # of one batch it takes all
     (WRITTEN, form(write=greets, read=None), "write gives the same bytes for 6 rows as for none: write every row"),
-    (MISSING, form(read=lambda *_: [sample("one-row")]), "a file that is not there is read as if it were"),
+    (
+        MISSING,
+        form(read=lambda *_: [sample("one-row")]),
+        "opening a file that does not exist raises no error: raise a FileNotFoundError",
+    ),
 ]
 
 
@@ -1015,11 +1019,11 @@ ENGINES = [
         r"with 1 jobs a map whose items are the results of another gives .* and not \[0, -1, ",
     ),
     (ORDER, engine(lambda self, function, items: (item for item in items)), "whose squares are asked for: yield"),
-    (FAILURES, engine(swallows), "with 1 jobs what the function raise is lost"),
+    (FAILURES, engine(swallows), "with 1 jobs an error raised by the function is lost"),
     (FAILURES, engine(fails_at_once), "an exception of the function comes after 0 results; 7 come before it"),
-    (FAILURES, engine(other_failure), "what the function raise becomes RuntimeError"),
+    (FAILURES, engine(other_failure), "an error raised by the function becomes RuntimeError"),
     (FAILURES, engine(behind), "an exception of the function comes after 6 results"),
-    (PAUSES, engine(works_on_pauses), "the function is called with PAUSE; pass it on"),
+    (PAUSES, engine(works_on_pauses), "the engine passes PAUSE to the function: yield"),
     (PAUSES, engine(forgets_pauses), r"there comes \[-1, -2, -3.* and not \[-1, -2, PAUSE"),
     (PAUSES, engine(all_at_once), "the item behind a PAUSE is asked for before the results in front of it"),
     (PAUSES, engine(behind), "the item behind a PAUSE is asked for before"),
@@ -1080,7 +1084,7 @@ COMMANDS = [
     (BODY, click.Command("mine", help="Do it."), "mine does nothing"),
     (BODY, click.Group("mine", help="Do things."), "mine is a group without commands"),
     (BODY, click.Group("mine", help="Do things.", commands=[idle]), "mine idle does nothing"),
-    (NAME, len, "is no click command: decorate it"),
+    (NAME, len, "is not a click command: decorate it"),
     (NAME, command(None), "the name None is not one word"),
     (NAME, command("two words"), "the name 'two words' is not one word"),
     (NAME, command("--flag"), "the name '--flag' is not one word"),

@@ -16,7 +16,7 @@ from filterkit.messages import HEADING, color_text, has_color
 D = TypeVar("D")
 
 
-def print_found(as_json: bool, document: D, lines: Callable[[D], Iterable[str]]) -> None:
+def print_document(as_json: bool, document: D, lines: Callable[[D], Iterable[str]]) -> None:
     """Print a document as JSON, or as lines of text.
 
     Parameters
@@ -45,27 +45,22 @@ def print_json(document: Any) -> None:
     import json  # a run of a chain prints none
 
     is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    text = json.dumps(_plain(document), ensure_ascii=not is_utf8, indent=1, allow_nan=False)
-    click.echo("\n".join(map(_escaped, text.split("\n"))))
+    text = json.dumps(_replace_infinite(document), ensure_ascii=not is_utf8, indent=1, allow_nan=False)
+    click.echo("\n".join(map(_escape_line, text.split("\n"))))
 
 
-def _plain(value: Any) -> Any:
-    """A document whose numbers are finite."""
+def _replace_infinite(value: Any) -> Any:
+    """Return a document in which each number that is not finite is None."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    return list(map(_plain, value)) if isinstance(value, (list, tuple)) else value
+        return {key: _replace_infinite(each) for key, each in value.items()}
+    return list(map(_replace_infinite, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _escaped(line: str) -> str:
-    """A line of JSON whose unprintable characters, all of which are in texts, are escaped."""
+def _escape_line(line: str) -> str:
+    """Escape the unprintable characters in a line of JSON, all of which are in texts, by their units of UTF-16."""
     if line.isprintable():
         return line
-    return "".join(c if c.isprintable() else "".join(f"\\u{unit:04x}" for unit in _units(c)) for c in line)
-
-
-def _units(character: str) -> tuple[int, ...]:
-    """The numbers that stand for a character in UTF-16, which JSON's escapes are in."""
-    code = ord(character)
-    return (code,) if code < 0x10000 else (0xD800 + (code - 0x10000 >> 10), 0xDC00 + (code & 0x3FF))
+    units = {c: c.encode("utf-16-be", "surrogatepass").hex(" ", 2).split() for c in line if not c.isprintable()}
+    return "".join("".join(f"\\u{unit}" for unit in units[c]) if c in units else c for c in line)

@@ -82,7 +82,7 @@ _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def answer(asked: str, words: list[str]) -> int:
-    """Print what a shell asks for; the exit status.
+    """Print what a shell asks for, and return the exit status.
 
     Parameters
     ----------
@@ -99,7 +99,9 @@ def answer(asked: str, words: list[str]) -> int:
     if what == "source":
         lines = _SCRIPTS[shell].strip().splitlines()
     else:
-        lines = list(_of_bash(words[0] if words else "") if shell == "bash" else _of_words(shell, words))
+        lines = list(
+            _format_for_bash(words[0] if words else "") if shell == "bash" else _format_for_zsh_or_fish(shell, words)
+        )
     try:
         print("\n".join(lines), flush=True) if lines else None
     except OSError:
@@ -107,8 +109,8 @@ def answer(asked: str, words: list[str]) -> int:
     return 0
 
 
-def _asked(words: list[str], begun: str) -> Answer:
-    """What may stand at the cursor; nothing if that cannot be found out, for a shell has no place for messages."""
+def _find_answer(words: list[str], begun: str) -> Answer:
+    """Find what may stand at the cursor; nothing if that fails, because a shell cannot show messages."""
     from contextlib import redirect_stderr, redirect_stdout
     from io import StringIO
 
@@ -117,56 +119,56 @@ def _asked(words: list[str], begun: str) -> Answer:
         try:
             from filterkit.plugin.registry import registry
 
-            return complete(words, begun, _after(), registry())
+            return complete(words, begun, _read_words_after(), registry())
         except (Exception, SystemExit):
             return Answer([])
 
 
-def _after() -> list[str]:
-    """The words behind the cursor, up to what ends the command; fish does not tell them."""
+def _read_words_after() -> list[str]:
+    """Return the words after the cursor, up to what ends the command; fish does not pass them."""
     text = os.environ.get("_FILTERKIT_AFTER", "")
     at = split(text, "")
     words = [*at.words, at.begun][0 if text[:1].isspace() else 1 :]  # otherwise the first belongs to that at the cursor
     return list(takewhile(lambda word: word[:1] not in ("|", ";", "&", "<", ">"), words))
 
 
-def _of_words(shell: str, words: list[str]) -> Iterator[str]:
-    """The answer for zsh and fish: the kind of each word, the word, and what it means, with tabs between."""
+def _format_for_zsh_or_fish(shell: str, words: list[str]) -> Iterator[str]:
+    """Yield the answer for zsh and fish: the kind of each word, the word, and its help, with tabs between."""
     *before, begun = words or [""]
     if shell == "fish":
         begun = split(begun, "").begun
-    found = _asked(before, begun)
+    found = _find_answer(before, begun)
     for word in found.words:
         yield "\t".join(["open" if word.is_open else "plain", word.text, word.help])
     if found.is_file:
         yield f"files\t{begun}"
 
 
-def _of_bash(line: str) -> Iterator[str]:
-    """The answer for bash: what takes the place of the text between the last break in the line and the cursor."""
+def _format_for_bash(line: str) -> Iterator[str]:
+    """Yield the answer for bash: texts that replace what is between the last break in the line and the cursor."""
     at = split(line, os.environ.get("COMP_WORDBREAKS", ""))
-    found = _asked(at.words[1:], at.begun)
+    found = _find_answer(at.words[1:], at.begun)
     for word in found.words:
-        yield _inserted(quote(word.text[at.replaced :], at.open_quote), at.open_quote, word.is_open)
+        yield _end_word(quote(word.text[at.replaced :], at.open_quote), at.open_quote, word.is_open)
     if found.is_file:
         start = re.match(r"--[a-z-]+=", at.begun)
         before = "" if start is None else start[0]
-        for path in _paths(at.begun[len(before) :]):
+        for path in _list_paths(at.begun[len(before) :]):
             text = (before + path)[at.replaced :]
             home = "~" if text.startswith("~/") and not at.open_quote else ""
             rest = home + quote(text.removeprefix(home), at.open_quote)
-            yield _inserted(rest, at.open_quote, path.endswith("/"))
+            yield _end_word(rest, at.open_quote, path.endswith("/"))
 
 
-def _inserted(text: str, open_quote: str, is_open: bool) -> str:
-    """A word with what ends it: bash closes a quote itself, unless the word ends in one."""
+def _end_word(text: str, open_quote: str, is_open: bool) -> str:
+    """End a word with a blank, unless more follows; bash closes a quote itself, unless the word ends in one."""
     if open_quote:
         return text + open_quote if text.endswith(open_quote) else text
     return text if is_open else f"{text} "
 
 
-def _paths(begun: str) -> list[str]:
-    """The files and folders whose names begin so; a folder ends with a slash."""
+def _list_paths(begun: str) -> list[str]:
+    """List the files and folders whose names begin so; a folder ends with a slash."""
     folder, slash, name = begun.rpartition("/")
     place = os.path.expanduser(folder + slash) or "."
     try:
@@ -232,7 +234,7 @@ def split(line: str, breaks: str) -> Cursor:
 
 
 def quote(text: str, open_quote: str) -> str:
-    """`text` as it stands in a line of bash, behind a quote that may be open."""
+    """Quote a text for a line of bash, where a quote may be open."""
     if open_quote == "'":
         return text.replace("'", "'\\''")
     if open_quote == '"':

@@ -40,7 +40,7 @@ def end_by_unwinding() -> None:
 
 
 def ended() -> int | None:
-    """The exit status for the signal that came; None if none did."""
+    """Return the exit status for the signal that came; None if none did."""
     return 128 + _came[0] if _came else None
 
 

@@ -42,7 +42,7 @@ def secure() -> None:
 
 
 def _text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:
-    """A text stream into a sink. Characters that its encoding lacks are written as escapes.
+    """Open a text stream into a sink. Characters that its encoding lacks are written as escapes.
 
     Parameters
     ----------

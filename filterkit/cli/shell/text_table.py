@@ -11,8 +11,8 @@ class Heading(str):
     """A line that is the head of a table or the title of a list."""
 
 
-def aligned(rows: list[list[str]], left: Container[int]) -> list[str]:
-    """The rows as lines of aligned columns; the first line is a `Heading`.
+def align_rows(rows: list[list[str]], left: Container[int]) -> list[str]:
+    """Format rows as lines of aligned columns; the first line is a `Heading`.
 
     Parameters
     ----------
@@ -32,7 +32,8 @@ def aligned(rows: list[list[str]], left: Container[int]) -> list[str]:
 
 
 def width_of(text: str) -> int:
-    """How many columns of a terminal a text takes: characters of East Asia and pictures take two, accents none."""
+    """Count the columns of a terminal that a text takes: characters of East Asia and pictures take two, accents
+    none."""
     if text.isascii():
         return len(text)
     from wcwidth import wcswidth
@@ -42,7 +43,7 @@ def width_of(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """A text, shortened so that it takes at most `width` columns of a terminal."""
+    """Shorten a text so that it takes at most `width` columns of a terminal."""
     if width_of(text) <= width:
         return text
     kept = text[: width - 1]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from filterkit.cli.options import SETTINGS
-from filterkit.errors import FilterkitError, UsageError, or_of_a_file, quoted, suggestion, visible
+from filterkit.errors import FilterkitError, UsageError, add_plugin_hint, quoted, suggestion, visible
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import OWN, Plugin, Registry
 from filterkit.stages.base import Stage
@@ -47,20 +47,21 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     with warnings.catch_warnings(action="ignore"):
-        for kind, report in _found(known, list(words), debug):
+        for kind, report in _check_words(known, list(words), debug):
             for line in report.lines():
                 click.echo(visible(line))
             counts[kind] += 1
             wrong[kind] += not report
     if wrong.total():
-        one = wrong.total() == 1
-        raise FilterkitError(f"check-plugin: {_listed(wrong)} {'does' if one else 'do'} not hold")
+        counted = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in wrong.items() if count]
+        do = "does" if wrong.total() == 1 else "do"
+        raise FilterkitError(f"check-plugin: {' and '.join(counted)} {do} not conform; see the lines above")
     if not counts:
         raise FilterkitError(f"check-plugin: nothing was checked of {quoted(words[0])}")
 
 
-def _found(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
-    """Check what the words name; yields as `_reports`."""
+def _check_words(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
+    """Check what the words name; yields as `_report_plugins`."""
     from filterkit.testing import report_subcommand
 
     name, arguments = words[0], words[1:]
@@ -69,13 +70,13 @@ def _found(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str
         yield "subcommand", report_subcommand(command, arguments, debug)
         return
     plugins, files = _plugins(known, words)
-    yield from _reports(parse_stages(words, known) if plugins is None else plugins, files, debug)
+    yield from _report_plugins(parse_stages(words, known) if plugins is None else plugins, files, debug)
     for plugin in plugins or ():
         for hook in () if plugin.listed() else plugin.empty:
             click.echo(visible(f"plugin {plugin}: {hook} gives nothing; return a list of what the plugin offers"))
 
 
-def _reports(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
+def _report_plugins(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
     """Check things one by one; yields the kind of each, and what the kit reports."""
     from filterkit import testing
 
@@ -113,13 +114,8 @@ def _without_warnings() -> Iterator[None]:
                 click.echo(line, err=True)
 
 
-def _listed(counts: Counter[str]) -> str:
-    """Counts of things as text, such as ``2 stages and 1 format``."""
-    return " and ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count)
-
-
 def _plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, list[str]]:
-    """The plugins that the words of `check_plugin` name, and the files that formats should read.
+    """Find the plugins that the words of `check_plugin` name, and the files that formats should read.
 
     The plugins are None if the words are a stage and its options.
     """
@@ -131,29 +127,29 @@ def _plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, li
         if files and name in known.stages:
             found = []  # the stage of this name, with its options
     if not found and name not in known.stages:
-        found = _part(known, name)
+        found = _find_part(known, name)
     if not found and name not in known.stages:
         offered = {each for plugin in known.plugins for _, each, _ in plugin.names() if each[:1] not in "./"}
         hint = suggestion(name, sorted({*offered, *(plugin.name for plugin in known.plugins)}))
         hint = hint or "; see: filterkit plugins"
         raise UsageError(
             f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers one"
-            f"{hint if known.files else or_of_a_file(hint, False)}"
+            f"{hint if known.files else add_plugin_hint(hint, False)}"
         )
     if not found:
         return None, []
     endings = {ending for plugin in found for form in plugin.formats for ending in form.endings}
     for word in files:
         if os.path.splitext(word)[1].lower() not in endings:
-            raise UsageError(f"check-plugin: '{word}' after a plugin; options go with a stage")
+            raise UsageError(f"check-plugin: '{word}' after a plugin; only a stage takes options")
     for plugin in found:
         if plugin.problem:
             raise FilterkitError(f"plugin {plugin}: {plugin.problem}")
     return found, files
 
 
-def _part(known: Registry, name: str) -> list[Plugin]:
-    """The plugin that offers a format, engine or subcommand of this name, with nothing else in it; none without one."""
+def _find_part(known: Registry, name: str) -> list[Plugin]:
+    """Return a plugin with one format, engine or subcommand of this name; none if no plugin offers it."""
     for plugin in known.plugins:
         part = Plugin(plugin.name, plugin.origin)
         kinds: dict[str, list[Any]] = {
@@ -170,7 +166,7 @@ def _part(known: Registry, name: str) -> list[Plugin]:
 
 
 def _stages(plugin: Plugin) -> Iterator[Stage]:
-    """The stages of a plugin that need no options; for each other one, print how to check it."""
+    """Make the stages of a plugin that need no options; for each other one, print how to check it."""
     for stage in plugin.stages:
         try:
             yield stage()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from filterkit.cli.declared import option, takes
+from filterkit.cli.destinations import Destination, check_destinations, is_page
 from filterkit.cli.inputs import check_input_options, open_input
 from filterkit.cli.options import (
     SETTINGS,
@@ -18,13 +19,12 @@ from filterkit.cli.options import (
     declare_seed,
     open_engine,
 )
-from filterkit.cli.places import Goal, check_goals, is_page
 from filterkit.cli.subcommands.results import (
     CommandWithMeasures,
     ResultsOptions,
-    share_of,
+    choose_measures,
+    parse_share,
     show,
-    shown_measures,
     write_page,
 )
 from filterkit.cli.subcommands.run import BEFORE
@@ -131,10 +131,10 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     seed_of_stages: int | None = None
 
     @property
-    def outputs(self) -> list[Goal]:
-        """The files to write."""
+    def outputs(self) -> list[Destination]:
+        """List the files to write."""
         paths = {"-o": self.output, "--journal": self.journal, "--plot": self.plot}
-        return [Goal(option, path) for option, path in paths.items() if path is not None]
+        return [Destination(option, path) for option, path in paths.items() if path is not None]
 
 
 class EvaluateCommand(CommandWithMeasures):
@@ -183,13 +183,14 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], options: Evaluat
     _check(paths, options, known)
     design = _design(options, known)
     _check_own_folds(context, paths, options)
-    data = []
-    for number, (name, path) in enumerate(_name_paths(paths).items()):
-        options.class_, options.positive = (
-            _choose_value(options.classes, number),
-            _choose_value(options.positives, number),
+    data, formats = [], Formats(known.formats, options.from_)
+    for number, (name, path) in enumerate(_shorten_paths(paths).items()):
+        class_, positive = (
+            several[number if len(several) > 1 else 0] if several else None  # once for all, or once for each DATA
+            for several in (options.classes, options.positives)
         )
-        data.append((name, _read_rows(path, options, known)))
+        with open_input(path, replace(options, class_=class_, positive=positive), formats) as reader:
+            data.append((name, concatenate(reader.map(itself, LocalEngine(1)), reader.schema)))
         is_numeric = data[-1][1].schema.has_numeric_target
         for measure in options.shown:
             check_measure("--measure", measure, is_numeric)
@@ -198,7 +199,7 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], options: Evaluat
     results = _run(data, design, options, known)
     for message in results.doubts():
         say(f"filterkit: warning: {message}")
-    measures = shown_measures(results, options.shown)
+    measures = choose_measures(results, options.shown)
     if options.output is not None:
         _write(results, measures, options)
     try:
@@ -239,10 +240,12 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
     for path in paths:
         file = os.path.realpath(path)
         if file in files:
-            raise UsageError(f"evaluate: {quoted(files[file], PATH)} and {quoted(path, PATH)} are the same DATA")
+            raise UsageError(
+                f"evaluate: {quoted(files[file], PATH)} and {quoted(path, PATH)} are the same file; name each DATA once"
+            )
         files[file] = path
     inputs = [path for path in (*paths, options.test, options.splits, options.costs) if path is not None]
-    check_goals(options.outputs, inputs, known.files)
+    check_destinations(options.outputs, inputs, known.files)
     formats = Formats(known.formats, options.from_)
     kinds = [formats.of_input(path) for path in paths]
     check_input_options(paths, kinds, options)
@@ -264,7 +267,7 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
     if options.costs is None and "cost" in (options.choose, *options.shown):
         raise UsageError("evaluate: the measure cost needs --costs FILE")
     if options.costs is not None and options.one_against_rest:
-        raise UsageError("evaluate: --costs are of all classes; leave out --one-against-rest")
+        raise UsageError("evaluate: --costs apply to all classes together; leave out --one-against-rest")
 
 
 def _check_test(paths: tuple[str, ...], options: EvaluateOptions) -> None:
@@ -276,7 +279,9 @@ def _check_test(paths: tuple[str, ...], options: EvaluateOptions) -> None:
     given = {"--repeats": options.repeats > 1, "--group": options.group, "--train": options.train}
     for flag, is_given in given.items():
         if is_given:
-            raise UsageError(f"evaluate: {flag} is of cross-validation, and --test gives the rows to test on")
+            raise UsageError(
+                f"evaluate: {flag} applies to cross-validation, but --test gives the rows to test on; leave one out"
+            )
 
 
 def _check_own_folds(context: click.Context, paths: tuple[str, ...], options: EvaluateOptions) -> None:
@@ -289,18 +294,15 @@ def _check_own_folds(context: click.Context, paths: tuple[str, ...], options: Ev
         return
     for name in ("folds", "repeats", "group", "train"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise UsageError(f"evaluate: --{name} is of folds that are drawn, and {flags[0]} gives them; leave one out")
+            raise UsageError(
+                f"evaluate: --{name} applies to folds drawn at random, but {flags[0]} gives the folds; leave one out"
+            )
     if options.splits is not None and len(paths) > 1:
-        raise UsageError("evaluate: --splits are of the rows of one DATA")
-
-
-def _choose_value(given: tuple[str, ...], number: int) -> str | None:
-    """Return the value for one of the inputs of an option that is given once for all, or once for each."""
-    return given[number if len(given) > 1 else 0] if given else None
+        raise UsageError("evaluate: --splits has rows of one DATA; name only one")
 
 
 def _design(options: EvaluateOptions, known: Registry) -> Design:
-    """How the options ask to compare chains."""
+    """Return the design that the options ask for."""
     from filterkit.chains.cancelled import find_cancelled_weights
     from filterkit.chains.chain import Chain
     from filterkit.evaluation.folds import Design
@@ -315,7 +317,7 @@ def _design(options: EvaluateOptions, known: Registry) -> Design:
     return Design(
         chains,
         options.folds,
-        tuple(share_of("--train", text) for text in options.train.split(",")) if options.train is not None else (),
+        tuple(parse_share("--train", text) for text in options.train.split(",")) if options.train is not None else (),
         options.one_against_rest,
         options.min_positives or 1,
         options.seed or 0,
@@ -326,20 +328,14 @@ def _design(options: EvaluateOptions, known: Registry) -> Design:
     )
 
 
-def _name_paths(paths: tuple[str, ...]) -> dict[str, str]:
-    """Name each path by its last part without endings, or by itself if two names would be the same."""
+def _shorten_paths(paths: tuple[str, ...]) -> dict[str, str]:
+    """Map a short name to each path: its last part without endings, or the whole path if two share it."""
     short = [path.rpartition("/")[2].partition(".")[0] or path for path in paths]
     return {path if short.count(name) > 1 else name: path for name, path in zip(short, paths)}
 
 
-def _read_rows(path: str, options: EvaluateOptions, known: Registry) -> Batch:
-    """Read all rows of an input."""
-    with open_input(path, options, Formats(known.formats, options.from_)) as reader:
-        return concatenate(reader.map(itself, LocalEngine(1)), reader.schema)
-
-
 def _read_test(training: Batch, options: EvaluateOptions, known: Registry) -> Batch | None:
-    """Read the rows of ``--test``, in the schema of the training rows; None without."""
+    """Read the rows of ``--test``, in the schema of the training rows."""
     if options.test is None:
         return None
     from filterkit.cli.plan import align

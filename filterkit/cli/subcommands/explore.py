@@ -10,9 +10,9 @@ import click
 
 from filterkit._version import __version__
 from filterkit.cli.declared import option, takes
+from filterkit.cli.destinations import Destination, check_destinations, check_page
 from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
 from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, declare_seed, open_engine
-from filterkit.cli.places import Goal, check_goals, check_page
 from filterkit.files.output import open_output
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import check_once, parse_stages
@@ -48,16 +48,16 @@ class _AroundTheInput(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if len(args) > 2 and args[-2] in _FLAGS:
             args = [*args[-2:], *args[:-2]]
-        rest = self._rest(ctx, args)
+        rest = self._skip_options(ctx, args)
         if len(rest) > 1:
-            stages = self._rest(ctx, rest[1:])
+            stages = self._skip_options(ctx, rest[1:])
             options = rest[1 : len(rest) - len(stages)]
             args = [*args[: len(args) - len(rest)], *options, rest[0], *stages]
         check_once(self, ctx, args)
         return super().parse_args(ctx, args)
 
-    def _rest(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return the words that follow the options at the head."""
+    def _skip_options(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return the words after the leading options."""
         options: list[click.Parameter] = [each for each in self.params if isinstance(each, click.Option)]
         return list(click.Command(self.name, params=options).make_parser(ctx).parse_args(list(args))[1])
 
@@ -94,7 +94,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     ):
         found = explore(rows, stages, options.by, options.top, known, options.memory)
         relation = rows.schema.relation
-    chosen = _chosen(options)
+    chosen = _list_input_options(options)
     output = ["-o", options.output]
     ranked = [word for name in options.by for word in ("--by", name)]
     head = [word for stage in stages[: found.pop("head")] for word in stage.words()]
@@ -117,12 +117,12 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
 def _check(path: str, kind: FileFormat, options: ExploreOptions, known: Registry) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     check_page("explore", options.output)
-    check_goals([Goal("-o", options.output)], [path], known.files)
+    check_destinations([Destination("-o", options.output)], [path], known.files)
     check_input_options([path], [kind], options)
 
 
-def _chosen(options: ExploreOptions) -> list[str]:
-    """Return the options that say what the input is, in words."""
+def _list_input_options(options: ExploreOptions) -> list[str]:
+    """Return the options that say what the input is, as words."""
     named = {"--class": options.class_, "--positive": options.positive, "--labels": options.labels}
     named |= {"--from": options.from_, "--seed": None if options.seed is None else str(options.seed)}
     return [word for flag, value in named.items() if value is not None for word in (flag, value)]

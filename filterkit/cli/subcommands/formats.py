@@ -10,9 +10,9 @@ import click
 
 from filterkit.cli.declared import takes
 from filterkit.cli.options import SETTINGS, JsonOptions
-from filterkit.cli.shell.printing import print_found
-from filterkit.cli.shell.text_table import aligned
-from filterkit.errors import UsageError, or_of_a_file, quoted, suggestion, visible
+from filterkit.cli.shell.printing import print_document
+from filterkit.cli.shell.text_table import align_rows
+from filterkit.errors import UsageError, add_plugin_hint, quoted, suggestion, visible
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import describe_options
 
@@ -30,9 +30,9 @@ def formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) ->
     for name in names:
         if name not in kinds:
             hint = suggestion(name, [*kinds]) or "; see: filterkit formats"
-            raise UsageError(f"formats: no format {quoted(name)}{or_of_a_file(hint, False)}")
+            raise UsageError(f"formats: no format {quoted(name)}{add_plugin_hint(hint, False)}")
     document = {"formats": [_describe(name, kinds[name]) for name in names or sorted(kinds)]}
-    print_found(options.as_json, document, _explain if names else _list)
+    print_document(options.as_json, document, _explain if names else _list)
 
 
 def _describe(name: str, kind: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _describe(name: str, kind: Any) -> dict[str, Any]:
 def _list(document: dict[str, Any]) -> Iterator[str]:
     """Write a line for each format."""
     rows = [[each["name"], each["title"], _use(each), _endings(each)] for each in document["formats"]]
-    yield from aligned([["format", "title", "use", "endings"], *rows], range(4))
+    yield from align_rows([["format", "title", "use", "endings"], *rows], range(4))
     yield ""
     yield "All about one: filterkit formats NAME"
 

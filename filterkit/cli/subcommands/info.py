@@ -17,8 +17,8 @@ from filterkit.chains.budget import DEFAULT_MEMORY
 from filterkit.cli.declared import option, takes
 from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
 from filterkit.cli.options import SETTINGS, InputOptions, JsonOptions, WorkOptions, open_engine
-from filterkit.cli.shell.printing import print_found
-from filterkit.cli.shell.text_table import Heading, aligned, cut
+from filterkit.cli.shell.printing import print_document
+from filterkit.cli.shell.text_table import Heading, align_rows, cut
 from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets
@@ -70,7 +70,7 @@ def info(known: Registry, /, path: str, options: InfoOptions) -> None:
             _add_correlations(document, options, known, formats)
         else:
             document["remarks"].append("no correlations with the class, as this input can be read only once")
-    print_found(options.as_json, document, partial(_lines, options))
+    print_document(options.as_json, document, partial(_lines, options))
 
 
 def _look(
@@ -225,7 +225,7 @@ def _table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> It
         rows.append([str(each["number"]), cut(each["name"], name_width), each["kind"], *counts, *score, _values(each)])
     if rows:
         head = ["no", "name", "kind", "missing", "distinct", *([] if metric is None else [metric]), "values"]
-        for line in aligned([head, *rows], {head.index(each) for each in _LEFT}):
+        for line in align_rows([head, *rows], {head.index(each) for each in _LEFT}):
             shown = line if width is None else cut(line, width)
             yield Heading(shown) if isinstance(line, Heading) else shown
     left = len(attributes) - len(rows)

@@ -10,8 +10,8 @@ import click
 
 from filterkit.cli.declared import takes
 from filterkit.cli.options import SETTINGS, JsonOptions, declare_debug
-from filterkit.cli.shell.printing import print_found
-from filterkit.cli.shell.text_table import aligned
+from filterkit.cli.shell.printing import print_document
+from filterkit.cli.shell.text_table import align_rows
 from filterkit.errors import visible
 from filterkit.plugin.registry import Plugin, Registry
 
@@ -28,7 +28,7 @@ class PluginsOptions(JsonOptions):
 @click.pass_obj
 def plugins(known: Registry, /, options: PluginsOptions) -> None:
     """List all plugins, what each offers, and whether it works."""
-    print_found(options.as_json, {"plugins": [_describe(plugin, options.debug) for plugin in known.plugins]}, _lines)
+    print_document(options.as_json, {"plugins": [_describe(plugin, options.debug) for plugin in known.plugins]}, _lines)
 
 
 def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     """Write a line for each plugin, below a head, and its traceback below it."""
     plugins = document["plugins"]
-    head, *lines = aligned(
+    head, *lines = align_rows(
         [["plugin", "of", "offers"], *([p["name"], p["origin"], _state(p)] for p in plugins)], range(3)
     )
     yield head

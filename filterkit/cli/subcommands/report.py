@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import click
 
 from filterkit.cli.declared import option, takes
+from filterkit.cli.destinations import Destination, check_destinations, check_page
 from filterkit.cli.options import SETTINGS
-from filterkit.cli.places import Goal, check_goals, check_page
-from filterkit.cli.subcommands.results import CommandWithMeasures, ResultsOptions, show, shown_measures, write_page
+from filterkit.cli.subcommands.results import CommandWithMeasures, ResultsOptions, choose_measures, show, write_page
 from filterkit.errors import UsageError
 
 
@@ -45,14 +45,14 @@ def report(paths: tuple[str, ...], options: ReportOptions) -> None:
     from filterkit.evaluation.results import read_several
 
     outputs = {"-o": options.output, "--plot": options.plot}
-    check_goals([Goal(option, path) for option, path in outputs.items() if path is not None], paths, ())
+    check_destinations([Destination(option, path) for option, path in outputs.items() if path is not None], paths, ())
     if options.output is not None:
         check_page("report", options.output)
     plots.check_plot(options.plot, options.figure)
     results = read_several(paths)
     if options.by_class and all(row.confusion is None for row in results.rows):
         raise UsageError("--by-class: the results do not have the classes; evaluate again with --by-class and -o")
-    measures = shown_measures(results, options.shown)
+    measures = choose_measures(results, options.shown)
     if options.output is not None:
         write_page(results, measures, options.output, [("results", ", ".join(paths))])
     if options.plot is not None:

@@ -15,8 +15,8 @@ from click.core import ParameterSource
 from filterkit.cli.comments import shell_line
 from filterkit.cli.declared import option, words_of_option
 from filterkit.cli.options import JsonOptions
-from filterkit.cli.shell.printing import print_found
-from filterkit.cli.shell.text_table import aligned
+from filterkit.cli.shell.printing import print_document
+from filterkit.cli.shell.text_table import align_rows
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.comparison import pairs_to_test
 from filterkit.evaluation.measures import MEANINGS, MEASURES, check_measure
@@ -71,7 +71,7 @@ def write_page(results: Results, measures: list[str], path: str, facts: list[tup
 
 
 def command_line(context: click.Context) -> str:
-    """Return the command line of a subcommand; its options come in the order of its help, and its arguments last."""
+    """Write the command line of a subcommand: its options in the order of its help, and its arguments last."""
     before, after = ["filterkit"], [str(context.info_name).rpartition(" ")[2]]
     last: list[str] = []
     for param in context.command.params:
@@ -93,8 +93,8 @@ class CommandWithMeasures(click.Command):
             formatter.write_dl(list(MEANINGS.items()))
 
 
-def share_of(option: str, text: str) -> float:
-    """Return the share that a text such as 10% or 0.1 stands for.
+def parse_share(option: str, text: str) -> float:
+    """Parse a share such as 10% or 0.1.
 
     Raises
     ------
@@ -106,12 +106,13 @@ def share_of(option: str, text: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1 or (share == 1 and not is_percent):  # 1 may be meant as one percent
-        raise UsageError(f"{option}: {quoted(text)} is no share such as 10% or 0.1")
+        raise UsageError(f"{option}: {quoted(text)} is not a share such as 10% or 0.1")
     return share
 
 
-def shown_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
-    """Choose what to show: the measures chosen, else the usual ones, micro F1 unless it equals one, and a cost.
+def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
+    """Choose the measures to show: those chosen, else the usual ones, micro F1 unless it equals one of them, and a
+    cost.
 
     Raises
     ------
@@ -142,8 +143,8 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
     """
     found = _document(results, measures)
     if by_class:
-        found["classes"] = _classes(results)
-    print_found(as_json, found, partial(_lines, results))
+        found["classes"] = _compute_rates_of_classes(results)
+    print_document(as_json, found, partial(_lines, results))
 
 
 def _document(results: Results, measures: list[str]) -> dict[str, Any]:
@@ -151,19 +152,19 @@ def _document(results: Results, measures: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "measures": measures,
         "over": "tasks" if results.over_tasks else "folds",
-        "means": _means(results, measures),
+        "means": _compute_means(results, measures),
     }
     if choices := results.choices():
         found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
     if (pairs := pairs_to_test(len(results.chains))) and not results.is_of_test_set:
-        found["differences"] = _differences(results, measures, pairs)
+        found["differences"] = _compute_differences(results, measures, pairs)
     if len(results.chains) > 2 and results.over_tasks:
-        found["ranks"] = _ranks(results, measures)
+        found["ranks"] = _compute_ranks(results, measures)
     return found
 
 
 def _lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines of what `_document` has found."""
+    """Write what `show` has found as lines of text."""
     measures = found["measures"]
     yield from _lines_of_means(results, measures, found["means"])
     if "choices" in found:
@@ -176,8 +177,8 @@ def _lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
         yield from _lines_of_classes(results, each)
 
 
-def _means(results: Results, measures: list[str]) -> list[dict[str, Any]]:
-    """Return the mean of each measure and its standard error, for each chain and share of rows."""
+def _compute_means(results: Results, measures: list[str]) -> list[dict[str, Any]]:
+    """Compute the mean of each measure and its standard error, for each chain and share of rows."""
     summaries = {measure: results.summary(measure).tolist() for measure in measures}
     return [
         {"chain": chain, "train": share}
@@ -188,24 +189,24 @@ def _means(results: Results, measures: list[str]) -> list[dict[str, Any]]:
 
 
 def _lines_of_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
-    over, folds = _units(results), _folds(results)
+    over, folds = _name_units(results), _folds(results)
     title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
     yield "Measures on the test set" if results.is_of_test_set else title
     rows = [
         [
             each["chain"],
-            _share(each["train"]),
-            *(f"{_value(m, each[m]['mean'])} ±{_value(m, each[m]['error'])}" for m in measures),
+            _format_share(each["train"]),
+            *(f"{_format_value(m, each[m]['mean'])} ±{_format_value(m, each[m]['error'])}" for m in measures),
         ]
         for each in means
     ]
-    yield from aligned([["chain", "train", *measures], *rows], range(1))
-    if positive := _positive(results):
+    yield from align_rows([["chain", "train", *measures], *rows], range(1))
+    if positive := _describe_positive(results):
         yield positive
 
 
-def _positive(results: Results) -> str:
-    """Return which class is positive; empty if the results are of a version that did not write it."""
+def _describe_positive(results: Results) -> str:
+    """Say which class is positive; "" if the results are of a version that did not store it."""
     values = {(row.data, row.task): row.positive for row in results.rows if row.split and not row.is_numeric}
     if not values:
         return ""
@@ -221,13 +222,13 @@ def _lines_of_choices(found: list[dict[str, Any]]) -> Iterator[str]:
     yield ""
     yield "How often each chain was chosen, by cross-validation of the training rows alone"
     names = list(found[0]["chains"])
-    yield from aligned(
-        [["train", *names], *([_share(each["train"]), *map(str, each["chains"].values())] for each in found)], ()
+    yield from align_rows(
+        [["train", *names], *([_format_share(each["train"]), *map(str, each["chains"].values())] for each in found)], ()
     )
 
 
-def _classes(results: Results) -> list[dict[str, Any]]:
-    """Return precision, recall, F1, support and confusion of each class, for each task, share, chain and target."""
+def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
+    """Compute the rates, support and confusion matrix of each class, for each task, share, chain and target."""
     from filterkit.evaluation.confusion import PredictionCounts
     from filterkit.evaluation.results import pool_folds
 
@@ -241,7 +242,7 @@ def _classes(results: Results) -> list[dict[str, Any]]:
 
 def _lines_of_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
     where = "on the test set" if results.is_of_test_set else "sums over folds"
-    chain, share = quoted(found["chain"]), _share(found["train"])
+    chain, share = quoted(found["chain"]), _format_share(found["train"])
     yield ""
     yield f"{found['data']}, {found['task']}, chain {chain}, trained on {share}: {where}"
     for each in found["targets"]:
@@ -249,7 +250,7 @@ def _lines_of_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
 
 
 def confusion_table(title: str, counts: PredictionCounts) -> list[str]:
-    """Return lines with the rates of each class and, beside them, how the rows that are of it were predicted.
+    """Write lines with the rates of each class and, beside them, how the rows of it were predicted.
 
     How rows were predicted is left out if there are more than `MOST_SHOWN` values.
     """
@@ -257,10 +258,10 @@ def confusion_table(title: str, counts: PredictionCounts) -> list[str]:
 
 
 def error_table(names: Sequence[str], sums: np.ndarray) -> list[str]:
-    """Return lines with the measures of each numeric class or target; `sums` are those of `sum_errors`."""
+    """Write lines with the measures of each numeric class or target; `sums` are those of `sum_errors`."""
     rates = rate_errors(sums)
-    rows = [[name, *(_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
-    return aligned([["class", *rates], *rows], range(1))
+    rows = [[name, *(_format_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
+    return align_rows([["class", *rates], *rows], range(1))
 
 
 def _rates(counts: PredictionCounts) -> list[dict[str, Any]]:
@@ -294,11 +295,11 @@ def _format_confusion(title: str, rates: list[dict[str, Any]]) -> list[str]:
         for each in rates
     ]
     head = [title, *_RATES, "support", *(f"as {name}" for name in shown)]
-    return aligned([head, *rows], range(1))
+    return align_rows([head, *rows], range(1))
 
 
-def _differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> list[dict[str, Any]]:
-    """Return the differences between pairs of chains, and how likely they are by chance."""
+def _compute_differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> list[dict[str, Any]]:
+    """Compute the differences between pairs of chains, and how likely they are by chance."""
     from filterkit.evaluation.comparison import holm
 
     rows: list[dict[str, Any]] = []
@@ -315,7 +316,7 @@ def _differences(results: Results, measures: list[str], pairs: list[tuple[int, i
 
 
 def _lines_of_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
-    over, chains, pairs = _units(results), len(results.chains), pairs_to_test(len(results.chains))
+    over, chains, pairs = _name_units(results), len(results.chains), pairs_to_test(len(results.chains))
     test = "Wilcoxon's signed-rank test" if results.over_tasks else "the corrected resampled t-test"
     against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
     adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
@@ -331,16 +332,16 @@ def _lines_of_differences(results: Results, measures: list[str], found: list[dic
         [
             each["first"],
             each["second"],
-            _share(each["train"]),
-            *(f"{_value(m, each[m]['difference'], '+')} p={_number(each[m]['p'], '.2g')}" for m in measures),
+            _format_share(each["train"]),
+            *(f"{_format_value(m, each[m]['difference'], '+')} p={_number(each[m]['p'], '.2g')}" for m in measures),
         ]
         for each in found
     ]
-    yield from aligned([["first", "second", "train", *measures], *rows], range(2))
+    yield from align_rows([["first", "second", "train", *measures], *rows], range(2))
 
 
-def _ranks(results: Results, measures: list[str]) -> list[dict[str, Any]]:
-    """Return the mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference."""
+def _compute_ranks(results: Results, measures: list[str]) -> list[dict[str, Any]]:
+    """Compute the mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference."""
     from filterkit.evaluation.comparison import rank_methods
 
     found: list[dict[str, Any]] = []
@@ -363,21 +364,21 @@ def _lines_of_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterato
     yield "critical difference of Nemenyi's test are told apart at the level 0.05"
     rows = []
     for of_share in found:
-        share, columns = _share(of_share["train"]), [of_share[measure] for measure in measures]
+        share, columns = _format_share(of_share["train"]), [of_share[measure] for measure in measures]
         for chain in columns[0]["mean_ranks"]:
             rows.append([chain, share, *(_number(each["mean_ranks"][chain], ".2f") for each in columns)])
         rows.append(["Friedman's p", share, *(_number(each["friedman_p"], ".2g") for each in columns)])
         limits = (_number(each["critical_difference"], ".2f") for each in columns)
         rows.append(["critical difference", share, *limits])
-    yield from aligned([["chain", "train", *measures], *rows], range(1))
+    yield from align_rows([["chain", "train", *measures], *rows], range(1))
 
 
 def _folds(results: Results) -> str:
     return f"{max(row.fold for row in results.rows) + 1} folds"
 
 
-def _units(results: Results) -> str:
-    """Return the units of means and tests: tasks or, with a single task, its folds."""
+def _name_units(results: Results) -> str:
+    """Say of what means and tests are: of tasks or, with a single task, of its folds."""
     return f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else _folds(results)
 
 
@@ -385,12 +386,12 @@ def _number(value: float, form: str) -> str:
     return "–" if value != value else format(value, form)
 
 
-def _value(measure: str, value: float, sign: str = "") -> str:
-    """Format a value of a measure: with three decimals or, in the unit of the class, digits, as far as needed."""
+def _format_value(measure: str, value: float, sign: str = "") -> str:
+    """Format a value of a measure: with three decimals or, in the unit of the class, as many digits as needed."""
     is_small = measure in IN_UNITS and 0 < abs(value) < 0.001
     return _number(value, f"{sign}.3{'g' if is_small else 'f'}")
 
 
-def _share(share: float) -> str:
+def _format_share(share: float) -> str:
     """Format a share of rows to train on."""
     return f"{share * 100:.3g}%"

@@ -62,7 +62,8 @@ def run_subcommand(
 
 
 def given_options(context: click.Context) -> Iterator[tuple[str, set[str], Any]]:
-    """The options that the command line gives: name of the parameter, long flags of the same meaning, and value."""
+    """Yield the options that the command line gives: name of the parameter, long flags of the same meaning, and
+    value."""
     for option in context.command.params:
         name = str(option.name)
         if isinstance(option, click.Option) and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -72,7 +73,7 @@ def given_options(context: click.Context) -> Iterator[tuple[str, set[str], Any]]
 
 
 def _value(value: Any, option: click.Parameter, is_opposite: bool) -> Any:
-    """A value in the form that `option` takes.
+    """Convert a value to the form that `option` takes.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from filterkit.cli.declared import option, takes
+from filterkit.cli.destinations import Destination, check_destinations
 from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
 from filterkit.cli.options import (
     SETTINGS,
@@ -21,9 +22,8 @@ from filterkit.cli.options import (
     declare_seed,
     open_engine,
 )
-from filterkit.cli.places import Goal, check_goals
-from filterkit.cli.shell.printing import print_found
-from filterkit.cli.shell.text_table import aligned, cut
+from filterkit.cli.shell.printing import print_document
+from filterkit.cli.shell.text_table import align_rows, cut
 from filterkit.counts.thresholds import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
 from filterkit.files.output import open_output
@@ -60,12 +60,12 @@ class ScoresOptions(JsonOptions, InputOptions, FitOptions):
 
     @property
     def path(self) -> str:
-        """Where the table goes."""
+        """Return where the table goes."""
         return "-" if self.output is None else self.output
 
     @property
     def ending(self) -> str:
-        """The ending of the output's name in lower case; empty for standard output."""
+        """Return the ending of the output's name in lower case; "" for standard output."""
         return "" if self.path == "-" else os.path.splitext(self.path)[1].lower()
 
 
@@ -98,7 +98,7 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], options: Sco
     if options.top is not None:
         table = table.slice(0, min(options.top, len(table)))
     if options.path == "-" and not options.csv:
-        print_found(options.as_json, {"scores": table.to_pylist()}, lambda _: text_lines(table, _name_width()))
+        print_document(options.as_json, {"scores": table.to_pylist()}, lambda _: text_lines(table, _name_width()))
         return
     with open_output(options.path) as out:
         _write(table, out, options)
@@ -107,21 +107,21 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], options: Sco
 def _check(path: str, options: ScoresOptions, known: Registry) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     if path in known.metrics and not os.path.exists(path):
-        raise UsageError(f"scores: no file {quoted(path)}, which is a metric; the input comes first")
+        raise UsageError(f"scores: no file {quoted(path)}; this is a metric, and the input comes first")
     if options.path != "-" and options.ending not in (".csv", ".parquet"):
         raise UsageError(f"scores: -o {options.output}: the name must end in .csv or .parquet")
     for flag, is_given in {"--csv": options.csv, "--json": options.as_json}.items():
         if options.path != "-" and is_given:
-            raise UsageError(f"scores: {flag} is for standard output, and there is -o")
+            raise UsageError(f"scores: {flag} applies to standard output; leave out -o")
     if options.csv and options.as_json:
         raise UsageError("scores: --csv cannot be combined with --json")
-    check_goals([Goal("-o", options.path)], [path], known.files)
+    check_destinations([Destination("-o", options.path)], [path], known.files)
     kind = Formats(known.formats, options.from_).of_input(path)
     check_input_options([path], [kind], options)
 
 
 def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: Registry) -> pa.Table:
-    """The table of all features."""
+    """Compute the table of all features."""
     from filterkit.chains.feature_scores import scores as score_features
 
     formats = Formats(known.formats, options.from_)
@@ -152,14 +152,14 @@ def _write(table: pa.Table, out: IO[bytes], options: ScoresOptions) -> None:
 
 
 def _name_width() -> int:
-    """The width of names: on a terminal a third of it, which leaves room for about eight columns of numbers."""
+    """Choose the width of names: on a terminal a third of it, which leaves room for about eight columns of numbers."""
     if sys.stdout is None or not sys.stdout.isatty():
         return _NAME_WIDTH
     return max(12, min(_NAME_WIDTH, shutil.get_terminal_size().columns // 3))
 
 
 def text_lines(table: pa.Table, name_width: int) -> list[str]:
-    """A table of scores as aligned lines with a head; names are cut to `name_width` characters."""
+    """Write a table of scores as aligned lines with a head; names are cut to `name_width` characters."""
     names = table.column_names
     columns = []
     for name in names:
@@ -170,11 +170,11 @@ def text_lines(table: pa.Table, name_width: int) -> list[str]:
             digits = _decimals(name, values)
             cells = ["" if v is None else f"{v:.{digits}f}" for v in values]
         columns.append([name, *cells])
-    return aligned([list(row) for row in zip(*columns)], {names.index(name) for name in _NAMES if name in names})
+    return align_rows([list(row) for row in zip(*columns)], {names.index(name) for name in _NAMES if name in names})
 
 
 def _decimals(name: str, values: list[Any]) -> int:
-    """The number of decimals of a column: none for whole numbers of rows, otherwise about five digits in all."""
+    """Choose the number of decimals of a column: none for whole numbers of rows, otherwise about five digits in all."""
     present = [abs(v) for v in values if v is not None]
     if name in _COUNTS and all(v == int(v) for v in present):
         return 0

@@ -15,8 +15,8 @@ import click
 
 from filterkit.cli.declared import option, takes
 from filterkit.cli.options import SETTINGS, JsonOptions, declare_trust
-from filterkit.cli.shell.printing import print_found
-from filterkit.cli.shell.text_table import Heading, aligned, cut
+from filterkit.cli.shell.printing import print_document
+from filterkit.cli.shell.text_table import Heading, align_rows, cut
 from filterkit.errors import FilterkitError, visible
 from filterkit.messages import say
 from filterkit.plugin.parsing import stage_command
@@ -58,7 +58,7 @@ def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -
     if files:
         top = options.top if options.as_json else options.top or _TOP
         document["chains"] = [_describe_file(path, known, top, options.trust) for path in files]
-    print_found(options.as_json, document, partial(_explain, names, files, known) if names else _list)
+    print_document(options.as_json, document, partial(_explain, names, files, known) if names else _list)
 
 
 def _describe(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _explain_chain(chain: dict[str, Any]) -> Iterator[str]:
             if table["title"]:
                 yield f"  {table['title']}"
             rows = [[cut(format_learned(value), _WIDTH) for value in row] for row in [table["head"], *table["rows"]]]
-            yield from (f"  {line}" for line in aligned(rows, left=(0,)))
+            yield from (f"  {line}" for line in align_rows(rows, left=(0,)))
             if table["more"]:
                 yield f"  … and {table['more']:,} more"
         if len(tables) > _TABLES:

@@ -19,7 +19,7 @@ from filterkit.files.urls import is_url
 _PAGES = (".html", ".htm")
 
 
-class Goal(NamedTuple):
+class Destination(NamedTuple):
     """An output.
 
     Attributes
@@ -37,7 +37,7 @@ class Goal(NamedTuple):
 
 
 def is_page(path: str | None) -> bool:
-    """Whether the ending of an output says that it is a page for a browser."""
+    """Tell whether the ending of an output says that it is a page for a browser."""
     return path is not None and ending(path) in _PAGES
 
 
@@ -67,8 +67,8 @@ def check_sources(paths: Iterable[str]) -> None:
         raise UsageError("two inputs are the same pipe, which can be read only once")
 
 
-def check_goals(
-    goals: Iterable[Goal],
+def check_destinations(
+    destinations: Iterable[Destination],
     inputs: Iterable[str],
     plugins: Iterable[str],
     settings: Iterable[tuple[str, str | None]] = (),
@@ -77,7 +77,7 @@ def check_goals(
 
     Parameters
     ----------
-    goals : all outputs.
+    destinations : all outputs.
     inputs : the paths or patterns of the data to read; ``-`` is standard input.
     plugins : the paths of plugin files.
     settings : other files to read, each an option and its path, or None if the option is not given.
@@ -87,55 +87,57 @@ def check_goals(
     UsageError : two outputs go to one place, or one would overwrite what is read.
     FilterkitError : an output cannot be written to; names it.
     """
-    goals = list(goals)
-    _check_apart(goals)
+    destinations = list(destinations)
+    _check_apart(destinations)
     paths = [path for pattern in inputs if not is_url(pattern) for path in expand(pattern)]
-    read = {_file(path, sys.stdin): path for path in paths}
+    read = {_identify_file(path, sys.stdin): path for path in paths}
     files = [*settings, *(("--plugin", path) for path in plugins)]
-    kept = {_file(path, sys.stdin): (option, path) for option, path in files if path is not None}
-    for goal in goals:
-        names = part_names(goal.path) if goal.in_parts else None
+    kept = {_identify_file(path, sys.stdin): (option, path) for option, path in files if path is not None}
+    for destination in destinations:
+        names = part_names(destination.path) if destination.in_parts else None
         if names is not None:
-            _check_parts(goal, names, goals, [*paths, *(path for _, path in kept.values())])
+            _check_parts(destination, names, destinations, [*paths, *(path for _, path in kept.values())])
             continue
-        file = _file(goal.path, sys.stdout)
+        file = _identify_file(destination.path, sys.stdout)
         if file is not None and file in kept:
             option, path = kept[file]
-            raise UsageError(f"{goal.option} would overwrite {quoted(path, PATH)}, which {option} reads")
-        if file is not None and file in read and goal.path == "-":
+            raise UsageError(f"{destination.option} would overwrite {quoted(path, PATH)}, which {option} reads")
+        if file is not None and file in read and destination.path == "-":
             raise UsageError("standard output goes into the input, which would be lost; name it with -o instead")
-        if file is not None and file in read and not goal.data:
-            raise UsageError(f"{goal.option} would overwrite the input {quoted(read[file], PATH)}")
-        check_output(goal.path)
+        if file is not None and file in read and not destination.data:
+            raise UsageError(f"{destination.option} would overwrite the input {quoted(read[file], PATH)}")
+        check_output(destination.path)
 
 
-def _check_parts(goal: Goal, names: PartNames, goals: Iterable[Goal], read: Iterable[str]) -> None:
-    """Refuse parts that may overwrite what is read, which they do while it is read, or another output."""
+def _check_parts(
+    destination: Destination, names: PartNames, destinations: Iterable[Destination], read: Iterable[str]
+) -> None:
+    """Refuse parts that may overwrite another output, or an input, which is still read when the first part appears."""
     for path in read:
         if path != "-" and names.holds(path):
-            raise UsageError(f"{goal.option} would overwrite the input {quoted(path, PATH)}; name other parts")
-    for other in goals:
-        if other is not goal and names.holds(other.path):
+            raise UsageError(f"{destination.option} would overwrite the input {quoted(path, PATH)}; name other parts")
+    for other in destinations:
+        if other is not destination and names.holds(other.path):
             raise UsageError(f"two outputs go to {quoted(other.path, PATH)}; name another file for {other.option}")
     if "://" not in names.folder:
         check_output(names.within(names.part(0)))
 
 
-def _check_apart(goals: Iterable[Goal]) -> None:
+def _check_apart(destinations: Iterable[Destination]) -> None:
     """Refuse two outputs to one place."""
-    taken: dict[Any, Goal] = {}
-    for goal in goals:
-        other = taken.setdefault(_place(goal.path), goal)
-        if other is not goal:
-            name = "standard output" if goal.path == "-" else quoted(goal.path, PATH)
-            options = " or ".join(dict.fromkeys((other.option, goal.option)))
+    taken: dict[Any, Destination] = {}
+    for destination in destinations:
+        other = taken.setdefault(_identify_output(destination.path), destination)
+        if other is not destination:
+            name = "standard output" if destination.path == "-" else quoted(destination.path, PATH)
+            options = " or ".join(dict.fromkeys((other.option, destination.option)))
             raise UsageError(f"two outputs go to {name}; name another file for {options}")
 
 
-def _place(path: str) -> Any:
-    """A key that all paths to one place share. A device such as ``/dev/null`` takes any number of outputs, so paths to
-    it share none."""
-    status = _status(path, sys.stdout)
+def _identify_output(path: str) -> Any:
+    """Return a key that all paths to one output share. A device such as ``/dev/null`` takes any number of outputs, so
+    paths to it share none."""
+    status = _read_status(path, sys.stdout)
     if status is None or stat.S_ISDIR(status.st_mode):
         return path if path == "-" else os.path.realpath(path)
     if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
@@ -144,13 +146,13 @@ def _place(path: str) -> Any:
     return status.st_dev, status.st_ino
 
 
-def _file(path: str, stream: Any) -> tuple[int, int] | None:
-    """A key that all paths to one regular file share; None if there is no such file."""
-    status = _status(path, stream)
+def _identify_file(path: str, stream: Any) -> tuple[int, int] | None:
+    """Return a key that all paths to one regular file share; None if there is no such file."""
+    status = _read_status(path, stream)
     return None if status is None or not stat.S_ISREG(status.st_mode) else (status.st_dev, status.st_ino)
 
 
-def _status(path: str, stream: Any) -> os.stat_result | None:
+def _read_status(path: str, stream: Any) -> os.stat_result | None:
     try:
         return os.fstat(stream.fileno()) if path == "-" else os.stat(path)
     except (OSError, ValueError, AttributeError):  # it does not exist yet, or is closed
