@@ -189,7 +189,7 @@ def labels_of(
         rest = rest[beginning.begin :]
         for block in TextTable("", (), source, rest, size=_BLOCK, last=records.last).parts():
             text = block.text
-            if not text.strip() or has_only_labels(text, records, known):
+            if text.isspace() or has_only_labels(text, records, known):
                 continue
             with suppress(pa.ArrowInvalid):  # the parser will say what is wrong
                 found = read(
