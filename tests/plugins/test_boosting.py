@@ -133,6 +133,6 @@ def test_jobs_do_not_change_the_result(multiple_pivots):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_features_that_are_not_0_or_1_are_named(name, sparse):
     batch = make([[1, 0], [0, 2.5], [1, 1]], [0, 1, 1], sparse=sparse)
-    message = f"^{name}: attribute '{batch.schema.features[1].name}' is 2.5, but must be 0 or 1; put binary"
+    message = f"^{name}: attribute '{batch.schema.features[1].name}' has the value 2.5, but must be 0 or 1; put binary"
     with pytest.raises(StageError, match=message):
         Chain.parse(f"{name} --rounds 2").fit(batch)

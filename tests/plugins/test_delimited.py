@@ -265,7 +265,7 @@ def test_what_is_written_is_read_again(form, name, tmp_path):
     filterkit.write(data, path, format=form)
     kind = registry().formats[form.partition(":")[0]]
     back = filterkit.read(path, class_="none", format=form)
-    testing.formats.compare(kind(), testing.formats._flat(data), back)
+    testing.formats.compare(kind(), testing.formats._make_class_an_attribute(data), back)
 
 
 def test_pandas_reads_the_same_values(tmp_path):

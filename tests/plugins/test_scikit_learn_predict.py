@@ -132,7 +132,10 @@ def test_a_saved_chain_with_another_estimator_than_its_words_say_is_refused(tmp_
         filterkit.chain(f"predict {name}").fit(sample("iris")) for name in ("DecisionTreeClassifier", "GaussianNB")
     )
     wide = filterkit.chain("predict GaussianNB").fit(sample("breast-cancer"))
-    for other, message in ((tree, "the estimator in it is no GaussianNB"), (wide, "does not fit its features")):
+    for other, message in (
+        (tree, "the estimator in it is not of the class GaussianNB"),
+        (wide, "does not fit its features"),
+    ):
         state = {**bayes.stages[0].get_state(), "estimators": other.stages[0].get_state()["estimators"]}
         with monkeypatch.context() as patch:
             patch.setattr(type(bayes.stages[0]), "get_state", lambda self, state=state: state)

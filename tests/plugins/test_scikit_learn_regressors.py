@@ -133,8 +133,8 @@ CLASSES = make([[0], [1], [4], [5]], [0, 1, 0, 1])
 @pytest.mark.parametrize(
     ("words", "batch", "message"),
     [
-        ("GaussianNB", NUMBERS, "GaussianNB predicts classes, and 'price' is numeric; write: predict Ridge"),
-        ("LinearSVC", targets(np.ones((3, 2))), "LinearSVC predicts classes, and 't0' is numeric; .* LinearSVR"),
+        ("GaussianNB", NUMBERS, "GaussianNB predicts classes, but 'price' is numeric; write: predict Ridge"),
+        ("LinearSVC", targets(np.ones((3, 2))), "LinearSVC predicts classes, but 't0' is numeric; .* LinearSVR"),
         ("MLPRegressor", CLASSES, "MLPRegressor predicts numbers, but 'class' is nominal; write: predict MLPClassifi"),
         (
             "KNeighborsRegressor",
@@ -142,7 +142,7 @@ CLASSES = make([[0], [1], [4], [5]], [0, 1, 0, 1])
             "KNeighborsRegressor takes no weights, and a row has the weight 2; take another one, such as Ridge, or",
         ),
         ("GaussianProcessRegressor", sparsely(NUMBERS), "GaussianProcessRegressor takes no sparse rows"),
-        ("Ridge", of_numbers([1, np.inf]), "a number to predict, of 'price', is infinite"),
+        ("Ridge", of_numbers([1, np.inf]), "attribute 'price', which is to be predicted, has an infinite value"),
         ("Ridge", of_numbers([1, 2], [[1, np.nan], [2, 3]]), "row 1: attribute 'a1' is missing; put .*as impute"),
         ("Ridge", of_numbers([1e308, -1e308, 1], [[1e308], [-1e308], [1]]), "numbers are too large; put"),
         ("Ridge", of_numbers([np.nan, np.nan]), "there are no training rows"),

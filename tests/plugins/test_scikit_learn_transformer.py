@@ -102,7 +102,9 @@ def test_a_kept_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
     kept = other.stages[0].get_state()
     monkeypatch.setattr(type(fitted.stages[0]), "get_state", lambda self: kept)
     saved.save(fitted, str(tmp_path / "chain"))
-    with pytest.raises(FilterkitError, match=r"the transformer in it is no sklearn\.preprocessing\.MaxAbsScaler"):
+    with pytest.raises(
+        FilterkitError, match=r"the transformer in it is not of the class sklearn\.preprocessing\.MaxAbsScaler"
+    ):
         saved.load(str(tmp_path / "chain"))
 
 
