@@ -43,5 +43,5 @@ def give_back_freed_memory() -> None:
 
 
 def _find_glibc_function(function: str) -> Callable[..., int] | None:
-    """A function of glibc; None where another library takes its place."""
+    """Return a function of glibc, or None if the process has another C library."""
     return getattr(ctypes.CDLL(None), function, None) if sys.platform.startswith("linux") else None

@@ -39,7 +39,7 @@ def batches(
     progress: bool | None = None,
     complete: bool = False,
 ) -> Iterator[Batch]:
-    """The rows of a file as a stream of batches. Memory does not grow with the number of rows.
+    """Yield the rows of a file in batches. Memory does not grow with the number of rows.
 
     There is at least one batch: of a file without rows, an empty one.
 
@@ -92,7 +92,7 @@ def read(
     progress: bool | None = None,
     complete: bool = False,
 ) -> Batch:
-    """A whole file as one batch. Parameters and errors are those of `batches`."""
+    """Return a whole file as one batch. Parameters and errors are those of `batches`."""
     place = path_text(path)
     kind = _format(place, format)
     with Reader(
@@ -102,7 +102,7 @@ def read(
 
 
 def _show_progress(reader: Reader, progress: bool | None) -> Iterator[Batch]:
-    """The batches of an input, with progress, if wanted, which by default is only in a notebook."""
+    """Return the batches of an input, with progress, if wanted, which by default is only in a notebook."""
     shown = ReadingProgress(in_notebook() if progress is None else progress)
     return shown.watch(reader.batches(), reader)
 
@@ -183,7 +183,7 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
 
 
 def chain(text: str) -> Chain:
-    """The chain that `text` describes, as on the command line: ``"shape --neighbors 10 bns l2"``.
+    """Return the chain that `text` describes, as on the command line: ``"shape --neighbors 10 bns l2"``.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def load_plugin(path: AnyPath) -> None:
 
 
 def _format(path: str, said: str | None, is_read: bool = True) -> FileFormat:
-    """The format that is `said`, or that of the ending of a file."""
+    """Return the format called `said`; if that is None, the format of the ending of a file."""
     if said is None and path.lower().endswith(".arff"):
         return Arff()
     from filterkit.plugin.formats import find_format, format_by_ending
@@ -240,7 +240,7 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
 
 
 def _format_to_write(path: str, said: str | None, by: str = "") -> FileFormat:
-    """The format for an output, which is refused where it does not fit the ending."""
+    """Return the format for an output; refuse one that does not fit the ending."""
     from filterkit.plugin.formats import check_written
     from filterkit.plugin.registry import registry
 

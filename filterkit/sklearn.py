@@ -139,7 +139,8 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         return _batch(X, Schema("X", features, sparse=scipy.sparse.issparse(X)))
 
     def _attach_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
-        """The training rows with y as their class, nominal or numeric; without it, if it is numbers that none needs."""
+        """Return the training rows with y as their class, nominal or numeric; without a class if y is numbers that
+        no stage needs."""
         _check_labels(y)
         is_numeric = self._has_numeric_class(y, needed_by)
         schema, name = batch.schema, "class"
@@ -472,7 +473,7 @@ class _value_errors:
 
 @lru_cache(maxsize=256)
 def _parse_chain(chain: str, plugins: Registry) -> list[Stage]:
-    """The stages of a chain, to look at and not to fit: scikit-learn asks for tags and parameters again and again."""
+    """Parse a chain to stages to look at, not to fit; cached, as scikit-learn asks for tags again and again."""
     return Chain.parse(chain, plugins).stages
 
 
@@ -494,7 +495,7 @@ def _check_labels(y: np.ndarray) -> None:
 
 
 def _needs_y(stage: Stage) -> bool:
-    """Whether a stage cannot be fitted without y; a learner of filterkit may also take labels, which y has none of."""
+    """Return whether a stage cannot be fitted without y. A learner of filterkit may take labels, which y lacks."""
     return stage.needs_class or isinstance(stage, Learner)
 
 
@@ -511,7 +512,7 @@ def _name_stages(stages: list[Stage]) -> Iterator[tuple[str, Stage]]:
 
 
 def _change_options(name: str, stage: Stage, given: dict[str, Any]) -> Stage:
-    """`stage` with the options that are `given` as ``name__option``.
+    """Return `stage` with the options `given` as ``name__option``.
 
     All options of the stage are set at once, because one may need another.
     """

@@ -116,12 +116,12 @@ def remove_all() -> None:
 
 
 def user() -> int:
-    """The number of the user; 0 where there are none."""
+    """Return the number of the user; 0 on systems without such numbers."""
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
 def _create_locked(folder: str) -> IO[bytes]:
-    """A new file in `folder`, which gets its name when it is locked, so that nobody finds it without the lock."""
+    """Create a file in `folder`; it gets its name when it is locked, so that nobody finds it without the lock."""
     path = os.path.join(folder, _LOCK)
     held = open(f"{path}.new", "xb")
     if fcntl is not None:
@@ -132,7 +132,7 @@ def _create_locked(folder: str) -> IO[bytes]:
 
 
 def _is_abandoned(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a folder of this user with a file that no process has locked."""
+    """Return whether an entry is a folder of this user with a file that no process has locked."""
     with suppress(OSError):
         about = entry.stat(follow_symlinks=False)
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != user():

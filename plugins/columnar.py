@@ -148,11 +148,11 @@ class Groups:
         raise NotImplementedError
 
     def sizes(self) -> list[int]:
-        """The bytes of each group that can be read by itself, in memory; none if there are no such groups."""
+        """Return the bytes of each group that can be read by itself, in memory; none if there are no such groups."""
         return []
 
     def between(self, first: int, stop: int, columns: list[str] | None) -> Any:
-        """The table of the groups from `first` up to, but not including, `stop`, of some or all columns."""
+        """Return the table of the groups from `first` up to, but not including, `stop`, of some or all columns."""
         raise NotImplementedError
 
 
@@ -433,7 +433,7 @@ def _sort_key(label: str) -> tuple[bool, float, str]:
 
 
 def fits(found: Attribute, known: Attribute) -> bool:
-    """Return whether a column that would be the attribute `found` by its type can be read as the one that is known."""
+    """Return whether a column whose type makes it the attribute `found` can be read as the attribute `known`."""
     others = {
         "numeric": ("numeric",),
         "nominal": ("nominal", "string", "numeric"),

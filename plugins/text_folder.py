@@ -105,7 +105,7 @@ class FolderTable(Table):
 
 
 def _names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
-    """The sorted names in a folder that are not hidden."""
+    """Return the sorted names in a folder that are not hidden."""
     return sorted(n for n in os.listdir(folder) if n[:1] != "." and is_wanted(os.path.join(folder, n)))
 
 

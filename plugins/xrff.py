@@ -551,7 +551,7 @@ class Converter:
         self.schema, self.precision = schema, precision
 
     def __call__(self, batch: Batch) -> list[bytes | memoryview]:
-        """The text of a batch."""
+        """Write a batch as XML text."""
         if self.schema.sparse:
             return [self._format_sparse(batch.in_form(True))] if len(batch) else []
         step = max(_CELLS // len(self.schema.attributes), 1)

@@ -50,7 +50,7 @@ class FastFormatter:
 
     @cached_property
     def _prefixes(self) -> Any:
-        """``,12`` for each attribute, 12 being its position."""
+        """An Arrow array of the text before each value of a sparse row: a comma and the position, such as ``,12``."""
         return arrow.join(",", self._indices)
 
     def _index_texts(self, positions: np.ndarray) -> Any:

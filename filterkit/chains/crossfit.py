@@ -85,7 +85,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
 def _learn_by_fold(
     stage: ColumnStage, schema: Schema, n_folds: int, item: tuple[ContingencyTable, int, int]
 ) -> Learned:
-    """Learn from a range of columns of a table that counts pairs of class and fold; see `Learning`.
+    """Learn from a range of columns, ``(table, first, stop)``, of a table that counts pairs of class and fold.
 
     The first state is that of all rows, the others are those of the rows outside each fold.
     """

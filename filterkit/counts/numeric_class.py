@@ -33,7 +33,7 @@ class NumericClass(NamedTuple):
 
     @staticmethod
     def of(table: ContingencyTable) -> NumericClass:
-        """Make it from a table of `count_class`."""
+        """Make the bins and moments of a class from the table that `count_class` returns."""
         cells, (low, high) = table.with_zeros(), np.ravel(table.extremes())
         half = high / 2 - low / 2 or 1.0  # of halves, no range overflows
         share, place = cells.rows / max(float(cells.rows.sum()), 1e-300), (cells.values / 2 - low / 2) / half

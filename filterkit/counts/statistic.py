@@ -105,7 +105,7 @@ class Statistic(Record):
         )
 
     def __len__(self) -> int:
-        """The number of columns covered."""
+        """Return the number of columns that the statistic covers."""
         return len(self.columns)
 
     @property

@@ -26,14 +26,14 @@ _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np
 
 
 def numbers(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
-    """An Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true."""
+    """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true."""
     values = np.ascontiguousarray(values)
     buffers = [_valid(missing), pa.py_buffer(values)]
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), buffers)
 
 
 def exact_numbers(array: Any, may_round: bool = False) -> Any:
-    """An array of numbers, decimals or flags as one of float64, each the nearest; null stays null.
+    """Convert an array of numbers, decimals or flags to float64, each to the nearest; null stays null.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _convert_decimals(array: Any, may_round: bool) -> Any:
 
 
 def _has_same(found: Any, array: Any) -> bool:
-    """Whether what has been found of `array` is the same once it has the type of `array` again."""
+    """Return whether `found`, converted from `array`, is equal to `array` when it is converted back."""
     try:
         return bool(found.cast(array.type).equals(array))
     except pa.ArrowInvalid:
@@ -84,12 +84,12 @@ def _has_same(found: Any, array: Any) -> bool:
 
 
 def flags(values: np.ndarray) -> Any:
-    """An Arrow array of bool `values`."""
+    """Return bool `values` as an Arrow array."""
     return pa.Array.from_buffers(pa.bool_(), len(values), [None, _bits(values)])
 
 
 def strings(words: Sequence[str | None]) -> Any:
-    """An Arrow array of texts, null for None."""
+    """Return an Arrow array of texts, null for None."""
     missing = np.array([word is None for word in words], bool) if None in words else None
     filled = [word or "" for word in words]
     text = "".join(filled).encode()
@@ -103,7 +103,7 @@ def strings(words: Sequence[str | None]) -> Any:
 
 
 def make_string_array(offsets: np.ndarray, text: Any) -> Any:
-    """An Arrow array of strings in a buffer of UTF-8 text, between each two consecutive `offsets`; no copy.
+    """Return an Arrow array of the strings between consecutive `offsets` in a buffer of UTF-8 text, without a copy.
 
     The strings are large ones if the offsets are int64 instead of int32.
     """
@@ -112,62 +112,62 @@ def make_string_array(offsets: np.ndarray, text: Any) -> Any:
 
 
 def order(array: Any) -> np.ndarray:
-    """int64 (n,): the positions of the elements in ascending order; equal ones stay in order."""
+    """Return the positions of the elements in ascending order, int64 (n,); equal ones stay in order."""
     options = ArraySortOptions("ascending")
     return np.frombuffer(call_function("array_sort_indices", [array], options).buffers()[1], np.int64)
 
 
 def join(*parts: Any, separator: str = "") -> Any:
-    """The texts of several arrays joined element by element; a single text joins every element."""
+    """Return the texts of several arrays joined element by element; a single text joins every element."""
     scalars = [_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
     return call_function("binary_join_element_wise", scalars, JoinOptions())
 
 
 @lru_cache(maxsize=64)
 def _scalar(text: str) -> Any:
-    """A text as a scalar of Arrow."""
+    """Return a text as a scalar of Arrow."""
     return strings([text])[0]
 
 
 def characters(texts: Any) -> np.ndarray:
-    """int32 (n,): the number of characters of each text."""
+    """Count the characters of each text: int32 (n,)."""
     return plain_values(call_function("utf8_length", [texts]))
 
 
 def join_lists(offsets: np.ndarray, texts: Any, separator: str) -> Any:
-    """One text for each pair of consecutive int32 `offsets`: the texts between them, joined."""
+    """Join the texts between each two consecutive int32 `offsets` into one text."""
     lists = pa.ListArray.from_arrays(numbers(offsets), texts)
     return call_function("binary_join", [lists, _scalar(separator)])
 
 
 def take(array: Any, positions: Any) -> Any:
-    """The elements of `array` at `positions`, an Arrow array of integers or a numpy array of int32 or int64."""
+    """Return the elements of `array` at `positions`, an Arrow array of integers or a numpy array of int32 or int64."""
     positions = numbers(positions) if isinstance(positions, np.ndarray) else positions
     return call_function("array_take", [array, positions])
 
 
 def replace(texts: Any, chosen: np.ndarray, words: Any) -> Any:
-    """`texts` with the elements where bool `chosen` is true replaced by `words`, in order."""
+    """Return `texts` with the elements where bool `chosen` is true replaced by `words`, in order."""
     return call_function("replace_with_mask", [texts, flags(chosen), words])
 
 
 def are_among(array: Any, others: Any) -> Any:
-    """An Arrow array of flags, which elements are among those of another array."""
+    """Return whether each element is among those of another array, as an Arrow array of bool."""
     return call_function("is_in", [array], SetLookupOptions(others))
 
 
 def count_distinct(array: Any) -> int:
-    """The number of distinct elements of an array."""
+    """Count the distinct elements of an array."""
     return int(call_function("count_distinct", [array], CountOptions()).as_py())
 
 
 def dictionary(array: Any) -> Any:
-    """The same elements as a `DictionaryArray`."""
+    """Encode an array as a `DictionaryArray`."""
     return call_function("dictionary_encode", [array])
 
 
 def look_up(encoded: Any, image: np.ndarray) -> np.ndarray:
-    """The element of `image` for each value of a `DictionaryArray` with int32 indices; the last element is for null."""
+    """Return the element of `image` for each value of a `DictionaryArray` with int32 indices; the last is for null."""
     codes = plain_values(encoded.indices)
     if encoded.null_count:
         codes = np.where(nulls(encoded.indices), len(image) - 1, codes)
@@ -175,7 +175,7 @@ def look_up(encoded: Any, image: np.ndarray) -> np.ndarray:
 
 
 def moments(values: Sequence[int | None]) -> Any:
-    """An Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null for None."""
+    """Return an Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null for None."""
     missing = np.array([value is None for value in values], bool)
     filled = np.array([value or 0 for value in values], np.int64)
     return pa.Array.from_buffers(pa.timestamp("ms"), len(filled), [_valid(missing), pa.py_buffer(filled)])
@@ -214,7 +214,7 @@ def make_dates(milliseconds: np.ndarray, missing: np.ndarray) -> Any:
 
 
 def _bits(values: np.ndarray) -> Any:
-    """An Arrow buffer with a bit for each of bool `values`."""
+    """Pack bool `values` into an Arrow buffer of bits."""
     return pa.py_buffer(np.packbits(values, bitorder="little"))
 
 
@@ -230,7 +230,7 @@ def text_of(array: Any) -> memoryview:
 
 
 def bounds(array: Any) -> np.ndarray:
-    """int (n + 1,): where each string of an Arrow array begins in its buffer, and where the last one ends.
+    """Return where each string of an Arrow array begins in its buffer, and where the last one ends: int (n + 1,).
 
     They are int64 for large strings, and int32 for others.
     """
@@ -241,14 +241,14 @@ def bounds(array: Any) -> np.ndarray:
 
 
 def one_chunk(column: Any) -> Any:
-    """The array that a column of a table consists of, or its arrays joined; an array as it is."""
+    """Join the chunks of a column of a table to one array; return an array as it is."""
     if not isinstance(column, pa.ChunkedArray):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def plain_values(array: Any) -> np.ndarray:
-    """The elements of a float64, int64 or int32 array without a copy; those that are null are arbitrary."""
+    """Return the elements of a float64, int64 or int32 array without a copy; those that are null are arbitrary."""
     dtype: Any = next(dtype for dtype, kind in _TYPES.items() if kind == array.type)
     if not len(array):
         return np.empty(0, dtype)
@@ -256,13 +256,13 @@ def plain_values(array: Any) -> np.ndarray:
 
 
 def floats(array: Any) -> np.ndarray:
-    """The elements of a float64 array, NaN for null; without a copy if none is."""
+    """Return the elements of a float64 array, NaN for null; without a copy if none is."""
     values = plain_values(array)
     return np.where(nulls(array), np.nan, values) if array.null_count else values
 
 
 def nulls(array: Any) -> np.ndarray:
-    """bool (n,): which elements are null."""
+    """Return whether each element is null: bool (n,)."""
     if not array.null_count:
         return np.zeros(len(array), bool)
     bits = np.unpackbits(np.frombuffer(array.buffers()[0], np.uint8), bitorder="little")

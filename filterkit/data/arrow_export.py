@@ -23,7 +23,7 @@ _ENUM = "_PL_ENUM_VALUES"  # where a field tells Polars the labels, each as LENG
 
 
 def to_table(batch: Batch) -> Any:
-    """The Arrow table of a batch, with a column for each attribute, class and labels included; null is missing.
+    """Convert a batch to an Arrow table, with a column for each attribute, class and labels included; null is missing.
 
     Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out;
     `filterkit.to_arrow` gives them, too, and notes what the columns do not tell.
@@ -56,7 +56,7 @@ def to_table(batch: Batch) -> Any:
 
 
 def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
-    """An Arrow table: columns of float64, dictionary of string, string, or timestamp[ms]; missing is null.
+    """Convert to an Arrow table: columns of float64, dictionary of string, string, or timestamp[ms]; missing is null.
 
     Timestamps are in UTC, and have that zone if the format of the dates has one. The metadata of the table note the
     schema, where `from_arrow` finds what columns cannot tell: the class, the labels, whether rows are sparse, formats
@@ -91,7 +91,7 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
 
 
 def arrow_stream(batch: Batch, requested: Any = None) -> Any:
-    """The capsule of `Batch.__arrow_c_stream__`; warns of what its readers cannot know without the metadata."""
+    """Return the capsule of `Batch.__arrow_c_stream__`; warn of what its readers cannot know without the metadata."""
     schema = batch.schema
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
     dates = [a for a in schema.passthrough if a.kind == "date"]
@@ -113,5 +113,5 @@ def date_format(with_fraction: bool, with_zone: bool) -> str:
 
 
 def has_zone(attribute: Attribute) -> bool:
-    """Whether the format of a date says the time zone."""
+    """Return whether the format of a date says the time zone."""
     return DateFormat(attribute.format).has_zone

@@ -76,7 +76,7 @@ def from_arrow(
 
 
 def arrow_table(rows: Any) -> pa.Table:
-    """Anything with rows in Arrow's columns as a table.
+    """Convert anything with rows in Arrow's columns to an Arrow table.
 
     Raises
     ------
@@ -252,7 +252,7 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
 
 
 def _row_weights(name: str, column: Any) -> np.ndarray | None:
-    """The weights of rows from a column of numbers, None if all are 1."""
+    """Return the weights of rows from a column of numbers, None if all are 1."""
     is_number = type_attribute(name, column.type).kind == "numeric"
     values = numbers_of(column) if is_number else np.empty(0)
     if not is_number or np.isnan(values).any():

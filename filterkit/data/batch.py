@@ -76,7 +76,7 @@ class Batch:
         return int(self._X.shape[0])
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The rows as Arrow's C stream, by which Polars, DuckDB and others read a batch; columns as in `to_arrow`."""
+        """Return the rows as Arrow's C stream, which Polars, DuckDB and others read; columns as in `to_arrow`."""
         from filterkit.data.arrow_export import arrow_stream
 
         return arrow_stream(self, requested_schema)
@@ -196,7 +196,7 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
 
 
 def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> Iterator[Batch]:
-    """The same rows in batches of always the same size, so that sums over a batch do not depend on how the rows come.
+    """Yield the rows in batches of one size, so that sums over a batch do not depend on how the rows come.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class Entries(NamedTuple):
 
 
 def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
-    """One column for each attribute, in the form that the module describes. A sparse batch is made dense by column.
+    """Return one column for each attribute, as the module describes. A sparse batch is made dense by column.
 
     `positions` are those of the attributes in the schema, by default of all.
     """

@@ -86,7 +86,7 @@ class Csr(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(rows, columns)."""
+        """The numbers of rows and columns."""
         return len(self.indptr) - 1, self.columns
 
     @property
@@ -108,7 +108,7 @@ class Csr(NamedTuple):
         return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
 
     def only(self, columns: np.ndarray) -> Csr:
-        """Return some of the columns, which are given by their numbers, ascending."""
+        """Return the columns with some numbers, ascending."""
         position = np.full(self.columns, -1, np.int32)
         position[columns] = np.arange(len(columns), dtype=np.int32)
         column = position[self.indices]
@@ -125,7 +125,7 @@ class Csr(NamedTuple):
         return Csr(self.data[keep], self.indices[keep], indptr, self.columns)
 
     def columns_of(self, order: np.ndarray) -> Csr:
-        """Return all columns in a new order, which is given by their numbers."""
+        """Return all columns in the order of their numbers in `order`."""
         position = np.empty(self.columns, np.int32)
         position[order] = np.arange(self.columns, dtype=np.int32)
         column = position[self.indices]

@@ -18,7 +18,7 @@ def declared_labels(relation: str) -> int | None:
 
 
 def with_labels_moved(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
-    """The name of a relation whose labels move. If it declares them, it declares them where they come to stand.
+    """Return the name of a relation whose labels move; a name that declares labels declares their new positions.
 
     No name can declare labels that are neither the first attributes nor the last.
 

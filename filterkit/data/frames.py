@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
-    """A data frame.
+    """Convert to a data frame of pandas.
 
     Its columns are float64, categorical in the order of the labels, string, or datetime64[ms], in UTC if the format of
     the dates has a zone; missing values are those of pandas. Numbers of a sparse batch are ``Sparse[float64, 0]``.
@@ -51,7 +51,7 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
 
 
 def _series(attribute: Attribute, column: Any) -> Any:
-    """A column of `list_columns` as pandas has it."""
+    """Convert a column of `list_columns` to a pandas Series or array."""
     import pandas as pd
 
     if isinstance(column, Entries) and attribute.kind == "numeric":
@@ -150,14 +150,14 @@ def _list_losses(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_sparse(kind: Any, subtypes: str = "biuf") -> bool:
-    """Whether a dtype is of numbers of these kinds of numpy, with gaps that are 0."""
+    """Return whether a dtype is sparse with 0 in the gaps, and of one of these kinds of numpy."""
     import pandas as pd
 
     return isinstance(kind, pd.SparseDtype) and kind.subtype.kind in subtypes and kind.fill_value == 0
 
 
 def _entries(column: pd.Series) -> Entries:
-    """The values of a sparse column that are not in its gaps."""
+    """Return the stored values of a sparse column."""
     import pyarrow as pa
 
     from filterkit.data.arrow import exact_numbers
@@ -180,7 +180,7 @@ def _has_other_categories(column: pd.Series) -> bool:
 
 
 def _table(frame: pd.DataFrame) -> pa.Table:
-    """The table of a frame.
+    """Convert a frame to an Arrow table.
 
     Raises
     ------

@@ -29,7 +29,7 @@ class Table(Protocol):
 
 
 def is_table(rows: Any) -> bool:
-    """Whether something other than a batch has rows in named columns, such as a data frame of pandas or Polars."""
+    """Return whether an object, no batch, has rows in named columns, such as a data frame of pandas or Polars."""
     return not isinstance(rows, Batch) and hasattr(rows, "__arrow_c_stream__")
 
 
@@ -78,7 +78,7 @@ def find_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str
 
 
 def as_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
-    """One or several batches or tables as batches of one schema: a stream as a stream, else a list.
+    """Convert one or several batches or tables to batches of one schema: a stream to a stream, else to a list.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
 
 
 def texts_given(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
-    """The name, if any, and the texts of a list or series of texts; None if `rows` is something else."""
+    """Return the name, if any, and the texts of a list or series of texts; None if `rows` is something else."""
     name = getattr(rows, "name", None)
     if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
         return None
@@ -203,7 +203,7 @@ def _convert_mixed(rows: Any, incoming: Schema | None) -> Batch | None:
 
 
 def _is_numeric(column: Any) -> bool:
-    """Whether a column of pandas has numbers that float64 has, also as objects."""
+    """Return whether a column of pandas has numbers that float64 has, also as objects."""
     import pandas as pd
     import pyarrow as pa
 

@@ -21,7 +21,7 @@ _LENGTH, _UNBROKEN = 200, 40  # of a text that is shown, and of one that stays i
 
 
 def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left_out: str = "") -> str:
-    """A table, whose texts are on the left and whose numbers on the right; `left_out` says what it does not show."""
+    """Return an HTML table, with texts on the left and numbers on the right; `left_out` says what it does not show."""
     from html import escape  # takes long to import
 
     shown = [list(row) for row in rows]
@@ -103,7 +103,7 @@ def _describe(attribute: Attribute) -> str:
 
 
 def batch_table(batch: Batch) -> str:
-    """The first rows of a batch: their values by column, or what is not zero in rows that are sparse and wide."""
+    """Show the first rows of a batch: their values by column, or what is not zero in rows that are sparse and wide."""
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))
     counted, form = _describe_form(schema)

@@ -22,7 +22,7 @@ _CLASS_KINDS = ("numeric", "nominal")
 
 
 def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | None = None) -> Batch:
-    """The dense batch of columns as `filterkit.data.columns` describes them, one for each attribute of `schema`.
+    """Make a dense batch of columns as `filterkit.data.columns` describes them, one for each attribute of `schema`.
 
     `weights` are those of the rows, float64; None if all are 1.
     """
@@ -44,7 +44,7 @@ def from_entries(
     n_rows: int,
     passthrough: Any = None,
 ) -> Batch:
-    """The sparse batch of entries in any order, but only one for each row and attribute; what has none is 0.
+    """Make a sparse batch of entries in any order, but only one for each row and attribute; what has none is 0.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def build_batch(
     positive: object,
     weights: np.ndarray | None,
 ) -> Batch:
-    """A batch of columns that come from another library, with what is noted of them.
+    """Make a batch of columns that come from another library, with what is noted of them.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def build_batch(
 
 
 def _restore_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
-    """The attribute of a column, with what is noted of it and the column does not tell."""
+    """Return the attribute `found` of a column, with the members of `noted` that a column cannot have."""
     if noted is None:
         return found
     if noted.kind == "relational" and found.kind == "string":
@@ -143,7 +143,7 @@ def _restore_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
 
 
 def _from_columns(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
-    """The rows of a schema without labels; columns that are mostly zero are `Entries`, and make the batch sparse.
+    """Make a batch of a schema without labels. Columns that are mostly zero are `Entries`, and make it sparse.
 
     Raises
     ------

@@ -22,7 +22,7 @@ from filterkit.errors import FilterkitError, quoted
 
 
 def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: object = None) -> Batch:
-    """A batch from the dictionary that ``arff.load`` returns, dense, or sparse as a list of dicts (LOD).
+    """Make a batch of the dictionary that ``arff.load`` returns, dense, or sparse as a list of dicts (LOD).
 
     Nominal values may be labels or, from ``encode_nominal=True``, their indices. `class_` and `positive` are those of
     `filterkit.batches`.
@@ -68,7 +68,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
 
 
 def _liac_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
-    """A function that converts one cell of `attribute` to the form of `from_columns`.
+    """Return a function that converts one cell of `attribute` to the form of `from_columns`.
 
     `declared` is what the dictionary says of it: for a nominal one its values. If these are not all texts, whole
     numbers are values, too, and no indices.
@@ -101,7 +101,7 @@ def _liac_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
 
 
 def to_liac(batch: Batch) -> dict[str, Any]:
-    """The dictionary that ``arff.dump`` takes, with the rows of a sparse batch as a list of dicts.
+    """Convert to the dictionary that ``arff.dump`` takes, with the rows of a sparse batch as a list of dicts.
 
     Values are labels, floats, strings, and None for missing. A `ConversionWarning` names what is left out.
 

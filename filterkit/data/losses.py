@@ -37,18 +37,18 @@ def describe_inexact(name: str, number: str) -> str:
 
 
 def is_exact(number: int) -> bool:
-    """Whether float64 has this number."""
+    """Return whether float64 represents a number exactly."""
     return abs(number) <= 1 << 53 or (number.bit_length() < 1024 and int(float(number)) == number)
 
 
 def may_be_rounded(values: np.ndarray) -> bool:
-    """Whether one of `values` is so large that it may stand for a whole number that float64 does not have."""
+    """Return whether one of `values` is so large that it may stand for a whole number that float64 does not have."""
     with np.errstate(invalid="ignore"):
         return bool((np.abs(values) >= 2.0**53).any())
 
 
 def first_inexact(text: bytes) -> str | None:
-    """The first whole number in a text that float64 does not have; None without one."""
+    """Return the first whole number in a text that float64 does not represent, or None."""
     return next((number for _, number in find_inexact(text)), None)
 
 

@@ -35,7 +35,7 @@ def parse_number(text: str) -> float | None:
 
 
 def is_too_large(text: str) -> bool:
-    """Whether `text` is a number beyond the largest float64, of which Java, and `parse_number`, make infinity."""
+    """Return whether `text` is a number beyond the largest float64; Java, and `parse_number`, make it infinity."""
     match = _JAVA_DOUBLE.match(text)
     return match is not None and match["special"] is None and math.isinf(parse_number(text) or 0)
 

@@ -30,7 +30,7 @@ class ColumnMap(NamedTuple):
 
     @classmethod
     def find(cls, schema: Schema) -> ColumnMap:
-        """Find them by the schema of the batch."""
+        """Find the columns and attributes by the schema of the batch."""
         part = np.zeros(len(schema.attributes), np.int8)
         column = np.zeros(len(schema.attributes), np.int64)
         parts = (schema.feature_indices.tolist(), list(schema.targets), list(schema.passthrough_indices))

@@ -151,7 +151,7 @@ class Schema:
         return Schema(**(current | changes))
 
     def _replace_unchecked(self, **changes: Any) -> Schema:
-        """A copy with some members replaced, without the constructor's checks, which are slow for many attributes.
+        """Copy with some members replaced, without the checks of the constructor, which are slow for many attributes.
 
         The copy shares what this schema has computed so far. The callers therefore replace only members that nothing
         computed depends on.
@@ -363,7 +363,7 @@ class Schema:
         return self.replace(attributes=attributes, **self.targets_at(position))
 
     def targets_at(self, position: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
-        """The arguments of `replace` for class and labels; `position` maps their present positions to the new ones."""
+        """Return the arguments of `replace` for class and labels; `position` maps present positions to new ones."""
         return {
             "class_index": None if self.class_index is None else int(position[self.class_index]),
             "labels": tuple(int(position[i]) for i in self.labels),

@@ -17,7 +17,7 @@ _SCHEMA, _WEIGHTS = b"filterkit.schema", b"filterkit.weights"
 
 
 def attribute_to_json(attribute: Attribute) -> Any:
-    """An attribute as JSON: its name alone if it is numeric without weight and scores, else a list of its fields."""
+    """Convert an attribute to JSON: its name if it is numeric without weight and scores, else a list of its fields."""
     if attribute[1:] == _PLAIN:
         return attribute.name
     return [*attribute[:4], [attribute_to_json(a) for a in attribute.attributes], attribute.weight, attribute.scores]
@@ -111,7 +111,7 @@ def schema_from_json(note: Any) -> Schema:
 
 
 def noted(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
-    """The metadata of an Arrow schema that tell a schema of filterkit, and the name of the column of weights if any."""
+    """Return Arrow metadata that describe a schema of filterkit, and the column of weights, if any."""
     import json  # a run from ARFF to ARFF notes nothing
 
     metadata = {_SCHEMA: json.dumps(schema_to_json(schema)).encode("utf-8", "surrogatepass")}
@@ -119,7 +119,7 @@ def noted(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
 
 
 def schema_noted(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
-    """The schema and the name of the column of weights that `noted` wrote into metadata; None for what is not there."""
+    """Return the schema and the name of the column of weights in metadata by `noted`; None for what is not there."""
     import json
 
     metadata = metadata or {}

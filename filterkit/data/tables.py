@@ -179,7 +179,7 @@ def plain_numbers(column: Any) -> np.ndarray:
 
 
 def texts(array: Any) -> Any:
-    """An array, or chunked array, of anything as texts: numbers as filterkit writes them, flags as true and false.
+    """Convert an Arrow array, or chunked array, to texts: numbers as filterkit writes them, flags as true and false.
 
     Raises
     ------

@@ -90,7 +90,7 @@ def _weights(rows: Batch) -> np.ndarray:
 
 
 def _merit(trial: Trial, measure: str, place: str) -> float:
-    """How good a chain is on an inner fold: larger is better."""
+    """Return how good a chain is on an inner fold: larger is better."""
     outcome = trial.outcome
     if measure in OF_SCORES and outcome.scores is None:
         raise FilterkitError(f"{place}: {measure} needs scores, but its learner predicts only labels")

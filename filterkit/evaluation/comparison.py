@@ -103,7 +103,7 @@ def signed_rank(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
 
 
 def _differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a − b without NaN."""
+    """Return the differences a − b that are not NaN."""
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"expected two arrays of the same length, found the shapes {a.shape} and {b.shape}")
     difference = a - b

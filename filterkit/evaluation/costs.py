@@ -90,7 +90,7 @@ def _check_classes(name: str, schema: Schema) -> tuple[str, int]:
 
 
 def _fill_matrix(path: str, rows: list[tuple[int, list[float]]], n_classes: int) -> np.ndarray:
-    """Return the matrix of the older format."""
+    """Make the matrix, float64 (classes, classes), of the rows of the older format: true, predicted and cost."""
     matrix = 1.0 - np.eye(n_classes)
     for number, row in rows:
         true, said, cost = row if len(row) == 3 else (-1.0, -1.0, 0.0)

@@ -175,7 +175,7 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
 
 
 def line_style(number: int) -> dict[str, Any]:
-    """How the line of a number, from 0, is drawn."""
+    """Return the style of a line by its number, from 0."""
     return {
         "color": COLOURS[number % len(COLOURS)],
         "linestyle": _DASHES[number // len(COLOURS) % len(_DASHES)],

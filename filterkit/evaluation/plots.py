@@ -90,7 +90,7 @@ def plot(figure: str, results: Results, measures: list[str], path: str) -> None:
 
 
 def draw(figure: str, results: Results, measures: list[str]) -> Any:
-    """One of the `FIGURES`, as a figure of matplotlib.
+    """Draw one of the `FIGURES`, as a figure of matplotlib.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def _share_axis(panel: Any, shares: np.ndarray) -> None:
 
 
 def _unevenness(places: np.ndarray) -> float:
-    """How much the distances of ascending places differ, as a share of their mean."""
+    """Return how much the distances of ascending places differ, as a share of their mean."""
     apart = np.diff(places)
     return float(apart.std() / apart.mean())
 

@@ -59,7 +59,7 @@ class Ranking:
     tests: BestTests
 
     def __len__(self) -> int:
-        """The number of features."""
+        """Return the number of features."""
         return len(self.varied)
 
 

@@ -82,7 +82,7 @@ class Opening(NamedTuple):
         return None if self.like is None else self.like.attributes
 
     def text(self) -> Source:
-        """The input as a stream of UTF-8 text, decompressed, without a byte order mark.
+        """Return the input as a stream of UTF-8 text, decompressed, without a byte order mark.
 
         Raises
         ------
@@ -95,8 +95,10 @@ class Opening(NamedTuple):
         return source
 
     def local(self) -> IO[bytes]:
-        """The input as a file that can be sought in: itself, or a decompressed or downloaded copy, which is deleted
-        when it is closed. Its `name` is a path that can be opened again."""
+        """Return the input, or a decompressed or downloaded copy of it, as a file that can be sought in.
+
+        A copy is deleted when it is closed. The `name` of the file is a path that can be opened again.
+        """
         return open_local(self.path)
 
 
@@ -188,7 +190,7 @@ class Table:
         raise NotImplementedError(f"{type(self).__name__} has no parts")
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
-        """The rows in order, in small parts that workers read from the file themselves, such as a path and a number.
+        """Return small parts of the rows, in order, that workers read from the file, such as a path and a number.
 
         They suit so many `jobs`. This is asked for before `parts`, if workers see the user's files, and may be asked
         for again. None, the default, if this process has to read the `parts`.
@@ -261,7 +263,7 @@ class Writer:
         """Write what comes after the rows; leave `out` open."""
 
     def footer(self, rows: int, of: int) -> bytes:
-        """The last line, which says how many rows were written, and how many the input had; empty by default."""
+        """Return the last line: how many rows were written, and how many the input had; empty by default."""
         return b""
 
 
@@ -326,12 +328,12 @@ class FileFormat(Configured):
 
     @classmethod
     def is_read(cls) -> bool:
-        """Whether the format is read."""
+        """Return whether filterkit can read the format."""
         return cls.open is not FileFormat.open
 
     @classmethod
     def is_written(cls) -> bool:
-        """Whether the format is written."""
+        """Return whether filterkit can write the format."""
         return cls.writer is not FileFormat.writer
 
     @staticmethod
@@ -340,12 +342,12 @@ class FileFormat(Configured):
         return field.name.removesuffix("_")
 
     def refuse(self, message: str) -> UsageError:
-        """The error to raise for an option that cannot be."""
+        """Return, without raising it, the error of an option that cannot be."""
         return UsageError(f"{self.name}: {message}")
 
 
 def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
-    """A format with the options that `text` gives, as in ``delimiter=;,nominal=a*,b``.
+    """Make a format with the options in `text`, as in ``delimiter=;,nominal=a*,b``.
 
     A comma separates options. A part without ``=`` is a further value of the option before it, which must be one that
     can be repeated. A bool is ``yes`` or ``no``. A backslash takes the next character as it is.
@@ -379,7 +381,7 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool, str]]:
-    """The options in a text: for each, what stands before ``=``, whether there is one, and what stands after it."""
+    """Yield each option in a text: the text before ``=``, whether there is ``=``, and the text after it."""
     sides, equals, escaped = [""], False, False
     for character in text:
         if escaped or character not in "\\,=" or (character == "=" and equals):
@@ -410,13 +412,13 @@ def _value(kind: type[FileFormat], name: str, type_: Any, text: str) -> Any:
 
 
 def relation_of(path: str) -> str:
-    """The name of the relation in a file that does not say it: that of the file without its endings."""
+    """Return the name of the relation in a file that does not say it: that of the file without its endings."""
     name = os.path.basename(path.rstrip("/")).partition(".")[0]
     return "table" if path == "-" or not name or any(mark in name for mark in "*?[") else name
 
 
 def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[str]) -> list[str]:
-    """The names of columns that a value of an option of `form` means: one name, or a pattern such as ``a*``.
+    """Return the names of columns that a value of an option of `form` means: one name, or a pattern such as ``a*``.
 
     Raises
     ------
@@ -432,7 +434,7 @@ def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[
 
 
 def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
-    """The name of the column that the user asks for as the class; with a positive value, the last by default."""
+    """Return the name of the column that the user asks for as the class; with a positive value, the last by default."""
     choice = None if opening.class_ is None else str(opening.class_)
     if choice is None:
         return names[-1] if names and opening.positive is not None else None
@@ -444,6 +446,6 @@ def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
 
 
 def named(error: FilterkitError, name: str) -> FilterkitError:
-    """An error whose message begins with the name of the input, if it is not there yet."""
+    """Return the error with the name of the input before its message, unless it is there."""
     text, kind = str(error), UsageError if isinstance(error, UsageError) else FilterkitError
     return error if name in text else kind(f"{name}: {text}")

@@ -62,7 +62,7 @@ class LenientWarning(UserWarning):
 
 
 def merge_notes(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """One note, in the place of the first, for all of the same kind or, for undeclared values, of the same value."""
+    """Merge all notes of one kind, or of one undeclared value, into one at the position of the first."""
     found: dict[tuple[str, int, str], Note] = {}
     for note in notes:
         key = note.kind, note.position, note.text if note.kind == UNSEEN else ""

@@ -19,7 +19,7 @@ class IncompleteWarning(UserWarning):
 
 
 def find_stated_rows(text: bytes) -> int | None:
-    """The number of rows that the last line of `text` states; -1 if it states none, and None if `text` is blank."""
+    """Return the number of rows that the last line of `text` states; -1 if it states none; None if `text` is blank."""
     end = text[-16 * _LONGEST :].rstrip(_BLANKS)
     if len(end) <= _LONGEST:  # of a short text, or before many empty lines
         end = text.rstrip(_BLANKS)

@@ -35,7 +35,7 @@ def last_line_end(text: bytes) -> int:
 
 
 def first_line(source: Source) -> tuple[str, bytes]:
-    """The first line of an input, which may be a long one, such as a header with the names of the columns.
+    """Return the first line of an input, which may be a long one, such as a header with the names of the columns.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class TextParser:
         self.schema, self.rejects = schema, rejects
 
     def parse(self, text: bytes) -> Batch:
-        """The batch of whole records.
+        """Parse whole records to a batch.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class TextParser:
         return error if isinstance(error, RowError) else RowError(" ".join(str(error).split()))
 
     def __call__(self, block: Block) -> Parsed:
-        """The rows of a block."""
+        """Parse the rows of a block."""
         try:
             return Parsed(self.parse(block.text))
         except Exception as error:

@@ -129,7 +129,7 @@ class HookCaller:
         return Offers(
             stages=[*stages, *_make_stages(metrics)],
             metrics=metrics,
-            formats=_with_endings(
+            formats=_check_endings(
                 _check_items("filterkit_formats", given, _is_format, "a Format or FileFormat", _FORMAT)
             ),
             engines=_check_items("filterkit_engines", given, _is_engine, "an engine class with a name", _ENGINE),
@@ -242,9 +242,8 @@ def _check_items(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: 
     return given.get(hook, [])
 
 
-def _with_endings(formats: list[Any]) -> list[Any]:
-    """Formats as they are; a `PluginError` if the endings are no tuple, or one has no dot. A folder of texts has the
-    ending ``/``."""
+def _check_endings(formats: list[Any]) -> list[Any]:
+    """Return the formats; raise a `PluginError` if their endings are no tuple of texts such as ``.kv`` or ``/``."""
     for form in formats:
         if not isinstance(form.endings, tuple):
             example = repr((form.endings,)) if isinstance(form.endings, str) else "('.kv',)"

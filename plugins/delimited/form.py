@@ -88,7 +88,7 @@ class Tsv(Delimited):
 
 
 def _character(form: Delimited, name: str, text: str) -> str:
-    """The character that a text or word stands for."""
+    """Return the character of an option: the text itself, or the character that a word such as ``tab`` names."""
     found = _CHARACTERS.get(text.lower(), {"\\t": "\t"}.get(text, text))
     if len(found) != 1 or not found.isascii() or found in "\r\n0" or found.isalnum():
         raise UsageError(f"{form.name}: {name} must be a single ASCII character such as ;, not {quoted(text)}")

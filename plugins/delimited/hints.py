@@ -32,7 +32,7 @@ def about_texts(form: Delimited, words: Sequence[str]) -> str:
 
 
 def find_code(form: Delimited, words: Sequence[str]) -> str:
-    """The first of distinct texts, all of which are numbers, that is no quantity; else empty."""
+    """Return the first of distinct texts of numbers that is a code and no quantity; "" if there is none."""
     if not all(is_number(word, form.point) for word in words):
         return ""
     return next((word for word in words if explain_code(word)), "")
@@ -48,7 +48,7 @@ def advise_on_word(form: Delimited, word: str) -> str:
 
 
 def _said(form: Delimited, point: str, missing: Sequence[str]) -> str:
-    """The option that reads such numbers and missing values."""
+    """Return the option that reads such numbers and missing values."""
     options = []
     if form.delimiter != type(form).delimiter:
         options.append(f"delimiter={form.delimiter_word}")

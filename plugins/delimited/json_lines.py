@@ -146,7 +146,7 @@ def _find_first_fault(text: bytes) -> RowError | None:
 
 
 def _is_too_large(value: Any) -> bool:
-    """Whether a value that `json` has read was a number beyond the largest float64."""
+    """Return whether a value that `json` has read was a number beyond the largest float64."""
     return isinstance(value, float) and math.isinf(value)
 
 
@@ -258,7 +258,7 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def _is_too_deep(text: bytes) -> bool:
-    """Whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them."""
+    """Return whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them."""
     opened = text.count(b"{") + text.count(b"[")
     characters = np.frombuffer(text, np.uint8)
     ends = np.flatnonzero(characters[1:-1] == ord("\n")) + 1
@@ -469,7 +469,7 @@ class _Converter:
             yield texts.slice(number * rows, rows)
 
     def _format_column(self, position: int, column: Any) -> Any:
-        """Return the texts of a column that is not numeric."""
+        """Return a column that is not numeric as an Arrow array of JSON texts."""
         import orjson
 
         from filterkit.plugin import take_texts

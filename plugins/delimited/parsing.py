@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | None, **options: Any) -> Any:
-    """The Arrow table of whole records.
+    """Read whole records to an Arrow table.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the 
 
 
 def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[Attribute]:
-    """The attributes of a file, found by looking at its first rows."""
+    """Find the attributes of a file by its first rows."""
     names = beginning.names
     kinds = form.choose_kinds(names)
     asked = class_asked(opening, names)
@@ -174,7 +174,7 @@ def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, An
 def labels_of(
     form: Delimited, opening: Opening, beginning: Beginning, attributes: list[Attribute], positions: list[int]
 ) -> Iterator[list[Any]]:
-    """The texts of some columns in the whole file, block by block: for each column an Arrow array of distinct texts.
+    """Yield for each block of the whole file an Arrow array of the distinct texts of each of some columns.
 
     If the last column is the only one, as a class often is, blocks whose labels are all known are not parsed, which
     would take most of the time.
@@ -259,7 +259,7 @@ def _read_odd_texts(
 
 
 def _are_plain(table: Any) -> np.ndarray:
-    """bool (columns,): which columns of an Arrow table of int64 and float64 have only small numbers, or null."""
+    """Return whether each int64 or float64 column of an Arrow table has only small numbers or null: bool (columns,)."""
     (part,) = table.combine_chunks().to_batches()
     values = part.to_tensor(null_to_nan=True).to_numpy()
     odd_nan = np.isnan(values).sum(axis=0) > [column.null_count for column in part.columns]

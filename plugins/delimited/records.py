@@ -76,7 +76,7 @@ class Records:
         return np.asarray(ends + 1)
 
     def _open_cells(self, characters: np.ndarray, quotes: np.ndarray) -> bool:
-        """Whether each quote at these offsets begins a cell, or is the second of a pair."""
+        """Return whether each quote at these offsets begins a cell, or is the second of a pair."""
         return bool(self._may_adjoin_quote[characters[quotes[quotes > 0] - 1]].all())
 
     def check_quotes(self, text: bytes, form: str) -> None:
@@ -118,7 +118,7 @@ class Records:
         return f"{quoted(end[0].decode('utf-8', 'replace'), 30)} comes after the closing quote of {begin}; {hint}"
 
     def cells(self, record: bytes, form: str) -> list[tuple[bytes, bool]]:
-        """The text of each cell of a record, and whether it is quoted; raises what `check_quotes` does."""
+        """Return the text of each cell of a record, and whether it is quoted; raises what `check_quotes` does."""
         self.check_quotes(record, form)
         record, found = record.rstrip(b"\r\n"), []
         position = len(record) - len(record.lstrip(b"\r\n"))

@@ -90,7 +90,7 @@ class Converter:
         self.others = [i for i, a in enumerate(schema.attributes) if a.kind != "numeric" or i == schema.class_index]
 
     def quoted_word(self, text: str) -> str:
-        """A text, in quotes where it needs them."""
+        """Put a text in quotes if it needs them."""
         quote = self.form.quoting
         if not quote or re.search(self.special, text) is None:
             return text

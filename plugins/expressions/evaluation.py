@@ -196,7 +196,7 @@ def _read_as_dates(tree: Tree, parts: Sequence[Value]) -> list[Value]:
 
 
 def _as_text(value: Value) -> Value:
-    """Return a text; the word ``missing`` becomes one."""
+    """Return the value if it is of texts; convert the constant ``missing`` to texts that are all missing."""
     return value if value.kind == TEXT else Value(TEXT, np.full(np.shape(value.data), -1))
 
 
@@ -286,9 +286,11 @@ def _make_date_function(take_part: Callable[[np.ndarray], np.ndarray]) -> Functi
 
 
 def _find_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the dates of moments, datetime64[D], and the years to add to them.
+    """Return a date, datetime64[D], for each moment, and the years to add to that date.
 
-    As in Java, dates before 15 October 1582 are Julian. The Julian calendar repeats itself every 1,461 days.
+    As in Java, dates before 15 October 1582 are Julian. numpy has only the Gregorian calendar. So these are
+    dates in four years of it that have the same months and leap day, as the Julian calendar repeats itself every
+    1,461 days.
     """
     days = milliseconds // _DAY
     cycle, day = np.divmod(days + 719_470, 1461)  # counted from 1 March of year 0

@@ -63,12 +63,12 @@ class Analyzer:
     def find_sequences(self, texts: Any, number: Callable[[str], int]) -> Iterator[Sequences]:
         """Find the words of an Arrow array of strings, and the sequences of up to `ngrams` words.
 
-        The sequences of one length that are in the same text come out together.
+        All sequences of a text that have the same number of pieces are in one `Sequences`.
 
         Parameters
         ----------
         texts : may have nulls, which have no words.
-        number : a function that returns the number of a piece.
+        number : a function that returns the number of a piece, a word or a part of one between blanks.
         """
         row, code, raw = self._split(texts)
         is_word = np.array([word not in self.stop for word in raw], bool)
