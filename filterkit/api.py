@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from filterkit.arff.form import Arff
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.given import Table, as_batches
 from filterkit.data.labels import Labels
+from filterkit.data.user_rows import Table, as_batches
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.output import open_output
 from filterkit.files.part_names import part_names
@@ -70,12 +70,12 @@ def batches(
     UsageError : there is no such format, or it has no such option; or another argument has a value that it cannot have.
     TypeError : `path` is an open file.
     """
-    place = path_text(path)
-    kind = _format(place, format)
+    file_path = path_text(path)
+    kind = _format(file_path, format)
     if block_size is not None and block_size < 1:
         raise UsageError(f"block_size must be at least 1, not {block_size}")
     with Reader(
-        kind, place, class_, positive, encoding, block_size, None, None, labels, lenient, unseen, complete=complete
+        kind, file_path, class_, positive, encoding, block_size, None, None, labels, lenient, unseen, complete=complete
     ) as reader:
         yield from _show_progress(reader, progress)
 
@@ -93,10 +93,10 @@ def read(
     complete: bool = False,
 ) -> Batch:
     """Return a whole file as one batch. Parameters and errors are those of `batches`."""
-    place = path_text(path)
-    kind = _format(place, format)
+    file_path = path_text(path)
+    kind = _format(file_path, format)
     with Reader(
-        kind, place, class_, positive, encoding, None, None, None, labels, lenient, unseen, complete=complete
+        kind, file_path, class_, positive, encoding, None, None, None, labels, lenient, unseen, complete=complete
     ) as reader:
         return concatenate(_show_progress(reader, progress), reader.schema)
 
@@ -138,12 +138,12 @@ def write(
         `batches`.
     TypeError : `path` is an open file.
     """
-    place = path_text(path)
-    kind = _format_to_write(place, format)
+    file_path = path_text(path)
+    kind = _format_to_write(file_path, format)
     if precision is not None and precision not in range(1, 18):
         raise UsageError(f"precision must be a whole number from 1 to 17, not {quoted(str(precision))}")
     if precision is not None and not kind.rounds:
-        raise UsageError(f"precision does not apply to {kind.title}, and {quoted(place, PATH)} is that")
+        raise UsageError(f"precision does not apply to {kind.title}, and {quoted(file_path, PATH)} is that")
     comments = [comments] if isinstance(comments, str) else comments
     stream = iter(as_batches(rows))
     first = next(stream, None)
@@ -153,14 +153,14 @@ def write(
         )
     is_sparse = first.sparse if sparse is None else sparse
     form = Form(kind, first.schema, is_sparse, precision, comments=tuple(comments))
-    names = part_names(place)
+    names = part_names(file_path)
     if names is not None:
         from filterkit.formats.parts import write_batches
 
         write_batches(names, chain_batches([first], stream), form)
         return
     writer = RowWriter(form)
-    with open_output(place) as out:
+    with open_output(file_path) as out:
         writer.write(out, _make_map_once(chain_batches([first], stream)))
 
 
@@ -175,10 +175,10 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
         would be in parts.
     FilterkitError : the file cannot be written.
     """
-    place = path_text(path)
-    check_output_format(place, format, "tee")
-    writer = RowWriter(Form(_format_to_write(place, format), rows.schema, rows.schema.sparse))
-    with open_output(place, onward=True) as out:
+    file_path = path_text(path)
+    check_output_format(file_path, format, "tee")
+    writer = RowWriter(Form(_format_to_write(file_path, format), rows.schema, rows.schema.sparse))
+    with open_output(file_path, onward=True) as out:
         yield from writer.tee(out, rows)
 
 
@@ -214,15 +214,15 @@ def load_plugin(path: AnyPath) -> None:
     registry().add_file(path_text(path), "load_plugin")
 
 
-def _format(path: str, said: str | None, is_read: bool = True) -> FileFormat:
-    """Return the format called `said`; if that is None, the format of the ending of a file."""
-    if said is None and path.lower().endswith(".arff"):
+def _format(path: str, name: str | None, is_read: bool = True) -> FileFormat:
+    """Return the format called `name`; if that is None, the format of the ending of a file."""
+    if name is None and path.lower().endswith(".arff"):
         return Arff()
     from filterkit.plugin.formats import find_format, format_by_ending
     from filterkit.plugin.registry import registry
 
     known = registry().formats
-    return format_by_ending(path, known, is_read) if said is None else find_format(said, known, "format")
+    return format_by_ending(path, known, is_read) if name is None else find_format(name, known, "format")
 
 
 def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
@@ -233,19 +233,19 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
     UsageError : the ending of the file belongs to another format, or to none and `format` does not say which; or it
         would be in parts.
     """
-    place = path_text(path)
-    if part_names(place) is not None:
-        raise UsageError(f"{by}: {quoted(place, PATH)}: parts are written by -o and --test alone; name one file")
-    _format_to_write(place, format, by)
+    file_path = path_text(path)
+    if part_names(file_path) is not None:
+        raise UsageError(f"{by}: {quoted(file_path, PATH)}: parts are written by -o and --test alone; name one file")
+    _format_to_write(file_path, format, by)
 
 
-def _format_to_write(path: str, said: str | None, by: str = "") -> FileFormat:
+def _format_to_write(path: str, name: str | None, by: str = "") -> FileFormat:
     """Return the format for an output; refuse one that does not fit the ending."""
     from filterkit.plugin.formats import check_written
     from filterkit.plugin.registry import registry
 
-    kind = _format(path, said, is_read=False)
-    check_written(path, kind, registry().formats, by, said is not None)
+    kind = _format(path, name, is_read=False)
+    check_written(path, kind, registry().formats, by, name is not None)
     return kind
 
 

@@ -30,8 +30,8 @@ from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import describe_no_rows
 from filterkit.data.csr import Csr
 from filterkit.data.frames import to_pandas
-from filterkit.data.given import as_batch, check_integers, convert_mixed_rows, is_table, text_rows, texts_given
 from filterkit.data.schema import Attribute, Schema
+from filterkit.data.user_rows import as_batch, check_integers, convert_mixed_rows, is_table, read_texts, text_rows
 from filterkit.errors import FilterkitError, quoted
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Stage, TrainingStage
@@ -112,7 +112,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         _check_mask(X, "X")
         if isinstance(X, list) and X and isinstance(X[0], dict):
             raise ValueError("X is a list of dicts; give it to pandas.DataFrame first")
-        texts = texts_given(X)
+        texts = read_texts(X)
         if texts is not None:
             name, values = texts
             if reset:

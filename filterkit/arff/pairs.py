@@ -42,7 +42,7 @@ def pair_rows(
     chosen = np.empty(rows + 2 * entries, np.int32)
     at = np.arange(rows) + 2 * X.indptr[:-1]
     chosen[at] = len(indices) + np.arange(rows)
-    places = X.row_of_entry + 1 + 2 * np.arange(entries)
-    chosen[places] = column
-    chosen[places + 1] = len(indices) + rows + codes
+    positions = X.row_of_entry + 1 + 2 * np.arange(entries)
+    chosen[positions] = column
+    chosen[positions + 1] = len(indices) + rows + codes
     return [arrow.text_of(arrow.take(pieces, chosen)), b"\n"]

@@ -33,7 +33,7 @@ from filterkit.stages.learned import format_learned
 
 if TYPE_CHECKING:
     from filterkit.data.alignment import Alignment
-    from filterkit.data.given import Table
+    from filterkit.data.user_rows import Table
 
 _UNSEEN = ("error", "missing")
 _MOST_STAGES = 1000
@@ -179,7 +179,7 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
     if isinstance(rows, Rows):
         yield rows
         return
-    from filterkit.data.given import as_batches
+    from filterkit.data.user_rows import as_batches
 
     opened = nullcontext(engine) if isinstance(engine, Engine) else engine_on(engine, jobs, registry())
     with opened as engine, open_rows(as_batches(rows), engine, spool_share(memory)) as training:
@@ -280,7 +280,7 @@ class FittedChain:
         FilterkitError : the attributes are not those of the training rows, or parts of the batch contradict each other.
         UsageError : `unseen` is something else.
         """
-        from filterkit.data.given import as_batch
+        from filterkit.data.user_rows import as_batch
 
         check_unseen(unseen)
         batch = as_batch(batch, self.incoming)
@@ -292,8 +292,8 @@ class FittedChain:
                 tell(done)
         return batch
 
-    def _align(self, given: Schema, unseen: str) -> Alignment:
-        """Return the alignment of batches of the schema `given`; that of the latest schema is cached.
+    def _align(self, incoming: Schema, unseen: str) -> Alignment:
+        """Return the alignment of batches of the schema `incoming`; that of the latest schema is cached.
 
         A new one warns of the nominal values that become missing.
         """
@@ -301,9 +301,9 @@ class FittedChain:
         from filterkit.data.losses import named, warn_of_losses
 
         last = self._alignment
-        if last is not None and last.incoming is given and (last.unseen is not None) == (unseen == "missing"):
+        if last is not None and last.incoming is incoming and (last.unseen is not None) == (unseen == "missing"):
             return last
-        self._alignment = Alignment(given, self.incoming, unseen == "missing")
+        self._alignment = Alignment(incoming, self.incoming, unseen == "missing")
         lost = (self._alignment.unseen or {}).items()
         texts = [f"attribute {quoted(name)} is missing where it is {named(values)}" for name, values in lost]
         warn_of_losses("transform", texts)

@@ -193,9 +193,9 @@ class Strip:
         """Return what the pass has to compute."""
         return Query(self._rows, partial(_take, self._count, self.counting.supervised), self._add)
 
-    def _add(self, taken: tuple[Any, np.ndarray]) -> None:
+    def _add(self, result: tuple[Any, np.ndarray]) -> None:
         """Append the statistic that `_take` computed of a batch; merge the waiting ones if they are many or large."""
-        statistic, counts = taken
+        statistic, counts = result
         self._counts += counts
         self._waiting.append(statistic)
         n_bytes = sum(each.nbytes for each in self._waiting)

@@ -15,8 +15,8 @@ from filterkit.counts.best_tests import find_best_tests
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns
 from filterkit.data.batch import Batch
-from filterkit.data.given import Table
 from filterkit.data.schema import Schema
+from filterkit.data.user_rows import Table
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import StageError, UsageError, quoted
 from filterkit.plugin.parsing import parse_stages

@@ -32,16 +32,16 @@ def default_path() -> str:
     return os.path.join(click.get_app_dir("filterkit"), "defaults.toml")
 
 
-def find_defaults(given: str | None) -> Defaults | None:
-    """Read the defaults file that `given`, an environment variable or the usual path names; return None without one.
+def find_defaults(named_path: str | None) -> Defaults | None:
+    """Read the defaults file at `named_path` or, if None, at the path in an environment variable, or the usual one.
 
-    There is none if the variable is empty.
+    Return None if the variable is empty, or there is no file at the usual path.
 
     Raises
     ------
     UsageError : the file is named and does not exist, cannot be read, or is no TOML.
     """
-    path = os.environ.get(_VARIABLE) if given is None else given
+    path = os.environ.get(_VARIABLE) if named_path is None else named_path
     if path is None and not os.path.isfile(path := default_path()):
         return None
     return Defaults(path) if path else None
@@ -104,7 +104,7 @@ class Defaults:
             if name not in ("filterkit", _STAGES, *subcommands):
                 raise self._describe_unknown("subcommand", name, ("filterkit", _STAGES, *subcommands))
 
-    def _check_table(self, table: str, command: click.Command, given: dict[str, Any]) -> dict[str, Any]:
+    def _check_table(self, table: str, command: click.Command, values: dict[str, Any]) -> dict[str, Any]:
         options = {
             flag.removeprefix("--"): option
             for option in command.params
@@ -113,7 +113,7 @@ class Defaults:
             if flag.startswith("--")
         }
         found = {}
-        for key, value in given.items():
+        for key, value in values.items():
             option = options.get(key)
             if option is None:
                 raise self._describe_wrong(table, key, value, f"is not an option{suggestion(key, list(options))}")
@@ -142,12 +142,12 @@ class Defaults:
         except click.BadParameter as error:
             raise self._describe_wrong(table, key, value, f"is refused: {error.message.rstrip('.')}") from None
 
-    def _check_limits(self, name: str, stage: type[Stage], given: dict[str, Any]) -> None:
+    def _check_limits(self, name: str, stage: type[Stage], values: dict[str, Any]) -> None:
         """Refuse a number that is too small or too large for an option of a stage."""
         for field in fields_of(stage):
-            if field.name in given:
+            if field.name in values:
                 try:
-                    check_value(stage, field, given[field.name])
+                    check_value(stage, field, values[field.name])
                 except UsageError as error:
                     raise UsageError(f"{self.path}: [{_STAGES}.{name}] {error}") from None
 

@@ -147,20 +147,20 @@ def check_input_options(paths: Sequence[str], kinds: Sequence[FileFormat], optio
     check_used(paths, kinds, options.about_arff, "lenient")
 
 
-def check_used(paths: Sequence[str], kinds: Sequence[FileFormat], given: dict[str, bool], can: str) -> None:
+def check_used(paths: Sequence[str], kinds: Sequence[FileFormat], set_options: dict[str, bool], can: str) -> None:
     """Refuse options that none of the formats of some files has a use for.
 
     Parameters
     ----------
     paths : at least one.
     kinds : the format of each.
-    given : whether each option was given, by its flag.
+    set_options : whether the user set each option, by its flag.
     can : the attribute of a format that says whether it has a use for them.
 
     Raises
     ------
     UsageError : names the first such option and path.
     """
-    options = [option for option, is_given in given.items() if is_given]
+    options = [option for option, is_set in set_options.items() if is_set]
     if options and not any(getattr(kind, can) for kind in kinds):
         raise UsageError(f"{options[0]} does not apply to {quoted(paths[0], PATH)}, which is {kinds[0].title}")

@@ -80,7 +80,7 @@ class MeasuredRows:
                 say(line)
         for target, counts in self._counts.items():
             whole = sum(counts.weights.values())
-            right = sum(weight for (true, said), weight in counts.weights.items() if true == said)
+            right = sum(weight for (true, predicted), weight in counts.weights.items() if true == predicted)
             of = f" of '{target}'" if target else ""
             say(f"filterkit: {name}: {right / whole:.3f} of the predictions{of} are right ({right:g} of {whole:g})")
             if len(counts.names) <= MOST_SHOWN:

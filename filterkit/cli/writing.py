@@ -79,16 +79,16 @@ class ChainWriter:
         with open_output(path, onward) as out:
             return writer.write(out, partial(rows.map, last=True), partial(_find_n_read, rows, reader))
 
-    def _write_parts(self, form: Form, rows: Any, given: OutputParts) -> int:
+    def _write_parts(self, form: Form, rows: Any, outputs: OutputParts) -> int:
         """Write the parts that are missing; those who make the rows of a part write it, too."""
         from filterkit.cli.parts import hash_chain
         from filterkit.formats.parts import write_parts
 
-        parts, work = given.parts, given.work | {"chain": hash_chain(self._fitted)}
+        parts, work = outputs.parts, outputs.work | {"chain": hash_chain(self._fitted)}
         parts.check(work)
-        done = {} if given.again else dict(parts.done)
-        if parts.is_complete and not given.again:
-            say(f"filterkit: {given.all_there}")
+        done = {} if outputs.again else dict(parts.done)
+        if parts.is_complete and not outputs.again:
+            say(f"filterkit: {outputs.all_there}")
             for _ in rows.map_pieces(_count_rows, done):  # rejected rows are noted, and stages in the chain may write
                 pass
             return parts.rows
@@ -96,7 +96,7 @@ class ChainWriter:
             write_parts(parts, work, form, lambda part: rows.map_pieces(part, done), done)
         except BaseException:
             if parts.done:
-                say(f"filterkit: {given.some_there}")
+                say(f"filterkit: {outputs.some_there}")
             raise
         return parts.rows
 

@@ -36,9 +36,9 @@ class NumericClass(NamedTuple):
         """Make the bins and moments of a class from the table that `count_class` returns."""
         cells, (low, high) = table.with_zeros(), np.ravel(table.extremes())
         half = high / 2 - low / 2 or 1.0  # of halves, no range overflows
-        share, place = cells.rows / max(float(cells.rows.sum()), 1e-300), (cells.values / 2 - low / 2) / half
-        mean = float((share * place).sum())
-        deviation = float(np.sqrt((share * (place - mean) ** 2).sum()))
+        share, scaled = cells.rows / max(float(cells.rows.sum()), 1e-300), (cells.values / 2 - low / 2) / half
+        mean = float((share * scaled).sum())
+        deviation = float(np.sqrt((share * (scaled - mean) ** 2).sum()))
         cuts = [SortedValues(table).reaching(number / BINS)[0] for number in range(1, BINS)]
         return NumericClass(np.unique(cuts), 2 * (low / 2 + half * mean), half * (2 * deviation))
 

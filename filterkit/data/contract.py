@@ -100,28 +100,28 @@ def describe_no_rows(thing: Any) -> str:
     return kind
 
 
-def check_out(stage: Named, schema: Schema, out: Any, given: Batch) -> Batch:
-    """Check what a fitted `stage` returns for the batch `given`, and return it with an X in its normal form.
+def check_out(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
+    """Check what a fitted `stage` returns for the batch `incoming`, and return it with an X in its normal form.
 
     Raises
     ------
-    PluginError : it does not fit `schema`, that of the fitted stage, or has another number of rows than `given`.
+    PluginError : it does not fit `schema`, that of the fitted stage, or has another number of rows than `incoming`.
     """
     fault = find_misfit(out, schema)
-    if fault is None and len(out) != len(given):
-        fault = f"transform gives {len(out)} rows for {len(given)}"
-    if fault is None and out.sparse != schema.sparse and given.sparse == given.schema.sparse:
+    if fault is None and len(out) != len(incoming):
+        fault = f"transform gives {len(out)} rows for {len(incoming)}"
+    if fault is None and out.sparse != schema.sparse and incoming.sparse == incoming.schema.sparse:
         found = "sparse" if out.sparse else "dense"
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
     if (
         fault is None
-        and out.weights is not given.weights
+        and out.weights is not incoming.weights
         and _is_any_invalid(out.weights)
-        and not _is_any_invalid(given.weights)
+        and not _is_any_invalid(incoming.weights)
     ):
         fault = "a weight is negative or not finite; make each a number of at least 0"
     _refuse(stage, fault)
-    return out if out._X is given._X else normalize_matrix(out)
+    return out if out._X is incoming._X else normalize_matrix(out)
 
 
 def _refuse(stage: Named, fault: str | None) -> None:

@@ -27,7 +27,7 @@ def choose(
     measure: str,
     rows: Batch,
     splits: Splits | None,
-    place: str,
+    prefix: str,
     costs: np.ndarray | None = None,
 ) -> int:
     """Return the number of the chain with the best mean of a measure over inner folds, the first of equally good ones.
@@ -41,7 +41,7 @@ def choose(
     measure : one of `filterkit.evaluation.measures.MEASURES`.
     rows : the training rows.
     splits : of these rows; None if they cannot be split.
-    place : what messages begin with.
+    prefix : what messages begin with.
     costs : of predictions, or None.
 
     Raises
@@ -50,7 +50,7 @@ def choose(
     """
     merits = []
     for number, training, held_out in _inner_parts(rows, splits):
-        within = f"{place}, inner fold {number + 1}"
+        within = f"{prefix}, inner fold {number + 1}"
         trials = try_chains(chains, training, held_out, within, costs)
         merits.append(
             [_merit(trial, measure, f"{within}, chain {quoted(name)}") for trial, (name, _) in zip(trials, chains)]
@@ -60,8 +60,8 @@ def choose(
 
 def best_of(merits: np.ndarray) -> int:
     """Return the number of the chain with the largest mean, of float64 (folds, chains); see `choose`."""
-    told = merits[~np.isnan(merits).any(axis=1)]
-    return int(np.argmax([round(fsum(column) / max(len(told), 1), DIGITS) for column in told.T]))
+    known = merits[~np.isnan(merits).any(axis=1)]
+    return int(np.argmax([round(fsum(column) / max(len(known), 1), DIGITS) for column in known.T]))
 
 
 def _inner_parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Batch]]:
@@ -89,12 +89,12 @@ def _weights(rows: Batch) -> np.ndarray:
     return np.ones(len(rows)) if rows.weights is None else rows.weights
 
 
-def _merit(trial: Trial, measure: str, place: str) -> float:
+def _merit(trial: Trial, measure: str, prefix: str) -> float:
     """Return how good a chain is on an inner fold: larger is better."""
     outcome = trial.outcome
     if measure in OF_SCORES and outcome.scores is None:
-        raise FilterkitError(f"{place}: {measure} needs scores, but its learner predicts only labels")
+        raise FilterkitError(f"{prefix}: {measure} needs scores, but its learner predicts only labels")
     if measure in OF_PROBABILITIES and not outcome.probabilities:
-        raise FilterkitError(f"{place}: {measure} needs probabilities, but its learner gives scores")
+        raise FilterkitError(f"{prefix}: {measure} needs probabilities, but its learner gives scores")
     value = measures(outcome, (measure,))[measure]
     return -value if measure in LOSSES else value

@@ -53,8 +53,8 @@ class PredictionCounts:
     def add(self, values: list[str], cells: list[list[Any]]) -> None:
         """Add an entry of `Result.confusion`."""
         self.values = list(dict.fromkeys([*self.values, *values]))
-        for true, said, weight in cells:
-            pair = (values[true], values[said])
+        for true, predicted, weight in cells:
+            pair = (values[true], values[predicted])
             self.weights[pair] = self.weights.get(pair, 0.0) + weight
 
     @property
@@ -66,8 +66,8 @@ class PredictionCounts:
     @property
     def matrix(self) -> np.ndarray:
         """Return float64 (names, names), the weight of the rows of each true (first axis) and predicted value."""
-        place = {name: number for number, name in enumerate(self.names)}
-        found = np.zeros((len(place), len(place)))
-        for (true, said), weight in self.weights.items():
-            found[place[true], place[said]] = weight
+        code = {name: number for number, name in enumerate(self.names)}
+        found = np.zeros((len(code), len(code)))
+        for (true, predicted), weight in self.weights.items():
+            found[code[true], code[predicted]] = weight
         return found

@@ -93,12 +93,12 @@ def _fill_matrix(path: str, rows: list[tuple[int, list[float]]], n_classes: int)
     """Make the matrix, float64 (classes, classes), of the rows of the older format: true, predicted and cost."""
     matrix = 1.0 - np.eye(n_classes)
     for number, row in rows:
-        true, said, cost = row if len(row) == 3 else (-1.0, -1.0, 0.0)
-        if not {true, said} <= set(range(n_classes)) or true == said or cost <= 0:
+        true, predicted, cost = row if len(row) == 3 else (-1.0, -1.0, 0.0)
+        if not {true, predicted} <= set(range(n_classes)) or true == predicted or cost <= 0:
             raise RowError(
                 f"there must be two different classes, as numbers from 0 to {n_classes - 1}, and a cost above 0",
                 source=path,
                 line=number,
             )
-        matrix[int(true), int(said)] = cost
+        matrix[int(true), int(predicted)] = cost
     return matrix

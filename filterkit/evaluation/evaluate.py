@@ -12,7 +12,7 @@ import numpy as np
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
-from filterkit.data.given import Table, as_batch
+from filterkit.data.user_rows import Table, as_batch
 from filterkit.errors import UsageError, quoted
 from filterkit.evaluation.costs import check_costs
 from filterkit.evaluation.folds import Design

@@ -217,12 +217,12 @@ def _spread_marks(panel: Any, marks: list[Any]) -> None:
     if not marks:
         return
     height = panel.get_window_extent().height * 72 / panel.figure.dpi  # points
-    places = panel.transAxes.inverted().transform(panel.transData.transform([mark.xy for mark in marks]))[:, 1]
-    for mark, place in zip(marks, spread_positions(places * height, _SPACE, height) / height):
-        mark.xyann = (1.0, place)
+    positions = panel.transAxes.inverted().transform(panel.transData.transform([mark.xy for mark in marks]))[:, 1]
+    for mark, position in zip(marks, spread_positions(positions * height, _SPACE, height) / height):
+        mark.xyann = (1.0, position)
 
 
-def spread_positions(places: np.ndarray, space: float, height: float) -> np.ndarray:
+def spread_positions(positions: np.ndarray, space: float, height: float) -> np.ndarray:
     """Move positions as little as possible, in squares, so that any two are at least `space` apart.
 
     They keep their order, and lie between 0 and `height` if there is room. Minus the space below each, the places have
@@ -230,10 +230,10 @@ def spread_positions(places: np.ndarray, space: float, height: float) -> np.ndar
     """
     from scipy.optimize import isotonic_regression
 
-    order = np.argsort(places, kind="stable")
-    below = space * np.arange(len(places))
-    found = np.empty(len(places))
-    ascending = isotonic_regression(places[order] - below).x
+    order = np.argsort(positions, kind="stable")
+    below = space * np.arange(len(positions))
+    found = np.empty(len(positions))
+    ascending = isotonic_regression(positions[order] - below).x
     found[order] = np.clip(ascending, 0, max(height - below[-1], 0)) + below
     return found
 

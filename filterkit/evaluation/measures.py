@@ -218,7 +218,7 @@ def _cost(outcome: Outcome) -> tuple[float]:
     return (np.nan if outcome.costs is None else float(np.average(outcome.costs, weights=outcome.weights)),)
 
 
-def _counted(outcome: Outcome) -> tuple[float, ...]:
+def _measure_counts(outcome: Outcome) -> tuple[float, ...]:
     truth, predicted = outcome.truth, outcome.predicted
     cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
     weights = outcome.weights
@@ -228,11 +228,11 @@ def _counted(outcome: Outcome) -> tuple[float, ...]:
     return precision, recall, f1, micro_precision, micro_recall, micro_f1, recall, specificity
 
 
-def _ordered(outcome: Outcome) -> tuple[float, ...]:
+def _measure_ranking(outcome: Outcome) -> tuple[float, ...]:
     if outcome.scores is None:
         return (np.nan,) * 4
     truth, scores = outcome.truth.T, outcome.scores.T
-    ranked = [_ranked(*task, outcome.weights, outcome.probabilities) for task in zip(truth, scores)]
+    ranked = [_measure_task_ranking(*task, outcome.weights, outcome.probabilities) for task in zip(truth, scores)]
     return tuple(map(_mean, np.array(ranked).T))
 
 
@@ -263,8 +263,8 @@ _GROUPS = {
     (
         *("precision", "recall", "f1", "micro_precision", "micro_recall", "micro_f1"),
         *("sensitivity", "specificity"),
-    ): _counted,
-    ("auc", "p20", "bep", "pr_auc"): _ordered,
+    ): _measure_counts,
+    ("auc", "p20", "bep", "pr_auc"): _measure_ranking,
     ("kappa", "mcc"): _agreement,
     ("log_loss", "brier"): _of_probabilities,
     _OF_LABELS: _of_labels,
@@ -309,7 +309,7 @@ def _rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tu
     return precision, recall, f1, np.where(negative > 0, divide_or_zero(tn, negative), np.nan)
 
 
-def _ranked(
+def _measure_task_ranking(
     truth: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, probabilities: bool
 ) -> tuple[float, float, float, float]:
     """Return auc, p20, bep and pr_auc of one task.

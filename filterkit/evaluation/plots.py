@@ -124,22 +124,22 @@ def _points(results: Results, measures: list[str]) -> Any:
     """Draw a panel for each measure: the mean over the units and its standard error, a row for each chain."""
     names = [wrap_name(name, 26) for name in results.chains]
     heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
-    places = heights.cumsum() - heights / 2
+    positions = heights.cumsum() - heights / 2
     figure, panels = grid(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
     for panel, measure in zip(panels, measures):
         mean, error = results.summary(measure)[:, 0].T
-        for place in places:
-            panel.axhline(place, color="0.85", lw=0.4, zorder=0)
-        panel.errorbar(mean, places, xerr=np.nan_to_num(error), fmt="o", color=COLOURS[0], elinewidth=0.8, ms=3.5)
-        panel.set_yticks(places, names, parse_math=False)
+        for position in positions:
+            panel.axhline(position, color="0.85", lw=0.4, zorder=0)
+        panel.errorbar(mean, positions, xerr=np.nan_to_num(error), fmt="o", color=COLOURS[0], elinewidth=0.8, ms=3.5)
+        panel.set_yticks(positions, names, parse_math=False)
         panel.tick_params(axis="y", length=0)
         panel.spines["left"].set_visible(False)
         panel.set_ylim(float(heights.sum()), 0)
         panel.locator_params(axis="x", nbins=4)
         add_title(panel, _title(measure))
-        for place in places[np.isnan(mean)]:
+        for position in positions[np.isnan(mean)]:
             left = panel.get_yaxis_transform()
-            panel.text(0.02, place, "no value", transform=left, va="center", backgroundcolor="white")
+            panel.text(0.02, position, "no value", transform=left, va="center", backgroundcolor="white")
         if np.isnan(mean).all():
             panel.set_xticks([])
     add_note(figure, _about_means(results, True))
@@ -166,7 +166,7 @@ def _share_axis(panel: Any, shares: np.ndarray) -> None:
     """
     from matplotlib.ticker import NullLocator
 
-    if shares[0] > 0 and _unevenness(np.log(shares)) < 0.9 * _unevenness(shares):
+    if shares[0] > 0 and _spacing_variation(np.log(shares)) < 0.9 * _spacing_variation(shares):
         panel.set_xscale("log")
     scaled = np.log(shares) if panel.get_xscale() == "log" else shares
     kept: list[int] = []
@@ -178,9 +178,9 @@ def _share_axis(panel: Any, shares: np.ndarray) -> None:
     panel.set_xticks(np.delete(shares, kept), [], minor=True)
 
 
-def _unevenness(places: np.ndarray) -> float:
+def _spacing_variation(positions: np.ndarray) -> float:
     """Return how much the distances of ascending places differ, as a share of their mean."""
-    apart = np.diff(places)
+    apart = np.diff(positions)
     return float(apart.std() / apart.mean())
 
 

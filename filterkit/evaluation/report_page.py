@@ -133,7 +133,7 @@ def _choose_matrices(results: Results) -> tuple[list[dict[str, Any]], list[str]]
         if n_cells > _MOST_CELLS:
             break
         code = {name: number for number, name in enumerate(names)}
-        cells = [[code[true], code[said], weight] for (true, said), weight in weights.items()]
+        cells = [[code[true], code[predicted], weight] for (true, predicted), weight in weights.items()]
         chosen.append(_locate(each, results) | {"names": names, "cells": cells})
     left = len(pooled) - len(chosen)
     return chosen, [f"{left:,} of {len(pooled):,} confusion matrices are left out."] if left else []

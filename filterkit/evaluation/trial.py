@@ -39,7 +39,7 @@ class Trial(NamedTuple):
 
 
 def try_chains(
-    chains: Sequence[tuple[str, Chain]], training: Batch, test: Batch, place: str, costs: np.ndarray | None = None
+    chains: Sequence[tuple[str, Chain]], training: Batch, test: Batch, prefix: str, costs: np.ndarray | None = None
 ) -> list[Trial]:
     """Fit chains on training rows, and predict test rows. Chains that begin alike fit their common beginning once.
 
@@ -47,7 +47,7 @@ def try_chains(
     ----------
     chains : the name of each chain, and the chain, which ends in a learner.
     training, test : the rows.
-    place : what messages begin with.
+    prefix : what messages begin with.
     costs : of predictions, as `read_costs` returns them; None if there are none.
 
     Raises
@@ -71,7 +71,7 @@ def try_chains(
                 except (MemoryError, OSError):
                     raise
                 except Exception as error:
-                    raise _add_place(error, f"{place}, chain {quoted(chains[numbers[0]][0])}") from error
+                    raise _add_prefix(error, f"{prefix}, chain {quoted(chains[numbers[0]][0])}") from error
     return [trials[number] for number in range(len(chains))]
 
 
@@ -150,10 +150,10 @@ def _common_beginning(several: Sequence[Sequence[Stage]]) -> Iterator[Stage]:
     return (stages[0] for stages in alike)
 
 
-def _add_place(error: Exception, place: str) -> FilterkitError:
+def _add_prefix(error: Exception, prefix: str) -> FilterkitError:
     """Make an error of a chain that says where it happened; one that no plugin foresaw also says its kind."""
     if isinstance(error, StageError):
         error.row = None  # a number within the part, which means nothing to the user
     if isinstance(error, FilterkitError):
-        return FilterkitError(f"{place}: {error}")
-    return FilterkitError(f"{place}: {explain_unexpected(error)}")
+        return FilterkitError(f"{prefix}: {error}")
+    return FilterkitError(f"{prefix}: {explain_unexpected(error)}")

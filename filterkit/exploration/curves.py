@@ -95,7 +95,7 @@ def compute_curves(rows: Rows, columns: np.ndarray, stage: ColumnStage, memory: 
     thinned, fitted = yield from fit_in_passes([_ThinValues(needs_class=True), stage], chosen, memory)
     values, weights = thinned.state["values"], thinned.state["rows"]
     columns = fitted.columns
-    grid = _lay_out(values, values.values)[columns]
+    grid = _pad_rows(values, values.values)[columns]
     column = np.repeat(np.arange(len(grid)), grid.shape[1])
     images = fitted.stage.curve(grid.ravel(), column, fitted.state).reshape(grid.shape).T
     drawn = ~np.isnan(images).all(axis=0) | (values.lengths[columns] == 0)
@@ -112,17 +112,17 @@ def compute_means(rows: Rows, columns: np.ndarray, class_: dict[str, Any], memor
     """
     (thinned,) = yield from fit_in_passes([_ThinValues(True)], rows.through(OnlyColumns(rows.schema, columns)), memory)
     state = thinned.state
-    means = class_["mean"] + class_["deviation"] * _lay_out(
+    means = class_["mean"] + class_["deviation"] * _pad_rows(
         state["values"], state["sums"].values / state["rows"].values
     )
     return Curves(state["values"], state["rows"], np.arange(len(columns)), means.T, "", "mean")
 
 
-def _lay_out(places: Ragged, numbers: np.ndarray) -> np.ndarray:
+def _pad_rows(ragged: Ragged, numbers: np.ndarray) -> np.ndarray:
     """Return the numbers of each row of a ragged array as a row that ends with NaN: float64 (rows, n)."""
-    within = np.arange(len(numbers)) - np.repeat(places.indptr[:-1], places.lengths)
-    grid = np.full((len(places), max(places.lengths.max(initial=0), 1)), np.nan)
-    grid[np.repeat(np.arange(len(places)), places.lengths), within] = numbers
+    within = np.arange(len(numbers)) - np.repeat(ragged.indptr[:-1], ragged.lengths)
+    grid = np.full((len(ragged), max(ragged.lengths.max(initial=0), 1)), np.nan)
+    grid[np.repeat(np.arange(len(ragged)), ragged.lengths), within] = numbers
     return grid
 
 

@@ -88,12 +88,12 @@ class Formats:
         """Find the format of an output. The ending of another format decides for any output but the main one."""
         return self._choose(path, self._out, is_main, False)
 
-    def _choose(self, path: str, said: FileFormat | None, is_main: bool, is_read: bool) -> FileFormat:
+    def _choose(self, path: str, chosen: FileFormat | None, is_main: bool, is_read: bool) -> FileFormat:
         own = format_by_ending(path, self.known, is_read)
-        if said is None:
+        if chosen is None:
             return own
         is_free = self.known.get(_ending(path, is_read)) is None
-        return said if is_main or is_free or own.name == said.name else own
+        return chosen if is_main or is_free or own.name == chosen.name else own
 
     def describe_misleading_name(self, path: str) -> str:
         """Return a warning that the name of the file that standard output goes to misleads; "" if it does not."""

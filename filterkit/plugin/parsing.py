@@ -140,7 +140,7 @@ def parse_stages(
             info_name = f"filterkit INPUT {stage.name}"
             context = stage_command(stage).make_context(info_name, words[1:], default_map=values)
         except click.NoSuchOption as error:
-            hint = plugins.place_of_option(error.option_name)
+            hint = plugins.explain_option_position(error.option_name)
             if hint:  # whatever options of the stage are similar
                 error = click.NoSuchOption(error.option_name)
             elif not error.possibilities:

@@ -419,7 +419,7 @@ class Registry:
         words = name.replace(",", " ").replace("|", " ").split()
         if name.startswith("-"):
             flag = name.partition("=")[0]
-            return self.place_of_option(flag) or "; the options of a stage go after its name"
+            return self.explain_option_position(flag) or "; the options of a stage go after its name"
         if len(words) > 1 and words[0] in self.stages:
             return f"; write stages and options as words of their own: {' '.join(words)}"
         answers = (stage.answer_unknown_stage(name) for stage in self.stages.values())
@@ -454,7 +454,7 @@ class Registry:
         error.message += f", such as {' or '.join(names)}" * bool(names)
         error.lacks = ""
 
-    def place_of_option(self, flag: str) -> str:
+    def explain_option_position(self, flag: str) -> str:
         """Return the end of a message about an option in the wrong position, if it is one of filterkit itself; else
         ""."""
         return "; options of filterkit itself go before the input" if flag in self.flags else ""

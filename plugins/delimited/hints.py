@@ -28,7 +28,7 @@ def about_texts(form: Delimited, words: Sequence[str]) -> str:
     if others:
         reasons.append(f"{quoted(others[0])} is among {'them' if reasons else 'its numbers'}")
     condition = " if that is a missing value," if others else ""
-    return f"as {' and '.join(reasons)};{condition} say {_said(form, point, others)}" if reasons else ""
+    return f"as {' and '.join(reasons)};{condition} say {_format_option(form, point, others)}" if reasons else ""
 
 
 def find_code(form: Delimited, words: Sequence[str]) -> str:
@@ -41,13 +41,13 @@ def find_code(form: Delimited, words: Sequence[str]) -> str:
 def advise_on_word(form: Delimited, word: str) -> str:
     """Say what to do if a text that is no number is meant to be one, or to be missing; return "" if neither may be."""
     if form.separator != "," and is_number(word, ","):
-        return f"if it has a decimal comma, say {_said(form, ',', [])}"
+        return f"if it has a decimal comma, say {_format_option(form, ',', [])}"
     if word.lower() in _MISSING:
-        return f"if it is a missing value, say {_said(form, form.point, [word])}"
+        return f"if it is a missing value, say {_format_option(form, form.point, [word])}"
     return ""
 
 
-def _said(form: Delimited, point: str, missing: Sequence[str]) -> str:
+def _format_option(form: Delimited, point: str, missing: Sequence[str]) -> str:
     """Return the option that reads such numbers and missing values."""
     options = []
     if form.delimiter != type(form).delimiter:

@@ -206,12 +206,12 @@ class Predict(Learner):
             raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds")
         return self._fit(training, combinations[best])
 
-    def _try(self, inner: Training, outer: Training, chosen: dict[str, Any], criterion: str) -> float:
+    def _try(self, inner: Training, held_out: Training, chosen: dict[str, Any], criterion: str) -> float:
         """Fit on the rows of an inner fold, and return the criterion of the rows that are held out."""
-        model, tasks = self._fit(inner, chosen), outer.tasks
-        scores = None if model.threshold is None else model.scores(outer.X)
-        predicted = model.predict(outer.X)
-        outcome = Outcome(outer.truth, predicted, scores, tasks.exclusive, outer.weights, means=tasks.means)
+        model, tasks = self._fit(inner, chosen), held_out.tasks
+        scores = None if model.threshold is None else model.scores(held_out.X)
+        predicted = model.predict(held_out.X)
+        outcome = Outcome(held_out.truth, predicted, scores, tasks.exclusive, held_out.weights, means=tasks.means)
         return measures(outcome, (criterion,))[criterion]
 
     def _fit(self, training: Training, chosen: dict[str, Any]) -> Estimators:

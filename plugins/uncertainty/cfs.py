@@ -253,7 +253,7 @@ class Correlations:
                 f"{_MOST_NUMBERS:,}; put select --by correlation --top {_MOST_NUMBERS} before it",
             )
         every = np.arange(len(sizes))
-        parts = (Moments.of(batch, every, False, Cfs.name) for batch in self._known())
+        parts = (Moments.of(batch, every, False, Cfs.name) for batch in self._read_known_rows())
         moments = reduce(lambda *two: Moments.merge(two), parts)
         labels = np.split(moments.labels.values, moments.labels.indptr[1:-1])
         modes = [int(rows.argmax()) if len(rows) else 0 for rows in labels]
@@ -262,7 +262,7 @@ class Correlations:
         numbers = Schema("", [Attribute(str(number)) for number in range(len(column))])
 
         def batches() -> Iterator[Batch]:
-            for batch in self._known():
+            for batch in self._read_known_rows():
                 X = np.where(np.isnan(batch.X), fill, batch.X)[:, column]
                 yield batch.replace(schema=numbers, X=np.where(nominal, label == X, X - fill[column]))
 
@@ -282,7 +282,7 @@ class Correlations:
         variances = np.add.reduceat(share * variance, starts)[:-1]
         self.spread = np.sqrt(np.where(variances > 0, variances, 1.0))
 
-    def _known(self) -> Iterator[Batch]:
+    def _read_known_rows(self) -> Iterator[Batch]:
         """Yield the rows that count, dense, with the class as the last column."""
         for batch in self._rows():
             known = take_counted(Cfs.name, batch).in_form(sparse=False)

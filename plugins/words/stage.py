@@ -173,9 +173,9 @@ def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Te
     return Attributes.concatenate([*parts, attributes[begin:]])
 
 
-def _find_clashes(names: Texts, taken: Texts, before: str) -> np.ndarray:
-    """Return bool (n,), which names need `before` put before them, because they, or what another becomes, are taken."""
-    clashes = names.isin(taken)
+def _find_clashes(names: Texts, used: Texts, before: str) -> np.ndarray:
+    """Return bool (n,), which names need the prefix `before`, because another attribute has or gets the name."""
+    clashes = names.isin(used)
     while clashes.any():
         renamed = {before + names[number]: number for number in np.flatnonzero(clashes).tolist()}
         again = np.flatnonzero(names.isin(Texts.of(renamed)) & ~clashes).tolist()

@@ -69,8 +69,8 @@ def _explain(document: dict[str, Any]) -> Iterator[str]:
             yield from ("", f"Options, as in {each['name']}:{each['options'][0]['option']}=VALUE:")
         for option in each["options"]:
             several = " Repeatable: a comma separates values." if option["repeatable"] else ""
-            choices = f"  [one of: {' '.join(map(_shown, option['choices']))}]" if option["choices"] else ""
-            default = "" if option["default"] in (None, []) else f"  [default: {_shown(option['default'])}]"
+            choices = f"  [one of: {' '.join(map(_format_value, option['choices']))}]" if option["choices"] else ""
+            default = "" if option["default"] in (None, []) else f"  [default: {_format_value(option['default'])}]"
             yield f"  {option['option']:<10}  {option['help']}{several}{choices}{default}"
 
 
@@ -82,7 +82,7 @@ def _endings(each: dict[str, Any]) -> str:
     return ", ".join("a folder" if ending == "/" else ending for ending in each["endings"])
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Return a value as a user would write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -184,12 +184,12 @@ def _lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
         form = ""
     yield visible(f"{document['file']}: {form}{document['format']}, relation {quoted(document['relation'])}")
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in document["kinds"].items())
-    yield f"{_counted(rows, 'row')}, {_counted(len(attributes), 'attribute')}" + (f": {kinds}" if kinds else "")
+    yield f"{_count_of(rows, 'row')}, {_count_of(len(attributes), 'attribute')}" + (f": {kinds}" if kinds else "")
     yield visible(_target_line(options, document))
     if rows:
         zeros = document["zeros"]
         share = "" if zeros is None else f"; {zeros:.1%} of the numbers are zero"
-        yield f"{_counted(document['missing'], 'missing value')}{share}"
+        yield f"{_count_of(document['missing'], 'missing value')}{share}"
         if document["weights"] is not None:
             yield "row weights from {least:g} to {largest:g}, {sum:g} in all".format(**document["weights"])
     yield ""
@@ -202,7 +202,7 @@ def _target_line(options: InfoOptions, document: dict[str, Any]) -> str:
     """Say which class or labels other commands would assume."""
     target, labels = document["class"], document["labels"]
     if labels:
-        return f"{_counted(len(labels), 'label')}: {_some(labels)}"
+        return f"{_count_of(len(labels), 'label')}: {_some(labels)}"
     if target is None:
         asked = "" if options.class_ is not None else "; the last attribute is not nominal (--class names another)"
         return f"no class{asked}"
@@ -231,7 +231,7 @@ def _table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> It
     left = len(attributes) - len(rows)
     if left:
         what = "more attribute" if rows else "attribute"
-        yield f"and {_counted(left, what)} (--top {len(attributes)} or --json)"
+        yield f"and {_count_of(left, what)} (--top {len(attributes)} or --json)"
 
 
 def _notes(document: dict[str, Any]) -> Iterator[str]:
@@ -240,10 +240,10 @@ def _notes(document: dict[str, Any]) -> Iterator[str]:
         if document[key]:
             yield visible(f"{what}: {_some(document[key])}")
     if document["equal"]:
-        yield visible(f"equal: {_listed([' = '.join(map(quoted, group[:_NAMES])) for group in document['equal']])}")
+        yield visible(f"equal: {_list_first([' = '.join(map(quoted, group[:_NAMES])) for group in document['equal']])}")
     if document["unused_labels"]:
-        unused = [f"{quoted(name)} {{{_listed(labels)}}}" for name, labels in document["unused_labels"].items()]
-        yield visible(f"labels that no row has: {_listed(unused)}")
+        unused = [f"{quoted(name)} {{{_list_first(labels)}}}" for name, labels in document["unused_labels"].items()]
+        yield visible(f"labels that no row has: {_list_first(unused)}")
     yield from document["remarks"]
 
 
@@ -270,14 +270,14 @@ def _shares(counts: dict[str, int]) -> str:
 
 
 def _some(names: list[str]) -> str:
-    return _listed([*map(quoted, names[:_NAMES])], len(names))
+    return _list_first([*map(quoted, names[:_NAMES])], len(names))
 
 
-def _listed(texts: list[str], count: int | None = None) -> str:
+def _list_first(texts: list[str], count: int | None = None) -> str:
     """List the first of `texts`, and how many more there are, of `count` in all."""
     left = (len(texts) if count is None else count) - _NAMES
     return ", ".join([*texts[:_NAMES], *([f"{left:,} more"] if left > 0 else [])])
 
 
-def _counted(number: int, what: str) -> str:
+def _count_of(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"

@@ -110,7 +110,7 @@ def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
         yield batch.in_form(first.sparse)
 
 
-def texts_given(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
+def read_texts(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
     """Return the name, if any, and the texts of a list or series of texts; None if `rows` is something else."""
     name = getattr(rows, "name", None)
     if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
