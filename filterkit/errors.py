@@ -30,7 +30,7 @@ class RowError(FilterkitError):
 
     Parameters
     ----------
-    message : what is wrong, without the place.
+    message : what is wrong, without file and line.
     source : name of the file; None while it is unknown.
     line : number of the physical line, from 1, or None.
     attribute : name of the attribute concerned, or None.
@@ -61,7 +61,7 @@ class ArffError(RowError):
 
 
 class StageError(FilterkitError):
-    """A stage that cannot work on the data it was given.
+    """A stage that cannot work on its data.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def add_plugin_hint(hint: str, in_python: bool) -> str:
     """Return the end of a message about an unknown name: `hint` and, unless that suggests another name, how to load a
     plugin.
 
-    `in_python` says whether the name was given in Python instead of on the command line.
+    `in_python` says whether the name comes from Python instead of the command line.
     """
     if hint.endswith("?"):
         return hint

@@ -73,7 +73,7 @@ def boost(
     -------
     weights, intercept : float64 (features, labels) and (labels,); a row x of zeros and ones is predicted to have the
         labels where ``x @ weights + intercept > 0``.
-    pivots : int32 (rounds, labels), the features taken.
+    pivots : int32 (rounds, labels), the features chosen.
     """
     rows, labels = Y.shape
     epsilon = 1 / rows if multiple_pivots else 1 / (rows * labels)
@@ -185,7 +185,7 @@ class _Block:
         return _find_smallest(self.half_z())
 
     def split(self, taken: np.ndarray) -> np.ndarray:
-        """Compute W of the feature taken for each label: float64 (2, 2, labels), by sign (+, −) and value (0, 1)."""
+        """Compute W of the feature `taken` for each label: float64 (2, 2, labels), by sign (+, −) and value (0, 1)."""
         self.present[:] = False
         for label, feature in enumerate(taken.tolist()):
             self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True

@@ -155,7 +155,7 @@ class Nearest:
 
         The result, bool (rows,), says which rows are left to `_compare_all`.
 
-        The tree rounds distances in another way than `_compute_distances`. So it decides only where the next training
+        The tree rounds distances differently from `_compute_distances`. So it decides only where the next training
         row is farther by more than both can be rounded, and never between ties.
         """
         X = self._scale(X)

@@ -245,7 +245,7 @@ def _growth(schema: Schema, components: int) -> float:
 
 
 def _make_schema(stage: str, schema: Schema, prefix: str, components: int) -> Schema:
-    """Make the schema with new columns in place of all of X."""
+    """Make the schema with new columns instead of all of X."""
     attributes = [Attribute(f"{prefix}{number}") for number in range(1, components + 1)]
     first = np.zeros(components, np.int64)  # they stand where the first column stood
     try:

@@ -181,7 +181,7 @@ class Document:
     attributes : those declared; None until all are known.
     class_ : the name of the one that is marked as the class, or None.
     is_sparse : whether the first row is sparse; None before it.
-    rows : the rows that have been parsed and not been taken, as ARFF.
+    rows : the rows that have been parsed and not returned, as ARFF.
     size : the number of their characters.
     """
 

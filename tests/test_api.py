@@ -60,7 +60,7 @@ def test_a_stream_of_batches_can_be_written(tmp_path):
     path = str(tmp_path / "out.arff")
     filterkit.write(filterkit.batches(IRIS, block_size=500), path)
     assert testing.same(filterkit.read(path), filterkit.read(IRIS))
-    with pytest.raises(FilterkitError, match="no batch to write"):
+    with pytest.raises(FilterkitError, match="no batches to write"):
         filterkit.write([], path)
     assert testing.same(filterkit.read(path), filterkit.read(IRIS))
 

@@ -174,7 +174,7 @@ class Chain:
 def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterator[Rows]:
     """Open what `Chain.fit` accepts as training rows, as a context that closes them and an engine that it makes.
 
-    `Rows`, and an engine that is given, stay open. The parameters are those of `Chain.fit`, and so are the errors.
+    `Rows` and an engine of the caller stay open. The parameters are those of `Chain.fit`, and so are the errors.
     """
     if isinstance(rows, Rows):
         yield rows

@@ -52,7 +52,7 @@ class BatchSource:
     part_size : bytes of the rows of a batch, if the batches that a training stage makes must depend on nothing but the
         rows; None if they may be as the stage makes them.
     watch : yields the results of a later pass, to show progress; it also gets the number of rows of each result.
-    all_read : returns whether the input had been read to its end when the result that was taken last was computed. What
+    all_read : returns whether the input had been read to its end when the latest result was computed. What
         an engine reads ahead does not count.
     """
 

@@ -15,7 +15,7 @@ from filterkit.files.scratch import Scratch, Stored
 class Spool:
     """Where packed batches are held: in memory up to a budget, later ones in a temporary file.
 
-    The file has no name, so nothing is left behind.
+    The file has no name, so nothing of it remains.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def check_destinations(
 
     Raises
     ------
-    UsageError : two outputs go to one place, or one would overwrite what is read.
+    UsageError : two outputs go to one file, or one would overwrite what is read.
     FilterkitError : an output cannot be written to; names it.
     """
     destinations = list(destinations)
@@ -124,7 +124,7 @@ def _check_parts(
 
 
 def _check_apart(destinations: Iterable[Destination]) -> None:
-    """Refuse two outputs to one place."""
+    """Refuse two outputs to one file."""
     taken: dict[Any, Destination] = {}
     for destination in destinations:
         other = taken.setdefault(_identify_output(destination.path), destination)

@@ -102,12 +102,12 @@ class InputOptions:
 
     @property
     def about_text(self) -> dict[str, bool]:
-        """Tell of each option that applies to text alone whether it is given, by its flag."""
+        """Return whether each option that applies to text alone is set, by its flag."""
         return {"--encoding": self.encoding != "utf-8"}
 
     @property
     def about_arff(self) -> dict[str, bool]:
-        """Tell of each option that applies to ARFF alone whether it is given, by its flag."""
+        """Return whether each option that applies to ARFF alone is set, by its flag."""
         return {
             "--lenient": self.lenient,
             "--unseen extend": self.unseen == "extend",

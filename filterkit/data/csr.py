@@ -43,7 +43,7 @@ class Csr(NamedTuple):
 
     @staticmethod
     def from_entries(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> Csr:
-        """Return the matrix with these entries, which are given in any order, but only one for each row and column.
+        """Return the matrix with these entries, in any order, but only one for each row and column.
 
         Parameters
         ----------

@@ -129,7 +129,7 @@ class DateFormat:
         return (days * 86400 + seconds) * 1000 + found.get("S", 0)
 
     def format(self, milliseconds: int) -> str:
-        """Return the text of a moment given in milliseconds since 1970-01-01 UTC."""
+        """Return the text of a moment, in milliseconds since 1970-01-01 UTC."""
         days, rest = divmod(milliseconds, 86_400_000)
         year, month, day = _civil(days)
         hour = rest // 3_600_000

@@ -52,7 +52,7 @@ class Ragged:
 
     @classmethod
     def from_lengths(cls, lengths: np.ndarray, values: np.ndarray) -> Ragged:
-        """Return rows of the given lengths, int64 (rows,)."""
+        """Return rows of these lengths, int64 (rows,)."""
         return cls(np.concatenate([[0], np.cumsum(lengths)]), values)
 
     def __len__(self) -> int:

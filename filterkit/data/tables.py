@@ -80,7 +80,7 @@ def _round_column(column: Any) -> Any:
 
 
 def drop_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
-    """Return a batch with missing values in place of negative codes, which `from_table` gives.
+    """Return a batch with missing values instead of negative codes, which `from_table` gives.
 
     Returns
     -------

@@ -34,7 +34,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def of(texts: Iterable[str]) -> Texts:
-        """Return the texts of any iterable, whose lone surrogates are kept, too."""
+        """Return the texts of any iterable, with their lone surrogates, too."""
         if isinstance(texts, Texts):
             return texts
         buffer, lengths = bytearray(), [np.zeros(0, np.int64)]

@@ -20,7 +20,7 @@ def check_unseen(choice: str) -> None:
 
 
 def add_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
-    """Return attributes with more values, which are given by the positions of the attributes."""
+    """Return attributes with more values, by the positions of the attributes."""
     changed = {i: attributes[i]._replace(values=(*attributes[i].values, *values)) for i, values in more.items()}
     return _exchange(attributes, changed)
 

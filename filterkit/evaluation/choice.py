@@ -41,7 +41,7 @@ def choose(
     measure : one of `filterkit.evaluation.measures.MEASURES`.
     rows : the training rows.
     splits : of these rows; None if they cannot be split.
-    prefix : what messages begin with.
+    prefix : the beginning of messages: data, task and fold.
     costs : of predictions, or None.
 
     Raises

@@ -191,8 +191,8 @@ def _draw(panel: Any, number: int, count: int, line: Line, text: str, every: int
     known = ~np.isnan(line.y)
     x, y = line.x[known], line.y[known]
     style = {**line_style(number), "markevery": every, "gid": f"line-{number + 1}", **line.style}
-    aside = 0.0 if line.error is None else (number - (count - 1) / 2) * min(1.5, 8 / count)  # so that bars stand apart
-    move = ScaledTranslation(aside / 72, 0, panel.figure.dpi_scale_trans)
+    offset = 0.0 if line.error is None else (number - (count - 1) / 2) * min(1.5, 8 / count)  # so that bars stand apart
+    move = ScaledTranslation(offset / 72, 0, panel.figure.dpi_scale_trans)
     error = None if line.error is None else np.nan_to_num(line.error[known])
     drawn = panel.errorbar(x, y, error, elinewidth=0.5, capsize=0, **style)
     for artist in drawn.get_children():
@@ -225,7 +225,7 @@ def _spread_marks(panel: Any, marks: list[Any]) -> None:
 def spread_positions(positions: np.ndarray, space: float, height: float) -> np.ndarray:
     """Move positions as little as possible, in squares, so that any two are at least `space` apart.
 
-    They keep their order, and lie between 0 and `height` if there is room. Minus the space below each, the places have
+    They keep their order, and lie between 0 and `height` if there is room. Minus the space below each, the positions have
     to ascend: so they are an isotonic regression, and bounds only cut it off.
     """
     from scipy.optimize import isotonic_regression

@@ -179,7 +179,7 @@ def _share_axis(panel: Any, shares: np.ndarray) -> None:
 
 
 def _spacing_variation(positions: np.ndarray) -> float:
-    """Return how much the distances of ascending places differ, as a share of their mean."""
+    """Return the standard deviation of the distances of ascending positions, divided by their mean."""
     apart = np.diff(positions)
     return float(apart.std() / apart.mean())
 

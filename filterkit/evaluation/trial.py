@@ -47,7 +47,7 @@ def try_chains(
     ----------
     chains : the name of each chain, and the chain, which ends in a learner.
     training, test : the rows.
-    prefix : what messages begin with.
+    prefix : the beginning of messages: data, task and fold.
     costs : of predictions, as `read_costs` returns them; None if there are none.
 
     Raises

@@ -8,8 +8,8 @@ from functools import partial
 from typing import IO
 
 from filterkit.errors import FilterkitError
-from filterkit.files.aside import FileAside
 from filterkit.files.descriptors import name_errors
+from filterkit.files.unfinished import UnfinishedFile
 from filterkit.temporary import LockedFolder
 
 try:
@@ -19,7 +19,7 @@ except ImportError:  # Windows
 
 
 class LocalFolder:
-    """A folder of parts on a disk, with a journal and a folder aside while parts are written.
+    """A folder of parts on a disk, with a journal and a hidden folder while parts are written.
 
     Whatever goes wrong in it is a `FilterkitError` that names the output.
 
@@ -33,7 +33,7 @@ class LocalFolder:
         self._path, self._title = os.path.realpath(path), title
         self._name_errors = partial(name_errors, title)
         self._journal: IO[bytes] | None = None
-        self._aside: LockedFolder | None = None
+        self._unfinished: LockedFolder | None = None
 
     def sizes(self) -> dict[str, int]:
         """Return the bytes of each file, by its name."""
@@ -49,16 +49,16 @@ class LocalFolder:
     def write(self, name: str, content: bytes) -> None:
         """Let a file appear with this content."""
         with self._name_errors():
-            aside = FileAside(self._path)
+            unfinished = UnfinishedFile(self._path)
             try:
-                with open(aside.path, "wb") as file:
+                with open(unfinished.path, "wb") as file:
                     file.write(content)
-                aside.appear_as(self._path_of(name))
+                unfinished.appear_as(self._path_of(name))
             finally:
-                aside.remove()
+                unfinished.remove()
 
     def appear(self, path: str, name: str) -> None:
-        """Let a file appear that so far is at `path`, within the folder aside."""
+        """Let a file appear that so far is at `path`, within the hidden folder."""
         with self._name_errors():
             os.replace(path, self._path_of(name))
 
@@ -67,10 +67,10 @@ class LocalFolder:
         with suppress(OSError):
             os.unlink(self._path_of(name))
 
-    def begin(self, journal: str, content: bytes, aside: str) -> str:
+    def begin(self, journal: str, content: bytes, unfinished: str) -> str:
         """Begin a journal with this content, and return the absolute path, or URL, of a new folder for further parts.
 
-        The journal belongs to this run until `close`, where a file can be locked. `aside` may be the name of the
+        The journal belongs to this run until `close`, where a file can be locked. `unfinished` may be the name of the
         folder; those that killed runs have left are removed.
         """
         self.check_free(journal)
@@ -78,8 +78,8 @@ class LocalFolder:
         with self._name_errors():
             self._journal = open(self._path_of(journal), "ab")
             self._lock(self._journal)
-            self._aside = LockedFolder(self._path)
-        return self._aside.path
+            self._unfinished = LockedFolder(self._path)
+        return self._unfinished.path
 
     def add_to_journal(self, line: bytes) -> None:
         """Add a line to the journal that has begun."""
@@ -89,10 +89,10 @@ class LocalFolder:
             self._journal.flush()
 
     def close(self) -> None:
-        """Remove the folder aside with all that is in it, and close the journal. It can be called twice."""
-        if self._aside is not None:
-            self._aside.remove()
-            self._aside = None
+        """Remove the hidden folder with all that is in it, and close the journal. It can be called twice."""
+        if self._unfinished is not None:
+            self._unfinished.remove()
+            self._unfinished = None
         if self._journal is not None:
             with self._name_errors():
                 self._journal.close()

@@ -1,6 +1,6 @@
 """Outputs: standard output, pipes, devices, and files that appear once they are complete, alone or together.
 
-A file is written aside (`filterkit.files.aside`) and renamed at the end.
+A file is written in a hidden folder (`filterkit.files.unfinished`) and renamed at the end.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import IO, NamedTuple
 
 from filterkit.errors import PATH, FilterkitError, file_error, quoted
-from filterkit.files.aside import FileAside
 from filterkit.files.compression import compress
 from filterkit.files.descriptors import Sink, descriptor_of, is_read_only, name_errors
+from filterkit.files.unfinished import UnfinishedFile
 from filterkit.files.urls import is_url
 
 
@@ -46,14 +46,14 @@ def check_output(path: str) -> None:
         raise file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
         with name_errors(_title(path)):
-            FileAside(folder).remove()  # only the attempt has the system say why it refuses
+            UnfinishedFile(folder).remove()  # only the attempt has the system say why it refuses
 
 
 @contextmanager
 def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     """Open a binary stream that writes to `path`.
 
-    A regular file is written aside, in the same folder. It is renamed when the context ends without an exception, or
+    A regular file is written in a hidden folder beside it. It is renamed when the context ends without an exception, or
     together with others inside `together`. An exception leaves the earlier file as it was. (filterkit does not wait for
     the disk, so a power cut may still lose the file.) Anything else, such as ``-``, an open descriptor like
     ``/dev/stdout``, a pipe or a device, is written to directly. Text is compressed if the path ends in ``.gz``,
@@ -71,19 +71,19 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     BrokenPipeError : nobody reads the pipe any more.
     """
     check_output(path)
-    number, target, aside = _descriptor(path), path, None
+    number, target, unfinished = _descriptor(path), path, None
     with name_errors(_title(path)):
         if number is None and _kind(path) in (0, stat.S_IFREG):
             target = os.path.realpath(path)
-            aside = FileAside(os.path.dirname(target))
+            unfinished = UnfinishedFile(os.path.dirname(target))
     try:
         with name_errors(_title(path)):
-            file = path if aside is None else aside.path
+            file = path if unfinished is None else unfinished.path
             sink = Sink(file if number is None else number, _title(path), onward)
         with io.BufferedWriter(sink) as raw, compress(raw, target if number is None else "") as out:
             yield out
-        if aside is not None:
-            complete = _Complete(path, aside, target)
+        if unfinished is not None:
+            complete = _Complete(path, unfinished, target)
             if _waiting is None:
                 complete.appear()
             elif any(target == other.target for other in _waiting):
@@ -91,8 +91,8 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
             else:
                 _waiting.append(complete)
     except BaseException:
-        if aside is not None:
-            aside.remove()
+        if unfinished is not None:
+            unfinished.remove()
         raise
 
 
@@ -117,16 +117,16 @@ def open_new_file(path: str, name: str) -> Iterator[IO[bytes]]:
 
 
 class _Complete(NamedTuple):
-    """A complete file that is still `aside`, and will be renamed to `target`; the user calls it `path`."""
+    """A file that is complete but still in the hidden folder of `unfinished`; `path` is what the user calls it."""
 
     path: str
-    aside: FileAside
+    unfinished: UnfinishedFile
     target: str
 
     def appear(self) -> None:
         """Rename the file."""
         with name_errors(self.path):
-            self.aside.appear_as(self.target)
+            self.unfinished.appear_as(self.target)
 
 
 _waiting: list[_Complete] | None = None  # complete files inside `together`
@@ -162,7 +162,7 @@ def together() -> Iterator[None]:
     finally:
         _waiting = None
         for file in complete:
-            file.aside.remove()
+            file.unfinished.remove()
 
 
 def _title(path: str) -> str:

@@ -36,7 +36,7 @@ class PartNames(NamedTuple):
         return f".{self.before}list{self.after}.journal"
 
     @property
-    def aside(self) -> str:
+    def unfinished(self) -> str:
         """The name of the folder for parts that are not complete, on file systems without locks."""
         return f".{self.before}list{self.after}.parts"
 

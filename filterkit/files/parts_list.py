@@ -1,8 +1,8 @@
 """The parts of an output such as ``out/part-*.arff``, and which of them are complete.
 
-Each part is written aside and renamed. A list, ``out/_part-list.arff.json``, appears when all parts are there. Until
-then a journal, ``out/.part-list.arff.journal``, says which are there, so that a further run of the same command writes
-only those that are missing. Both say of what work the parts are.
+Each part is written in a hidden folder and renamed. A list, ``out/_part-list.arff.json``, appears when all parts are
+there. Until then a journal, ``out/.part-list.arff.journal``, says which are there, so that a further run of the same
+command writes only those that are missing. Both say of what work the parts are.
 """
 
 from __future__ import annotations
@@ -124,11 +124,11 @@ class Parts:
         """
         self._head = {"format": _FORMAT, **work}
         lines = [json.dumps(self._head).encode() + b"\n", *map(self._make_line, sorted(self.entries))]
-        aside = self._folder.begin(self.names.journal, b"".join(lines), self.names.aside)
+        unfinished = self._folder.begin(self.names.journal, b"".join(lines), self.names.unfinished)
         self._has_begun = True
         self._folder.remove(self.names.list)
         self.is_listed = False
-        return aside
+        return unfinished
 
     def add(self, number: int, path: str, entry: Entry) -> None:
         """Let a complete part, which so far is at `path`, appear under its name.

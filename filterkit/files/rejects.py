@@ -17,7 +17,7 @@ class Rejected(NamedTuple):
 
 
 class Rejects:
-    """Writes rejected rows in order, each after a comment with its place and the reason.
+    """Writes rejected rows in order, each after a comment with its file and line and the reason.
 
     Parameters
     ----------

@@ -33,14 +33,14 @@ def name_remote_errors(title: str) -> Iterator[None]:
 class RemoteFolder:
     """A folder of a file system of fsspec, which has no locks, and may have no files that grow; see `LocalFolder`.
 
-    The journal is written as a whole every few seconds. The folder aside has always the same name, so that a run finds
+    The journal is written as a whole every few seconds. The hidden folder has always the same name, so that a run finds
     what a killed one has left.
     """
 
     def __init__(self, url: str, title: str) -> None:
         self._name_errors = partial(name_remote_errors, title)
         self._journal, self._content, self._written = "", bytearray(), 0.0
-        self._aside = ""
+        self._unfinished = ""
         with self._name_errors():
             self._system, path = find_file(url, f"{title}: writing to")
             self._path = path.rstrip("/")
@@ -73,15 +73,15 @@ class RemoteFolder:
         with self._name_errors(), suppress(FileNotFoundError):
             self._system.rm_file(self._path_of(name))
 
-    def begin(self, journal: str, content: bytes, aside: str) -> str:
+    def begin(self, journal: str, content: bytes, unfinished: str) -> str:
         self._journal, self._content = journal, bytearray(content)
         self._write_journal()
-        self._aside = self._path_of(aside)
-        self._remove_aside()
+        self._unfinished = self._path_of(unfinished)
+        self._remove_unfinished()
         with self._name_errors():
             if self._system.isdir(self._path):  # otherwise, it is an object store, which has no folders
-                self._system.makedirs(self._aside, exist_ok=True)
-            return str(self._system.unstrip_protocol(self._aside))
+                self._system.makedirs(self._unfinished, exist_ok=True)
+            return str(self._system.unstrip_protocol(self._unfinished))
 
     def add_to_journal(self, line: bytes) -> None:
         self._content += line
@@ -89,9 +89,9 @@ class RemoteFolder:
             self._write_journal()
 
     def close(self) -> None:
-        if self._aside:
-            self._remove_aside()
-            self._aside = ""
+        if self._unfinished:
+            self._remove_unfinished()
+            self._unfinished = ""
         if self._journal:
             self._write_journal()
             self._journal = ""
@@ -102,10 +102,10 @@ class RemoteFolder:
     def _path_of(self, name: str) -> str:
         return f"{self._path}/{name}"
 
-    def _remove_aside(self) -> None:
+    def _remove_unfinished(self) -> None:
         with suppress(Exception):  # a worker may still be writing there; the next run removes what is left
             self._system.invalidate_cache()
-            self._system.rm(self._aside, recursive=True)
+            self._system.rm(self._unfinished, recursive=True)
 
     def _write_journal(self) -> None:
         self.write(self._journal, bytes(self._content))

@@ -89,7 +89,7 @@ class RowWriter:
         return count
 
     def tee(self, out: IO[bytes], rows: Rows) -> Iterator[Batch]:
-        """Yield the batches of `rows`, and write each on the way."""
+        """Yield the batches of `rows`, and write each before it is yielded."""
         if self._writer.write_all is not None:  # it asks for batches, so it gets them in a pass of its own
             self._write_all(self._writer.write_all, out, rows.map)
             yield from rows.map(itself, last=True)
@@ -98,7 +98,7 @@ class RowWriter:
             yield batch
 
     def _write_batches(self, out: IO[bytes], rows: Mapping, keep: bool) -> Iterator[tuple[int, Any]]:
-        """Write all rows, and yield the number of rows of each batch, and the batch itself if it is to be kept."""
+        """Write all rows, and yield the number of rows of each batch, and the batch itself if the caller needs it."""
         writer, losses = self._writer, self.losses
         losses.begin()
         writer.begin(out)

@@ -166,7 +166,7 @@ class TextParser:
         Raises
         ------
         Exception : one of them cannot be read. A MemoryError, a NameError, an ImportError and the lack of an attribute
-            of the parser itself are taken for mistakes, not for what a record is at fault for.
+            of the parser itself count as mistakes, not for what a record is at fault for.
         """
         raise NotImplementedError(f"{type(self).__name__} has no parse")
 

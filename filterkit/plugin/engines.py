@@ -66,7 +66,7 @@ _copies: list[TemporaryFolder] = []  # of such files that are not here; they liv
 
 
 def _load_plugins(texts: dict[str, bytes]) -> None:
-    """Load the plugins in some files, whose texts are given by path, in a process that works for an engine.
+    """Load the plugins in some files, whose texts are by path, in a process that works for an engine.
 
     The process may be on another machine, without these files, and it may have worked for others before.
 

@@ -472,7 +472,7 @@ class TrainingStage(Stage):
 
 
 def learns_nothing(stage: Stage) -> bool:
-    """Return whether a stage transforms rows in the same way, whatever the training rows are."""
+    """Return whether a stage transforms rows alike, whatever the training rows are."""
     kind = type(stage)
     is_built = kind.build is not Stage.build and kind.fit is Stage.fit
     return is_built and kind.fit_rows is Stage.fit_rows and not isinstance(stage, TrainingStage)

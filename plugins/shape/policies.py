@@ -120,11 +120,11 @@ class _Values:
         return np.bincount(self.columns, sum_over_classes(self.counts * of_rows), self._width)
 
     def filled(self, means: np.ndarray) -> np.ndarray:
-        """Return the values, with the mean of the column in place of a missing one."""
+        """Return the values, with the mean of the column instead of a missing one."""
         return np.where(np.isnan(self.values), means[self.columns], self.values)
 
     def rows(self, values: np.ndarray, task: int) -> WeightedRows:
-        """Return the rows with `values` in place of their own; those of the class `task` are positive."""
+        """Return the rows with `values` instead of their own; those of the class `task` are positive."""
         from .logistic import WeightedRows
 
         return WeightedRows(self.columns, values, self.counts[:, task], sum_over_classes(self.counts))

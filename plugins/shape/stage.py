@@ -322,7 +322,7 @@ class Shape(ColumnStage):
 
 
 def _interpolation_weight(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """Return how far each value is on the way from `below` to `above`, from 0 to 1."""
+    """Return how far each value is between `below` and `above`, from 0 to 1."""
     with np.errstate(over="ignore"):
         step = above - below
     huge = np.isinf(step)

@@ -159,7 +159,7 @@ def _newton_step(inside: Any, gradient: np.ndarray, steepness: float) -> np.ndar
 def _choose_step_length(
     lack: np.ndarray, gain: np.ndarray, costs: np.ndarray, steepness: float, slope: float, curvature: float
 ) -> float:
-    """Return the share of a step that leads near the lowest point: at most 1, and 0 if there is no way down.
+    """Return the share of a step that leads near the lowest point: at most 1, and 0 if no step leads down.
 
     Parameters
     ----------

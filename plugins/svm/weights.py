@@ -156,7 +156,7 @@ def _widen(low: np.ndarray, high: np.ndarray, batch: Batch) -> None:
 
 
 def _fill(batch: Batch) -> Any:
-    """Return X with zeros in place of missing values and in nominal columns; refuse infinite values."""
+    """Return X with zeros instead of missing values and in nominal columns; refuse infinite values."""
     values, nominal = batch.X, batch.schema.nominal
     if batch.sparse:
         values, nominal = batch.csr.data, nominal[batch.csr.indices]

@@ -43,7 +43,7 @@ class Sequences(NamedTuple):
 
 
 class Analyzer:
-    """Splits texts into words, in the same way for training rows and later rows.
+    """Splits texts into words, alike for training rows and later rows.
 
     Parameters
     ----------

@@ -166,7 +166,7 @@ class _Reader:
 
     Attributes
     ----------
-    counts : those that are read and not yet taken.
+    counts : those that are read and not yet returned.
     """
 
     def __init__(self, source: Counts, block: int) -> None:

@@ -153,7 +153,7 @@ def _read_texts(batch: Batch, column: int) -> Any:
 
 
 def _replace_attributes(schema: Schema, positions: list[int], words: Sequence[Texts], prefix: str) -> Attributes:
-    """Return the attributes of `schema` with one for each word in place of the string attributes at `positions`.
+    """Return the attributes of `schema` with one for each word instead of the string attributes at `positions`.
 
     The name of the string attribute stands before a word that is the name of another attribute.
     """

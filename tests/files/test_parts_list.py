@@ -103,7 +103,7 @@ def test_the_folder_of_a_run_that_was_killed_is_removed_by_the_next(names, tmp_p
     first = Parts(names)
     left = first.begin(WORK)
     open(os.path.join(left, "half"), "w").close()
-    first._folder._aside._lock.close()  # as when the process ends
+    first._folder._unfinished._lock.close()  # as when the process ends
     first._folder._journal.close()
     second = Parts(names)
     assert second.begin(WORK) != left and not os.path.exists(left)

@@ -90,7 +90,7 @@ def complete(words: list[str], begun: str, after: list[str], known: Registry) ->
     ----------
     words : those before it, without the name ``filterkit``.
     begun : the word at the cursor, up to there.
-    after : the words behind it, which may name the input.
+    after : the words after it, which may name the input.
     known : all plugins, and filterkit's own subcommands. Plugins that the words name with ``--plugin`` are not loaded.
     """
     root = _Root(known)

@@ -87,7 +87,7 @@ def answer(asked: str, words: list[str]) -> int:
     Parameters
     ----------
     asked : the shell, and ``_source`` for its script or ``_complete`` for the words that may stand at the cursor.
-    words : of zsh and fish, the words behind the name of the command up to the cursor; of bash, the line up to there.
+    words : of zsh and fish, the words after the name of the command up to the cursor; of bash, the line up to there.
     """
     from filterkit.messages import say
 

@@ -271,7 +271,7 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
 
 
 def _check_test(paths: tuple[str, ...], options: EvaluateOptions) -> None:
-    """Refuse what a given test set leaves no use for."""
+    """Refuse options that do not apply with a test set."""
     if len(paths) > 1:
         raise UsageError("evaluate: --test takes one DATA to fit on")
     if options.unseen == "extend":
@@ -285,7 +285,7 @@ def _check_test(paths: tuple[str, ...], options: EvaluateOptions) -> None:
 
 
 def _check_own_folds(context: click.Context, paths: tuple[str, ...], options: EvaluateOptions) -> None:
-    """Refuse what folds that are given leave no use for."""
+    """Refuse options that do not apply with folds of the user."""
     given = {"--fold-column": options.fold_column, "--splits": options.splits, "--test": options.test}
     flags = [flag for flag, value in given.items() if value is not None]
     if len(flags) > 1:

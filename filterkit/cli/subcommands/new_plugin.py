@@ -107,7 +107,7 @@ def _check_name(known: Registry, name: str, what: str) -> None:
 
     Raises
     ------
-    UsageError : it is not of lower-case words, is a word of Python, or is taken.
+    UsageError : it is not of lower-case words, is a word of Python, or is in use.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UsageError(f"new-plugin takes the name of a {what}: lower-case letters, digits and single hyphens")
@@ -161,7 +161,7 @@ def _values_of(plugin: str) -> dict[str, str]:
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
-    """Return the text of a template with the values in the place of their names in braces; other braces stay."""
+    """Return the text of a template with the values instead of their names in braces; other braces stay."""
     from importlib.resources import files
 
     text = files("filterkit.cli.subcommands").joinpath("templates", f"{template}.txt").read_text("utf-8")
@@ -179,17 +179,17 @@ def _write_folder(folder: str, texts: dict[str, str]) -> None:
     """
     if os.path.lexists(folder):
         raise FilterkitError(f"{folder}: File exists")
-    aside = f".{folder}.{os.urandom(6).hex()}"  # until it is complete
+    unfinished = f".{folder}.{os.urandom(6).hex()}"  # until it is complete
     try:
         for path, text in texts.items():
-            os.makedirs(os.path.join(aside, os.path.dirname(path)), exist_ok=True)
-            with open(os.path.join(aside, path), "w", encoding="utf-8") as file:
+            os.makedirs(os.path.join(unfinished, os.path.dirname(path)), exist_ok=True)
+            with open(os.path.join(unfinished, path), "w", encoding="utf-8") as file:
                 file.write(text)
-        os.rename(aside, folder)
+        os.rename(unfinished, folder)
     except OSError as error:
         raise file_error(f"{folder}: {error.strerror}", error) from None
     finally:
-        shutil.rmtree(aside, ignore_errors=True)  # there is nothing left if it was renamed
+        shutil.rmtree(unfinished, ignore_errors=True)  # there is nothing left if it was renamed
 
 
 def _write_file(kind: str, name: str) -> None:

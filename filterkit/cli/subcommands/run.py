@@ -79,7 +79,7 @@ def _value(value: Any, option: click.Parameter, is_opposite: bool) -> Any:
     ----------
     value : of filterkit's option.
     option : the subcommand's, which may be repeatable where filterkit's is not, or the other way round.
-    is_opposite : whether the given flag is the negative one of `option`, such as ``--no-progress``.
+    is_opposite : whether the flag on the command line is the negative one of `option`, such as ``--no-progress``.
     """
     if isinstance(value, bool):
         return not is_opposite
@@ -101,7 +101,7 @@ def _refuse_others(context: click.Context, name: str, taken: Iterable[str]) -> N
 
 
 def _refuse_repeated(context: click.Context, name: str, before: dict[str, Any]) -> None:
-    """Refuse an option that is given both before and after the name of a subcommand."""
+    """Refuse an option both before and after the name of a subcommand."""
     for option in context.command.params:
         if option.name in before and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             raise UsageError(f"{option.opts[-1]} is given twice, before and after '{name}'")

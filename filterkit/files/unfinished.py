@@ -1,4 +1,4 @@
-"""Files written aside: in a hidden folder beside the output, and renamed once they are complete."""
+"""Unfinished files: written in a hidden folder beside the output, and renamed once they are complete."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from filterkit.temporary import LockedFolder
 
 
-class FileAside:
+class UnfinishedFile:
     """A file that is not there yet, in a new hidden folder in `folder`.
 
     Attributes
