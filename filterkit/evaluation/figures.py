@@ -225,8 +225,8 @@ def _spread_marks(panel: Any, marks: list[Any]) -> None:
 def spread_positions(positions: np.ndarray, space: float, height: float) -> np.ndarray:
     """Move positions as little as possible, in squares, so that any two are at least `space` apart.
 
-    They keep their order, and lie between 0 and `height` if there is room. Minus the space below each, the positions have
-    to ascend: so they are an isotonic regression, and bounds only cut it off.
+    They keep their order, and lie between 0 and `height` if there is room. Minus the space below each, the positions
+    have to ascend: so they are an isotonic regression, and bounds only cut it off.
     """
     from scipy.optimize import isotonic_regression
 
