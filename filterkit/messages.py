@@ -39,7 +39,7 @@ def color_text(text: str, color: str) -> str:
 
 
 def has_color(stream: Any) -> bool:
-    """Tell whether to write colors to a stream: to a terminal that knows them, unless the environment says otherwise.
+    """Return whether to write colors to a stream: to a terminal that knows them, unless the environment says otherwise.
 
     A variable NO_COLOR that is not empty forbids colors, and FORCE_COLOR wants them even where there is no terminal.
     """
@@ -55,7 +55,7 @@ def draw(text: str) -> None:
 
 
 def is_watched() -> bool:
-    """Tell whether standard error is a terminal."""
+    """Return whether standard error is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 

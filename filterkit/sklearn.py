@@ -40,7 +40,7 @@ from filterkit.stages.options import options_of
 
 
 class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
-    """What estimators of scikit-learn that are chains have in common; `ChainTransformer` has the parameters."""
+    """The base of estimators of scikit-learn that are chains; `ChainTransformer` has the parameters."""
 
     def __init__(self, chain: str = "", positive: Any = None, unseen: str = "error") -> None:
         self.chain = chain
@@ -277,7 +277,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
             return self._make_output(self._transform(X), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """object (columns,): the names of the columns that `transform` returns.
+        """Return the names of the columns that `transform` returns: object (columns,).
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
 
 
 class _ChainPredictor(_ChainEstimator):
-    """What the classifier and the regressor have in common."""
+    """The base of the classifier and the regressor."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the chain; arguments and errors are those of `ChainTransformer.fit`."""
@@ -412,7 +412,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
     def _split_by_class(
         self, scores: np.ndarray, unseen: Any, opposite: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
-        """Scores as float64 (rows, classes).
+        """Return scores as float64 (rows, classes).
 
         Parameters
         ----------
@@ -522,7 +522,7 @@ def _change_options(name: str, stage: Stage, given: dict[str, Any]) -> Stage:
 
 
 def _batch(X: Any, schema: Schema) -> Batch:
-    """Numbers as rows of `schema`, sparse or dense as it says."""
+    """Make a batch of numbers as rows of `schema`, sparse or dense as the schema says."""
     matrix: Any
     if scipy.sparse.issparse(X):
         X = scipy.sparse.csr_array(X, copy=True)

@@ -256,7 +256,7 @@ class BoostedStumps(LinearModel):
         return super().get_state() | {"pivots": self.pivots}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """See `Model`: for each task the features of stumps, how much more rows with them score, and their stumps."""
+        """Describe for each task the features of stumps, how much more rows with them score, and their stumps."""
         tables, names = super().describe(incoming, tasks, top)[:1], list_feature_names(incoming)
         for task, (weights, pivots) in zip(tasks.names, zip(self.coefficients.T, self.pivots.T)):
             stumps = np.bincount(pivots, minlength=len(names))

@@ -46,7 +46,7 @@ def skip_separators(text: bytes, position: int = 0) -> int:
 
 
 class Header(NamedTuple):
-    """What comes before the rows.
+    """The declarations before the rows.
 
     Attributes
     ----------

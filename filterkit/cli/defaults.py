@@ -48,7 +48,7 @@ def find_defaults(named_path: str | None) -> Defaults | None:
 
 
 class Defaults:
-    """What a defaults file says. A table is checked when it is asked for.
+    """The values in a defaults file. A table is checked when it is asked for.
 
     Attributes
     ----------

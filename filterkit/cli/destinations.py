@@ -37,7 +37,7 @@ class Destination(NamedTuple):
 
 
 def is_page(path: str | None) -> bool:
-    """Tell whether the ending of an output says that it is a page for a browser."""
+    """Return whether the ending of an output says that it is a page for a browser."""
     return path is not None and ending(path) in _PAGES
 
 

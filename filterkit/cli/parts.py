@@ -72,7 +72,7 @@ def outputs_in_parts(job: Job) -> dict[str, OutputParts]:
 
 
 def all_parts_exist(job: Job, found: dict[str, OutputParts]) -> bool:
-    """Tell whether the job has nothing to do, because all parts of all its outputs exist; print so then."""
+    """Return whether all parts of all outputs of the job exist; if so, print that there is nothing to do."""
     others = job.options.save is not None or job.options.rejects is not None or job.stage_destinations
     if others or len(found) < len(job.row_destinations) or not all(each.parts.is_complete for each in found.values()):
         return False

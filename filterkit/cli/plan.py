@@ -33,7 +33,7 @@ _PART_SIZE = 1 << 24  # bytes of text that a part of an output is made of
 
 @dataclass(eq=False, repr=False)
 class Job:
-    """What a command line asks for.
+    """The work that a command line asks for.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Job:
         return [Destination("-o", self.options.output, data=True, in_parts=True), *later]
 
     def is_main(self, number: int) -> bool:
-        """Tell whether ``--to`` applies to one of `row_destinations`, by its index: to the first one, or to any of
+        """Return whether ``--to`` applies to one of `row_destinations`, by its index: to the first one, or to any of
         predictions."""
         return not number or self.options.predictions is not None
 

@@ -308,7 +308,7 @@ class Attributes(Sequence[Attribute]):
 
 
 def _pack(some: list[Attribute]) -> Attributes:
-    """Return attributes that are in memory anyway."""
+    """Pack a list of attributes into arrays."""
     scores = [score for each in some for _, score in each[6]]
     return Attributes(
         Texts.of([each[0] for each in some]),

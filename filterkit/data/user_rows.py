@@ -34,7 +34,7 @@ def is_table(rows: Any) -> bool:
 
 
 def as_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS) -> Batch:
-    """Rows as a batch, which fits its own schema.
+    """Convert rows to a batch that fits its own schema.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def as_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
 
 
 def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
-    """Batches or tables as batches that all have the schema of the first.
+    """Convert batches or tables to batches that all have the schema of the first.
 
     Columns of texts are strings: the labels of tables that are still to come are not known.
     """
@@ -130,7 +130,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | None:
-    """Rows of columns that are not all numbers, as a batch without a class; None for numbers and what is no table.
+    """Convert a table whose columns are not all numbers to a batch without a class; return None for others.
 
     Columns become attributes as by `from_pandas` and `from_arrow`.
 
@@ -250,6 +250,6 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
 
 
 def text_rows(texts: Sequence[str | None], name: str | None) -> Batch:
-    """Texts as a batch of one string attribute."""
+    """Make a batch of texts, with one string attribute."""
     schema = Schema("X", [Attribute(name or "text", "string")])
     return Batch(schema, np.empty((len(texts), 0)), passthrough=passthrough_table(schema, [list(texts)]))

@@ -284,7 +284,7 @@ def _method(chain: str) -> str:
 
 
 class Pooled(NamedTuple):
-    """What the folds of a task, a share, a chain and a group have together.
+    """The results that the folds of a task, a share, a chain and a group have together.
 
     Attributes
     ----------

@@ -207,7 +207,7 @@ def _against_rest(data: Batch, number: int, name: str) -> Batch:
 
 
 class _Task(NamedTuple):
-    """What is to be learned from a data set.
+    """A class or labels to learn from a data set.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ from filterkit.stages.nothing_learned import collect_warnings
 
 
 class Trial(NamedTuple):
-    """What a chain has learned from training rows, and what it predicts of test rows.
+    """A chain fitted on training rows, and its predictions of test rows.
 
     Attributes
     ----------

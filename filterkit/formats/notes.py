@@ -35,7 +35,7 @@ _OPTIONS = {UNSEEN: "--unseen missing: ", ADDED: "--unseen extend: ", TOO_LARGE:
 
 
 class Note(NamedTuple):
-    """What was made of one value, or of several of the same kind in a block.
+    """A reading, beyond what the input says, of one value, or of several of the same kind in a block.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ from filterkit.formats.omitted_texts import fill, find_first_texts
 
 
 class Item(NamedTuple):
-    """What a worker gets.
+    """A part for a worker to read, with what the worker must know of the rows before it.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ _NOTHING_PARSED = Parsed(_NO_BATCH)
 
 
 class Read(NamedTuple):
-    """What was found in a part.
+    """The result of reading a part.
 
     Attributes
     ----------

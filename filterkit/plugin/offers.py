@@ -83,7 +83,7 @@ class HookCaller:
         self._manager.add_hookspecs(Hooks)
 
     def has(self, module: ModuleType) -> bool:
-        """Tell whether a module is registered."""
+        """Return whether a module is registered."""
         return self._manager.is_registered(module)
 
     def register(self, name: str, module: ModuleType, may_wrap: bool = True) -> None:
@@ -215,7 +215,7 @@ def _list_names(form: Any) -> list[str]:
 
 
 def _make_stages(metrics: list[Metric]) -> list[type[Stage]]:
-    """Make stages of metrics."""
+    """Make the stages that scale columns by metrics, one for each."""
     if not metrics:
         return []
     from filterkit.stages.metric_scaling import metric_stage

@@ -82,7 +82,7 @@ class Plugin(Offers):
 
 
 class Names(Mapping[str, T]):
-    """What filterkit and plugins offer of one kind, by name. Looking a name up loads its plugin; listing loads all.
+    """The objects of one kind in filterkit and plugins, by name. A look-up loads its plugin; listing loads all.
 
     Raises
     ------

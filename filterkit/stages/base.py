@@ -82,7 +82,7 @@ class Batches:
 
 
 class Built(NamedTuple):
-    """What a stage does with batches of one schema.
+    """The work of a stage on batches of one schema: the schema that it makes, and how it transforms a batch.
 
     Attributes
     ----------

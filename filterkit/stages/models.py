@@ -248,7 +248,7 @@ class LinearModel:
         return state if self.sigmoids is None else {**state, "sigmoids": self.sigmoids}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """See `Model`: the weights of each task, the largest first, after its intercept and what else was chosen."""
+        """Describe the weights of each task, the largest first, after its intercept and what else was chosen."""
         own = {"intercept": self.intercepts, **self.chosen}
         if self.sigmoids is not None:
             own |= {"a of sigmoid": self.sigmoids[0], "b of sigmoid": self.sigmoids[1]}

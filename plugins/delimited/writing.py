@@ -97,7 +97,7 @@ class Converter:
         return f"{quote}{text.replace(quote, quote * 2)}{quote}"
 
     def quoted(self, texts: Any) -> Any:
-        """Texts in quotes where they need them, with null as the text for missing."""
+        """Put texts in quotes if they need them, and replace null by the text for missing."""
         import pyarrow.compute as pc  # slow to import, and only texts need it
 
         if self.form.quoting:

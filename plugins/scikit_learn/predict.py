@@ -336,7 +336,7 @@ class Estimators:
         return state if self._costs is None else {**state, "costs": self._costs}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
-        """See `Model`: each estimator, after the parameters that were chosen for it."""
+        """Describe each estimator, after the parameters that were chosen for it."""
         from .learned import describe_estimator
 
         tables, names = [], tasks.names
