@@ -143,13 +143,13 @@ def write(
     if precision is not None and precision not in range(1, 18):
         raise UsageError(f"precision must be a whole number from 1 to 17, not {quoted(str(precision))}")
     if precision is not None and not kind.rounds:
-        raise UsageError(f"precision does not apply to {kind.title}, and {quoted(file_path, PATH)} is that")
+        raise UsageError(f"precision does not apply to {kind.title}, the format of {quoted(file_path, PATH)}; leave it out")
     comments = [comments] if isinstance(comments, str) else comments
     stream = iter(as_batches(rows))
     first = next(stream, None)
     if first is None:
         raise FilterkitError(
-            "there are no batches to write; pass at least one, which may have no rows, because it has the attributes"
+            "there are no batches to write; pass at least one, even without rows, because it declares the attributes"
         )
     is_sparse = first.sparse if sparse is None else sparse
     form = Form(kind, first.schema, is_sparse, precision, comments=tuple(comments))
@@ -235,7 +235,7 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
     """
     file_path = path_text(path)
     if part_names(file_path) is not None:
-        raise UsageError(f"{by}: {quoted(file_path, PATH)}: parts are written by -o and --test alone; name one file")
+        raise UsageError(f"{by}: {quoted(file_path, PATH)}: only -o and --test write parts; name one file")
     _format_to_write(file_path, format, by)
 
 

@@ -162,7 +162,7 @@ def suggestion(word: str, known: list[str]) -> str:
     Several known words with commas between them are told to come one by one.
     """
     if {*word.split(",")} <= {*known}:
-        return "; give each of them by itself, not with commas"
+        return "; give each of them separately, without commas"
     if len(word) > 100:  # not a typing error; and the time to compare grows with the square of the length
         return ""
     from difflib import get_close_matches

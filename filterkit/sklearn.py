@@ -242,7 +242,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
     def _check_stages(self, stages: list[Stage]) -> None:
         for stage in stages:
             if isinstance(stage, TrainingStage):
-                raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot")
+                raise ValueError(f"{stage.name} chooses or orders rows, which a transformer cannot; leave it out")
 
     def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
         is_numeric = type_of_target(y) == "continuous" and all(stage.numeric_class for stage in needed_by)
@@ -329,7 +329,9 @@ class _ChainPredictor(_ChainEstimator):
         target, known = self.fitted_.schema.class_attribute, self.fitted_.incoming.class_attribute
         assert known is not None
         if target is None or (target.kind, target.values) != (known.kind, known.values):
-            raise ValueError("a stage of the chain has changed the class, so it does not predict what y is")
+            raise ValueError(
+                "a stage changes the class, so the chain does not predict the labels in y; leave that stage out"
+            )
         return self
 
     def _learner(self) -> FittedLearner:
@@ -430,7 +432,7 @@ class ChainClassifier(ClassifierMixin, _ChainPredictor):  # type: ignore[misc]
     def _has_numeric_class(self, y: np.ndarray, needed_by: list[Stage]) -> bool:
         check_classification_targets(y)
         if self.positive is not None and len(np.unique(y)) > 2:
-            raise ValueError("positive is for two classes; of several, the chain would predict one or the rest")
+            raise ValueError("positive needs two classes; with more, the chain would only tell one from the rest")
         return False
 
 

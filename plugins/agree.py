@@ -38,13 +38,15 @@ class Agree(TrainingStage):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.chain:
-            raise UsageError(f'{self.name}: say by which stages, as --chain "impute onehot svm"')
+            raise UsageError(f'{self.name}: name the stages, as in --chain "impute onehot svm"')
         stages = self._parse().stages
         if not stages or not isinstance(stages[-1], Learner):
             raise UsageError(f"{self.name}: --chain {quoted(self.chain)} must end in a learner, such as svm")
         for stage in stages:
             if isinstance(stage, TrainingStage) and stage.to_the_end:
-                raise UsageError(f"{self.name}: --chain: '{stage.name}' would keep the rows of one fold; leave it out")
+                raise UsageError(
+                    f"{self.name}: --chain: '{stage.name}' would overwrite its file in each fold; leave it out"
+                )
 
     def _parse(self) -> Chain:
         from filterkit import Chain  # lists of stages do not need it

@@ -53,7 +53,7 @@ class Remove(Stage):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (self.attribute or self.match or self.range or self.type):
-            raise UsageError(f"{self.name}: say which, with --attribute, --match, --range or --type")
+            raise UsageError(f"{self.name}: name attributes with --attribute, --match, --range or --type")
         if self.match:
             Pattern(self.name, "--match", self.match)
         attribute_numbers(self.name, "--range", self.range)
@@ -69,7 +69,7 @@ class Remove(Stage):
     def _take(self, schema: Schema, positions: list[int]) -> Built:
         """Let only the attributes at these ascending positions come out."""
         if not positions:
-            raise StageError(self.name, "no attribute is left")
+            raise StageError(self.name, "no attribute is left; keep at least one")
         edit = Edit(schema)
         edit.take(positions)
         return edit.built()
@@ -137,7 +137,7 @@ class Rename(Stage):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.find:
-            raise UsageError(f"{self.name}: say what to look for, with --find")
+            raise UsageError(f"{self.name}: give the text to look for with --find")
         Pattern(self.name, "--find", self.find)
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
@@ -168,7 +168,11 @@ class Class(Stage):
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         assert self.attribute is not None
         if schema.labels:
-            raise StageError(self.name, "the data has labels, which take the place of a class")
+            raise StageError(
+                self.name,
+                "the data has labels instead of a class; read it without --labels, which may come from the "
+                "relation's name",
+            )
         try:
             position = find_class(schema.attributes, self.attribute)
         except FilterkitError as error:
@@ -202,7 +206,7 @@ class Reorder(Stage):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (self.first or self.last):
-            raise UsageError(f"{self.name}: say which, with --first or --last")
+            raise UsageError(f"{self.name}: name attributes with --first or --last")
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         first, last = (self._find(schema, *each) for each in (("--first", self.first), ("--last", self.last)))

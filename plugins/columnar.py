@@ -546,7 +546,7 @@ def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     entries = lists.flatten()
     position, value = plain_numbers(entries.field(0)).astype(np.int64), plain_numbers(entries.field(1))
     if ((position < 0) | (position >= len(schema.attributes))).any():
-        raise FilterkitError(f"column {quoted(pairs)} has the index of an attribute that is not there")
+        raise FilterkitError(f"column {quoted(pairs)} has an index beyond the attributes")
     positions = {a.name: i for i, a in enumerate(schema.attributes)} if table.num_columns > 1 else {}
     apart = sorted(positions[name] for name in table.column_names if name != pairs)
     others = Schema(schema.relation, [schema.attributes[i] for i in apart])

@@ -48,7 +48,7 @@ class Limit(ColumnStage):
         super().__post_init__()
         least, largest, lower, upper = self.min, self.max, self.lower, self.upper
         if least is largest is lower is upper is None:
-            raise UsageError(f"{self.name}: say the range, with --min, --max, --lower or --upper")
+            raise UsageError(f"{self.name}: give the range with --min, --max, --lower or --upper")
         if least is not None and largest is not None and least > largest:
             raise UsageError(f"{self.name}: --min {least:g} is above --max {largest:g}, so no value is inside")
         if lower is not None and upper is not None and lower > upper:

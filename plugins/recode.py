@@ -47,7 +47,7 @@ class Recode(ChoosingStage):
         super().__post_init__()
         asked = self.missing or self.fill is not None or self.rename or self.rare is not None or self.first or self.sort
         if not asked:
-            raise UsageError(f"{self.name}: say what to do, as with --rename or --sort")
+            raise UsageError(f"{self.name}: say what to do, such as --rename OLD=NEW or --sort")
         self._parse_renames()
 
     def _parse_renames(self) -> dict[str, str]:

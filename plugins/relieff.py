@@ -92,11 +92,12 @@ def _collect(rows: Batches, schema: Schema) -> TrainingRows:
         if count > most:
             raise StageError(
                 ReliefF.name,
-                f"there are more than {most} training rows of {schema.width} columns, and it compares each with all; "
+                f"there are more than {most} training rows of {schema.width} columns, too many to compare each "
+                "with all; "
                 f"put sample --rows {most} before it",
             )
         if np.isinf(part.X).any() or np.isinf(np.asarray(part.y)).any():
-            raise StageError(ReliefF.name, "an infinite value, which has no distance to others")
+            raise StageError(ReliefF.name, "a value is infinite, so it has no distance to others; remove its row")
         parts.append(part)
     if not count:
         raise StageError(ReliefF.name, "there are no training rows")

@@ -39,7 +39,9 @@ class RowNumbers(TrainingStage):
         for part in (self.numbers or "").split(","):
             match = re.fullmatch(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?", part)
             if match is None:
-                raise UsageError(f"{self.name}: NUMBERS must be like 1-100,501-last, and {quoted(part)} is not")
+                raise UsageError(
+                    f"{self.name}: NUMBERS must be numbers and ranges such as 1-100,501-last, not {quoted(part)}"
+                )
             low = {"first": 1, "last": count}.get(match[1]) or int(match[1])
             high = low if match[2] is None else _END if match[2] == "last" else int(match[2])
             if not 1 <= low <= high:

@@ -69,7 +69,9 @@ class Normalizer(SelectiveStage, RowStage):
             part = np.abs(part[~np.isnan(part)])
             largest = part.max(initial=0.0)
             if np.isinf(largest):
-                raise StageError(self.name, "an infinite value, so the row has no length", batch.start + row)
+                raise StageError(
+                    self.name, "a value is infinite, so the row has no length; remove the row", batch.start + row
+                )
             whole = np.array([0, len(part)])
             with np.errstate(over="ignore"):
                 lengths[row] = largest * self._length(part / largest, whole)[0] if largest > 0 else self.norm

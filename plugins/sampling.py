@@ -98,8 +98,8 @@ class Sample(TrainingStage):
             name = target.values[int(short[0]) - 1] if short[0] else "?"
             raise StageError(
                 self.name,
-                f"class '{name}' has {counts[short[0]]} rows, and {wanted[short[0]]} are wanted; draw fewer, or with "
-                "--replace",
+                f"class '{name}' has {counts[short[0]]} rows, but {wanted[short[0]]} are to be drawn; draw fewer, or "
+                "use --replace",
             )
         return wanted
 

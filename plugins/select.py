@@ -83,7 +83,7 @@ class Select(ColumnStage):
             raise UsageError("select: --spread, --alpha and --combine need --by METRIC")
         if by is not None and not by.compares_classes and (self.spread or self.alpha is not None or self.combine):
             why = "looks at all classes at once" if by.needs_class else "ignores classes"
-            raise UsageError(f"select: --spread, --alpha and --combine mean nothing to {by.name}, which {why}")
+            raise UsageError(f"select: --spread, --alpha and --combine do not apply to {by.name}, which {why}")
         self._by = by
         self._ranked = any(limit is not None for limit in ranked)
 

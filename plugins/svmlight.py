@@ -230,7 +230,7 @@ class PairParser(TextParser):
     def _parse(self, text: bytes) -> Batch:
         """Return the batch of tidy text; anything else is an error."""
         if text and not text.endswith(b"\n"):
-            raise RowError("the line does not end")
+            raise RowError("the last line has no line end")
         index, values = _parse_numbers(text)
         if may_be_rounded(values) and (number := first_inexact(text)) is not None:
             raise RowError(f"{Inexact(number)}; write {number}.0 to have it rounded")
@@ -244,11 +244,11 @@ class PairParser(TextParser):
         if (column < 0).any():
             raise ValueError("an index is not a whole number from " + str(self.base))
         if ((column[1:] <= column[:-1]) & (row[1:] == row[:-1])).any():
-            raise ValueError("the indices of a row do not ascend")
+            raise ValueError("the indices of a row do not ascend; sort them, and name each once")
         beyond = column >= len(self.others)
         if beyond.any():
             if not self.is_open:
-                raise ValueError("an index is higher than there are attributes")
+                raise ValueError("an index is higher than the number of attributes")
             row, column, values = row[~beyond], column[~beyond], values[~beyond]
         y: np.ndarray = self._find_codes(labels) if self.is_nominal else labels
         rows = np.concatenate([row, np.arange(n_rows)])
@@ -260,7 +260,7 @@ class PairParser(TextParser):
     def _find_codes(self, labels: np.ndarray) -> np.ndarray:
         """Return the index of the label that each number stands for, float64; -2 for none, see `from_table`."""
         if not len(self.values) and len(labels):
-            raise RowError("the class has no labels")
+            raise RowError("the class has no declared labels, so it can have no value")
         order = np.argsort(self.values, kind="stable")
         found = order[np.minimum(np.searchsorted(self.values[order], labels), len(order) - 1)]
         wrong = self.values[found] != labels

@@ -137,7 +137,10 @@ class FileParser:
                 texts.append(content.decode(self.encoding).removeprefix("\ufeff"))
                 readable.append(file)
             except UnicodeDecodeError as error:
-                fault = RowError(f"this is not {error.encoding} text; say --encoding", source=file.path)
+                fault = RowError(
+                    f"this is not {error.encoding} text; name its encoding, such as --encoding latin-1",
+                    source=file.path,
+                )
                 if not self.rejects:
                     raise fault from None
                 rejected.append(Rejected(content, file.path, 1, fault))

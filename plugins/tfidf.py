@@ -48,7 +48,7 @@ class Tfidf(ColumnStage):
         elif self.tf == "log":
             counted = ~state["nominal"][columns]
             if (values[counted] < 0).any():
-                raise StageError(self.name, "a negative value, which has no logarithm; --tf raw takes it")
+                raise StageError(self.name, "a value is negative, so it has no logarithm; --tf raw needs none")
             tf = np.where(values > 0, 1 + np.log(np.where(values > 0, values, 1.0)), values)
         image: np.ndarray = tf * state["idf"][columns]
         if state["nominal"].any():

@@ -309,7 +309,7 @@ class Document:
             raise self._fault("an attribute has no name")
         if xml_attributes.get("type") not in _KINDS:
             what = quoted(xml_attributes.get("type", ""))
-            raise self._fault(f"the type must be one of {', '.join(_KINDS)}, and not {what}", xml_attributes["name"])
+            raise self._fault(f"the type must be one of {', '.join(_KINDS)}, not {what}", xml_attributes["name"])
         self._declared.append(_Declared(xml_attributes, [], {}, []))
 
     def _end_attribute(self) -> None:
@@ -377,7 +377,7 @@ class Document:
             except ValueError as error:
                 raise self._fault(str(error)) from None
         elif len(row.texts) == len(row.attributes):
-            raise self._fault(f"a row has more values; there are {len(row.attributes)} attributes")
+            raise self._fault(f"a row has more values than the {len(row.attributes)} attributes")
 
     def _end_value(self) -> None:
         row, text = self._open[-1], "".join(self._text)
@@ -385,7 +385,7 @@ class Document:
 
     def _begin_instances(self, xml_attributes: dict[str, str]) -> None:
         if self._open and self._open[-1].attribute.kind != "relational":
-            raise self._fault("there are rows in it, but it is not relational", self._open[-1].attribute.name)
+            raise self._fault("the attribute contains rows, but it is not relational", self._open[-1].attribute.name)
 
 
 class _Declared(NamedTuple):
@@ -447,7 +447,7 @@ def _parse_index(text: str, width: int) -> int:
     """Return the position, from 0, that the index of a value means among so many; a ValueError says what is wrong."""
     index = text.strip()
     if not (index.isascii() and index.isdigit() and len(index) < 10):
-        raise ValueError(f"the index of a value is {quoted(index)}, and not a whole number from 1")
+        raise ValueError(f"the index of a value must be a whole number from 1, not {quoted(index)}")
     if not 0 < int(index) <= width:
         raise ValueError(f"index {int(index)} is out of range; there are {width} attributes")
     return int(index) - 1

@@ -93,7 +93,7 @@ def test_an_error_about_a_file_is_also_an_oserror_of_that_kind(kind, caught):
     ("word", "hint"),
     [
         ("naem", "; did you mean 'name'?"),
-        ("name,age", "; give each of them by itself, not with commas"),
+        ("name,age", "; give each of them separately, without commas"),
         ("name,x", "; did you mean 'name'?"),
         ("quite another", ""),
     ],

@@ -182,7 +182,7 @@ LIMITS = {
     "members of a saved chain": (
         members,
         100_000,
-        "there are more than .* members in it",
+        "it has more than .* members",
         "filterkit.chains.saved._MOST_MEMBERS",
     ),
 }

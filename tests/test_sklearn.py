@@ -56,7 +56,7 @@ CHECKED = {
     "svd": "impute svd --components 2",
     "svm": "impute svm",
 }
-ROWS = "it chooses or orders rows, which a transformer cannot"
+ROWS = "it chooses or orders rows, which a transformer cannot; leave it out"
 UNCHECKED = {
     **dict.fromkeys(["agree", "balance", "distinct", "head", "noise", "rows", "sample"], ROWS),
     **dict.fromkeys(["shuffle", "smote", "split", "where", "write"], ROWS),

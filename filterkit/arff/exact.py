@@ -140,7 +140,7 @@ def _sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, odd: O
         if position not in values:
             name = layout.schema.attributes[position].name
             raise first.error(
-                "a sparse row leaves it out, which means its first value, but the header declares none", name
+                "a sparse row leaves out this attribute, so it has its first value, but the header declares none", name
             )
     return values
 

@@ -306,7 +306,7 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
     first = next(stream, None)
     if first is None:
         raise FilterkitError(
-            "there are no batches to fit on; pass at least one, which may have no rows, because it has the attributes"
+            "there are no batches to fit on; pass at least one, even without rows, because it declares the attributes"
         )
     if isinstance(batches, list):
         source = BatchSource.of_batches(first.schema, batches, engine, memory)

@@ -175,8 +175,11 @@ def _make_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
         return FilterkitError(f"{name}: {error}")
     if isinstance(error, OSError) and not isinstance(error, FilterkitError):
         return file_error(f"{name}: {error.strerror or error}", error)
+    text = f"{name} is not a chain that --save wrote, or it is damaged"
+    if isinstance(error, zipfile.BadZipFile):
+        return FilterkitError(text)
     reason = str(error) if isinstance(error, (_DamageError, FilterkitError)) else f"{type(error).__name__}: {error}"
-    return FilterkitError(f"{name}: this is not a saved chain, or it is damaged: {' '.join(reason.split())[:200]}")
+    return FilterkitError(f"{text}: {' '.join(reason.split())[:200]}")
 
 
 def _summarize_schema(schema: Schema) -> str:
@@ -202,7 +205,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     """
     members = archive.infolist()
     if len(members) > _MOST_MEMBERS:
-        raise _DamageError(f"there are more than {_MOST_MEMBERS:,} members in it")
+        raise _DamageError(f"it has more than {_MOST_MEMBERS:,} members")
     if any(each.compress_type != zipfile.ZIP_STORED or each.file_size != each.compress_size for each in members):
         raise _DamageError("it is compressed, which a saved chain is not")
     if sum(member.file_size for member in members) > archive.start_dir:
@@ -214,7 +217,9 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise _DamageError("its chain.json does not describe a chain")
     if header.get("version") != VERSION:
-        raise _DamageError(f"it is of format {header.get('version')}, and this filterkit {__version__} reads {VERSION}")
+        raise _DamageError(
+            f"its format is {header.get('version')}, but filterkit {__version__} reads {VERSION}; fit the chain again"
+        )
     for note in header["stages"]:
         if not all(isinstance(word, str) for word in note["words"]) or not isinstance(note["kept"], dict):
             raise _DamageError("its chain.json describes a stage without words or state")
@@ -258,7 +263,7 @@ def _encode(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) ->
         return {"ragged": name}
     if isinstance(value, np.ndarray):
         if value.dtype.str not in _TYPES:
-            raise NotImplementedError(f"it keeps an array of {value.dtype}; make it float64, int64, int32 or bool")
+            raise NotImplementedError(f"its state has an array of {value.dtype}; make it float64, int64, int32 or bool")
         arrays[name] = np.ascontiguousarray(value)
         return {"array": name}
     plain = value.item() if isinstance(value, np.generic) else value
@@ -268,7 +273,7 @@ def _encode(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) ->
         json.dumps(plain)
     except (TypeError, ValueError) as error:
         raise NotImplementedError(
-            f"the {quoted(key)} of get_state cannot be kept ({one_line(error)}); it may hold {_STATE_VALUES}"
+            f"the {quoted(key)} of get_state cannot be saved ({one_line(error)}); use {_STATE_VALUES}"
         ) from None
     return {"plain": plain}
 
@@ -306,7 +311,7 @@ def _parse_array(data: bytes, longest: int) -> np.ndarray:
     """
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
-        raise _DamageError("an array in it is of another format")
+        raise _DamageError("one of its arrays has another format")
     with warnings.catch_warnings(action="error"):  # numpy accepts old headers, which `save` does not write
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     rest = memoryview(data)[stream.tell() :]
@@ -315,7 +320,7 @@ def _parse_array(data: bytes, longest: int) -> np.ndarray:
         size *= length
     lengths = (*shape, 0)
     if dtype.str not in _TYPES or fortran or size != len(rest) or min(lengths) < 0 or max(lengths) > longest:
-        raise _DamageError("an array in it is not of the size that it says")
+        raise _DamageError("one of its arrays does not have the size that it declares")
     return np.frombuffer(rest, dtype).reshape(shape)
 
 

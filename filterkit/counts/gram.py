@@ -74,7 +74,9 @@ class Gram(Record):
         for batch in _join_short_batches(batches(), schema):
             rows += _add_rows(digits, select_counted_rows(batch, False, reader), grid)
             if rows > _MOST_ROWS:
-                raise StageError(reader, f"there are more than {_MOST_ROWS:,} rows; choose some in a stage before it")
+                raise StageError(
+                    reader, f"there are more than {_MOST_ROWS:,} rows; put a stage before it that chooses some"
+                )
         gram = Gram(grid=grid, digits=digits, rows=rows)
         check_sum(reader, gram.total, rows)
         return gram
@@ -178,7 +180,7 @@ def check_width(schema: Schema, reader: str) -> None:
     if schema.width > MOST_COLUMNS:
         raise StageError(
             reader,
-            f"there are {schema.width:,} columns, and it takes up to {MOST_COLUMNS:,}; make fewer of them in a "
+            f"there are {schema.width:,} columns, but at most {MOST_COLUMNS:,} are possible; make fewer of them in a "
             "stage before it",
         )
 

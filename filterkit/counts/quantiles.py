@@ -33,9 +33,9 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
     ValueError : a share is below 0 or above 1, or there is no such method.
     """
     if method not in _METHODS:
-        raise ValueError(f"no method {method!r}; there are {' and '.join(_METHODS)}")
+        raise ValueError(f"no method {method!r}; choose {' and '.join(_METHODS)}")
     if not all(0 <= share <= 1 for share in shares):
-        raise ValueError(f"a quantile is from 0 to 1, unlike one of {list(shares)}")
+        raise ValueError(f"quantiles must be from 0 to 1, not {list(shares)}")
     values = SortedValues(table)
     find = values.between if method == "linear" else values.reaching
     return np.array([find(share) for share in shares]).reshape(len(shares), len(table)).T

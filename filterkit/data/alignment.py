@@ -51,7 +51,7 @@ class Alignment:
         target, fitted = incoming.class_attribute, wanted.class_attribute
         if target is not None and (fitted is None or target.name != fitted.name):
             name = "none" if fitted is None else quoted(fitted.name)
-            raise FilterkitError(f"the class is {quoted(target.name)}, but that of the data fitted on is {name}")
+            raise FilterkitError(f"the class is {quoted(target.name)}, but the chain was fitted on the class {name}")
         source_positions = np.arange(len(wanted.attributes))
         if incoming.attributes != wanted.attributes or incoming.targets != wanted.targets:
             source_positions = self._match_names()

@@ -91,7 +91,9 @@ def arrow_table(rows: Any) -> pa.Table:
             f"expected an Arrow table, found a {type(rows).__name__} of pandas; convert it by filterkit.from_pandas"
         )
     if not hasattr(rows, "__arrow_c_stream__") and not hasattr(rows, "__arrow_c_array__"):
-        raise FilterkitError(f"expected an Arrow table or what has __arrow_c_stream__, found {describe_no_rows(rows)}")
+        raise FilterkitError(
+            f"expected an Arrow table or an object with __arrow_c_stream__, found {describe_no_rows(rows)}"
+        )
     try:
         return pa.table(rows)
     except (pa.ArrowException, TypeError, ValueError) as error:

@@ -42,7 +42,7 @@ def attribute_numbers(stage: str, flag: str, text: str, count: int | None = None
     for part in text.split(",") if text else []:
         match = _RANGE.fullmatch(part)
         if match is None:
-            raise UsageError(f"{stage}: {flag} must be like 1-3,7,20-last, and {quoted(part)} is not")
+            raise UsageError(f"{stage}: {flag} must be numbers and ranges such as 1-3,7,20-last, not {quoted(part)}")
         words = {"first": 1, "last": 10**18 if count is None else count}
         low, high = (words.get(end) or int(end) for end in (match[1], match[2] or match[1]))
         if not 1 <= low <= high:

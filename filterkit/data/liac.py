@@ -50,7 +50,10 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     readers = [_liac_reader(attribute, kind) for attribute, (_, kind) in zip(attributes, declared)]
     is_sparse = bool(len(rows)) and isinstance(rows[0], dict)
     if is_sparse and any(a.kind == "string" for a in attributes):
-        raise FilterkitError("sparse liac-arff data with a string attribute does not say what an omitted string is")
+        raise FilterkitError(
+            "sparse liac-arff data with a string attribute does not say what an omitted string is; load it "
+            "as dense data"
+        )
     schema = Schema(relation, attributes, find_class(attributes, class_), positive, sparse=is_sparse)
     if is_sparse:
         entries = [(number, position, value) for number, row in enumerate(rows) for position, value in row.items()]

@@ -336,7 +336,9 @@ class Schema:
         ValueError : `source` does not have one column of X for each of the new ones, or does not ascend.
         """
         if len(source) != len(features):
-            raise ValueError(f"source has {len(source)} numbers of columns for {len(features)} features; give one each")
+            raise ValueError(
+                f"source has {len(source)} numbers of columns for {len(features)} features; give one for each"
+            )
         if len(source) and (source[0] < 0 or source[-1] >= self.width or (np.diff(source) < 0).any()):
             raise ValueError(f"source must have ascending numbers of the {self.width} columns")
         if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():

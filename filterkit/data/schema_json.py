@@ -104,7 +104,7 @@ def schema_from_json(note: Any) -> Schema:
     if index is not None and not (type(index) is int and 0 <= index < len(attributes)):
         raise FilterkitError(f"the schema has no attribute {index} for the class")
     if not isinstance(labels, list) or not all(type(i) is int and 0 <= i < len(attributes) for i in labels):
-        raise FilterkitError("the schema has labels that are not positions of attributes")
+        raise FilterkitError("the schema has labels that are not indices of attributes")
     if labels and (index is not None or sorted(set(labels)) != labels):
         raise FilterkitError("the schema has a class beside labels, or labels that do not ascend")
     return Schema(relation, attributes, index, positive, sparse, zero, tuple(labels))

@@ -121,7 +121,7 @@ def read_texts(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
     texts = [None if _is_missing(value) else value for value in values]
     odd = next((value for value in texts if value is not None and not isinstance(value, str)), None)
     if odd is not None:
-        raise FilterkitError(f"among the texts is {quoted(str(odd))}, which is not one; make all of them texts")
+        raise FilterkitError(f"{quoted(str(odd))} among the texts is not a text; make all of them texts")
     return (name if isinstance(name, str) else None), [None if text is None else str(text) for text in texts]
 
 

@@ -36,7 +36,9 @@ def check_may_start() -> None:
     import multiprocessing
 
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise UsageError("processes import the script that starts them: let it do so under if __name__ == '__main__':")
+        raise UsageError(
+            "worker processes import the script that starts them; put what it runs under: if __name__ == '__main__':"
+        )
 
 
 def find_options_fault(kind: Callable[..., Any]) -> str | None:
@@ -169,5 +171,5 @@ def map_checked(engine: Engine, function: Callable[[T], R], items: Iterable[T]) 
             yield result
     n_items += next(remaining, remaining) is not remaining  # an engine may not have asked for all
     if n_results != n_items:
-        fault = f"map gives {n_results} results for {n_items} items that it has taken or left"
+        fault = f"map gives {n_results} results for {n_items} items"
         raise PluginError(f"the engine {engine.name}: {fault}; yield one result for each item")

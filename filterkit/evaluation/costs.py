@@ -96,7 +96,7 @@ def _fill_matrix(path: str, rows: list[tuple[int, list[float]]], n_classes: int)
         true, predicted, cost = row if len(row) == 3 else (-1.0, -1.0, 0.0)
         if not {true, predicted} <= set(range(n_classes)) or true == predicted or cost <= 0:
             raise RowError(
-                f"there must be two different classes, as numbers from 0 to {n_classes - 1}, and a cost above 0",
+                f"expected two different classes, numbered from 0 to {n_classes - 1}, and a cost above 0",
                 source=path,
                 line=number,
             )

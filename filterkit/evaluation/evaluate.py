@@ -94,12 +94,12 @@ def evaluate(
         rows = as_batch(data)
         batches = {rows.schema.relation: rows}
     if not batches:
-        raise UsageError("there must be data to evaluate on")
+        raise UsageError("give at least one data set to evaluate on")
     first = next(iter(batches.values()))
     set_class = Chain.parse([] if class_ is None else ["class", class_])
     if test is not None:
         if len(batches) > 1:
-            raise UsageError("test is for one data set")
+            raise UsageError("test needs exactly one data set")
         test = set_class.fit(first).transform(as_batch(test, first.schema))
     batches = {name: set_class.fit(batch).transform(batch) for name, batch in batches.items()}
     if isinstance(chains, (str, Chain)):
@@ -113,7 +113,9 @@ def evaluate(
         n_folds = int(folds)
     else:
         if len(batches) > 1 or repeats != 1 or group is not None or test is not None:
-            raise UsageError("folds as row numbers are of one data set, without repeats, group and test")
+            raise UsageError(
+                "folds as row numbers need one data set, and cannot be combined with repeats, group or test"
+            )
         own = _read_folds(folds, len(first))
     if choose is not None and (choose not in MEASURES or (choose == "cost" and costs is None)):
         needs = "needs costs" if choose == "cost" else f"must be one of {', '.join(MEASURES)}"
@@ -147,18 +149,18 @@ def _read_folds(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> OwnFolds:
     """
     folds = []
     for number, pair in enumerate(pairs, 1):
-        where = f"folds: fold {number} must have"
+        where = f"folds: fold {number} must be"
         if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
-            raise UsageError(f"{where} the rows to train on and those to test on")
+            raise UsageError(f"{where} a pair: the numbers of the rows to train on, and of those to test on")
         training, test = map(np.asarray, pair)
         for rows in (training, test):
             is_of_numbers = rows.dtype.kind in "iu" and rows.ndim == 1 and len(rows) > 0
             if not is_of_numbers or rows.min() < 0 or rows.max() >= n_rows:
-                raise UsageError(f"{where} the numbers of some of the {n_rows:,} rows, from 0")
+                raise UsageError(f"{where} two lists of row numbers from 0 to {n_rows - 1:,}")
         training, test = np.sort(training), np.sort(test)
         if len(both := np.intersect1d(training, test)):
             raise UsageError(f"folds: fold {number} trains and tests on row {both[0]}")
         folds.append(OwnFold(f"fold {number}", test.astype(np.int64), [training.astype(np.int64)]))
     if not folds:
-        raise UsageError("folds: there are none")
+        raise UsageError("folds is empty; give at least one pair of row numbers")
     return OwnFolds(folds, n_rows)

@@ -61,14 +61,16 @@ class Design:
             )
         names = [name for name, _ in self.chains]
         if not names:
-            raise UsageError("there must be chains to compare")
+            raise UsageError("give at least one chain to compare")
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise UsageError(f"two chains are named {quoted(twice)}")
         if self.choose is not None and len(names) < 2:
-            raise UsageError("there must be several chains to choose from")
+            raise UsageError("give at least two chains to choose from")
         if self.choose is not None and CHOSEN in names:
-            raise UsageError(f"a chain is named {quoted(CHOSEN)}, which is the name of what is chosen")
+            raise UsageError(
+                f"a chain is named {quoted(CHOSEN)}, which stands for the chosen chain; give it another name"
+            )
 
     @property
     def most(self) -> float:

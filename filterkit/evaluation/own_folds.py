@@ -128,7 +128,8 @@ def take_out_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray,
         others = [attribute.name for i, attribute in enumerate(schema.attributes) if i not in schema.targets]
         lacks = f"there is no such attribute{suggestion(name, others)}"
         raise FilterkitError(
-            f"{source} {quoted(name)}: {lacks if position is None else 'it is what is to be predicted'}"
+            f"{source} {quoted(name)}: "
+            f"{lacks if position is None else 'this attribute is to be predicted; name another'}"
         )
     edit = Edit(schema)
     edit.take(np.delete(np.arange(len(schema.attributes)), position))
@@ -157,10 +158,11 @@ def folds_of_column(data: Batch, name: str) -> tuple[OwnFolds, Batch]:
     if None in values:
         count = int(np.count_nonzero(codes == values.index(None)))
         raise FilterkitError(
-            f"{option} {quoted(name)}: it is missing in {count:,} row{'s' * (count > 1)}, in no fold then"
+            f"{option} {quoted(name)}: it is missing in {count:,} row{'s' * (count > 1)}, so no fold has "
+            f"{'them' if count > 1 else 'it'}"
         )
     if len(values) < 2:
-        raise FilterkitError(f"{option} {quoted(name)}: all rows have one value, and there must be at least 2 folds")
+        raise FilterkitError(f"{option} {quoted(name)}: all rows have one value, but there must be at least 2 folds")
     numbers = np.arange(len(codes))
     folds = [
         OwnFold(f"{name} {value}", numbers[codes == code], [numbers[codes != code]])
@@ -194,7 +196,7 @@ def folds_of_splits(splits: Batch, n_rows: int, path: str) -> OwnFolds:
             f"{path}: row {wrong[0] + 1:,}: there is no row {row[wrong[0]]}; DATA has {n_rows:,}, numbered from 0"
         )
     if not len(row):
-        raise FilterkitError(f"{path}: it has no rows, and so no folds")
+        raise FilterkitError(f"{path}: the file has no rows, so it has no folds")
     order = np.lexsort((row, is_test, sample, fold, repeat))
     keys, row = np.column_stack([repeat, fold, sample, is_test])[order], row[order]
     cuts = [0, *(np.flatnonzero((np.diff(keys, axis=0) != 0).any(axis=1)) + 1).tolist(), len(row)]

@@ -130,7 +130,9 @@ def parse_named_chain(
         raise UsageError(f"chain {quoted(stages)} must end in a learner: {', '.join(learners)}")
     for stage in chain.stages:
         if isinstance(stage, TrainingStage) and stage.to_the_end:
-            raise UsageError(f"chain {quoted(name)}: '{stage.name}' would keep the rows of the last fold; leave it out")
+            raise UsageError(
+                f"chain {quoted(name)}: '{stage.name}' would overwrite its file in each fold; leave it out"
+            )
     return name, str(chain)
 
 
@@ -183,7 +185,10 @@ def _split_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple
         rows = dict(enumerate(np.bincount(y, minlength=len(names)).tolist()))
     chosen = [i for i, count in rows.items() if design.min_positives <= count < len(seen) and count]
     if not chosen:
-        raise FilterkitError(f"no class has {design.min_positives} rows and rows of other classes beside them")
+        raise FilterkitError(
+            f"no class has {design.min_positives} rows while other classes have rows, too; choose a smaller "
+            "--min-positives"
+        )
     for i in chosen:
         yield names[i], _against_rest(data, i, names[i])
 

@@ -123,7 +123,11 @@ class _Branch(NamedTuple):
         if costs is not None:
             target, y = self.test.schema.class_attribute, self.test.y
             if y is None or target is None or len(target.values) != len(costs):
-                raise StageError(name, f"there are costs for {len(costs)} classes, but the chain changes the class")
+                raise StageError(
+                    name,
+                    f"there are costs for {len(costs)} classes, but the chain changes the class; leave out the "
+                    "costs, or the stage that does",
+                )
             said = learner.tasks.decode(outcome.predicted)
             outcome = outcome._replace(costs=costs[y[counted_rows(self.test)], said])
         warnings = list(dict.fromkeys([*self.warnings, *messages]))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 # The first bytes: what the input is, and what to do.
 _BEGINNINGS = (
-    (b"\x1f\x8b", "compressed by gzip, which the name of a file must show by the ending .gz"),
-    (b"BZh", "compressed by bzip2, which the name of a file must show by the ending .bz2"),
-    (b"\xfd7zXZ\x00", "compressed by xz, which the name of a file must show by the ending .xz"),
-    (b"\x28\xb5\x2f\xfd", "compressed by zstd, which the name of a file must show by the ending .zst"),
+    (b"\x1f\x8b", "compressed by gzip; give the file a name that ends in .gz"),
+    (b"BZh", "compressed by bzip2; give the file a name that ends in .bz2"),
+    (b"\xfd7zXZ\x00", "compressed by xz; give the file a name that ends in .xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd; give the file a name that ends in .zst"),
     (b"PK\x03\x04", "a zip archive: unpack it, or give a saved chain to --load"),
     (b"\xd0\xcf\x11\xe0", "an Excel file: save the table as CSV"),
     (b"PAR1", "Parquet: say --from parquet"),

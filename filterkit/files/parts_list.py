@@ -72,7 +72,7 @@ class Parts:
         for name in sizes if self._head is None else ():
             if names.number(name) is not None:  # readers would take it for a part of this output
                 raise FilterkitError(
-                    f"{names.within(name)}: this is a part, but no list says of which output; remove it with all of "
+                    f"{names.within(name)}: no list says to which output this part belongs; remove all of "
                     f"{names.path}, or choose another name"
                 )
         self.done = {n: each.rows for n, each in self.entries.items() if sizes.get(names.part(n)) == each.bytes}
@@ -200,5 +200,5 @@ def _refuse_damage(path: str) -> Iterator[None]:
         yield
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FilterkitError(
-            f"{path}: this is not a list of parts, or it is damaged; remove it with the parts"
+            f"{path}: this is not a list of parts, or it is damaged; remove it and the parts"
         ) from None

@@ -65,9 +65,11 @@ def name_read_errors(name: str, path: str) -> Iterator[None]:
     except EOFError:
         raise ArffError(_CUT_OFF, source=name) from None
     except UnicodeDecodeError as error:
-        raise ArffError(f"this is not {error.encoding} text ({error.reason})", source=name) from None
+        raise ArffError(
+            f"this is not {error.encoding} text ({error.reason}); name another --encoding", source=name
+        ) from None
     except UnicodeError as error:
-        raise ArffError(f"this is not text in the encoding asked for ({error})", source=name) from None
+        raise ArffError(f"this is not text in the encoding that --encoding names ({error})", source=name) from None
     except Exception as error:
         is_damaged = isinstance(error, zlib.error) or type(error).__name__ in ("LZMAError", "BadGzipFile")
         if type(error) is OSError and not error.errno and path.lower().endswith(COMPRESSIONS):  # bz2 and pyarrow

@@ -249,7 +249,7 @@ class Reader:
         for _, read in waiting:
             column = next(column for column in read.parsed.omitted if column not in self._first_texts)
             raise ArffError(
-                "a sparse row leaves it out, which means the first value in the file, but no row has one",
+                "a sparse row leaves out this attribute, so it has the first value in the file, but no row has one",
                 source=self.name,
                 attribute=self.schema.passthrough[column].name,
             )
@@ -326,7 +326,7 @@ def _find_schemas(table: Table, opening: Opening) -> tuple[Schema, Schema]:
         flat = table.schema
         of_labels = () if labels is None else find_targets("", flat.attributes, None, labels)[1]
     elif not len(table.attributes):
-        raise FilterkitError("it has no columns")
+        raise FilterkitError("the file has no columns; rows need at least one attribute")
     else:
         is_open = like is None and class_ is None and labels is None  # so what the file notes counts
         if is_open and table.class_ is not None:

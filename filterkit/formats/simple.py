@@ -84,7 +84,7 @@ class BatchTable(Table):
             first = next(batches, None)
             if first is None:
                 raise FilterkitError(
-                    "read yields no batches; yield at least one, which may have no rows, because it has the attributes"
+                    "read yields no batches; yield at least one, even without rows, because it declares the attributes"
                 )
         except BaseException:
             self.close()

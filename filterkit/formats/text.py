@@ -61,7 +61,9 @@ def first_line(source: Source) -> tuple[str, bytes]:
     try:
         line = text[:end].decode()
     except UnicodeDecodeError:
-        raise RowError("this is not UTF-8 text; say --encoding", source=source.name, line=1) from None
+        raise RowError(
+            "this is not UTF-8 text; name its encoding, such as --encoding latin-1", source=source.name, line=1
+        ) from None
     return line.rstrip("\r\n"), text[end:]
 
 

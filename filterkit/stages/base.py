@@ -78,7 +78,7 @@ class Batches:
         return self._read()
 
     def __iter__(self) -> Iterator[Batch]:
-        raise TypeError("the rows must be called to be read: write rows(), as in: for batch in rows()")
+        raise TypeError("rows is a function; call it, as in: for batch in rows()")
 
 
 class Built(NamedTuple):

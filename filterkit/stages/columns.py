@@ -379,8 +379,8 @@ class FittedColumns(Fitted):
                 name = self.schema.features[int(columns[lost[0]])].name
                 raise StageError(
                     self.stage.name,
-                    f"attribute {quoted(name)} has the value {values[lost[0]]:g}, from which the stage makes no finite "
-                    "number; put range before it",
+                    f"attribute {quoted(name)} has the value {values[lost[0]]:g}, for which the result is not a "
+                    "finite number; put range before it",
                     None if find_row is None else find_row(int(lost[0])),
                 ) from None
             return image

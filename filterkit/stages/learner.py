@@ -202,7 +202,9 @@ class Learner(Stage):
         batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
         if batch.schema.has_numeric_target and np.isinf(np.asarray(batch.y)).any():
             name = quoted(batch.schema.attributes[batch.schema.targets[0]].name)
-            raise StageError(self.name, f"attribute {name}, which is to be predicted, has an infinite value")
+            raise StageError(
+                self.name, f"attribute {name}, which is to be predicted, has an infinite value; remove such rows"
+            )
         return batch
 
 
@@ -257,7 +259,7 @@ class FittedLearner(Fitted):
             added = [a._replace(name=f"{learner.name}.{a.name}") for a in added]
         twice = next((a.name for a in added if a.name in schema.names), None)
         if twice is not None:
-            raise StageError(learner.name, f"there is an attribute {quoted(twice)} already")
+            raise StageError(learner.name, f"there is an attribute {quoted(twice)} already; rename or remove it")
         self._incoming = schema
         self.added = added
 

@@ -99,7 +99,7 @@ class Scaling(ScalingOptions, ColumnStage):
             warn_nothing_learned(self.name, text)
         elif not state["score"][numeric].any():
             columns = "the only numeric column" if count == 1 else f"all {count:,} numeric columns"
-            warn_nothing_learned(self.name, f"the score of {columns} is 0, and so is every value now")
+            warn_nothing_learned(self.name, f"the score of {columns} is 0, so all values become 0")
         return super().finish(schema, state, totals)
 
     def output_attributes(

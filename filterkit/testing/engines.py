@@ -63,7 +63,7 @@ def check_engine_is_declared(engine: type[Engine]) -> None:
         pass
     except Exception as error:
         raise AssertionError(
-            f"{name}: made with the options {_OPTIONS!r} it fails with {type(error).__name__}: {error}; raise a "
+            f"{name}: with the options {_OPTIONS!r} it fails with {type(error).__name__}: {error}; raise a "
             "filterkit.UsageError that says which options there are"
         ) from error
 
@@ -123,8 +123,8 @@ def check_failures_come_in_their_place(engine: type[Engine]) -> None:
                     f"{engine.name}: with {jobs} jobs an error raised by the {what} is lost: let map raise it"
                 )
             assert found == list(due), (
-                f"{engine.name}: with {jobs} jobs an exception of the {what} comes after {len(found)} results; "
-                f"{len(due)} come before it: give out what is done first"
+                f"{engine.name}: with {jobs} jobs an exception of the {what} is raised after {len(found)} results "
+                f"instead of {len(due)}: yield the results before it first"
             )
 
 
@@ -150,11 +150,12 @@ def check_pauses_are_passed_on(engine: type[Engine]) -> None:
             raise AssertionError(f"{engine.name}: the engine passes PAUSE to the function: yield it instead") from error
         due = [item if item is PAUSE else -item for item in items]
         assert found == due, (
-            f"{engine.name}: with {jobs} jobs there comes {found} and not {due}: give out each PAUSE in its place"
+            f"{engine.name}: with {jobs} jobs map yields {found} instead of {due}: yield each PAUSE at its position"
         )
         assert not late, (
-            f"{engine.name}: with {jobs} jobs the item behind a PAUSE is asked for before the results in front of it "
-            "are given out"
+            f"{engine.name}: with {jobs} jobs the item after a PAUSE is requested before the results before "
+            "it are yielded: "
+            "yield them first"
         )
 
 
@@ -191,20 +192,22 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
         with engine(jobs) as made:
             kept = list(made.map(made.keep(_array_of), range(6)))
             assert all(isinstance(getattr(each, "nbytes", None), int) for each in kept), (
-                f"{engine.name}: a kept result has no nbytes; give what stands for it the size of the result"
+                f"{engine.name}: a stored result has no nbytes; give it the size of the result"
             )
             copies = list(made.map(np.copy, kept))
             assert [copy.tolist() for copy in copies] == [[item] for item in range(6)], (
-                f"{engine.name}: as items, kept results become {copies!r}; give the function the results themselves"
+                f"{engine.name}: stored results that are items become {copies!r}; call the function with the "
+                "results themselves"
             )
             twice = list(made.map(_joined, [[kept[0], kept[5]], [kept[5]]]))
             assert [found.tolist() for found in twice] == [[0, 5], [5]], (
-                f"{engine.name}: a kept result in two items becomes {twice!r}; give the function the result itself"
+                f"{engine.name}: a stored result in two items becomes {twice!r}; call the function with the "
+                "result itself"
             )
             whole = made.reduce(_joined, [made.reduce(_joined, kept[:3]), *kept[3:]])
             (found,) = made.map(np.copy, [whole])
             assert isinstance(found, np.ndarray) and found.tolist() == list(range(6)), (
-                f"{engine.name}: with {jobs} jobs kept results are merged to {found!r}: keep what merge returns"
+                f"{engine.name}: with {jobs} jobs stored results are merged to {found!r}: store what merge returns"
             )
 
 

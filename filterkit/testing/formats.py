@@ -36,7 +36,7 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
     assert form.name.strip(), "a format needs a name, for messages"
     endings = form.endings if isinstance(form.endings, tuple) else ()
     right = bool(endings) and all(re.fullmatch(r"\.[^./A-Z\s]+|/", ending) for ending in endings)
-    assert right, f"{form.name}: endings must be like ('.parquet',), and {form.endings!r} is not"
+    assert right, f"{form.name}: endings must be like ('.parquet',), not {form.endings!r}"
     assert form.is_read() or form.is_written(), f"{form.name} is neither read nor written"
     if not isinstance(form, Format):
         check_methods(form.name, type(form))
@@ -48,7 +48,7 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
                 "function that reads comes before the one that writes"
             )
     unknown = set(form.losses) - set(LOSSES)
-    assert not unknown, f"{form.name}: losses may be {', '.join(LOSSES)}, and not {', '.join(sorted(unknown))}"
+    assert not unknown, f"{form.name}: losses may be {', '.join(LOSSES)}, not {', '.join(sorted(unknown))}"
 
 
 def _accepts(function: Any, count: int) -> bool:

@@ -125,7 +125,7 @@ class Beginning:
         end = next((int(e) for e in ends if text[: int(e)].strip()), len(text))
         first = text[:end]
         if not first.strip():
-            raise RowError("it is empty; a table needs at least the names of its columns", source=source.name)
+            raise RowError("the file is empty; a table needs at least the names of its columns", source=source.name)
         self.line, rest, self.begin = 1, text, end if form.header else 0
         self.names = self._read_names(first)
         if form.header:
@@ -148,7 +148,9 @@ class Beginning:
         try:
             names = [(text if is_quoted else text.strip()).decode() for text, is_quoted in cells]
         except UnicodeDecodeError:
-            raise RowError("this is not UTF-8 text; say --encoding", source=source, line=1) from None
+            raise RowError(
+                "this is not UTF-8 text; name its encoding, such as --encoding latin-1", source=source, line=1
+            ) from None
         what = ""
         other = next((word for word in _USUAL if _CHARACTERS[word] in names[0]), None)
         if len(names) == 1 and not cells[0][1] and other is not None:  # with the wrong one, a row would be one text

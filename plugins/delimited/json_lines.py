@@ -40,7 +40,7 @@ from .rows import format_codes, format_dates, split_rows
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
 _DEEPEST = 100  # levels of objects and arrays; for each, Arrow's parser calls itself, and the stack of a thread ends
 _TOO_DEEP = f"objects and arrays are nested more than {_DEEPEST} deep"
-_NOT_UTF8 = "this is not UTF-8 text; say --encoding"
+_NOT_UTF8 = "this is not UTF-8 text; name its encoding, such as --encoding latin-1"
 _TYPES = {
     int: "a number",
     float: "a number",
@@ -88,12 +88,14 @@ def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[A
 
     text = look.looked
     if not text.strip():
-        raise RowError("it is empty; the columns of JSON lines are those of its rows", source=opening.name)
+        raise RowError(
+            "the file is empty; JSON lines need at least one row, which names the columns", source=opening.name
+        )
     try:
         table = _read_inferred(text)
     except pa.ArrowInvalid as error:
         if text.lstrip().startswith(b"["):
-            raise RowError("it is an array of JSON; jq -c '.[]' makes JSON lines of it") from None
+            raise RowError("this is a JSON array; jq -c '.[]' turns it into JSON lines") from None
         if not _is_too_deep(text) and (fault := _find_first_fault(text)) is not None:
             raise fault from None
         raise RowError(f"its first rows are not JSON lines ({' '.join(str(error).split())})") from None
@@ -236,12 +238,12 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
     if not _is_utf8(text):  # Arrow would take it for text
         raise pa.ArrowInvalid(_NOT_UTF8)
     if text[:1] in (b"\xef", b"\xbb", b"\xbf") and not text.startswith(BOM_UTF8):  # Arrow would skip it
-        raise pa.ArrowInvalid("a byte that begins no object")
+        raise pa.ArrowInvalid("a byte before the first object")
     characters = np.frombuffer(text, np.uint8)
     starts = np.append(0, np.flatnonzero(characters[:-1] == ord("\n")) + 1)
     if not (characters[starts] == ord("{")).all() and _NO_OBJECT.search(text) is not None:
         # Arrow takes null for a row, and crashes if it is the first.
-        raise pa.ArrowInvalid("a line begins with no object")
+        raise pa.ArrowInvalid("a line that does not begin with an object")
     return pyarrow.json.read_json(
         pa.BufferReader(text),
         read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
@@ -385,7 +387,7 @@ class JsonParser(TextParser):
             if attribute is None:
                 return RowError(f"there is no column {quoted(name)} in the first rows; say --from jsonl:look=all")
             if isinstance(value, (dict, list)):
-                return RowError(f"it is {_TYPES[type(value)]}, which no attribute can hold", attribute=name)
+                return RowError(f"the value is {_TYPES[type(value)]}, which no attribute can hold", attribute=name)
             if attribute.kind == "numeric" and isinstance(value, str):
                 return RowError(f"{quoted(value)} is not a number; say --from jsonl:string={name}", attribute=name)
             label = str(value).lower() if isinstance(value, bool) else str(value)

@@ -126,7 +126,7 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
         )
     except pa.ArrowInvalid as error:
         about = " ".join(str(error).split())
-        hint = "; this is not UTF-8 text: say --encoding" if "UTF8" in about else ""
+        hint = "; this is not UTF-8 text: name its encoding, such as --encoding latin-1" if "UTF8" in about else ""
         raise RowError(f"its first rows cannot be read ({about}){hint}") from None
     for position, column in enumerate(table.columns):
         if pa.types.is_dictionary(column.type) and pa.types.is_binary(column.type.value_type):
@@ -376,7 +376,10 @@ class RowParser(TextParser):
         try:
             word = cell.decode()
         except UnicodeDecodeError:
-            return f"{quoted(cell.decode('utf-8', 'replace'))} is not UTF-8 text; say --encoding"
+            return (
+                f"{quoted(cell.decode('utf-8', 'replace'))} is not UTF-8 text; name its encoding, such as "
+                "--encoding latin-1"
+            )
         call = self.form.name
         if word in self.form.missing and not (is_quoted and (attribute.kind != "numeric" or word == "NaN")):
             return ""

@@ -158,7 +158,7 @@ def read_variable(values: Mapping[str, np.ndarray], tree: Tree) -> Value:
         return Value(NUMBER, values[tree.value])
     if tree.what == "name" and tree.value.lower() in _WORDS:
         return _constant(tree.value)
-    raise ExpressionError(f"there is no {quoted(tree.value)} here; there are {', '.join(values)}", tree.at)
+    raise ExpressionError(f"{quoted(tree.value)} is unknown here; use {', '.join(values)}", tree.at)
 
 
 def _constant(word: str) -> Value:
@@ -216,7 +216,7 @@ def _round(tree: Tree, parts: list[Value]) -> Value:
     """Round numbers; they are missing where the number of digits is not whole."""
     values, digits = parts[0].data, parts[1].data if len(parts) > 1 else np.array(0.0)
     if not digits.ndim and float(digits) % 1 > 0:  # the same digits in all rows
-        raise ExpressionError("the number of digits must be whole", tree.parts[1].at)
+        raise ExpressionError("the number of digits must be a whole number", tree.parts[1].at)
     scale = 10.0 ** np.minimum(np.abs(digits), 300)
     scaled = np.where(np.less(digits, 0), values / scale, values * scale)
     whole = np.rint(scaled)
@@ -248,7 +248,7 @@ def _compare(tree: Tree, parts: list[Value]) -> Value:
     kinds = {one.kind, other.kind}
     if "" not in kinds and len(kinds) > 1 and TEXT in kinds:
         hint = "; a text is written in single quotes, and number(x) makes a number of one" if NUMBER in kinds else ""
-        raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} do not go together{hint}", tree.parts[1].at)
+        raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} cannot be compared{hint}", tree.parts[1].at)
     left, right = one.data, other.data
     if TEXT in kinds:
         texts = _as_text(one), _as_text(other)

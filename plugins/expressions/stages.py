@@ -51,7 +51,7 @@ class Where(TrainingStage):
         except ExpressionError as error:
             raise StageError(self.name, describe_error(error, text)) from None
         if kind != TRUTH:
-            raise StageError(self.name, "the expression is not true or false; compare what it gives, as in x > 0")
+            raise StageError(self.name, "the result of the expression is not true or false; compare it, as in x > 0")
         yield from rows.map(partial(_take_true, condition, reader), last=True)
 
 
@@ -195,7 +195,7 @@ class Map(ColumnStage):
         try:
             kind = evaluate(tree, partial(read_variable, dict.fromkeys(VARIABLES, np.empty(0)))).kind
             if kind not in (NUMBER, TRUTH, ""):
-                raise ExpressionError("the expression gives no number", 0)
+                raise ExpressionError("the result of the expression is not a number", 0)
         except ExpressionError as error:
             raise UsageError(f"{self.name}: {describe_error(error, text)}") from None
 

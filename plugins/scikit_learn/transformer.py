@@ -49,7 +49,7 @@ class Sklearn(SelectiveStage):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.class_:
-            raise UsageError(f"{self.name}: say which, with --class, as PowerTransformer")
+            raise UsageError(f"{self.name}: name the transformer, as in: sklearn --class PowerTransformer")
         check_words(self.name, self.class_, self.set)
 
     def make(self) -> Any:
@@ -65,7 +65,9 @@ class Sklearn(SelectiveStage):
         estimator = self.make()
         nominal = [a.name for a in schema.features if a.kind == "nominal"]
         if nominal:
-            raise StageError(self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove")
+            raise StageError(
+                self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove the attribute"
+            )
         training = all_rows(self.name, rows(), schema, rows.memory)
         run_foreign(self.name, self.class_, _fit, estimator, training, jobs=rows.jobs)
         names = None

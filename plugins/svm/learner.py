@@ -112,7 +112,7 @@ class Svm(Learner):
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         if self.folds is not None and self.folds > (rows := len(training.truth)):
-            raise StageError(self.name, f"{self.folds} folds: there are only {rows} rows")
+            raise StageError(self.name, f"--folds {self.folds}: there are only {rows} training rows")
         tasks = len(training.tasks.names)
         if self.threshold is not None and len(group_bounds(training.tasks.exclusive, tasks)) <= tasks:
             raise StageError(
@@ -130,7 +130,9 @@ class Svm(Learner):
                 raise StageError(self.name, "values are too large for scores; put standardize or range before it")
             trials.append(Trial(outer._replace(X=None), scores))
         if not trials:
-            raise StageError(self.name, "no class has two training rows, so that one could be held out")
+            raise StageError(
+                self.name, "no class has two training rows, of which one could be held out; name a single C with --c"
+            )
         found = [[_measure(held_out, each, self.criterion) for each in scores] for held_out, scores in trials]
         best = find_best(found, self.criterion) or 0
         model = Hyperplanes(self.name, self._weigh(training)).solve_all(training.truth, self._costs[best])

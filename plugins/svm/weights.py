@@ -161,6 +161,6 @@ def _fill(batch: Batch) -> Any:
     if batch.sparse:
         values, nominal = batch.csr.data, nominal[batch.csr.indices]
     if np.isinf(values).any():
-        raise StageError(Normal.name, "an infinite value, which no classifier can take")
+        raise StageError(Normal.name, "a value is infinite, which no classifier can use; remove its row")
     values = np.where(np.isnan(values) | nominal, 0.0, values)
     return batch.csr._replace(data=values).matrix() if batch.sparse else values

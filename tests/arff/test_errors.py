@@ -150,14 +150,16 @@ def test_lines_are_counted_over_every_kind_of_line_end(tmp_path, way):
 
 def test_a_sparse_row_may_not_omit_a_string_if_the_file_has_none(tmp_path, way):
     assert message(tmp_path, HEADER + "{0 1}\n{2 ?}\n") == (
-        "t.arff: attribute 's': a sparse row leaves it out, which means the first value in the file, but no row has one"
+        "t.arff: attribute 's': a sparse row leaves out this attribute, so it has the first value in the file, "
+        "but no row has one"
     )
 
 
 def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, way):
     text = "@relation r\n@attribute a numeric\n@attribute e {}\n@data\n{0 1,1 ?}\n{0 1}\n"
     assert message(tmp_path, text) == (
-        "t.arff:6: attribute 'e': a sparse row leaves it out, which means its first value, but the header declares none"
+        "t.arff:6: attribute 'e': a sparse row leaves out this attribute, so it has its first value, "
+        "but the header declares none"
     )
 
 

@@ -206,7 +206,7 @@ def _without_end(about, members):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_newer, "it is of format 2, and this filterkit 0.1.0 reads 1"),
+        (_newer, "its format is 2, but filterkit 0.1.0 reads 1; fit the chain again"),
         (_stage, "it needs the stage 'shpe'; install my of my-plugins 1.2"),
         (_two, "is not one stage"),
         (_absurd, "not of the size that it says"),
@@ -279,7 +279,7 @@ def test_compressed_files_and_other_files_are_refused(kept, tmp_path):
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     for name in ("bomb", "empty", "half", "other.npz", str(SAMPLES / "iris.arff")):
         for way in (saved.load, saved.summarize_file):
-            with pytest.raises(FilterkitError, match="this is not a saved chain, or it is damaged"):
+            with pytest.raises(FilterkitError, match="is not a chain that --save wrote, or it is damaged"):
                 way(str(tmp_path / name))
     with pytest.raises(FilterkitError, match="No such file"):
         saved.load(str(tmp_path / "none"))
@@ -436,7 +436,7 @@ def test_a_stage_of_a_plugin_is_saved_and_loaded():
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        ({"mean": np.array(["a"])}, "it keeps an array of <U1"),
+        ({"mean": np.array(["a"])}, "its state has an array of <U1"),
         ({"tree": {1}}, "the 'tree' of get_state cannot be kept .Object of type set .*; it may hold arrays of float64"),
         ([1], "get_state gives a list; return a dict of arrays of float64"),
         ({1: 2}, "get_state gives a dict; return a dict of arrays .*, by names"),

@@ -618,7 +618,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         (
             "evaluate iris.arff wine.arff --chain svm --splits s",
             2,
-            "evaluate: --splits has rows of one DATA; name only one",
+            "evaluate: --splits names rows of a single DATA; give only one",
         ),
         ("evaluate iris.arff --chain svm --group nobody", 1, "iris: group 'nobody': there is no such attribute"),
         ("report {one} --by-class", 2, "--by-class: the results do not have the classes; evaluate again with --by-cl"),
@@ -628,7 +628,7 @@ DATA = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n2,y\n
         ("report {one} --figure confusion --plot {one}.svg", 2, "--figure confusion: the results do not have the cl"),
         ("report {one} -o p.csv", 2, "report: -o p.csv: the page must have a name that ends in .html"),
         ("report {one} -o {one}.svg --plot {one}.svg", 2, "two outputs go to"),
-        ("evaluate iris.arff --chain svm --choose f1", 2, "there must be several chains to choose from"),
+        ("evaluate iris.arff --chain svm --choose f1", 2, "give at least two chains to choose from"),
         (
             "evaluate iris.arff --chain svm --chain neighbors --choose brier --folds 3",
             1,

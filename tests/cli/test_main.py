@@ -253,7 +253,7 @@ def test_a_plugin_that_is_named_last_offers_the_stages_before_it(tmp_path):
         (["--labels", "2", "--class", "1", IRIS, "l2"], 2, "--labels cannot be combined"),
         (["--labels", "9", IRIS, "l2"], 1, "iris.arff: --labels 9, but there are only 5 attributes"),
         (["--load", "x", IRIS, "l2"], 2, "a stage cannot be combined with --load: the saved chain decides"),
-        (["--load", IRIS, IRIS], 1, "this is not a saved chain, or it is damaged"),
+        (["--load", IRIS, IRIS], 1, "iris.arff is not a chain that --save wrote, or it is damaged\n"),
         (["plugins", "x"], 2, "plugins: got unexpected extra argument (x); see: filterkit plugins --help"),
         ([IRIS, "l2", "-o", "a", "l2", "-o", "b"], 2, "--output is given twice: 'a' and 'b'"),
         ([IRIS, "l2", "--test", IRIS], 2, "option '--test' requires 2 arguments"),

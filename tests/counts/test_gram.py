@@ -119,7 +119,7 @@ def test_what_cannot_be_added_up_is_refused(monkeypatch):
     with pytest.raises(StageError, match="the instance weight -1 cannot be counted"):
         of_blocks(batch.rows(0, 1).replace(weights=np.array([-1.0])), 1)
     wide = Schema("r", [Attribute(f"a{i}") for i in range(2001)])
-    with pytest.raises(StageError, match=r"test: there are 2,001 columns, and it takes up to 2,000"):
+    with pytest.raises(StageError, match=r"test: there are 2,001 columns, but at most 2,000 are possible"):
         Gram.of_all(lambda: iter(()), wide, "test")
     batch = make([[1.0]] * 5, [0] * 5)
     monkeypatch.setattr(gram, "_MOST_ROWS", 5)

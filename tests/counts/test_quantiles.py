@@ -66,7 +66,7 @@ def test_by_hand():
 
 
 def test_wrong_arguments_are_refused():
-    with pytest.raises(ValueError, match="no method 'nearest'; there are linear and inverted_cdf"):
+    with pytest.raises(ValueError, match="no method 'nearest'; choose linear or inverted_cdf"):
         quantiles(table_of([[1]]), [0.5], "nearest")
-    with pytest.raises(ValueError, match="a quantile is from 0 to 1"):
+    with pytest.raises(ValueError, match="quantiles must be from 0 to 1, not"):
         quantiles(table_of([[1]]), [50])

@@ -120,7 +120,7 @@ def test_the_class_may_be_missing_or_absent(tmp_path):
         assert aligned.y.tolist() == [-1, -1, -1]
         np.testing.assert_array_equal(aligned.X, training.X)
     numeric = read(tmp_path, TRAINING, class_="m")
-    with pytest.raises(FilterkitError, match="the class is 'class', but that of the data fitted on is 'm'"):
+    with pytest.raises(FilterkitError, match="the class is 'class', but the chain was fitted on the class 'm'"):
         Alignment(training.schema, numeric.schema)
 
 

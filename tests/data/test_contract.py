@@ -402,7 +402,7 @@ def test_the_result_of_arrange_is_checked():
             "Odd: a batch has the wrong schema: attribute 2 is 'b'; expected 'n'",
         ),
         ([BATCH, None], "Odd: expected a Batch, found None"),
-        ([], "read yields no batches; yield at least one, which may have no rows, because it has the attributes"),
+        ([], "read yields no batches; yield at least one, even without rows, because it declares the attributes"),
     ],
 )
 def test_the_batches_that_a_format_reads_are_checked(found, fault):

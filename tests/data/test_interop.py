@@ -426,7 +426,7 @@ WEIGHTS = pa.table({"a": [1.0, 2.0], "w": [1.0, None], "t": ["x", "y"]})
             "row 1 has a value of attribute 5, but the last is 0",
         ),
         (filterkit.from_liac, of_liac("REAL", [1], []), "row 2 has 0 values for 1 attributes"),
-        (filterkit.from_liac, of_liac("STRING", {0: "x"}), "does not say what an omitted string is"),
+        (filterkit.from_liac, of_liac("STRING", {0: "x"}), "does not say what an omitted string is; load"),
         (filterkit.from_liac, of_liac("REAL", [np.int64(2**53 + 1)]), "column 'a': 9007199254740993 has more digits"),
         (filterkit.from_liac, of_liac("REAL", [10**400]), f"column 'a': {10**400} has more digits than float64 holds"),
         (filterkit.from_liac, liac("fortunes", return_type=arff.COO), "list of dicts"),

@@ -164,7 +164,7 @@ def test_columns_change_in_their_places_around_the_class(attributes, class_index
 def test_columns_must_say_where_they_come_from():
     schema = Schema("r", [Attribute(name) for name in "abc"])
     for source, said in (
-        ([0], r"source has 1 numbers of columns for 2 features; give one each"),
+        ([0], r"source has 1 numbers of columns for 2 features; give one for each"),
         ([0, 3], r"source must have ascending numbers of the 3 columns"),
         ([-1, 0], r"source must have ascending"),
         ([1, 0], r"source must have ascending"),

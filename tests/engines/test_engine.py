@@ -26,7 +26,7 @@ class Loses(Engine):
     [
         (Loses(1), "the engine loses: map gives 0 results for 5 items"),
         (Loses(1, 4), "the engine loses: map gives 4 results for 5 items"),
-        (Loses(1, 0, False), "the engine loses: map gives 0 results for 1 items that it has taken or left"),
+        (Loses(1, 0, False), "the engine loses: map gives 0 results for 1 items; yield one result for each item"),
     ],
 )
 def test_results_that_are_missing_are_an_error(engine, said):

@@ -179,8 +179,8 @@ def test_an_error_names_the_inner_fold():
 @pytest.mark.parametrize(
     ("chains", "message"),
     [
-        (("svm",), "there must be several chains to choose from"),
-        (("svm", "chosen: l2 svm"), "a chain is named 'chosen', which is the name of what is chosen"),
+        (("svm",), "give at least two chains to choose from"),
+        (("svm", "chosen: l2 svm"), "a chain is named 'chosen', which stands for the chosen chain; give it"),
     ],
 )
 def test_a_design_without_a_choice_is_refused(chains, message):

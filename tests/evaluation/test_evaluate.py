@@ -83,12 +83,15 @@ def test_a_notebook_shows_the_page():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"folds": []}, "folds: there are none"),
-        ({"folds": [([0, 1], [200])]}, "folds: fold 1 must have the numbers of some of the 150 rows, from 0"),
-        ({"folds": [(np.ones(150, bool), [1])]}, "folds: fold 1 must have the numbers of some of the 150 rows, from 0"),
-        ({"folds": [([0, 1], [2])], "repeats": 2}, "folds as row numbers are of one data set, without repeats, group"),
+        ({"folds": []}, "folds is empty; give at least one pair of row numbers"),
+        ({"folds": [([0, 1], [200])]}, "folds: fold 1 must be two lists of row numbers from 0 to 149"),
+        ({"folds": [(np.ones(150, bool), [1])]}, "folds: fold 1 must be two lists of row numbers from 0 to 149"),
+        (
+            {"folds": [([0, 1], [2])], "repeats": 2},
+            "folds as row numbers need one data set, and cannot be combined with repeats",
+        ),
         ({"folds": [([0, 1], [1, 2])]}, "folds: fold 1 trains and tests on row 1"),
-        ({"folds": [(1, 2, 3)]}, "folds: fold 1 must have the rows to train on and those to test on"),
+        ({"folds": [(1, 2, 3)]}, "folds: fold 1 must be a pair: the numbers of the rows to train on, and of"),
         ({"folds": 2.5}, "folds must be a whole number or pairs of row numbers, not 2.5"),
         ({"repeats": 0}, "repeats must be a whole number from 1, and seed one from 0"),
         ({"class_": "sort"}, "class: no attribute 'sort'"),
@@ -97,7 +100,7 @@ def test_a_notebook_shows_the_page():
         ({"choose": "rmse"}, "choose: rmse is a measure of numbers, but classes are predicted"),
         ({"costs": [[0, 1], [1, 0]]}, "costs must be a file, or 3 rows of 3 numbers, one for each class"),
         ({"costs": "none.cost"}, "none.cost: No such file or directory"),
-        ({"chains": {}}, "there must be chains to compare"),
+        ({"chains": {}}, "give at least one chain to compare"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):

@@ -63,10 +63,10 @@ def test_values_may_be_labels_or_texts(texts):
 @pytest.mark.parametrize(
     ("column", "name", "message"),
     [
-        ([1, 2, np.nan, np.nan], "a0", "'a0': it is missing in 2 rows, in no fold then"),
-        ([1, 1, 1, 1], "a0", "'a0': all rows have one value, and there must be at least 2 folds"),
+        ([1, 2, np.nan, np.nan], "a0", "'a0': it is missing in 2 rows, so no fold has them"),
+        ([1, 1, 1, 1], "a0", "'a0': all rows have one value, but there must be at least 2 folds"),
         ([1, 2, 1, 2], "a", "'a': there is no such attribute; did you mean 'a0'?"),
-        ([1, 2, 1, 2], "class", "'class': it is what is to be predicted"),
+        ([1, 2, 1, 2], "class", "'class': this attribute is to be predicted; name another"),
     ],
 )
 def test_columns_that_give_no_folds_are_refused(column, name, message):
@@ -126,7 +126,7 @@ SAMPLED = [["TEST", 0, 0, 0, 0], ["TRAIN", 1, 0, 0, 0], ["TEST", 2, 0, 0, 1], ["
         (splits([*two_folds(4), ["TEST", 1, 0, np.nan]]), "row 9: fold must be a whole number from 0, not '?'"),
         (splits([["TRAIN", 1, 0, 0]]), "repeat 0, fold 0: there are no rows to test on"),
         (splits([["TEST", 1, 0, 0]]), "repeat 0, fold 0: there are no rows to train on"),
-        (splits([]), "it has no rows, and so no folds"),
+        (splits([]), "the file has no rows, so it has no folds"),
         (splits([["TEST", 1.0]], ["type", "row"]), "there is no attribute 'rowid'; a file of splits has type"),
         (splits(SAMPLED, [*COLUMNS, "sample"]), "sample 1: the rows to test on are not those of sample 0"),
     ],

@@ -484,7 +484,7 @@ def test_the_chain_with_the_smaller_error_is_chosen():
         ({"d": sample("iris", class_="none")}, {}, "d: there is no class and there are no labels to predict; name the"),
         ({"d": make([[1], [2]], [0, 0], "abc")}, {"one_against_rest": True}, "d: no class has "),
         ({"d": three()}, {"one_against_rest": True, "min_positives": 13}, "d: no class has 13 rows"),
-        ({"d": three()}, {"group": "class"}, "d: group 'class': it is what is to be predicted"),
+        ({"d": three()}, {"group": "class"}, "d: group 'class': this attribute is to be predicted"),
         ({"d": three()}, {"group": "d"}, "d: group 'd': there is no such attribute"),
         ({"d": three()}, {"group": "a1", "folds": 7}, "d: group 'a1': 5 values are too few for 7 folds"),
     ],

@@ -23,11 +23,11 @@ XRFF = (
     [
         (
             lambda path: path.write_bytes(gzip.compress(b"a,b")),
-            "compressed by gzip, which the name of a file must",
+            "compressed by gzip; give the file a name that ends in .gz",
         ),
         (
             lambda path: path.write_bytes(b"BZh91AY&SY"),
-            "compressed by bzip2, which the name of a file must",
+            "compressed by bzip2; give the file a name that ends in .bz2",
         ),
         (lambda path: path.write_bytes(b"\xfd7zXZ\x00\x00"), "compressed by xz"),
         (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd\x04"), "compressed by zstd"),

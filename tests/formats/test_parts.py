@@ -30,7 +30,7 @@ def test_parts_that_are_there_are_not_replaced(tmp_path):
     with pytest.raises(FilterkitError, match=r"_part-list.arff.json: these parts exist already; remove them"):
         filterkit.write(batch, tmp_path / "part-*.arff")
     (tmp_path / "_part-list.arff.json").unlink()
-    with pytest.raises(FilterkitError, match=r"part-00000.arff: this is a part, but no list says of which output"):
+    with pytest.raises(FilterkitError, match=r"part-00000.arff: no list says to which output this part belongs"):
         filterkit.write(batch, tmp_path / "part-*.arff")
 
 

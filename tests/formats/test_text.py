@@ -30,7 +30,7 @@ def test_the_first_line_and_what_is_behind_it(text, line, rest, tmp_path):
 
 
 def test_a_first_line_that_is_no_text_is_named(tmp_path):
-    with pytest.raises(RowError, match=r"in.txt:1: this is not UTF-8 text; say --encoding"):
+    with pytest.raises(RowError, match=r"in.txt:1: this is not UTF-8 text; name its encoding"):
         first_line(source_of(tmp_path, b"\xff\n"))
 
 

@@ -44,7 +44,7 @@ def test_remove_and_keep_are_opposites(options, removed, sparse):
 
 def test_without_a_class_all_attributes_can_be_removed():
     assert run("remove --attribute a", {"a": [1], "b": [2]}) == {"b": [2]}
-    with pytest.raises(StageError, match=r"^remove: no attribute is left"):
+    with pytest.raises(StageError, match=r"^remove: no attribute is left; keep at least one"):
         run("remove --range 1-last", {"a": [1], "b": [2]})
 
 

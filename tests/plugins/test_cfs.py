@@ -214,7 +214,7 @@ def test_a_numeric_class_of_one_value_leaves_no_column():
 
 def test_more_columns_and_labels_than_can_be_correlated_are_refused():
     batch = make(np.zeros((2, 1991)), [0, 1], None, nominal=[7], sparse=True)  # of 26 labels
-    with pytest.raises(StageError, match="there are 2,017 columns and labels, and with a numeric class it takes up to"):
+    with pytest.raises(StageError, match="there are 2,017 columns and labels, but with a numeric class at most"):
         kept(batch)
 
 

@@ -170,5 +170,5 @@ def test_tfidf_equals_that_of_scikit_learn(tf, idf, sparse):
 
 
 def test_a_logarithm_of_a_negative_value_is_refused():
-    with pytest.raises(StageError, match=r"^tfidf: .*a negative value, which has no logarithm"):
+    with pytest.raises(StageError, match=r"^tfidf: .*a value is negative, so it has no logarithm"):
         run("tfidf --tf log", {"a": [-1, 1]})

@@ -228,7 +228,9 @@ def test_long_rows_are_looked_at_all_the_same(kind, row, tmp_path):
 def test_bytes_that_are_no_utf8_are_refused_with_advice(tmp_path):
     (tmp_path / "x.csv").write_bytes("a,b\nx,1\nx,2\nä,1\n".encode("latin-1"))
     done = run("--from", "csv:string=a", "x.csv", cwd=tmp_path)
-    assert done.returncode == 1 and "this is not UTF-8 text: say --encoding" in done.stderr and "x.csv" in done.stderr
+    assert (
+        done.returncode == 1 and "this is not UTF-8 text: name its encoding" in done.stderr and "x.csv" in done.stderr
+    )
     assert run("--encoding", "latin-1", "x.csv", cwd=tmp_path).returncode == 0
 
 
@@ -247,13 +249,13 @@ def test_json_lines_that_are_no_utf8_are_named(words, tmp_path):
     rows = '{"a":1,"b":"x"}\n{"a":2,"b":"y"}\n' * 300
     (tmp_path / "x.jsonl").write_bytes(rows.encode() + b'{"a":3,"b":"caf\xe9"}\n')
     done = run("--from", words, "x.jsonl", cwd=tmp_path)
-    assert done.returncode == 1 and "x.jsonl:601: this is not UTF-8 text; say --encoding" in done.stderr
+    assert done.returncode == 1 and "x.jsonl:601: this is not UTF-8 text; name its encoding" in done.stderr
     assert "caf\u00e9" in run("--from", words, "--encoding", "latin-1", "x.jsonl", cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "a,a\n1,2\n"])
 def test_a_file_without_columns_is_refused(read, text):
-    with pytest.raises(FilterkitError, match=r"it is empty|two columns are named 'a'"):
+    with pytest.raises(FilterkitError, match=r"the file is empty|two columns are named 'a'"):
         read(text)
 
 
@@ -380,8 +382,8 @@ def test_json_lines(read):
         ('{"a":1}\n{"a":"x"}', "", "x.jsonl:2: attribute 'a': it is a text, and in the rows before a number; give its"),
         ('{"a":1}\n{"a":[1]}', "", "attribute 'a': it is an array, and in the rows before a number; give its values"),
         ('{"a":1}\n{"a":1e400}', "", "a number is too large: numbers end at 1.8e308; write Infinity if that is meant"),
-        ('[{"a":1}]', "", r"it is an array of JSON; jq -c '\.\[\]' makes JSON lines of it"),
-        ('\n[\n{"a":1},\n{"a":2}\n]', "", r"it is an array of JSON; jq -c '\.\[\]' makes JSON lines of it"),
+        ('[{"a":1}]', "", r"this is a JSON array; jq -c '\.\[\]' turns it into JSON lines"),
+        ('\n[\n{"a":1},\n{"a":2}\n]', "", r"this is a JSON array; jq -c '\.\[\]' turns it into JSON lines"),
     ],
 )
 def test_json_lines_that_cannot_be_read(rows, form, message, read):
@@ -552,7 +554,7 @@ def test_a_line_of_json_without_an_object_is_refused(tmp_path, text):
     """Arrow crashes if the first value is null, and the process with it; hence the command."""
     (tmp_path / "x.jsonl").write_text(text)
     done = run("x.jsonl", cwd=tmp_path)
-    message = "filterkit: x.jsonl: its first rows are not JSON lines (a line begins with no object)\n"
+    message = "filterkit: x.jsonl: its first rows are not JSON lines (a line that does not begin with an object)\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
 
 
@@ -565,7 +567,7 @@ def test_a_row_of_json_that_is_null_is_a_row_that_cannot_be_read(tmp_path):
 
 @pytest.mark.parametrize("text", [b"{}\n{}\n", b"\xbf", b'\xbb\n{"a":1}\n', b'\xbf{"a":1}\n'])
 def test_json_lines_without_columns_or_with_a_stray_byte_are_refused(text, read):
-    faults = "it has no columns|its first rows are not JSON lines|this is not UTF-8 text"
+    faults = "the file has no columns|its first rows are not JSON lines|this is not UTF-8 text"
     with pytest.raises(FilterkitError, match=rf"x\.jsonl:(1:)? ({faults})"):
         read(text, "x.jsonl")
 

@@ -157,9 +157,9 @@ def test_what_is_no_expression_is_refused_before_rows_are_read(expression, messa
             "clas = 'yes'",
             r"^where: expression, character 1 \(\"clas = 'yes'\"\): there is no attribute 'clas'; did you",
         ),
-        ("x = 'one'", r"character 5 .*: a number and a text do not go together; a text is written in single quotes"),
-        ("round(x, 1.5) > 1", r"character 10 .*: the number of digits must be whole"),
-        ("round(x, -1 / 2) > 1", "the number of digits must be whole"),
+        ("x = 'one'", r"character 5 .*: a number and a text cannot be compared; a text is written in single quotes"),
+        ("round(x, 1.5) > 1", r"character 10 .*: the number of digits must be a whole number"),
+        ("round(x, -1 / 2) > 1", "the number of digits must be a whole number"),
         ("c + 1 > 2", r"character 1 .*: \+ needs a number, but this is a text"),
         ("d - '2001-01-01' > 2", "- needs a number, but this is a text"),
         ("x and true", r"character 1 .*: and needs true or false, but this is a number"),
@@ -230,7 +230,7 @@ def test_map_computes_with_each_value_and_its_column():
     np.testing.assert_allclose(out.X, run(batch, "range", "--only", "petal*").X)
     out = run(batch, "map", "(VALUE - MEAN) / SD")
     np.testing.assert_allclose(out.X, run(batch, "standardize").X, atol=1e-12)
-    with pytest.raises(UsageError, match=r"map: expression, character 1 .*: there is no 'X' here; there are VALUE"):
+    with pytest.raises(UsageError, match=r"map: expression, character 1 .*: 'X' is unknown here; use VALUE"):
         filterkit.Chain.parse(["map", "X + 1"])
 
 

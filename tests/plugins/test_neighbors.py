@@ -183,7 +183,7 @@ def damaged(name, change, tmp_path, monkeypatch, batch):
     whole = fitted.stages[0].get_state()
     monkeypatch.setattr(fitted.stages[0], "get_state", lambda: whole | {name: change(whole[name])})
     saved.save(fitted, str(tmp_path / "chain"))
-    with pytest.raises(FilterkitError, match="this is not a saved chain, or it is damaged: ") as caught:
+    with pytest.raises(FilterkitError, match="is not a chain that --save wrote, or it is damaged: ") as caught:
         saved.load(str(tmp_path / "chain"))
     assert "\n" not in str(caught.value)
 

@@ -197,7 +197,7 @@ def test_a_biased_sample_has_classes_of_equal_size():
         chosen = numbers(f"sample --rows 20 --bias {bias}", numbered(classes))
         assert np.bincount(np.array(classes)[chosen]).tolist() == expected
         assert len(set(chosen)) == 20
-    with pytest.raises(StageError, match="class 'c' has 10 rows, and 20 are wanted; draw fewer, or with --replace"):
+    with pytest.raises(StageError, match="class 'c' has 10 rows, but 20 are to be drawn; draw fewer, or use --replace"):
         numbers("sample --rows 60 --bias 1", numbered(classes))
     with pytest.raises(StageError, match="--bias needs a nominal class"):
         filterkit.chain("sample --rows 1 --bias 1").fit_transform(testing.sample("no-class"))

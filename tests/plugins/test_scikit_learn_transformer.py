@@ -61,7 +61,7 @@ def test_a_transformer_can_be_used_on_the_command_line(tmp_path):
 @pytest.mark.parametrize(
     ("words", "kind", "message"),
     [
-        ("", UsageError, "say which, with --class"),
+        ("", UsageError, "name the transformer, as in: sklearn --class PowerTransformer"),
         (
             "--class os.system",
             UsageError,

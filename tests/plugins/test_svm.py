@@ -334,7 +334,9 @@ def test_each_label_is_calibrated_separately():
 
 def test_trials_are_refused_if_no_row_can_be_held_out():
     for options in ("--c 1,10", "--calibrate"):
-        with pytest.raises(StageError, match="svm: no class has two training rows, so that one could be held out"):
+        with pytest.raises(
+            StageError, match="svm: no class has two training rows, of which one could be held out; name"
+        ):
             model(f"svm {options}", make([[0], [1], [2]], [0, 1, 2], "abc"))
 
 

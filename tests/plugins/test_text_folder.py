@@ -58,7 +58,7 @@ def test_a_folder_may_be_tested_on_itself(folder):
 def test_what_cannot_be_read_is_said(folder):
     (folder / "sci" / "d.txt").write_bytes(b"caf\xe9")
     done = run("texts", cwd=folder.parent)
-    assert done.returncode == 1 and "d.txt: this is not utf-8 text; say --encoding" in done.stderr
+    assert done.returncode == 1 and "d.txt: this is not utf-8 text; name its encoding" in done.stderr
     assert "café" in run("--encoding", "latin-1", "texts", cwd=folder.parent).stdout
     done = run("--rejects", "bad.txt", "texts", cwd=folder.parent)
     assert (

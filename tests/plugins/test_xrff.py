@@ -168,11 +168,14 @@ def test_rows_that_wait_for_a_text_do_so_while_a_pipe_is_empty(tmp_path, monkeyp
             ":3: '1e400' is too large: numbers end at 1.8e308; write Infinity if that is meant",
         ),
         ("<instance><value>1</value><value>k</value></instance>", ":3: too few values: 2 of 3"),
-        ("<instance><value/><value/><value/><value/></instance>", ":3: a row has more values; there are 3 attributes"),
+        ("<instance><value/><value/><value/><value/></instance>", ":3: a row has more values than the 3 attributes"),
         ('<instance type="sparse"><value index="4">1</value></instance>', ":3: index 4 is out of range"),
         ('<instance type="sparse"><value index="x">1</value></instance>', ":3: the index of a value is 'x'"),
         ("<instance><value>1</value></instances>", ":3: this is not well-formed XML (mismatched tag)"),
-        ("<instance><value>1</value><value><instances/></value>", ":3: attribute 's': there are rows in it, but"),
+        (
+            "<instance><value>1</value><value><instances/></value>",
+            ":3: attribute 's': the attribute contains rows, but",
+        ),
     ],
 )
 def test_rows_that_cannot_be_read(text, message, tmp_path):

@@ -381,7 +381,7 @@ def test_damaged_models_are_refused(damage, known, tmp_path, monkeypatch):
     saved.load(path, known)
     monkeypatch.setattr(fitted.stages[0], "get_state", lambda: state | damage)
     saved.save(fitted, path, known)
-    with pytest.raises(FilterkitError, match="this is not a saved chain, or it is damaged: ") as caught:
+    with pytest.raises(FilterkitError, match="is not a chain that --save wrote, or it is damaged: ") as caught:
         saved.load(path, known)
     assert "\n" not in str(caught.value)
 

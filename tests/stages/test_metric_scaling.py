@@ -179,7 +179,7 @@ def test_a_function_of_a_metric_that_fails_is_named(field):
     ("kinds", "options", "message"),
     [
         (["nominal", "nominal"], {}, "none: all columns are nominal, so none is scaled; put a stage before it"),
-        (["nominal", "numeric"], {}, "none: the score of the only numeric column is 0, and so is every value now"),
+        (["nominal", "numeric"], {}, "none: the score of the only numeric column is 0, so all values become 0"),
         (["numeric", "numeric"], {"multiply": True}, "none: the score of all 2 numeric columns is 0"),
     ],
 )

@@ -298,7 +298,7 @@ def _check_own_folds(context: click.Context, paths: tuple[str, ...], options: Ev
                 f"evaluate: --{name} applies to folds drawn at random, but {flags[0]} gives the folds; leave one out"
             )
     if options.splits is not None and len(paths) > 1:
-        raise UsageError("evaluate: --splits has rows of one DATA; name only one")
+        raise UsageError("evaluate: --splits names rows of a single DATA; give only one")
 
 
 def _design(options: EvaluateOptions, known: Registry) -> Design:
