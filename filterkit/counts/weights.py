@@ -168,7 +168,7 @@ def check_sum(reader: str, weights: float, rows: int) -> None:
     if weights > _LARGEST:
         raise StageError(
             reader,
-            f"the instance weights add up to {weights:g}, and no more than 2^43, about {_LARGEST:.2g}, can be counted "
+            f"the instance weights add up to {weights:g}, but no more than 2^43, about {_LARGEST:.2g}, can be counted "
             "exactly; divide all of them by the same number",
         )
     if weights < rows * _LEAST_MEAN:

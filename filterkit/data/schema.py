@@ -103,7 +103,7 @@ class Schema:
             if kind not in ("nominal", "numeric") or (kind == "numeric" and len(kinds) > 1):
                 name = quoted(attribute.name)
                 raise FilterkitError(
-                    f"labels must be nominal, {{0,1}} or with other values, or all numeric, and {name} is a {kind} "
+                    f"labels must be nominal, {{0,1}} or with other values, or all numeric, but {name} is a {kind} "
                     "attribute"
                 )
         positive = self.positive

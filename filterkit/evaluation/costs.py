@@ -69,7 +69,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     (number, size), *rows = rows
     if size != [n_classes] * 2:
         sizes = f"a matrix of {size[0]:g} times {size[1]:g}"
-        raise RowError(f"{sizes}, and {quoted(name)} has {n_classes} values", source=path, line=number)
+        raise RowError(f"{sizes}, but {quoted(name)} has {n_classes} values", source=path, line=number)
     for number, row in rows:
         if len(row) != n_classes:
             raise RowError(f"{len(row)} costs for {n_classes} classes", source=path, line=number)

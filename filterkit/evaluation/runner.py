@@ -123,6 +123,20 @@ def parse_named_chain(
         if not match and known.defaults and with_defaults:
             plain = Chain(parse_stages(shlex.split(stages), known, seed))
             name = name if str(plain) == str(chain) else str(chain)
+    except UsageError:
+        first, _, rest = name.partition(" ")
+        if match or not rest or first in known.stages:
+            raise
+        try:
+            parse_named_chain(f"{first}: {rest}", known, seed, with_defaults)
+        except UsageError:
+            pass  # the first error tells more
+        else:
+            raise UsageError(
+                f"chain {quoted(name)}: {quoted(first)} is not a stage; if it is the name of the chain, put a colon "
+                f"after it: {quoted(f'{first}: {rest}')}"
+            ) from None
+        raise
     except ValueError as error:  # from shlex, of a quote that is not closed
         raise UsageError(f"chain {quoted(text)}: {error}") from None
     if not chain.stages or not isinstance(chain.stages[-1], Learner):
@@ -341,7 +355,7 @@ class Evaluator:
                 if outcome.is_numeric != is_numeric:
                     kind, other = ("numeric", "classes") if is_numeric else ("nominal", "numbers")
                     raise FilterkitError(
-                        f"{place}, chain {quoted(name)}: it predicts {other}, and the class is {kind}; "
+                        f"{place}, chain {quoted(name)}: it predicts {other}, but the class is {kind}; "
                         "change the class in a run of its own"
                     )
                 predicted = outcome.predicted if is_numeric else np.packbits(outcome.predicted)

@@ -149,7 +149,13 @@ def parse_stages(
         except click.UsageError as error:
             raise UsageError(f"{stage.name}: {message_of(error)}") from None
         words = context.args
-        stages.append(stage(**context.params))
+        try:
+            stages.append(stage(**context.params))
+        except UsageError:
+            line = plugins.lines_by_word().get(words[0], "") if words else ""
+            if line.startswith(f"{stage.name} "):  # the word is a value whose option was forgotten
+                raise UsageError(f"{stage.name}: {quoted(words[0])} is not a stage; write: {line}") from None
+            raise
     return stages
 
 

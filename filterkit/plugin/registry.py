@@ -426,7 +426,7 @@ class Registry:
         hint = next(filter(None, answers), "") or _find_in_weka(name, self.stages)
         if hint:
             return hint
-        lines = self._lines_by_word()
+        lines = self.lines_by_word()
         if (bare := name.rpartition(".")[2]) in lines:
             return f"; write: {lines[bare]}"
         hint = suggestion(name, sorted({*self.stages, *lines.values()}))
@@ -438,7 +438,7 @@ class Registry:
             return "; some plugins are broken, see: filterkit plugins"
         return self._add_plugin_hint(hint or "; see: filterkit stages")
 
-    def _lines_by_word(self) -> dict[str, str]:
+    def lines_by_word(self) -> dict[str, str]:
         """Return the line to write for each word that options of stages complete: stage, option and word."""
         lines: dict[str, str] = {}
         for name, stage in self.stages.items():

@@ -62,7 +62,7 @@ class Learner(Stage):
         if schema.has_numeric_target and not self.numeric_class:
             found = not_nominal(schema.attributes[schema.targets[0]].name, "numeric")
             hint = f"for numbers write: {self.regressor}; " if self.regressor else ""
-            raise StageError(self.name, f"it predicts classes and labels, and {found.replace('; ', f'; {hint}', 1)}")
+            raise StageError(self.name, f"it predicts classes and labels, but {found.replace('; ', f'; {hint}', 1)}")
 
     def check_columns(self, schema: Schema) -> None:
         """Raise a `StageError` unless the learner can work on these columns: by default, on numbers."""

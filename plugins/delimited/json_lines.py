@@ -142,7 +142,7 @@ def _find_first_fault(text: bytes) -> RowError | None:
             if value is not None:
                 before = types.setdefault(name, _TYPES[type(value)])
                 if before != _TYPES[type(value)]:
-                    what = f"it is {_TYPES[type(value)]}, and in the rows before {before}"
+                    what = f"it is {_TYPES[type(value)]}, but in the rows before {before}"
                     return RowError(f"{what}; give its values one type", line=number, attribute=name)
     return None
 

@@ -17,6 +17,7 @@ from filterkit.plugin import (
     Statistic,
     Texts,
     sum_over_classes,
+    warn_nothing_learned,
 )
 
 from .estimates import (
@@ -204,6 +205,12 @@ class Shape(ColumnStage):
             "nominal": table.nominal,
             "special": np.full(len(table), special),
         }
+
+    def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
+        """Make the fitted stage, see `ColumnStage.finish`; warn if no training row has a known class."""
+        if not totals.any() and not state["unchanged"].all():
+            warn_nothing_learned(self.name, "no training row has a known class, so all values become 0")
+        return super().finish(schema, state, totals)
 
     def compares_folds(self) -> bool:
         return self.auto

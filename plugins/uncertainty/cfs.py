@@ -249,8 +249,8 @@ class Correlations:
         if len(column) > _MOST_NUMBERS:
             raise StageError(
                 Cfs.name,
-                f"there are {len(column):,} columns and labels, and with a numeric class it takes up to "
-                f"{_MOST_NUMBERS:,}; put select --by correlation --top {_MOST_NUMBERS} before it",
+                f"there are {len(column):,} columns and labels, but with a numeric class at most "
+                f"{_MOST_NUMBERS:,} are possible; put select --by correlation --top {_MOST_NUMBERS} before it",
             )
         every = np.arange(len(sizes))
         parts = (Moments.of(batch, every, False, Cfs.name) for batch in self._read_known_rows())

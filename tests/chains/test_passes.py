@@ -110,7 +110,7 @@ ROWS = [[0, 1], [1, 0], [1, 1], [0, 1]], [0, 1, 1, 0]
         ([1, 1, 1e13, np.inf], r"row 3: the instance weight 1e\+13 cannot be counted; weights may add up to 2\^43"),
         ([1, -1, 1, 1], r"row 2: the instance weight -1 cannot be counted; it must be finite and at least 0"),
         ([1, np.inf, 1, 1], r"row 2: the instance weight inf cannot be counted; it must be finite and at least 0"),
-        ([4e12] * 4, r"the instance weights add up to 1.6e\+13, and no more than 2\^43, about 8.8e\+12, can be"),
+        ([4e12] * 4, r"the instance weights add up to 1.6e\+13, but no more than 2\^43, about 8.8e\+12, can be"),
         ([1e-320] * 4, r"the instance weights are .*e-321 on average, which is too little to be counted exactly"),
         ([1e-13, 0, 1e-13, 1e-13], r"the instance weights are 1e-13 on average, which is too little to be counted"),
     ],

@@ -647,6 +647,31 @@ def test_a_mistake_is_reported_on_one_line(arguments, status, message, tmp_path,
     assert sorted(os.listdir(tmp_path)) == ["data.arff", "r.csv"]
 
 
+@pytest.mark.parametrize(
+    ("chain", "message"),
+    [
+        (
+            "plain l2 svm",
+            "chain 'plain l2 svm': 'plain' is not a stage; if it is the name of the chain, put a colon after it: "
+            "'plain: l2 svm'",
+        ),
+        ("splitt l2", "no stage 'splitt'; did you mean 'split'?"),
+    ],
+)
+def test_a_missing_colon_after_the_name_of_a_chain_is_reported(chain, message, run_in_process):
+    done = run_in_process("evaluate", "iris.arff", "--chain", chain, cwd=SAMPLES)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
+
+
+@pytest.mark.parametrize("command", ["evaluate --chain svm --folds 2 iris.arff", "report {one}"])
+def test_measures_may_be_in_any_case(command, tmp_path, run_in_process):
+    one = tmp_path / "r.csv"
+    one.write_text(Results(table(drawn(2, 2, 1, 1))).text())
+    words = command.format(one=one).split()
+    upper, lower = (run_in_process(*words, "--measure", name, cwd=SAMPLES) for name in ("AUC", "auc"))
+    assert (upper.returncode, upper.stderr, upper.stdout) == (0, "", lower.stdout)
+
+
 def test_an_output_that_cannot_be_written_is_reported_at_once(tmp_path, run_in_process):
     command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "--journal", "j", "--plot", "no/x.svg"]
     done = run_in_process(*command, cwd=tmp_path)

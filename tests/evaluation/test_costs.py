@@ -78,8 +78,8 @@ def test_the_cheapest_chain_can_be_chosen(tmp_path):
 REFUSED = [
     ("% none\n", "{path}: the file contains no costs"),
     ("3 3\n0 1 x\n2 0 1\n1 1 0\n", "{path}:2: expected numbers, found '0 1 x'"),
-    ("2 2\n0 1\n1 0\n", "{path}:1: a matrix of 2 times 2, and 'class' has 3 values"),
-    ("3 2\n0 1\n1 0\n1 1\n", "{path}:1: a matrix of 3 times 2, and 'class' has 3 values"),
+    ("2 2\n0 1\n1 0\n", "{path}:1: a matrix of 2 times 2, but 'class' has 3 values"),
+    ("3 2\n0 1\n1 0\n1 1\n", "{path}:1: a matrix of 3 times 2, but 'class' has 3 values"),
     ("3 3\n0 1 5 9\n2 0 1\n10 1 0\n", "{path}:2: 4 costs for 3 classes"),
     ("3 3\n0 1 5\n2 0 1\n", "{path}: 2 rows of costs for 3 classes"),
     ("0 1 5\n1 1 2\n", "{path}:2: expected two different classes, numbered from 0 to 2, and a cost above 0"),

@@ -498,8 +498,8 @@ def test_what_cannot_be_evaluated_is_refused(data, options, message):
 @pytest.mark.parametrize(
     ("data", "chain", "message"),
     [
-        (numbers(), "nominal --only n svm", "it predicts classes, and the class is numeric; change the class"),
-        (three((9, 9), "ab"), "class a0 neighbors", "it predicts numbers, and the class is nominal; change"),
+        (numbers(), "nominal --only n svm", "it predicts classes, but the class is numeric; change the class"),
+        (three((9, 9), "ab"), "class a0 neighbors", "it predicts numbers, but the class is nominal; change"),
     ],
 )
 def test_chains_predict_what_the_class_has(data, chain, message):

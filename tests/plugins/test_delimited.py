@@ -379,7 +379,7 @@ def test_json_lines(read):
         ('{"a":1}\n{"a":[1]}', ":look=1B", "x.jsonl:2: attribute 'a': it is an array, which no attribute can hold"),
         ('{"a":1}\n{"a":1e400}', ":look=1B", "x.jsonl:2: attribute 'a': a number is too large: numbers end at 1.8e308"),
         ('{"a":{"b":1}}', "", "which no attribute can hold"),
-        ('{"a":1}\n{"a":"x"}', "", "x.jsonl:2: attribute 'a': it is a text, and in the rows before a number; give its"),
+        ('{"a":1}\n{"a":"x"}', "", "x.jsonl:2: attribute 'a': it is a text, but in the rows before a number; give its"),
         ('{"a":1}\n{"a":[1]}', "", "attribute 'a': it is an array, and in the rows before a number; give its values"),
         ('{"a":1}\n{"a":1e400}', "", "a number is too large: numbers end at 1.8e308; write Infinity if that is meant"),
         ('[{"a":1}]', "", r"this is a JSON array; jq -c '\.\[\]' turns it into JSON lines"),

@@ -290,7 +290,7 @@ def test_the_cheapest_of_several_classes_is_predicted(rows, costs):
     [
         ("LinearSVC --costs 3.cost", {}, "--costs needs probabilities, which LinearSVC does not have"),
         ("VotingClassifier --set estimators=GaussianNB --costs 3.cost", {}, "--costs needs probabilities"),
-        ("GaussianNB --costs 2.cost", {}, "2.cost:1: a matrix of 2 times 2, and 'class' has 3 values"),
+        ("GaussianNB --costs 2.cost", {}, "2.cost:1: a matrix of 2 times 2, but 'class' has 3 values"),
         ("GaussianNB --costs 3.cost", {"positive": "virginica"}, "costs apply to all 3 classes; leave out --positive"),
         ("GaussianNB --costs none.cost", {}, "none.cost: No such file or directory"),
     ],
@@ -329,6 +329,12 @@ def test_costs_without_use_are_refused(words, options, message, costs):
 def test_words_without_meaning_are_refused(words, message):
     with pytest.raises(FilterkitError, match=message):
         filterkit.chain(f"predict {words}").fit(sample("iris"))
+
+
+def test_a_value_without_its_option_is_answered_with_the_line():
+    done = run(SAMPLES / "iris.arff", "sklearn", "PCA")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "filterkit: sklearn: 'PCA' is not a stage; write: sklearn --class PCA\n"
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_counterparts(name, other):
     ],
 )
 def test_learners_of_classes_name_the_regressor_to_take(learner, regressor):
-    said = f"it predicts classes and labels, and 'price' is numeric; for numbers write: predict {regressor}; if its"
+    said = f"it predicts classes and labels, but 'price' is numeric; for numbers write: predict {regressor}; if its"
     with pytest.raises(StageError, match=f"^{learner}: {said} numbers stand for classes, make it nominal"):
         filterkit.chain(learner).fit(NUMBERS)
 

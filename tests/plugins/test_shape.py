@@ -305,6 +305,15 @@ def test_fractional_weights_agree(batch, options, zero):
     assert_agrees(batch, f"shape {options} {zero}", same_zeros=False)
 
 
+def test_a_class_that_is_missing_in_all_rows_is_warned_of(tmp_path):
+    (tmp_path / "x.arff").write_text("@relation x\n@attribute a numeric\n@attribute c {n,y}\n@data\n1,?\n2,?\n")
+    data = filterkit.read(tmp_path / "x.arff")
+    message = "^shape: no training row has a known class, so all values become 0$"
+    with pytest.warns(filterkit.NothingLearnedWarning, match=message):
+        fitted = filterkit.chain("shape").fit(data)
+    assert fitted.transform(data).X.tolist() == [[0], [0]]
+
+
 def test_equal_estimates_give_equal_values_in_any_order_of_rows():
     # 1 and 5 have the same window by symmetry, if in other order: 7/3 positives of 4 and the like, to the last bit
     batch = make([[v] for v in [1, 2, 2, 2, 3, 4, 4, 4, 5]], [1, 0] * 4 + [1], positive="yes")

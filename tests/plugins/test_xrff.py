@@ -170,7 +170,10 @@ def test_rows_that_wait_for_a_text_do_so_while_a_pipe_is_empty(tmp_path, monkeyp
         ("<instance><value>1</value><value>k</value></instance>", ":3: too few values: 2 of 3"),
         ("<instance><value/><value/><value/><value/></instance>", ":3: a row has more values than the 3 attributes"),
         ('<instance type="sparse"><value index="4">1</value></instance>', ":3: index 4 is out of range"),
-        ('<instance type="sparse"><value index="x">1</value></instance>', ":3: the index of a value is 'x'"),
+        (
+            '<instance type="sparse"><value index="x">1</value></instance>',
+            ":3: the index of a value must be a whole number from 1, not 'x'",
+        ),
         ("<instance><value>1</value></instances>", ":3: this is not well-formed XML (mismatched tag)"),
         (
             "<instance><value>1</value><value><instances/></value>",

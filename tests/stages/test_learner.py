@@ -254,7 +254,7 @@ def test_the_outcome_covers_the_rows_whose_class_is_known():
         (rows({"a": [1, 1]}), "there is nothing to predict; name the class with --class"),
         (
             rows({"a": [1, 1], "n": [1, 2]}, class_="n"),
-            "it predicts classes and labels, and 'n' is numeric; if its numbers stand for classes, make it",
+            "it predicts classes and labels, but 'n' is numeric; if its numbers stand for classes, make it",
         ),
     ],
 )

@@ -76,7 +76,7 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     test: str | None = option(metavar="FILE", help="Instead of cross-validation, fit on DATA and test on FILE.")
     choose: str | None = option(
         metavar="MEASURE",
-        type=click.Choice(MEASURES),
+        type=click.Choice(MEASURES, case_sensitive=False),
         help="Also let each training part choose one of the chains, the best by this measure in a cross-validation of "
         "its rows alone, and show the results as the chain 'chosen'.",
     )

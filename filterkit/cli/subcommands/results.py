@@ -41,7 +41,11 @@ class ResultsOptions(JsonOptions):
     """The options of what shows results."""
 
     shown: tuple[str, ...] = option(
-        "--measure", default=(), metavar="NAME", type=click.Choice(MEASURES), help="Show this measure. Repeatable."
+        "--measure",
+        default=(),
+        metavar="NAME",
+        type=click.Choice(MEASURES, case_sensitive=False),
+        help="Show this measure. Repeatable.",
     )
     plot: str | None = option(
         metavar="FILE", help="Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib."
