@@ -33,7 +33,7 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
     ValueError : a share is below 0 or above 1, or there is no such method.
     """
     if method not in _METHODS:
-        raise ValueError(f"no method {method!r}; choose {' and '.join(_METHODS)}")
+        raise ValueError(f"no method {method!r}; choose {' or '.join(_METHODS)}")
     if not all(0 <= share <= 1 for share in shares):
         raise ValueError(f"quantiles must be from 0 to 1, not {list(shares)}")
     values = SortedValues(table)

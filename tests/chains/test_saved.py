@@ -209,11 +209,11 @@ def _without_end(about, members):
         (_newer, "its format is 2, but filterkit 0.1.0 reads 1; fit the chain again"),
         (_stage, "it needs the stage 'shpe'; install my of my-plugins 1.2"),
         (_two, "is not one stage"),
-        (_absurd, "not of the size that it says"),
+        (_absurd, "does not have the size that it declares"),
         (_ragged, "do not match"),
         (_short, "does not match its columns"),
         (_late, "do not match"),
-        (_object, "not of the size that it says"),
+        (_object, "does not have the size that it declares"),
         (_source, "do not match its attributes"),
         (_gone, "1.state.score.npy"),
         (_other, "its stages make other attributes than its header declares"),
@@ -221,14 +221,16 @@ def _without_end(about, members):
         (_deep, "an attribute in the schema is nested too deep"),
         (_deepest, "its chain.json is nested too deep"),
         (_twice, "two stages use the same array"),
-        (_without_end, "not of the size that it says"),
+        (_without_end, "does not have the size that it declares"),
     ],
 )
 def test_a_tampered_file_is_refused_with_one_line(kept, change, message, tmp_path):
     path = rewritten(kept[1], change, tmp_path / "chain")
     with pytest.raises(FilterkitError) as caught:
         saved.load(path)
-    assert str(caught.value).startswith(f"{path}: ") and message in str(caught.value)
+    assert str(caught.value).startswith(
+        f"{path} is not a chain that --save wrote, or it is damaged"
+    ) and message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -437,7 +439,7 @@ def test_a_stage_of_a_plugin_is_saved_and_loaded():
     ("state", "said"),
     [
         ({"mean": np.array(["a"])}, "its state has an array of <U1"),
-        ({"tree": {1}}, "the 'tree' of get_state cannot be kept .Object of type set .*; it may hold arrays of float64"),
+        ({"tree": {1}}, "the 'tree' of get_state cannot be saved .Object of type set .*; use arrays of float64"),
         ([1], "get_state gives a list; return a dict of arrays of float64"),
         ({1: 2}, "get_state gives a dict; return a dict of arrays .*, by names"),
     ],

@@ -125,7 +125,7 @@ def test_what_cannot_be_added_up_is_refused(monkeypatch):
     monkeypatch.setattr(gram, "_MOST_ROWS", 5)
     assert of_blocks(batch, 2).rows == 5
     monkeypatch.setattr(gram, "_MOST_ROWS", 4)
-    with pytest.raises(StageError, match="test: there are more than 4 rows; choose some"):
+    with pytest.raises(StageError, match="test: there are more than 4 rows; put a stage before it that chooses"):
         of_blocks(batch, 2)
 
 

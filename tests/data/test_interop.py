@@ -390,7 +390,7 @@ WEIGHTS = pa.table({"a": [1.0, 2.0], "w": [1.0, None], "t": ["x", "y"]})
             "the table has no columns; rows need at least one attribute",
         ),
         (filterkit.from_arrow, pd.DataFrame(), r"found a DataFrame of pandas; convert it by filterkit\.from_pandas"),
-        (filterkit.from_arrow, [1], "has __arrow_c_stream__, found a list"),
+        (filterkit.from_arrow, [1], "with __arrow_c_stream__, found a list"),
         (filterkit.from_arrow, pa.table({"l": [[1]]}), "column 'l' has the type list"),
         (filterkit.from_arrow, pa.table({"c": TWINS}), "column 'c' has two categories that are the same as text"),
         (filterkit.from_arrow, of_arrow([1001], pa.timestamp("us")), "'d': it has parts of a millisecond, which dates"),

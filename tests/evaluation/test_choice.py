@@ -180,7 +180,10 @@ def test_an_error_names_the_inner_fold():
     ("chains", "message"),
     [
         (("svm",), "give at least two chains to choose from"),
-        (("svm", "chosen: l2 svm"), "a chain is named 'chosen', which stands for the chosen chain; give it"),
+        (
+            ("svm", "chosen: l2 svm"),
+            "a chain is named 'chosen', which stands for the chosen chain; give it another name",
+        ),
     ],
 )
 def test_a_design_without_a_choice_is_refused(chains, message):

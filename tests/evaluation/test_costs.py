@@ -83,9 +83,9 @@ REFUSED = [
     ("3 3\n0 1 5 9\n2 0 1\n10 1 0\n", "{path}:2: 4 costs for 3 classes"),
     ("3 3\n0 1 5\n2 0 1\n", "{path}: 2 rows of costs for 3 classes"),
     ("0 1 5\n1 1 2\n", "{path}:2: expected two different classes, numbered from 0 to 2, and a cost above 0"),
-    ("0 3 5\n", "{path}:1: there must be two different classes"),
-    ("0 1 -5\n", "{path}:1: there must be two different classes"),
-    ("0 1 5 2\n", "{path}:1: there must be two different classes"),
+    ("0 3 5\n", "{path}:1: expected two different classes"),
+    ("0 1 -5\n", "{path}:1: expected two different classes"),
+    ("0 1 5 2\n", "{path}:1: expected two different classes"),
 ]
 
 
@@ -123,4 +123,6 @@ def test_a_chain_that_makes_another_class_has_no_costs(tmp_path):
     chain = "label --positive virginica svm"
     done = run("evaluate", SAMPLES / "iris.arff", "--costs", "a.cost", "--chain", chain, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.endswith("svm: there are costs for 3 classes, but the chain changes the class\n")
+    assert done.stderr.endswith(
+        "svm: there are costs for 3 classes, but the chain changes the class; leave out the costs, or the stage that does\n"
+    )
