@@ -143,7 +143,9 @@ def write(
     if precision is not None and precision not in range(1, 18):
         raise UsageError(f"precision must be a whole number from 1 to 17, not {quoted(str(precision))}")
     if precision is not None and not kind.rounds:
-        raise UsageError(f"precision does not apply to {kind.title}, the format of {quoted(file_path, PATH)}; leave it out")
+        raise UsageError(
+            f"precision does not apply to {kind.title}, the format of {quoted(file_path, PATH)}; leave it out"
+        )
     comments = [comments] if isinstance(comments, str) else comments
     stream = iter(as_batches(rows))
     first = next(stream, None)

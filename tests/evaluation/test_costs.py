@@ -123,6 +123,5 @@ def test_a_chain_that_makes_another_class_has_no_costs(tmp_path):
     chain = "label --positive virginica svm"
     done = run("evaluate", SAMPLES / "iris.arff", "--costs", "a.cost", "--chain", chain, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.endswith(
-        "svm: there are costs for 3 classes, but the chain changes the class; leave out the costs, or the stage that does\n"
-    )
+    message = "svm: there are costs for 3 classes, but the chain changes the class; leave out the costs, or the stage"
+    assert done.stderr.endswith(f"{message} that does\n")
