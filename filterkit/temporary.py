@@ -80,7 +80,8 @@ class LockedFolder:
         moved = f"{self.path}-"
         with suppress(OSError):
             os.rename(self.path, moved)  # so that other processes add nothing any more
-        _remove_folder(moved)
+        for path in (moved, self.path):  # the old one if it could not be renamed
+            _remove_folder(path)
         _made.discard(self.path)
 
 

@@ -16,7 +16,7 @@ from filterkit.arff.layout import Layout
 from filterkit.data.attributes import ManyOrFew, describe_difference, find_attribute
 from filterkit.data.schema import Schema
 from filterkit.errors import ArffError, FilterkitError, quoted
-from filterkit.files.lines import Block, cut
+from filterkit.files.lines import Block, count_lines, cut
 from filterkit.files.source import Source
 from filterkit.files.stretches import open_shared_file
 from filterkit.formats.base import Files, Opening, Parsed
@@ -206,7 +206,7 @@ class PartParser:
 
 
 def _rows_of_files(files: list[tuple[bytes, FileRows]], whole: FileRows) -> tuple[FileRows, ...]:
-    """Return the rows of each file, whose texts have been parsed as one; empty if that does not tell how many each has.
+    """Return the rows of each file, whose texts have been parsed as one; empty if it is not certain how many each has.
 
     Parameters
     ----------
@@ -218,8 +218,8 @@ def _rows_of_files(files: list[tuple[bytes, FileRows]], whole: FileRows) -> tupl
         return ()
     if not first.is_own:  # nobody asks for the number of each
         return (whole._replace(name=first.name, is_own=first.is_own),)
-    stated = [find_stated_rows(text) for text, _ in files]
-    counts = [count for count in stated if count is not None and count >= 0]
-    if len(counts) < len(files) or sum(counts) != whole.n_rows:
+    # No file can have more rows than lines before its last one. So if all have that many together, each has.
+    found = [(find_stated_rows(text), count_lines(text.lstrip()) - 1, rows) for text, rows in files]
+    if any(stated != lines for stated, lines, _ in found) or sum(lines for _, lines, _ in found) != whole.n_rows:
         return ()
-    return tuple(rows._replace(n_rows=count, stated=count) for count, (_, rows) in zip(counts, files))
+    return tuple(rows._replace(n_rows=lines, stated=stated) for stated, lines, rows in found)

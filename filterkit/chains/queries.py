@@ -10,6 +10,7 @@ the same time are answered in one pass over the source of their rows:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -72,16 +73,23 @@ def run_pass(queries: Sequence[Query]) -> None:
 
 
 def _compute_all(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], batch: Batch) -> list[Any]:
-    """Return the result of each task for a batch that has passed its stages; those that tasks share, it passes once."""
-    passed: dict[tuple[int, ...], Batch] = {}
+    """Return the result of each task for a batch that has passed its stages.
+
+    The batch passes stages that tasks share once. What no further task needs is not held.
+    """
+    prefixes = [[tuple(map(id, stages[:n])) for n in range(len(stages) + 1)] for stages, _ in tasks]
+    n_uses = Counter(prefix for each in prefixes for prefix in each)
+    passed: dict[tuple[int, ...], Batch] = {(): batch}
+    out = batch
+    del batch
     results = []
-    for stages, compute in tasks:
-        out = batch
-        path: tuple[int, ...] = ()
-        for stage in stages:
-            path = (*path, id(stage))
-            if path not in passed:
-                passed[path] = transform([stage], out, training=True)
-            out = passed[path]
+    for (stages, compute), steps in zip(tasks, prefixes, strict=True):
+        for number, prefix in enumerate(steps):
+            out = passed[prefix] if prefix in passed else transform([stages[number - 1]], out, training=True)
+            n_uses[prefix] -= 1
+            if n_uses[prefix]:
+                passed[prefix] = out
+            else:
+                passed.pop(prefix, None)
         results.append(compute(out))
     return results

@@ -139,7 +139,7 @@ def command(context: click.Context, /, words: tuple[str, ...], options: Options)
     INPUT is a file, a quoted glob of parts with one header, an fsspec URL, or - for standard input. Names that end in
     .gz, .bz2, .xz or .zst are decompressed. The format goes by the ending of the name, or by --from and --to; without
     either it is ARFF. "filterkit formats" lists the formats and their options. Options of a stage go after its name.
-    Options of filterkit go before INPUT, or after a stage that has no option of this name.
+    Options of filterkit go before INPUT; long ones and -o may also follow a stage that has no option of this name.
 
     "filterkit stages" lists the stages, and "filterkit stages NAME" explains one. A subcommand may stand in the place
     of INPUT; "filterkit SUBCOMMAND --help" explains it.

@@ -87,12 +87,12 @@ class Lines:
         text, size, end = self.rest, self._size, 0
         if self._source.live or len(text) >= size:
             end = self._end_of(text)
-        while not end and (more := self._source.read(max(size - len(text), len(text), 1))):
+        while not end and (more := self._source.read(size - len(text) if len(text) < size else len(text))):
             text += more
             end = self._end_of(text)
             if not end and len(text) > LONGEST:
                 raise RowError(
-                    f"a row is longer than {LONGEST >> 20} MB; is a quote not closed?", source=self._source.name
+                    f"a line is longer than {LONGEST >> 20} MB; is a quote not closed?", source=self._source.name
                 )
         if not text:
             raise StopIteration

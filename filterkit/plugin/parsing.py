@@ -162,7 +162,8 @@ def parse_stages(
 def move_options_forward(words: list[str], command: click.Command, plugins: Registry) -> list[str]:
     """Move options of filterkit from between and after the stages to before the input, where its command expects them.
 
-    An option that the stage before it has, too, stays with the stage.
+    An option that the stage before it has, too, stays with the stage. Of the short options only ``-o`` is moved: a
+    ``-c`` after ``svm`` may be meant for the stage, and would name the class.
 
     Parameters
     ----------
@@ -179,6 +180,7 @@ def move_options_forward(words: list[str], command: click.Command, plugins: Regi
         None, params=[each for each in command.params if isinstance(each, click.Option)]
     ).make_parser(context)
     flags = {flag for each in command.get_params(context) if not each.is_eager for flag in _flags(each)}
+    flags = {flag for flag in flags if flag.startswith("--") or flag == "-o"}
     options, chain, rest = [], words[:1], words[1:]
     n_values: dict[str, int] = {}  # of each option of the latest stage
     while rest:

@@ -486,5 +486,5 @@ def test_rows_of_any_length_are_refused(tmp_path, way, guard, row):
 def test_a_line_of_a_header_that_is_too_long_is_refused(tmp_path, monkeypatch, begin):
     monkeypatch.setattr("filterkit.files.lines.LONGEST", 1 << 20)
     path = write_text(tmp_path, gzip.compress(begin + bytes(5 << 20)), "t.arff.gz")
-    with pytest.raises(FilterkitError, match=r"t\.arff\.gz: a row is longer than 1 MB"):
+    with pytest.raises(FilterkitError, match=r"t\.arff\.gz: a line is longer than 1 MB"):
         load(path)

@@ -1,5 +1,7 @@
 """Query: what is wanted at the same time is found in one pass, behind whatever stages."""
 
+import weakref
+
 import numpy as np
 from agreement import cut, make
 from counted import counted_rows
@@ -54,6 +56,22 @@ def test_rows_behind_several_stages_are_made_in_one_pass_and_each_stage_is_calle
     whole = float(np.arange(1, 21).sum())
     assert [sum(own) for own in found] == [whole * factor for factor in (1, 6, 2, 10, 3, 2)]
     assert (double.calls, triple.calls, fivefold.calls) == (4, 8, 4)  # triple stands on two ways
+
+
+def test_no_batch_is_held_that_no_stage_needs_any_longer():
+    refs, alive = [], []
+
+    class Watched(Times):
+        def transform(self, batch):
+            out = super().transform(batch)
+            refs.append(weakref.ref(out.X))
+            return out
+
+    rows = counted(made(), parts=1)
+    for _ in range(4):
+        rows = rows.through(Watched(rows.schema, 2))
+    run_pass([Query(rows, lambda _: alive.append([ref() is not None for ref in refs]), lambda _: None)])
+    assert alive == [[False, False, False, True]]
 
 
 def test_what_was_found_is_taken_in_the_order_of_the_batches():

@@ -193,7 +193,7 @@ def test_help_may_follow_the_input():
     [
         (["--to", "csv", "--precision", "3", IRIS, "l2", "l2"], [IRIS, "--to", "csv", "l2", "--precision=3", "l2"]),
         (["--to", "csv", IRIS, "class", "1"], [IRIS, "class", "1", "--to", "csv"]),
-        (["--to", "csv", "-v", IRIS, "head", "3"], [IRIS, "head", "3", "-v", "--to", "csv"]),
+        (["--to", "csv", "-v", IRIS, "head", "3"], [IRIS, "head", "3", "--verbose", "--to", "csv"]),
         (["--no-progress", "--to", "csv", IRIS], [IRIS, "--to", "csv", "--no-progress"]),
         # What the stage has, too, is an option of the stage, and so is its value.
         (["--to", "csv", IRIS, "shuffle", "--seed", "2"], [IRIS, "shuffle", "--seed", "2", "--to", "csv"]),
@@ -256,6 +256,7 @@ def test_a_plugin_that_is_named_last_offers_the_stages_before_it(tmp_path):
         (["--load", IRIS, IRIS], 1, "iris.arff is not a chain that --save wrote, or it is damaged\n"),
         (["plugins", "x"], 2, "plugins: got unexpected extra argument (x); see: filterkit plugins --help"),
         ([IRIS, "l2", "-o", "a", "l2", "-o", "b"], 2, "--output is given twice: 'a' and 'b'"),
+        ([IRIS, "svm", "-c", "1"], 2, "svm: no such option '-c'; options of filterkit itself go before the input"),
         ([IRIS, "l2", "--test", IRIS], 2, "option '--test' requires 2 arguments"),
         ([IRIS, "l2", "--neighbors", "2", "--to", "csv"], 2, "l2: no such option '--neighbors'"),
         ([IRIS, IRIS, "l2"], 2, "but a file; several files that make one input are given as a pattern in quotes"),

@@ -34,6 +34,10 @@ SAID = {
     "none left": ([OWN + "% 2 rows\n"], "says 2 rows, but it has 0"),
     "of all, in the middle": ([OWN + "1,x\n% 1 rows\n", OWN + "1,x\n2,y\n% 3 rows\n", OWN + "1,x\n% 1 rows\n"], FEWER),
     "one too few, one too many": ([OWN + "1,x\n% 2 rows\n", OWN + "1,x\n2,y\n% 1 rows\n"], "says 2 rows, but it has 1"),
+    "one too few, one too many, read together": (
+        [OWN + "1,x\n% 1 rows\n", OWN + "1,x\n% 2 rows\n", OWN + "1,x\n2,y\n% 1 rows\n"],
+        "says 2 rows, but it has 1",
+    ),
     "cut": ([OWN + "1,x\n2,y\n"], "'% 2 rows', " + CUT),
     "cut in the last line": ([OWN + "1,x\n2,y\n% 2 ro"], CUT),
     "cut after the header": ([OWN], "'% 0 rows', " + CUT),
