@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import IO, Any
 
 _MODULES = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # of Python, imported only when they are needed
+_STEP = 1 << 16  # bytes that are read at once; damage takes at most so much sound text before it with it
 
 
 def decompress(raw: IO[bytes], path: str) -> IO[bytes]:
@@ -15,8 +16,10 @@ def decompress(raw: IO[bytes], path: str) -> IO[bytes]:
     if ending == ".zst":
         import pyarrow as pa
 
-        return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")  # type: ignore[no-any-return]
-    return import_module(_MODULES[ending]).open(raw) if ending in _MODULES else raw
+        return _Decompressed(pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"))  # type: ignore[return-value]
+    if ending in _MODULES:
+        return _Decompressed(import_module(_MODULES[ending]).open(raw))  # type: ignore[return-value]
+    return raw
 
 
 def compress(raw: Any, path: str) -> Any:
@@ -31,3 +34,29 @@ def compress(raw: Any, path: str) -> Any:
 
         return pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd")
     return import_module(_MODULES[ending]).open(raw, "wb") if ending in _MODULES else raw
+
+
+class _Decompressed:
+    """A decompressed stream whose text before damage, or before the end of a cut file, is read before the error."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._fault: Exception | None = None
+
+    def read(self, size: int) -> bytes:
+        """Read `size` bytes, fewer before damage and at the end; raise what the stream raises if there is no text."""
+        if self._fault is not None:
+            raise self._fault
+        text = bytearray()
+        try:
+            while len(text) < size and (piece := self._stream.read(min(size - len(text), _STEP))):
+                text += piece
+        except Exception as error:
+            if not text:
+                raise
+            self._fault = error
+        return bytes(text)
+
+    def close(self) -> None:
+        """Close the stream, but not the compressed one that it reads."""
+        self._stream.close()
