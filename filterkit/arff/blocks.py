@@ -137,7 +137,7 @@ class BlockParser:
         return self._parse_exactly(block)
 
     def _fill_empty_fields(self, text: bytes, line: int) -> Parsed | None:
-        """Parse dense rows by the fast path, ``?`` in empty fields; None if that may not be what `_correct_line` does.
+        """Parse dense rows by the fast path, ``?`` in empty fields; None if `_correct_line` might do otherwise.
 
         Without quotes, comments, braces and blanks, every ``,,`` is an empty field that the strict reader refuses.
         """

@@ -243,7 +243,7 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
 
 
 def batch_of(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
-    """Return rows as a batch.
+    """Make a batch of rows.
 
     Returns
     -------

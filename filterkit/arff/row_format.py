@@ -19,7 +19,7 @@ def quote(text: str) -> str:
 
 
 def quote_all(texts: list[str]) -> list[str]:
-    """Return `quote` of each text; looks at all of them together first, because few need quotes."""
+    """Quote each text that needs it; look at all of them together first, because few do."""
     if _SPECIAL.search("x".join(texts)) is None and "" not in texts and "?" not in texts:
         return texts
     return [quote(text) for text in texts]

@@ -162,7 +162,7 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def zeros(self) -> np.ndarray:
-        """Return the weight of the zeros of each column by class, float64 (k, classes); 0 where zeros have a cell."""
+        """The weight of the zeros of each column by class, float64 (k, classes); 0 where zeros have a cell."""
         return collapse_parts(self._zero_parts[:, self._classes])
 
     @cached_property
@@ -173,7 +173,7 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def zero_rows(self) -> np.ndarray:
-        """Return the weight of the rows whose value is zero, of any class, float64 (k,); 0 where zeros have a cell."""
+        """The weight of the rows whose value is zero, of any class, float64 (k,); 0 where zeros have a cell."""
         if isinstance(self.cell_parts, SparseParts):
             return collapse_parts(self._zero_row_parts)
         return sum_over_classes(self.zeros)

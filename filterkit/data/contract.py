@@ -30,7 +30,7 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name that messages use."""
+        """The name that messages use."""
 
 
 def broken(name: str, fault: str, thing: Any, error: Exception | None = None) -> PluginError:

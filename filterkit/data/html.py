@@ -128,7 +128,7 @@ def batch_table(batch: Batch) -> str:
 
 
 def _list_nonzero(batch: Batch) -> Iterator[str]:
-    """Return, for each row of a sparse batch, its first attributes whose values are not zero, with their values."""
+    """Yield, for each row of a sparse batch, its first values that are not zero, with their attributes."""
     features, X = batch.schema.features, batch.csr
     for first, stop in pairwise(X.indptr.tolist()):
         shown = slice(first, min(first + _NOT_ZERO, stop))

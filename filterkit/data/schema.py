@@ -198,7 +198,7 @@ class Schema:
 
     @cached_property
     def label_values(self) -> LabelValues:
-        """Return the values that can be predicted of the labels."""
+        """The values that can be predicted of the labels."""
         found = [
             (attribute.name if of_label else f"{attribute.name}={value}", number, code)
             for number, attribute in enumerate(self.label_attributes)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.engines.engine import PAUSE
-from filterkit.errors import RowError
+from filterkit.errors import ArffError, RowError
 from filterkit.files.source import Source
 
 LINE_END = re.compile(rb"(?<!\\)(?:\r\n|\n|\r)")  # a certain one: not after a backslash, see `cut`
@@ -118,7 +118,8 @@ def blocks(source: Source, rest: bytes, line: int, size: int, end_of: Callable[[
         try:
             text = next(lines, b"")
         except RowError as error:
-            error.line = line + (error.line or 1) - 1
+            if not isinstance(error, ArffError):  # that is of the source, which cannot be read on
+                error.line = line + (error.line or 1) - 1
             raise
         if not text:
             return

@@ -236,7 +236,7 @@ class Source:
         return self._raw.tell()
 
     def waits(self) -> bool:
-        """Return whether a live input has no more text now; after a flood, wait a little for some.
+        """Return whether a live input has no more text now. Wait a little for it if much has arrived.
 
         Work that has been handed out must then be finished before the next read, which may block.
         """

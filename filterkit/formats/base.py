@@ -71,7 +71,7 @@ class Opening(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the name of the input that messages use."""
+        """The name of the input that messages use."""
         return "<standard input>" if self.path == "-" else self.path
 
     @property

@@ -41,7 +41,7 @@ class Installed(NamedTuple):
 
     @property
     def distribution(self) -> str:
-        """Return the name of the distribution."""
+        """The name of the distribution."""
         return self.origin.partition(" ")[0]
 
 

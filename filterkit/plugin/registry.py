@@ -354,7 +354,7 @@ class Registry:
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """Return the metrics by name."""
+        """The metrics by name."""
         from filterkit.stages.metric_scaling import MetricScaling
 
         self.names("metric")

@@ -146,7 +146,7 @@ class Model(Protocol):
 
     @property
     def threshold(self) -> float | None:
-        """Return the score above which a row is predicted as positive; None if the model has no scores."""
+        """The score above which a row is predicted as positive; None if the model has no scores."""
 
     def scores(self, X: Any) -> np.ndarray:
         """Return float64 (rows, tasks), the scores of the rows of a `csr_array` or ndarray; without scores, (rows, 0).

@@ -45,5 +45,5 @@ def test_nothing_stays_if_a_batch_fails(tmp_path):
 
 
 def test_a_stage_writes_no_parts():
-    with pytest.raises(UsageError, match=r"write: 'part-\*.arff': parts are written by -o and --test alone"):
+    with pytest.raises(UsageError, match=r"write: 'part-\*.arff': only -o and --test write parts"):
         filterkit.chain("write part-*.arff")
