@@ -156,7 +156,7 @@ def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough:
 
 
 def _words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """Return the distinct values of the `chosen` pairs, in these `rows`, and the index of the value of each, int32 (n,)."""
+    """Return the distinct values of the `chosen` pairs, in these `rows`, and which each pair has, int32 (n,)."""
     characters = np.frombuffer(pairs.text, np.uint8)
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1
     if (chosen == pairs.indptr[1:][rows] - 1).all():  # each is the last of its row
