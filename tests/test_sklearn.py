@@ -316,7 +316,7 @@ def test_texts_are_taken(form):
     )
     if form == "pandas":
         assert transformer.transform(texts.rename(None)).shape == out.shape  # a series without a name
-    with pytest.raises(ValueError, match="among the texts is '1', which is not one"):
+    with pytest.raises(ValueError, match="'1' among the texts is not a text"):
         transformer.transform(["slow", 1])
 
 
@@ -589,9 +589,9 @@ def test_classifiers_in_searches_pipelines_and_on_texts():
         ("", [0, 1, 1], {}, "the chain has no stage; end it with a stage that predicts"),
         ("svm l2", [0, 1, 1], {}, "the chain ends in l2, which predicts nothing; end it with"),
         ("svm", [0.5, 1.25, 7], {}, "Unknown label type: continuous"),
-        ("svm", [0, 1, 2], {"positive": 1}, "positive is for two classes; of several, the chain would predict"),
+        ("svm", [0, 1, 2], {"positive": 1}, "positive needs two classes; with more, the chain would"),
         ("svm", [1, 1, 1], {}, "the training rows are all of one class"),
-        ("label --positive 1 svm", [0, 1, 2], {}, "a stage of the chain has changed the class, so it does not"),
+        ("label --positive 1 svm", [0, 1, 2], {}, "a stage changes the class, so the chain does not"),
         ("svm", None, {}, "ChainClassifier requires y to be passed, but the target y is None: svm needs the class"),
     ],
 )

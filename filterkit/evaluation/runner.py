@@ -128,15 +128,15 @@ def parse_named_chain(
         if match or not rest or first in known.stages:
             raise
         try:
-            parse_named_chain(f"{first}: {rest}", known, seed, with_defaults)
-        except UsageError:
-            pass  # the first error tells more
-        else:
-            raise UsageError(
-                f"chain {quoted(name)}: {quoted(first)} is not a stage; if it is the name of the chain, put a colon "
-                f"after it: {quoted(f'{first}: {rest}')}"
-            ) from None
-        raise
+            is_chain = isinstance(parse_stages(shlex.split(rest), known)[-1], Learner)
+        except (UsageError, ValueError):
+            is_chain = False
+        if not is_chain:  # the first error tells more
+            raise
+        raise UsageError(
+            f"chain {quoted(name)}: {quoted(first)} is not a stage; if it is the name of the chain, put a colon "
+            f"after it: {quoted(f'{first}: {rest}')}"
+        ) from None
     except ValueError as error:  # from shlex, of a quote that is not closed
         raise UsageError(f"chain {quoted(text)}: {error}") from None
     if not chain.stages or not isinstance(chain.stages[-1], Learner):

@@ -228,9 +228,7 @@ def test_a_tampered_file_is_refused_with_one_line(kept, change, message, tmp_pat
     path = rewritten(kept[1], change, tmp_path / "chain")
     with pytest.raises(FilterkitError) as caught:
         saved.load(path)
-    assert str(caught.value).startswith(
-        f"{path} is not a chain that --save wrote, or it is damaged"
-    ) and message in str(caught.value)
+    assert str(caught.value).startswith(str(path)) and message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

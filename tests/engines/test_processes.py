@@ -77,7 +77,7 @@ def test_an_error_in_a_process_is_raised(engine):
 @pytest.mark.parametrize("how", ["map", "map_as_done"])
 def test_a_process_that_is_killed_is_an_error(engine, how):
     items = [bytes(1 << 22)] * 6  # much is being handed over
-    with pytest.raises(FilterkitError, match="a process was killed"):
+    with pytest.raises(FilterkitError, match="a worker process was killed"):
         list(getattr(engine, how)(end, items))
     assert list(engine.map(abs, [-1])) == [1]  # in new processes
 
@@ -145,7 +145,7 @@ def test_a_process_that_ends_at_its_start_is_an_error():
     command = [sys.executable, "-c", code, os.path.dirname(__file__), shutil.which("false")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1
-    assert "filterkit.errors.FilterkitError: a process was killed" in done.stderr
+    assert "filterkit.errors.FilterkitError: a worker process was killed" in done.stderr
 
 
 KILLED_AS_THE_NEXT_STARTS = """
@@ -219,4 +219,4 @@ def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path):
         "print(list(ProcessEngine(1).map(str, [1])))\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 1 and "let it do so under if __name__ == '__main__':" in done.stderr
+    assert done.returncode == 1 and "put what it runs under: if __name__ == '__main__':" in done.stderr

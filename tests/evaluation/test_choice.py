@@ -167,7 +167,7 @@ def test_a_measure_of_scores_cannot_choose_among_labels():
 
 def test_an_error_names_the_inner_fold():
     batch = noise(40, 2)
-    with pytest.raises(FilterkitError, match=r"^d, class, fold 1, inner fold 1, chain 'strict': svm: 22 folds: "):
+    with pytest.raises(FilterkitError, match=r"^d, class, fold 1, inner fold 1, chain 'strict': svm: --folds 22: "):
         evaluated(batch, design("plain: svm", "strict: svm --c 1,2 --folds 22", folds=3))
     with pytest.raises(
         FilterkitError,

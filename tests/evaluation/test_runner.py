@@ -104,7 +104,7 @@ def here(monkeypatch):
         ({"shares": (0.5, 0.2)}, "above 0 and ascend"),
         ({"shares": (0.5, 0.5)}, "above 0 and ascend"),
         ({"shares": (0.5, 0.81)}, "5 folds leave 80% to train on, not 81%"),
-        ({"chains": ()}, "there must be chains"),
+        ({"chains": ()}, "give at least one chain"),
         ({"chains": (("a", "svm"), ("a", "l2 svm"))}, "two chains are named 'a'"),
     ],
 )

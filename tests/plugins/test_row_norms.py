@@ -54,7 +54,7 @@ def test_values_of_very_different_size_are_normalised_exactly():
 @pytest.mark.parametrize("sparse", [False, True])
 def test_an_infinite_value_is_an_error_that_names_the_row(sparse):
     batch = make([[1, 2], [NAN, 3], [0, -np.inf]], [0, 1, 0], sparse=sparse).replace(start=40)
-    with pytest.raises(StageError, match=r"^l2: row 43: an infinite value") as caught:
+    with pytest.raises(StageError, match=r"^l2: row 43: a value is infinite") as caught:
         l2(batch)
     assert caught.value.row == 42
 

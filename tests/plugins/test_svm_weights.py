@@ -94,7 +94,7 @@ def test_weights_count_as_rows():
     [
         ([[1], [2]], [1, 1], "the training rows are all of one class"),
         ([[1], [2]], [-1, -1], "there are no training rows"),
-        ([[1], [np.inf]], [0, 1], "an infinite value"),
+        ([[1], [np.inf]], [0, 1], "a value is infinite"),
     ],
 )
 def test_rows_that_cannot_be_learned_from_are_refused(X, y, message):

@@ -121,7 +121,9 @@ def test_a_text_that_sparse_rows_omit_is_the_first_of_the_file(tmp_path):
     rows.append('<instance type="sparse"><value index="2">first</value></instance>')
     data = read(HEAD + "\n".join(rows) + END, tmp_path / "x.xrff")
     assert data.sparse and data.passthrough.column("s").to_pylist() == ["first"] * 4
-    with pytest.raises(FilterkitError, match="a sparse row leaves it out, which means the first value in the file"):
+    with pytest.raises(
+        FilterkitError, match="a sparse row leaves out this attribute, so it has the first value in the file"
+    ):
         read(HEAD + rows[0] + END, tmp_path / "x.xrff")
 
 

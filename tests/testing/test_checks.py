@@ -360,7 +360,7 @@ BROKEN = [
     ),
     (
         fitted_stage(lambda rows: next(filterkit.plugin.equal_blocks(rows, None)), lambda state: unchanged),
-        r"check_errors_are_clear: broken fails with TypeError: .*: write rows\(\)",
+        r"check_errors_are_clear: broken fails with TypeError: .*; call it, as in: for batch in rows\(\)",
     ),
     (
         column_stage(
@@ -803,14 +803,14 @@ WRITTEN, AGAIN, MISSING, DECLARED = (
 )
 FORMATS = [
     (DECLARED, Format("", (".x",), read), "a format needs a name"),
-    (DECLARED, Format("Broken", (), read), r"endings must be like \('\.parquet',\), and \(\) is not"),
+    (DECLARED, Format("Broken", (), read), r"endings must be like \('\.parquet',\), not \(\)"),
     (DECLARED, Format("Broken", (".X",), read), "endings must be like"),
     (DECLARED, Format("Broken", ("x",), read), "endings must be like"),
     (DECLARED, Format("Broken", ".x", read), "endings must be like"),
     (DECLARED, Format("Broken", (".x",)), "is neither read nor written"),
     (DECLARED, Format("Broken", (".x",), write), "write does not take path, class_, positive; the function that reads"),
     (DECLARED, form(write=read), "read does not take batches, out; the function that reads comes before"),
-    (DECLARED, form(losses=("rows",)), "losses may be names, kinds, labels, weights, columns, and not rows"),
+    (DECLARED, form(losses=("rows",)), "losses may be names, kinds, labels, weights, columns, not rows"),
     (ROWS, reading(lambda batch: batch.rows(0, 1)), "1 rows come back of 6"),
     (ROWS, reading(lambda batch: batch.replace(weights=None)), "instance weights are lost: keep them, refuse rows"),
     (ROWS, reading(renamed), "'n' comes back as 'x0': keep it, refuse it"),
