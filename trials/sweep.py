@@ -83,6 +83,7 @@ _BARE = {
     "class": "c",
     "head": "9",
     "map": "VALUE+1",
+    "predict": "HistGradientBoostingClassifier",
     "rows": "1-9",
     "set": "z=x*2",
     "where": "x>0",
