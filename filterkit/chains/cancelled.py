@@ -14,10 +14,12 @@ def find_cancelled_weights(stages: Sequence[Stage]) -> list[str]:
 
     A next stage that is confined to some columns does not count, because the weights of other columns may last.
     """
+    from filterkit.stages.metric_scaling import ScalingOptions
+
     messages = []
     for stage, following in pairwise(stages):
         is_confined = isinstance(following, SelectiveStage) and following.is_confined
         if stage.weighs_columns and following.cancels_weights and not is_confined:
-            remedy = f"; {following.name} --multiply keeps them" if hasattr(following, "multiply") else ""
+            remedy = f"; {following.name} --multiply keeps them" if isinstance(following, ScalingOptions) else ""
             messages.append(f"{following.name} cancels the weights that {stage.name} gives the columns{remedy}")
     return messages

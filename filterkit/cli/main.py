@@ -69,17 +69,13 @@ class _Command(click.Command):
             known.warn = _warn_of_broken
         if first in ("stages", "formats", "plugins"):  # they import plugins, and use no data
             postpone_import("numpy", "pyarrow")
-        for path in given.get("plugins", ()):
+        files = given.get("plugins", ())
+        for path in files:
             known.add_file(path)
-        if (
-            isinstance(words, tuple)
-            and first not in known.subcommands
-            and any(word.startswith("-") for word in words[1:])
-        ):
+        if isinstance(words, tuple) and first not in known.subcommands:
             args = args[: len(args) - len(words)] + move_options_forward(list(words), self, known)
-            n_loaded = len(given.get("plugins", ()))
             given, _, _ = self.make_parser(ctx).parse_args(list(args))
-            for path in given.get("plugins", ())[: -n_loaded or None]:
+            for path in given.get("plugins", ())[len(files) :]:
                 known.add_file(path)
         check_once(self, ctx, args)
         self._set_defaults(ctx, known, given)

@@ -21,7 +21,7 @@ from filterkit.chains.batch_sizes import estimate_row_bytes
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.engine import Engine
-from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, quoted
+from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, make_class_first, quoted
 from filterkit.evaluation.choice import FOLDS, choose
 from filterkit.evaluation.confusion import list_confusion
 from filterkit.evaluation.folds import CHOSEN, Design, Splits, split_inner
@@ -354,9 +354,9 @@ class Evaluator:
                 outcome = trial.outcome
                 if outcome.is_numeric != is_numeric:
                     kind, other = ("numeric", "classes") if is_numeric else ("nominal", "numbers")
+                    first = make_class_first(quoted(task)) if is_numeric else "change the class in a run of its own"
                     raise FilterkitError(
-                        f"{place}, chain {quoted(name)}: it predicts {other}, but the class is {kind}; "
-                        "change the class in a run of its own"
+                        f"{place}, chain {quoted(name)}: it predicts {other}, but the class is {kind}; {first}"
                     )
                 predicted = outcome.predicted if is_numeric else np.packbits(outcome.predicted)
                 of_chains.append(

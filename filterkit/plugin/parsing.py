@@ -175,6 +175,8 @@ def move_options_forward(words: list[str], command: click.Command, plugins: Regi
     ------
     click.UsageError : an option of filterkit lacks its value.
     """
+    if not any(word.startswith("-") for word in words[1:]):
+        return words
     context = click.Context(command, allow_interspersed_args=False)
     parser = click.Command(
         None, params=[each for each in command.params if isinstance(each, click.Option)]

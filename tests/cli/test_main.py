@@ -208,10 +208,12 @@ def test_options_of_filterkit_may_stand_after_the_input_and_the_stages(before, a
 
 
 def test_a_plugin_that_is_named_last_offers_the_stages_before_it(tmp_path):
-    plugin = tmp_path / "add.py"
-    plugin.write_text(PLUGIN)
-    words = ["add", "--amount", "2"]
-    assert run(IRIS, *words, "--plugin", plugin).stdout == run("--plugin", plugin, IRIS, *words).stdout != ""
+    first, last = tmp_path / "add.py", tmp_path / "put.py"
+    first.write_text(PLUGIN)
+    last.write_text(PLUGIN.replace('"add"', '"put"'))
+    words = ["add", "--amount", "2", "put", "--amount", "3"]
+    expected = run("--plugin", first, "--plugin", last, IRIS, *words).stdout
+    assert run("--plugin", first, IRIS, *words, "--plugin", last).stdout == expected != ""
 
 
 # Mistakes and errors

@@ -498,7 +498,7 @@ def test_what_cannot_be_evaluated_is_refused(data, options, message):
 @pytest.mark.parametrize(
     ("data", "chain", "message"),
     [
-        (numbers(), "nominal --only n svm", "it predicts classes, but the class is numeric; change the class"),
+        (numbers(), "nominal --only n svm", "it predicts classes, but the class is numeric; make it nominal in a run"),
         (three((9, 9), "ab"), "class a0 neighbors", "it predicts numbers, but the class is nominal; change"),
     ],
 )
