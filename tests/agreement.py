@@ -47,6 +47,19 @@ def make(X, y, classes=("no", "yes"), *, weights=None, nominal=(), sparse=False,
     return sparsely(batch) if sparse else batch
 
 
+def make_labels(X, Y, values=("0", "1")):
+    """A batch of the rows X with columns a0, a1, ... and labels t0, t1, ..., whose codes are the columns of Y.
+
+    With other values they are targets, numeric ones without any.
+    """
+    X, Y = np.asarray(X, np.float64), np.asarray(Y, np.int8 if values else np.float64)
+    kind = ("nominal", tuple(values)) if values else ()
+    targets = [Attribute(f"t{j}", *kind) for j in range(Y.shape[1])]
+    features = [Attribute(f"a{j}") for j in range(X.shape[1])]
+    places = range(len(features), len(features) + len(targets))
+    return Batch(Schema("made", [*features, *targets], labels=tuple(places)), X, Y)
+
+
 def sparsely(batch):
     """`batch` with a CSR matrix; the schema is to say so already, or says so from here on."""
     from scipy.sparse import csr_array
