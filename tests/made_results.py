@@ -1,12 +1,14 @@
-"""Results made up for tests, and the texts of their plots."""
+"""Results for tests, made up or of an evaluation, and the texts of their plots."""
 
 import html
 import re
 
 import numpy as np
 
+from filterkit import Attribute, Batch, Schema
+from filterkit.evaluation.folds import Design
 from filterkit.evaluation.measures import OF_CLASSES
-from filterkit.evaluation.runner import Result
+from filterkit.evaluation.runner import Evaluator, Result, parse_named_chain, run
 
 NAN = float("nan")
 
@@ -34,3 +36,25 @@ def svg_texts(path):
     """The texts in an SVG of matplotlib, written or, where each letter is drawn, in comments."""
     found = re.findall(r"<!-- (.*?) -->|<text[^>]*>(.*?)</text>", path.read_text(encoding="utf-8"))
     return [html.unescape("".join(either)) for either in found]
+
+
+def design(*texts, folds=3, **others):
+    """A design of these chains, by default of one."""
+    return Design(tuple(parse_named_chain(text) for text in texts or ("neighbors",)), folds, **others)
+
+
+def evaluated(batch, plan, own=None):
+    """The results of all parts."""
+    return [result for _, results in run(Evaluator([("d", batch)], plan, own=own)) for result in results]
+
+
+def without_seconds(results):
+    return [result._replace(seconds=0) for result in results]
+
+
+def labelled(rows=40):
+    """Rows with three labels, the last of which few have, between the features."""
+    X, noise = np.random.default_rng(2).random((2, rows, 2))
+    y = np.column_stack([X + noise > [1, 0.8], X[:, :1] + noise[:, :1] > 1.5]).astype(np.int8)
+    p, q, few = (Attribute(name, "nominal", ("0", "1")) for name in ("p", "q", "few"))
+    return Batch(Schema("music", [p, Attribute("x"), q, Attribute("z"), few], labels=(0, 2, 4)), X, y)

@@ -7,8 +7,9 @@ import cases
 import numpy as np
 import pytest
 from agreement import dense, make, sample
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_results import design, evaluated, labelled, without_seconds
 from sklearn.metrics import roc_auc_score
 
 import filterkit
@@ -16,15 +17,9 @@ from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, UsageErro
 from filterkit.chains.crossfit import draw_folds
 from filterkit.engines.processes import ProcessEngine
 from filterkit.evaluation import runner as evaluation
-from filterkit.evaluation.folds import Design, Splits
+from filterkit.evaluation.folds import Splits
 from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
 from filterkit.stages.learner import FittedLearner
-
-BIT = ("0", "1")
-
-
-def design(*texts, folds=3, **others):
-    return Design(tuple(parse_named_chain(text) for text in texts or ("neighbors",)), folds, **others)
 
 
 def three(counts=(12, 9, 6), classes=("a", "b", "c"), **options):
@@ -34,88 +29,50 @@ def three(counts=(12, 9, 6), classes=("a", "b", "c"), **options):
     return make(np.column_stack([np.arange(len(y)), y + np.arange(len(y)) % 3]), y, classes, **options)
 
 
-def labelled(rows=40):
-    """Rows with three labels, the last of which few have, between the features."""
-    X, noise = np.random.default_rng(2).random((2, rows, 2))
-    y = np.column_stack([X + noise > [1, 0.8], X[:, :1] + noise[:, :1] > 1.5]).astype(np.int8)
-    names = [Attribute("p", "nominal", BIT), Attribute("x"), Attribute("q", "nominal", BIT)]
-    schema = Schema("music", [*names, Attribute("z"), Attribute("few", "nominal", BIT)], labels=(0, 2, 4))
-    return Batch(schema, X, y)
-
-
-def without_seconds(results):
-    return [result._replace(seconds=0) for result in results]
-
-
-def evaluated(batch, plan):
-    """The results of all parts."""
-    return [result for _, results in run(Evaluator([("d", batch)], plan)) for result in results]
+def numbers(rows=30, name="n"):
+    """Rows whose class is three times their first column, and 7 in each tenth row."""
+    X = np.random.default_rng(1).normal(size=(rows, 2))
+    y = np.where(np.arange(rows) % 10, 3 * X[:, 0], 7.0)
+    return Batch(Schema("made", [Attribute("a"), Attribute("b"), Attribute(name)], 2), X, y)
 
 
 @pytest.fixture
-def fits(monkeypatch):
-    """The rows that the chains of every part are fitted on."""
-    seen, try_chains = [], evaluation.try_chains
-
-    def spy(chains, training, test, place, costs):
-        seen.append(training)
-        return try_chains(chains, training, test, place, costs)
-
-    monkeypatch.setattr(evaluation, "try_chains", spy)
-    return seen
+def fits(spy):
+    """The arguments with which the chains of every part are tried: chains, training rows, and others."""
+    return spy(evaluation, "try_chains")
 
 
 @pytest.fixture
-def tested(monkeypatch):
+def tested(spy):
     """The fitted learner and the rows of every test."""
-    seen, outcome = [], FittedLearner.outcome
-
-    def spy(learner, batch):
-        seen.append((learner, batch))
-        return outcome(learner, batch)
-
-    monkeypatch.setattr(FittedLearner, "outcome", spy)
-    return seen
-
-
-@pytest.fixture
-def here(monkeypatch):
-    """The parts that are evaluated in this process."""
-    seen, evaluate = [], Evaluator.evaluate
-
-    def spy(self, part):
-        seen.append(part)
-        return evaluate(self, part)
-
-    spy.__name__ = "evaluate"  # by which other processes find it
-
-    monkeypatch.setattr(Evaluator, "evaluate", spy)
-    return seen
+    return spy(FittedLearner, "outcome")
 
 
 # ---- designs --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("chains", "options", "message"),
     [
-        ({"folds": 1}, "at least 2 folds, not 1"),
-        ({"shares": (0.0, 0.5)}, "above 0 and ascend"),
-        ({"shares": (0.5, 0.2)}, "above 0 and ascend"),
-        ({"shares": (0.5, 0.5)}, "above 0 and ascend"),
-        ({"shares": (0.5, 0.81)}, "5 folds leave 80% to train on, not 81%"),
-        ({"chains": ()}, "give at least one chain"),
-        ({"chains": (("a", "svm"), ("a", "l2 svm"))}, "two chains are named 'a'"),
+        (["svm"], {"folds": 1}, "at least 2 folds, not 1"),
+        (["svm"], {"repeats": 0}, "repeats must be a whole number from 1"),
+        (["svm"], {"shares": (0.0, 0.5)}, "above 0 and ascend"),
+        (["svm"], {"shares": (0.5, 0.2)}, "above 0 and ascend"),
+        (["svm"], {"shares": (0.5, 0.5)}, "above 0 and ascend"),
+        (["svm"], {"folds": 5, "shares": (0.5, 0.81)}, "5 folds leave 80% to train on, not 81%"),
+        (["a: svm", "a: l2 svm"], {}, "two chains are named 'a'"),
+        (["svm"], {"choose": "f1"}, "give at least two chains to choose from"),
+        (["svm", "chosen: l2 svm"], {"choose": "f1"}, "a chain is named 'chosen', which stands for the chosen chain;"),
+        (["a: smv"], {}, "no stage 'smv'; did you mean 'svm'"),
+        (["svm --cost 1"], {}, "svm: no such option '--cost'"),
+        (["a: l2"], {}, "chain 'l2' must end in a learner: .*neighbors, predict, svm"),
+        (["svm l2"], {}, "must end in a learner"),
+        (["a: "], {}, "must end in a learner"),
     ],
 )
-def test_an_invalid_design_is_refused(options, message):
+def test_an_invalid_design_is_refused(chains, options, message):
     with pytest.raises(UsageError, match=message):
-        Design(**({"chains": (("a", "svm"),), "folds": 5} | options))
-
-
-def test_the_share_may_be_all_that_the_folds_leave():
-    assert design(folds=3, shares=(0.1, 2 / 3)).shares[-1] == 2 / 3
-    assert design(folds=10, shares=(0.9,)).shares == (0.9,)
+        design(*chains, **options)
 
 
 @pytest.mark.parametrize(
@@ -130,60 +87,39 @@ def test_a_chain_has_a_name(text, name, stages):
     assert parse_named_chain(text) == (name, str(Chain.parse(stages)))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a: smv", "no stage 'smv'; did you mean 'svm'"),
-        ("svm --cost 1", "svm: no such option '--cost'"),
-        ("a: l2", "chain 'l2' must end in a learner: .*neighbors, predict, svm"),
-        ("svm l2", "must end in a learner"),
-        ("a: ", "must end in a learner"),
-    ],
-)
-def test_an_invalid_chain_is_refused(text, message):
-    with pytest.raises(UsageError, match=message):
-        parse_named_chain(text)
-
-
 # ---- tasks ----------------------------------------------------------------------------------------
 
-
-def tasks(batch, **options):
-    return list(dict.fromkeys(task for _, task, _ in Evaluator([("d", batch)], design(**options)).parts))
+FEW = int(labelled().y[:, 2].sum())
 
 
-def test_classes_are_one_task_unless_asked_otherwise():
-    assert tasks(sample("breast-cancer")) == tasks(sample("breast-cancer"), one_against_rest=True) == ["diagnosis"]
-    assert tasks(three()) == ["class"]
-    assert tasks(three(), one_against_rest=True) == ["a", "b", "c"]
-    assert tasks(three(), one_against_rest=True, min_positives=9) == ["a", "b"]
-    assert tasks(three(positive="b")) == tasks(three(positive="b"), one_against_rest=True) == ["b"]
-    assert tasks(labelled()) == ["music"]
-    few = int(labelled().y[:, 2].sum())
-    assert tasks(labelled(), one_against_rest=True, min_positives=few) == ["p", "q", "few"]
-    assert tasks(labelled(), one_against_rest=True, min_positives=few + 1) == ["p", "q"]
+@pytest.mark.parametrize(
+    ("batch", "least", "together", "apart"),
+    [
+        (sample("breast-cancer"), 1, ["diagnosis"], ["diagnosis"]),
+        (sample("unused-class-value"), 1, ["class"], ["low", "high"]),
+        (three(), 1, ["class"], ["a", "b", "c"]),
+        (three(), 9, ["class"], ["a", "b"]),
+        (three(positive="b"), 1, ["b"], ["b"]),
+        (labelled(), FEW, ["music"], ["p", "q", "few"]),
+        (labelled(), FEW + 1, ["music"], ["p", "q"]),
+    ],
+)
+def test_classes_are_one_task_unless_asked_otherwise(batch, least, together, apart):
+    for one_against_rest, expected in ((False, together), (True, apart)):
+        plan = design(one_against_rest=one_against_rest, min_positives=least)
+        assert list(dict.fromkeys(task for _, task, _ in Evaluator([("d", batch)], plan).parts)) == expected
 
 
-def test_a_class_without_rows_is_no_task():
-    assert tasks(sample("unused-class-value"), one_against_rest=True) == ["low", "high"]
-
-
-def test_one_class_is_evaluated_against_the_rest(fits):
-    batch = three()
-    Evaluator([("d", batch)], design(one_against_rest=True)).evaluate(("d", "b", 0))
-    schema = fits[0].schema
-    assert (schema.class_attribute.values, schema.positive) == (("rest", "b"), "b")
-    assert schema.features == batch.schema.features
-    rows = dense(fits[0])[:, 0].astype(int)
-    assert (fits[0].y == (batch.y[rows] == 1)).all()
-
-
-def test_a_class_may_be_named_rest(fits):
-    evaluator = Evaluator([("d", three(classes=("a", "rest", "c")))], design(one_against_rest=True))
-    for task in ("a", "rest"):
-        assert evaluator.evaluate(("d", task, 0))
-    first, second = (fit.schema.class_attribute.values for fit in fits)
-    assert (first, second) == (("rest", "a"), ("other", "rest"))
+def test_one_class_is_evaluated_against_the_rest_which_has_another_name(fits):
+    batch = three(classes=("a", "rest", "c"))
+    evaluator = Evaluator([("d", batch)], design(one_against_rest=True))
+    for code, (task, other) in enumerate([("a", "rest"), ("rest", "other")]):
+        evaluator.evaluate(("d", task, 0))
+        training = fits[-1][1]
+        assert (training.schema.class_attribute.values, training.schema.positive) == ((other, task), task)
+        assert training.schema.features == batch.schema.features
+        rows = dense(training)[:, 0].astype(int)
+        assert (training.y == (batch.y[rows] == code)).all()
 
 
 def test_one_label_or_value_of_a_target_at_a_time_has_no_other_for_a_feature(fits):
@@ -196,20 +132,21 @@ def test_one_label_or_value_of_a_target_at_a_time_has_no_other_for_a_feature(fit
     assert list(dict.fromkeys(task for _, task, _ in evaluator.parts)) == list(tasks)
     for task, (name, column, code) in tasks.items():
         evaluator.evaluate(("d", task, 0))
-        schema = fits[-1].schema
-        assert [a.name for a in schema.attributes] == [a for a in ("p", "x", "q", "z", "few") if a in ("x", "z", name)]
-        assert (schema.class_attribute.values, schema.labels) == (("rest", task), ())
-        numbers = [batch.X.tolist().index(row) for row in fits[-1].X.tolist()]
-        assert (fits[-1].y == (batch.y[numbers, column] == code)).all()
+        training = fits[-1][1]
+        expected = [a for a in ("p", "x", "q", "z", "few") if a in ("x", "z", name)]
+        assert [a.name for a in training.schema.attributes] == expected
+        assert (training.schema.class_attribute.values, training.schema.labels) == (("rest", task), ())
+        rows = [batch.X.tolist().index(row) for row in training.X.tolist()]
+        assert (training.y == (batch.y[rows, column] == code)).all()
 
 
-def test_rows_with_an_unknown_class_or_label_are_left_out():
-    for batch, first in ((three(), np.s_[:5]), (labelled(), np.s_[:5, 1])):
-        y = batch.y.copy()
-        y[first] = -1
-        known = batch.take(np.arange(5, len(batch)))
-        hidden, known = (without_seconds(evaluated(each, design())) for each in (batch.replace(y=y), known))
-        assert hidden == known
+@pytest.mark.parametrize(("batch", "first"), [(three(), np.s_[:5]), (labelled(), np.s_[:5, 1])])
+def test_rows_with_an_unknown_class_or_label_are_left_out(batch, first):
+    y = batch.y.copy()
+    y[first] = -1
+    known = batch.take(np.arange(5, len(batch)))
+    hidden, known = (without_seconds(evaluated(each, design())) for each in (batch.replace(y=y), known))
+    assert hidden == known
 
 
 # ---- folds and learning curves --------------------------------------------------------------------
@@ -217,6 +154,7 @@ def test_rows_with_an_unknown_class_or_label_are_left_out():
 CODES = st.lists(st.integers(0, 3), min_size=6, max_size=60).map(np.array)
 
 
+@settings(max_examples=30)
 @given(CODES, st.integers(2, 5), st.integers(0, 2))
 def test_every_row_is_tested_once(y, folds, seed):
     """Except the only row of a class, which is always in the training part."""
@@ -230,6 +168,7 @@ def test_every_row_is_tested_once(y, folds, seed):
     assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1 + len(alone)
 
 
+@settings(max_examples=30)
 @given(CODES, st.integers(2, 5), st.integers(0, 2))
 def test_more_training_rows_have_all_of_fewer(y, folds, seed):
     splits = Splits(y, design(folds=folds, seed=seed))
@@ -248,7 +187,11 @@ def test_more_training_rows_have_all_of_fewer(y, folds, seed):
         assert set(splits.training(fold, (folds - 1) / folds).tolist()) == whole
 
 
-# ---- repeats, groups, labels and test sets ---------------------------------------------------------
+def test_subsamples_are_drawn_anew_for_each_fold_and_seed():
+    y = np.zeros(60, int)
+    one, other = (Splits(y, design(folds=2, seed=seed)) for seed in (0, 1))
+    assert len({tuple(splits.training(fold, 0.25)) for splits in (one, other) for fold in (0, 1)}) == 4
+    assert (one.test(0) != other.test(0)).any()
 
 
 def folds_of(y, groups=None, **options):
@@ -258,7 +201,6 @@ def folds_of(y, groups=None, **options):
     fold = np.full((plan.repeats, len(y)), -1)
     for number in range(splits.count):
         fold[number // 3, splits.test(number)] = number % 3
-        assert set(splits.training(number)) == set(range(len(y))) - set(splits.test(number))
     return fold
 
 
@@ -288,25 +230,22 @@ def test_every_label_is_spread_evenly():
     assert np.ptp(np.bincount(fold)) <= 2
 
 
-def test_the_attribute_of_the_groups_is_not_seen_by_chains(fits):
+@pytest.mark.parametrize("name", ["person", "text"])
+def test_the_attribute_of_the_groups_is_not_seen_by_chains(name, fits):
     people = [i // 4 for i in range(24)]
     data = {"text": [f"p{each}" for each in people], "person": people, "x": [0, 1] * 12, "class": ["n", "y"] * 12}
-    for name in ("person", "text"):
-        fits.clear()
-        evaluated(cases.rows(data, texts=("text",)), design(group=name))
-        assert [a.name for a in fits[0].schema.attributes] == [each for each in data if each != name]
+    evaluated(cases.rows(data, texts=("text",)), design(group=name))
+    assert [a.name for a in fits[0][1].schema.attributes] == [each for each in data if each != name]
 
 
-def test_a_test_set_is_predicted_by_what_all_other_rows_teach():
-    batch, numbers = sample("breast-cancer"), np.arange(400, 569)
-    evaluator = Evaluator([("d", batch.rows(0, 400))], design("standardize svm"), batch.rows(400, 569))
-    assert evaluator.parts == [("d", "diagnosis", 0)]
-    (result,) = pickle.loads(pickle.dumps(evaluator)).evaluate(evaluator.parts[0])
-    assert (result.share, result.train_rows, result.test_rows, result.positive) == (1.0, 400, 169, "malignant")
-    expected = reference(batch, "standardize svm", numbers)
-    assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
-    ((name, values, cells),) = result.confusion
-    assert (name, values, sum(count for *_, count in cells)) == ("", ["malignant", "benign"], 169)
+def test_a_curve_tests_the_same_rows_at_each_share(tested):
+    plan = design("standardize neighbors", "neighbors", shares=(0.1, 0.3, 2 / 3))
+    results = Evaluator([("d", three())], plan).evaluate(("d", "class", 1))
+    assert [(row.share, row.chain) for row in results] == [(s, name) for s in plan.shares for name, _ in plan.chains]
+    assert [row.train_rows for row in results[::2]] == [3, 9, 18]
+    own = draw_folds(three().y, 3, 0) == 1
+    for _, test in tested[1::2]:  # of the chain that leaves values alone
+        assert (dense(test) == dense(three())[own]).all()
 
 
 # ---- results --------------------------------------------------------------------------------------
@@ -327,24 +266,17 @@ def reference(batch, text, test):
     return {"accuracy": accuracy, "auc": roc_auc_score(truth, scores)}
 
 
-def two_of_fortunes():
-    """Sparse rows of two classes."""
-    batch = filterkit.chain("label --positive science").fit_transform(sample("fortunes"))[1]
-    return batch.take(np.arange(0, 1307, 3))
-
-
 @pytest.mark.parametrize(
     ("batch", "text"),
     [
-        (lambda: sample("breast-cancer"), "shape --cross-fit 3 bns l2 svm --c 0.1,1 --calibrate --folds 2"),
-        (lambda: sample("iris"), "neighbors --k 5 --distance euclidean"),
-        (two_of_fortunes, "binary bns l2 svm"),
-        (lambda: labelled(150), "standardize svm"),
+        (sample("breast-cancer"), "shape --cross-fit 3 bns l2 svm --c 0.1,1 --calibrate --folds 2"),
+        (sample("iris"), "neighbors --k 5 --distance euclidean"),
+        (labelled(150), "standardize svm"),
     ],
-    ids=["two", "three", "sparse", "labels"],
+    ids=["two", "three", "labels"],
 )
 def test_results_equal_those_of_a_plain_computation(batch, text):
-    batch, plan = batch(), design(text, seed=4)
+    plan = design(text, seed=4)
     evaluator = Evaluator([("d", batch)], plan)
     splits = Splits(batch.y if batch.y.ndim == 1 else batch.y.astype(bool), plan)
     for part in evaluator.parts:
@@ -352,6 +284,42 @@ def test_results_equal_those_of_a_plain_computation(batch, text):
         expected = reference(batch, text, splits.test(part[2]))
         assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
         assert result[:5] == (*part, 2 / 3, text) and result.seconds > 0
+
+
+def test_a_test_set_is_predicted_by_what_all_other_rows_teach():
+    batch = sample("breast-cancer")
+    evaluator = Evaluator([("d", batch.rows(0, 400))], design("standardize svm"), batch.rows(400, 569))
+    assert evaluator.parts == [("d", "diagnosis", 0)]
+    (result,) = pickle.loads(pickle.dumps(evaluator)).evaluate(evaluator.parts[0])
+    assert (result.share, result.train_rows, result.test_rows, result.positive) == (1.0, 400, 169, "malignant")
+    expected = reference(batch, "standardize svm", np.arange(400, 569))
+    assert {key: result.values[key] for key in expected} == pytest.approx(expected, abs=1e-12, rel=0)
+    ((name, values, cells),) = result.confusion
+    assert (name, values, sum(count for *_, count in cells)) == ("", ["malignant", "benign"], 169)
+
+
+def test_the_same_class_is_positive_in_all_folds(tested):
+    evaluated(make(np.random.default_rng(0).random((101, 2)), np.repeat([0, 1], [50, 51])), design(folds=10))
+    assert {learner.tasks.names for learner, _ in tested} == {("no",)}
+
+
+def test_folds_of_numbers_are_drawn_from_all_rows_alike():
+    data = numbers(31)
+    data.y[4] = np.nan
+    made = Evaluator([("d", data)], design("predict Ridge", repeats=2, shares=(0.1, 2 / 3)))
+    assert made.parts == [("d", "n", fold) for fold in range(6)]
+    fold = draw_folds(np.zeros(30, int), 3, 0)
+    part, found = made.evaluate(("d", "n", 1))
+    assert (part.train_rows, found.train_rows, found.test_rows, found.positive) == (3, 20, 10, "")
+    ((name, true, said),) = found.points
+    assert name == "n" and true == data.y[~np.isnan(data.y)][fold == 1].tolist() and len(said) == 10
+    assert found.confusion is found.train_positives is None
+
+
+def test_the_chain_with_the_smaller_error_is_chosen():
+    chains = ("predict DummyRegressor", "predict LinearRegression", "predict Ridge --set alpha=1000.0")
+    made = Evaluator([("d", numbers(60))], design(*chains, choose="medae"))
+    assert [row.choice for row in made.evaluate(("d", "n", 0))] == ["", "", "", "predict LinearRegression"]
 
 
 # ---- runs -----------------------------------------------------------------------------------------
@@ -369,109 +337,37 @@ def test_a_run_yields_every_part_once():
     assert list(run(Evaluator(data, plan), done=parts)) == []
 
 
-def test_a_chain_that_fails_is_named():
-    """The rows but row 0 begin with rows of one class; by this seed, row 0 is tested in fold 2."""
-    batch = make(np.arange(41)[:, None], np.repeat([1, 0, 1], [1, 20, 20]))
-    seed = next(seed for seed in range(20) if draw_folds(batch.y, 3, seed)[0] == 1)
-    found = []
-    with pytest.raises(FilterkitError) as caught:
-        found.extend(run(Evaluator([("d", batch)], design("neighbors", "few: head 5 neighbors", seed=seed))))
-    message = "the training rows are all of one class, which leaves nothing to learn"
-    assert str(caught.value) == f"d, class, fold 2, chain 'few': neighbors: {message}"
-    assert type(caught.value) is FilterkitError and len(found) == 1
-
-
-def test_processes_give_the_same_results(here, monkeypatch, quick_processes):
+def test_processes_give_the_same_results(spy, monkeypatch, quick_processes):
     data = [("iris", sample("iris")), ("sparse", sample("sparse-counts-multiclass"))]
     plan = design("standardize neighbors", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
     alone = list(run(Evaluator(data, plan)))
     monkeypatch.setattr(evaluation, "_WORTH_AN_ENGINE", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
-    here.clear()
+    here = spy(Evaluator, "evaluate")
     with ProcessEngine(2) as engine:
         together = list(run(Evaluator(data, plan), engine, done={("iris", "class", 1)}))
-    assert here == [("sparse", "topic", 0)]  # the smallest; the others are evaluated in processes
+    # The smallest; the others are evaluated in processes.
+    assert [part for _, part in here] == [("sparse", "topic", 0)]
     assert [left for left, _ in together] == [4, 3, 2, 1, 0]
     expected = {repr(without_seconds(results)) for _, results in alone if results[0][:3] != ("iris", "class", 1)}
     assert {repr(without_seconds(results)) for _, results in together} == expected
 
 
-def test_processes_start_before_the_large_data_whatever_the_order(here, monkeypatch, quick_processes):
-    """Small parts tell that large ones are left, and these are evaluated in processes, the largest first."""
+def test_processes_start_before_the_large_data(spy, monkeypatch, quick_processes):
+    """A small part that comes later tells that large ones are left, and these are evaluated in processes."""
     large = make(np.arange(12000.0).reshape(600, 20), np.arange(600) % 2)
-    small = make(np.arange(30.0)[:, None], np.arange(30) % 2)
+    data = [("large", large), ("small", make(np.arange(30.0)[:, None], np.arange(30) % 2))]
     clock = iter(range(1000))
     monkeypatch.setattr(evaluation.time, "perf_counter", lambda: float(next(clock)))
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
-    for data in ([("small", small), ("large", large)], [("large", large), ("small", small)]):
-        here.clear()
-        with ProcessEngine(2) as engine:
-            found = [results[0][:3] for _, results in run(Evaluator(data, design()), engine)]
-        assert here == [("small", "class", 0)]
-        assert sorted(found) == sorted(Evaluator(data, design()).parts)
+    here = spy(Evaluator, "evaluate")
+    with ProcessEngine(2) as engine:
+        found = [results[0][:3] for _, results in run(Evaluator(data, design()), engine)]
+    assert [part for _, part in here] == [("small", "class", 0)]
+    assert sorted(found) == sorted(Evaluator(data, design()).parts)
 
 
-def test_a_column_may_be_called_like_a_prediction():
-    """A column named probability, shaped for each class, is named probability@a."""
-    batch = three()
-    attributes = [Attribute("probability"), *batch.schema.attributes[1:]]
-    batch = batch.replace(schema=batch.schema.replace(attributes=attributes))
-    assert Evaluator([("d", batch)], design("shape neighbors")).evaluate(("d", "class", 0))
-
-
-def test_an_error_names_no_row_but_the_invalid_one():
-    X = np.arange(30.0)[:, None]
-    X[25] = np.nan
-    with pytest.raises(FilterkitError, match=r"chain 'neighbors': neighbors: (row 26: )?attribute 'a0' is missing"):
-        evaluated(make(X, np.arange(30) % 2), design())
-
-
-def test_a_fold_without_weight_is_named():
-    batch = make(np.arange(6)[:, None], [0, 0, 0, 1, 1, 1])
-    own = draw_folds(batch.y, 3, 0) == 1
-    with pytest.raises(FilterkitError, match=r"d, class.*fold 2"):
-        evaluated(batch.replace(weights=np.where(own, 0.0, 1.0)), design())
-
-
-# ---- numbers ---------------------------------------------------------------------------------------------------
-
-
-def numbers(rows=30, name="n"):
-    """Rows whose class is three times their first column, and 7 in each tenth row."""
-    X = np.random.default_rng(1).normal(size=(rows, 2))
-    y = np.where(np.arange(rows) % 10, 3 * X[:, 0], 7.0)
-    return Batch(Schema("made", [Attribute("a"), Attribute("b"), Attribute(name)], 2), X, y)
-
-
-def test_folds_of_numbers_are_drawn_from_all_rows_alike():
-    data = numbers(31)
-    data.y[4] = np.nan
-    made = Evaluator([("d", data)], design("predict Ridge", repeats=2))
-    assert made.parts == [("d", "n", fold) for fold in range(6)]
-    fold = draw_folds(np.zeros(30, int), 3, 0)
-    (found,) = made.evaluate(("d", "n", 1))
-    assert (found.train_rows, found.test_rows, found.positive, found.train_positives) == (20, 10, "", None)
-    ((name, true, said),) = found.points
-    assert name == "n" and true == data.y[~np.isnan(data.y)][fold == 1].tolist() and len(said) == 10
-    assert found.confusion is None
-
-
-def test_a_curve_tests_the_same_rows_at_each_share(tested):
-    plan = design("standardize neighbors", "neighbors", shares=(0.1, 0.3, 2 / 3))
-    results = Evaluator([("d", three())], plan).evaluate(("d", "class", 1))
-    assert [(row.share, row.chain) for row in results] == [(s, name) for s in plan.shares for name, _ in plan.chains]
-    assert [row.train_rows for row in results[::2]] == [3, 9, 18]
-    own = draw_folds(three().y, 3, 0) == 1
-    for _, test in tested[1::2]:  # of the chain that leaves values alone
-        assert (dense(test) == dense(three())[own]).all()
-    made = Evaluator([("d", numbers(40))], design("predict Ridge", folds=4, shares=(0.1, 0.5)))
-    assert [row.train_rows for row in made.evaluate(("d", "n", 0))] == [4, 20]
-
-
-def test_the_chain_with_the_smaller_error_is_chosen():
-    chains = ("predict DummyRegressor", "predict LinearRegression", "predict Ridge --set alpha=1000.0")
-    made = Evaluator([("d", numbers(60))], design(*chains, choose="medae"))
-    assert [row.choice for row in made.evaluate(("d", "n", 0))] == ["", "", "", "predict LinearRegression"]
+# ---- refusals -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -480,7 +376,6 @@ def test_the_chain_with_the_smaller_error_is_chosen():
         ({"d": numbers()}, {"one_against_rest": True}, "d: --one-against-rest applies to classes and labels, but"),
         ({"d": numbers(), "e": three()}, {}, "the class is numeric in d, but not in e; evaluate them separately"),
         ({"d": numbers().replace(y=np.full(30, np.nan))}, {}, "d: 0 rows are too few for 3 folds"),
-        ({"d": make([[1], [2]], [0, 1])}, {}, "d: 2 rows are too few for 3 folds"),
         ({"d": sample("iris", class_="none")}, {}, "d: there is no class and there are no labels to predict; name the"),
         ({"d": make([[1], [2]], [0, 0], "abc")}, {"one_against_rest": True}, "d: no class has "),
         ({"d": three()}, {"one_against_rest": True, "min_positives": 13}, "d: no class has 13 rows"),
@@ -495,34 +390,38 @@ def test_what_cannot_be_evaluated_is_refused(data, options, message):
     assert str(caught.value).startswith(message)
 
 
+def missing_in(number):
+    """Rows of two classes, one of which lacks its value."""
+    X = np.arange(30.0)[:, None]
+    X[number] = np.nan
+    return make(X, np.arange(30) % 2)
+
+
+SIX = make(np.arange(6)[:, None], [0, 0, 0, 1, 1, 1])
+WITHOUT_WEIGHT = SIX.replace(weights=np.where(draw_folds(SIX.y, 3, 0) == 1, 0.0, 1.0))
+
+
 @pytest.mark.parametrize(
     ("data", "chain", "message"),
     [
-        (numbers(), "nominal --only n svm", "it predicts classes, but the class is numeric; make it nominal in a run"),
-        (three((9, 9), "ab"), "class a0 neighbors", "it predicts numbers, but the class is nominal; change"),
+        (numbers(), "nominal --only n svm", "fold 1, chain .*: it predicts classes, but the class is numeric; make it"),
+        (three((9, 9), "ab"), "class a0 neighbors", "fold 1, chain .*: it predicts numbers, but the class is nominal;"),
+        (missing_in(25), "neighbors", "fold ., chain 'neighbors': neighbors: (row 26: )?attribute 'a0' is missing"),
+        (WITHOUT_WEIGHT, "neighbors", "fold 2"),
     ],
 )
-def test_chains_predict_what_the_class_has(data, chain, message):
-    made = Evaluator([("d", data)], design(chain))
-    with pytest.raises(FilterkitError, match=f"^d, (n|class), fold 1, chain '{chain}': {message}"):
-        made.evaluate(made.parts[0])
+def test_what_fails_is_named(data, chain, message):
+    with pytest.raises(FilterkitError, match=f"^d, (n|class), {message}"):
+        evaluated(data, design(chain))
 
 
-def test_constant_numbers_have_errors_and_no_correlation():
-    made = Evaluator([("d", numbers().replace(y=np.full(30, 0.3)))], design("neighbors"))
-    (found,) = made.evaluate(("d", "n", 0))
-    assert (found.values["mae"], np.isnan(found.values["r2"]), np.isnan(found.values["pearson"])) == (0, True, True)
-
-
-def test_the_same_class_is_positive_in_all_folds(tested):
-    evaluated(make(np.random.default_rng(0).random((101, 2)), np.repeat([0, 1], [50, 51])), design(folds=10))
-    assert {learner.tasks.names for learner, _ in tested} == {("no",)}
-
-
-def test_subsamples_are_drawn_anew_for_each_fold_and_seed():
-    y = np.zeros(60, int)
-    one, other = (Splits(y, design(folds=2, seed=seed)) for seed in (0, 1))
-    drawn = {tuple(splits.training(fold, 0.25)) for splits in (one, other) for fold in (0, 1)}
-    assert len(drawn) == 4 and all(len(rows) == 15 for rows in drawn)
-    assert (one.test(0) != other.test(0)).any()
-    assert not set(one.training(0, 0.25)) & set(one.test(0))
+def test_a_chain_that_fails_is_named():
+    """The rows but row 0 begin with rows of one class; by this seed, row 0 is tested in fold 2."""
+    batch = make(np.arange(41)[:, None], np.repeat([1, 0, 1], [1, 20, 20]))
+    seed = next(seed for seed in range(20) if draw_folds(batch.y, 3, seed)[0] == 1)
+    found = []
+    with pytest.raises(FilterkitError) as caught:
+        found.extend(run(Evaluator([("d", batch)], design("neighbors", "few: head 5 neighbors", seed=seed))))
+    message = "the training rows are all of one class, which leaves nothing to learn"
+    assert str(caught.value) == f"d, class, fold 2, chain 'few': neighbors: {message}"
+    assert type(caught.value) is FilterkitError and len(found) == 1

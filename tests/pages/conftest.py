@@ -1,12 +1,10 @@
-"""A real browser, and pages of `explore` that are open in it."""
+"""A real browser, and pages that are open in it."""
 
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import made_explore
 import pytest
 
-CHROMIUM = shutil.which("chromium")
 SIZE = {"width": 1280, "height": 900}
 ARGUMENTS = [
     "--no-sandbox",
@@ -21,26 +19,10 @@ ARGUMENTS = [
 
 @dataclass
 class Opened:
-    """A page in the browser: what it asked for and complained of since it was opened."""
+    """A page in the browser, and what it complained of or asked for."""
 
     page: object
-    data: dict
-    requests: list = field(default_factory=list)
-    complaints: list = field(default_factory=list)
-
-    def show(self, script, *arguments):
-        """The value of a JavaScript function, called with an argument."""
-        return self.page.evaluate(script, *arguments)
-
-    def rows(self):
-        """The texts of the rows of the table of features that are in the document."""
-        rows = self.page.locator("#features tbody tr[data-row]")
-        return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
-
-    def column(self, label):
-        """The texts of a column of that table."""
-        heads = self.page.locator("#features thead th").all_text_contents()
-        return [row[heads.index(label)] for row in self.rows()]
+    complaints: list
 
     def settle(self):
         """Wait until the page has drawn what it was asked for, which takes three frames at most."""
@@ -50,93 +32,70 @@ class Opened:
             }"""
         )
 
+    def is_within(self, width):
+        """Whether a window of this width has room for the page."""
+        self.page.set_viewport_size(SIZE | {"width": width})
+        self.settle()
+        return self.page.evaluate("document.documentElement.scrollWidth") <= width
+
 
 @pytest.fixture(scope="module")
 def browser():
     """Chromium. While it runs, this thread has an event loop, so it ends with the module."""
-    if CHROMIUM is None:
+    chromium = shutil.which("chromium")
+    if chromium is None:
         pytest.skip("chromium is not installed")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as running:
-        launched = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        launched = running.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield launched
         launched.close()
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    """Writes the page of one of the functions of made_explore, once: its path and its data."""
-    folder, found = tmp_path_factory.mktemp("pages"), {}
-
-    def write(made):
-        if made not in found:
-            path, data = folder / f"{made.__name__}.html", made()
-            path.write_bytes(made_explore.page_of(data))
-            found[made] = path, data
-        return found[made]
-
-    return write
-
-
-def watched(context):
-    """A new page of a context, and the list of what it will complain of."""
-    page, complaints = context.new_page(), []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    return page, complaints
+def new_page(browser, **options):
+    """A page in a window of its own."""
+    opened = Opened(browser.new_context(viewport=SIZE, **options).new_page(), [])
+    opened.page.set_default_timeout(20_000)
+    opened.page.on("console", lambda message: opened.complaints.append(message.text))
+    opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+    return opened
 
 
 @pytest.fixture(scope="module")
 def shared_page(browser):
-    """The page in which tests take turns."""
-    return watched(browser.new_context(viewport=SIZE))
+    """The page in which tests take turns, because each new one would start a process."""
+    return new_page(browser)
 
 
 @pytest.fixture
-def new_page(browser, shared_page):
-    """Gives a page and the list of its complaints.
+def open_page(browser, shared_page, tmp_path):
+    """Opens a page, given as bytes, once in a test; at the end it must not have asked for anything, nor complained."""
+    path = tmp_path / "page.html"
+    used = []
 
-    It is the shared one, because each new one would start a process, or, for options, one of its own.
-    """
-    contexts = []
+    def open_it(content, has_scripts=True):
+        path.write_bytes(content)
+        opened = shared_page if has_scripts else new_page(browser, java_script_enabled=False)
+        used.append(opened)
 
-    def give(**options):
-        if not options:
-            return shared_page
-        contexts.append(browser.new_context(**{"viewport": SIZE} | options))
-        return watched(contexts[-1])
+        def refuse(route):
+            opened.complaints.append(route.request.url)
+            route.abort()
 
-    yield give
-    for context in contexts:
-        context.close()
-    page, complaints = shared_page
-    page.unroute_all()
-    page.mouse.move(0, 0)
-    complaints.clear()
-
-
-@pytest.fixture
-def open_page(new_page, written):
-    """Opens such a page, once in a test; at the end it must not have asked for anything, nor complained."""
-    opened = []
-
-    def open_it(made, **options):
-        path, data = written(made)
-        page, complaints = new_page(**options)
-        it = Opened(page, data, complaints=complaints)
-        opened.append(it)
-        page.route(lambda url: url != path.as_uri(), lambda route: _refuse(it, route))
-        page.goto(path.as_uri())
-        if options.get("java_script_enabled", True):
-            page.wait_for_selector("body.live")
-            it.settle()
-        return it
+        opened.page.route(lambda url: url != path.as_uri(), refuse)
+        opened.page.goto(path.as_uri())
+        if has_scripts:
+            opened.page.wait_for_selector("body.live")
+            opened.settle()
+        return opened
 
     yield open_it
-    for it in opened:
-        assert (it.requests, it.complaints) == ([], [])
-
-
-def _refuse(it, route):
-    it.requests.append(route.request.url)
-    route.abort()
+    (opened,) = used
+    assert opened.complaints == []
+    if opened is shared_page:
+        opened.page.unroute_all()
+        opened.page.mouse.move(0, 0)
+        opened.page.set_viewport_size(SIZE)
+        opened.page.emulate_media(media="screen", color_scheme="light")
+    else:
+        opened.page.context.close()

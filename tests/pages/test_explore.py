@@ -4,21 +4,30 @@ import re
 
 import numpy as np
 import pytest
-from agreement import sample
+from filterkit_plugins.metrics import acc2
 from made_explore import (
     HOSTILE,
     hostile_names,
     many_classes,
+    many_features,
     numeric_class,
-    real_table,
-    scored_without_class,
+    page_of,
     text_like,
-    thirty_thousand,
     without_class,
     without_features,
 )
 
-import filterkit
+
+def rows(opened):
+    """The texts of the rows of the table of features that are in the document."""
+    found = opened.page.locator("#features tbody tr[data-row]")
+    return found.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+
+
+def column(opened, label):
+    """The texts of a column of that table."""
+    heads = opened.page.locator("#features thead th").all_text_contents()
+    return [row[heads.index(label)] for row in rows(opened)]
 
 
 def ranking(data, metric="bns"):
@@ -27,44 +36,68 @@ def ranking(data, metric="bns"):
     return sorted((i for i, score in enumerate(scores) if score is not None), key=lambda i: (-scores[i], i))
 
 
-def best_point(data, feature, metric="bns"):
-    """The number of the point that is best by the metric."""
-    return data["features"]["points"]["start"][feature] + data["features"]["point"][metric][feature]
+def best_names(data, metric="bns", count=None):
+    return [data["features"]["name"][i] for i in ranking(data, metric)[:count]]
 
 
-def rates(data, feature, metric="bns"):
+def best_point(data, feature):
+    """The number of the point that is best by the first metric."""
+    return data["features"]["points"]["start"][feature] + data["features"]["point"]["bns"][feature]
+
+
+def rates(data, feature):
     """(fpr, tpr) of a feature at its best test."""
-    points, point = data["features"]["points"], best_point(data, feature, metric)
+    points, point = data["features"]["points"], best_point(data, feature)
     task = data["tasks"][points["task"][point]]
     return points["fp"][point] / task["neg"], points["tp"][point] / task["pos"]
 
 
-def place(opened, feature, metric="bns"):
-    """Where in the window the dot of a feature is, in pixels."""
+def board_size(opened):
+    """How wide and high the plane is, in pixels."""
+    return opened.page.locator(".board").bounding_box()["width"]
+
+
+def place(opened, fpr, tpr):
+    """Where in the window a point of the plane is, in pixels."""
     board = opened.page.locator(".board")
     board.scroll_into_view_if_needed()
-    box = board.bounding_box()
-    fpr, tpr = rates(opened.data, feature, metric)
-    size = box["width"]
+    box, size = board.bounding_box(), board_size(opened)
     return box["x"] + 50 + fpr * (size - 66), box["y"] + size - 42 - tpr * (size - 54)
 
 
-def test_the_overview_says_what_was_read(open_page):
-    opened = open_page(text_like)
+def choose_metric(opened, name):
+    opened.page.get_by_label("Metric", exact=False).first.select_option(name)
+    opened.settle()
+
+
+def search(opened, text):
+    opened.page.get_by_role("searchbox").fill(text)
+    opened.settle()
+
+
+def test_overview_and_table_show_the_data(open_page):
+    data = text_like()
+    opened = open_page(page_of(data))
     text = opened.page.locator("#overview").inner_text()
     assert all(part in text for part in ("400", "300 numeric, 1 nominal", "88.3 %", "wheat", "rest"))
     assert opened.page.locator("header").inner_text().startswith("made.arff")
-    widths = opened.show("() => [...document.querySelectorAll('.bars .fill')].slice(0, 2).map(bar => bar.offsetWidth)")
-    sizes = sorted(opened.data["overview"]["class"]["rows"], reverse=True)
-    assert widths[1] / widths[0] == pytest.approx(sizes[1] / sizes[0], abs=0.02)
+    bars = opened.page.locator(".bars .fill").evaluate_all("bars => bars.map(bar => bar.offsetWidth)")
+    sizes = sorted(data["overview"]["class"]["rows"], reverse=True)
+    assert bars[1] / bars[0] == pytest.approx(sizes[1] / sizes[0], abs=0.02)
+    features, best = data["features"], ranking(data)[0]
+    row = dict(zip(opened.page.locator("#features thead th").all_text_contents(), rows(opened)[0]))
+    shown = {name: features["points"][name][best_point(data, best)] for name in ("threshold", "tp", "fp")}
+    assert (row["Name"], row["Rank"], row["Test"]) == (features["name"][best], "1", f"≥ {shown['threshold']:g}")
+    assert (float(row["tp"]), float(row["fp"])) == (shown["tp"], shown["fp"])
+    assert float(row["bns"]) == pytest.approx(features["scores"]["bns"][best], rel=1e-3)
+    assert float(row["Non-zero"]) == features["nonzero"][best]
 
 
-def test_the_plane_has_a_dot_for_each_feature(open_page):
-    opened = open_page(text_like)
-    data = opened.data
-    board = opened.page.locator(".board")
+def test_plane_and_cards_show_the_data(open_page):
+    data = text_like()
+    opened = open_page(page_of(data))
+    board, size = opened.page.locator(".board"), board_size(opened)
     drawn = {key: int(board.get_attribute(f"data-{key}")) for key in ("dots", "features", "best")}
-    size = board.bounding_box()["width"]
     varying = ranking(data)
     pixels = {
         (round(50 + fpr * (size - 66)), round(size - 42 - tpr * (size - 54)))
@@ -79,179 +112,118 @@ def test_the_plane_has_a_dot_for_each_feature(open_page):
         const scale = shown.width / shown.clientWidth;
         return places.map(([x, y]) => context.getImageData(x * scale, y * scale, 1, 1).data[3]);
     }"""
-    assert min(opened.show(alpha, sorted(pixels))) > 0
-    assert opened.show(alpha, [[size - 100, size / 2]]) == [0]
+    assert min(opened.page.evaluate(alpha, sorted(pixels))) > 0
+    assert opened.page.evaluate(alpha, [[size - 100, size / 2]]) == [0]
+
+    opened.page.wait_for_function("() => !document.querySelector('.waiting')")
+    assert opened.page.locator(".card").count() == len(data["details"])
+    detail, card = data["details"][0], opened.page.locator(".card").first
+    assert card.locator("figure").count() == 3
+    bars = card.locator("figure").first.locator("[aria-label=rect] rect")
+    heights = [float(height) for height in bars.evaluate_all("bars => bars.map(bar => bar.getAttribute('height'))")]
+    zero, counts = np.array(detail["before"]["zero"]), np.array(detail["before"]["counts"])
+    shares = (counts / (counts.sum(1) + zero)[:, None])[::-1].ravel()
+    assert np.corrcoef(heights, shares)[0, 1] > 0.999
+    assert card.locator("circle").count() == len(detail["curves"][0]["value"])
 
 
-def test_isolines_pass_where_the_scores_are(open_page):
-    """The bold line is where the metric has the score of the last of the best N."""
-    from filterkit_plugins.metrics import acc2
+def test_pointer_keyboard_and_row_choose_a_feature(open_page):
+    data = text_like()
+    opened = open_page(page_of(data))
+    page, tooltip, best = opened.page, opened.page.locator(".tooltip"), ranking(data)
+    lonely = next(i for i in best if [rates(data, j) for j in best].count(rates(data, i)) == 1)
+    page.mouse.move(*place(opened, *rates(data, lonely)))
+    assert data["features"]["name"][lonely] in tooltip.inner_text() and "tp " in tooltip.inner_text()
+    page.mouse.move(5, 5)
+    assert tooltip.is_hidden()
+    page.locator(".board").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    second = best_names(data)[1]
+    assert second in tooltip.inner_text() and second in page.locator("#voice").inner_text()
+    page.keyboard.press("Enter")
+    assert page.locator(".panel h3").inner_text() == second
+    page.keyboard.press("Escape")
+    assert tooltip.is_hidden()
 
-    opened = open_page(text_like)
-    opened.page.get_by_label("Metric", exact=False).first.select_option("acc2")
+    page.locator("#features tbody tr[tabindex='0']").focus()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
     opened.settle()
-    data = opened.data
-    level = data["features"]["scores"]["acc2"][ranking(data, "acc2")[74]]
-    size = opened.page.locator(".board").bounding_box()["width"]
-    path = opened.page.locator(".board .cut path").get_attribute("d")
-    corners = [(float(x), float(y)) for x, y in re.findall(r"([-\d.]+),([-\d.]+)", path)]
-    fpr, tpr = np.array([((x - 50) / (size - 66), (size - 42 - y) / (size - 54)) for x, y in corners]).T
-    inside = (fpr > 0.02) & (fpr < 0.98) & (tpr > 0.02) & (tpr < 0.98)
-    (task,) = data["tasks"]
-    scores = acc2(tpr[inside] * task["pos"], fpr[inside] * task["neg"], task["pos"], task["neg"])
-    assert inside.sum() > 20
-    assert np.abs(scores - level).max() < 0.02
-    assert opened.page.locator(".board .isolines path").count() >= 5
-    # A metric that does not look at the plane has no lines, and the page says so.
-    opened.page.get_by_label("Metric", exact=False).first.select_option("pr")
-    opened.settle()
-    assert opened.page.locator(".board path").count() == opened.page.locator(".board .grid path").count()
-    assert "does not score points of the plane" in opened.page.locator("#plane figcaption").inner_text()
+    fourth = best_names(data)[3]
+    assert page.locator("#features tr[aria-current]").inner_text().split()[1] == fourth
+    assert page.locator(".panel h3").inner_text() == fourth
+    assert page.locator(".board .chosen circle").count() == 1
+    assert page.evaluate("document.activeElement.querySelector('h3').textContent") == f"4. {fourth}table"
 
 
-def test_pointer_and_keyboard_name_a_feature(open_page):
-    opened = open_page(text_like)
-    best = ranking(opened.data)
-    lonely = next(i for i in best if [rates(opened.data, j) for j in best].count(rates(opened.data, i)) == 1)
-    name = opened.data["features"]["name"][lonely]
-    opened.page.mouse.move(*place(opened, lonely))
-    assert name in opened.page.locator(".tooltip").inner_text()
-    assert "tp " in opened.page.locator(".tooltip").inner_text()
-    opened.page.mouse.move(5, 5)
-    assert opened.page.locator(".tooltip").is_hidden()
-    opened.page.locator(".board").focus()
-    opened.page.keyboard.press("ArrowRight")
-    opened.page.keyboard.press("ArrowRight")
-    second = opened.data["features"]["name"][best[1]]
-    assert second in opened.page.locator(".tooltip").inner_text()
-    assert second in opened.page.locator("#voice").inner_text()
-    opened.page.keyboard.press("Enter")
-    assert opened.page.locator(".panel h3").inner_text() == second
-    opened.page.keyboard.press("Escape")
-    assert opened.page.locator(".tooltip").is_hidden()
-
-
-def test_a_rectangle_filters_the_table(open_page):
-    opened = open_page(text_like)
-    board = opened.page.locator(".board").bounding_box()
-    size = board["width"]
-    left, top = board["x"] + 50, board["y"] + 12
-    opened.page.mouse.move(left + 0.1 * (size - 66), top + 0.5 * (size - 54))
+def test_rectangle_and_search_filter_the_table_which_sorts(open_page):
+    data = text_like()
+    opened = open_page(page_of(data))
+    features = data["features"]
+    opened.page.mouse.move(*place(opened, 0.1, 0.5))
     opened.page.mouse.down()
-    opened.page.mouse.move(left + 0.9 * (size - 66), top + 0.9 * (size - 54), steps=3)
+    opened.page.mouse.move(*place(opened, 0.9, 0.1), steps=3)
     opened.page.mouse.up()
     opened.settle()
-    inside = [
-        i
-        for i in ranking(opened.data)
-        if 0.1 <= rates(opened.data, i)[0] <= 0.9 and 0.1 <= rates(opened.data, i)[1] <= 0.5
-    ]
-    assert inside
-    assert opened.column("Name") == [opened.data["features"]["name"][i] for i in inside]
+    inside = [i for i in ranking(data) if 0.1 <= rates(data, i)[0] <= 0.9 and 0.1 <= rates(data, i)[1] <= 0.5]
+    assert inside and column(opened, "Name") == [features["name"][i] for i in inside]
     opened.page.locator("fieldset").get_by_role("button", name="Clear").click()
     opened.settle()
     assert opened.page.locator("#features table").get_attribute("aria-rowcount") == "301"
-    # The same without a pointer.
-    opened.page.get_by_label("least fpr").fill("0.1")
-    opened.page.get_by_label("least fpr").press("Enter")
-    opened.page.get_by_label("least tpr").fill("0.1")
-    opened.page.get_by_label("least tpr").press("Enter")
+    for label in ("least fpr", "least tpr"):  # the same without a pointer
+        opened.page.get_by_label(label).fill("0.1")
+        opened.page.get_by_label(label).press("Enter")
     opened.settle()
-    inside = [i for i in ranking(opened.data) if min(rates(opened.data, i)) >= 0.1]
-    assert opened.column("Name") == [opened.data["features"]["name"][i] for i in inside]
+    inside = [i for i in ranking(data) if min(rates(data, i)) >= 0.1]
+    assert column(opened, "Name") == [features["name"][i] for i in inside]
+    opened.page.locator("fieldset").get_by_role("button", name="Clear").click()
 
-
-def test_search_and_sort(open_page):
-    opened = open_page(text_like)
-    names = opened.data["features"]["name"]
-    opened.page.get_by_role("searchbox").fill("RD29")
-    opened.settle()
-    found = [i for i in ranking(opened.data) if "rd29" in names[i]]
-    assert opened.column("Name") == [names[i] for i in found]
+    search(opened, "A29")
+    found = [i for i in ranking(data) if "a29" in features["name"][i]]
+    assert column(opened, "Name") == [features["name"][i] for i in found]
     assert f"{len(found)} of 300 features" in opened.page.locator("#features [role=status]").inner_text()
     header = opened.page.locator("#features th", has_text="Non-zero")
     header.get_by_role("button").click()
-    opened.settle()
-    nonzero = opened.data["features"]["nonzero"]
-    assert header.get_attribute("aria-sort") == "descending"
-    assert opened.column("Non-zero") == [str(nonzero[i]) for i in sorted(found, key=lambda i: (-nonzero[i], i))]
-    opened.page.keyboard.press("Enter")  # the head of the column has the focus
-    opened.settle()
-    assert header.get_attribute("aria-sort") == "ascending"
-    assert opened.column("Non-zero") == [str(nonzero[i]) for i in sorted(found, key=lambda i: (nonzero[i], i))]
+    for order, sign in (("descending", -1), ("ascending", 1)):
+        opened.settle()
+        assert header.get_attribute("aria-sort") == order
+        counts = sorted((features["nonzero"][i] for i in found), key=lambda count: sign * count)
+        assert list(map(float, column(opened, "Non-zero"))) == counts
+        opened.page.keyboard.press("Enter")  # the head of the column has the focus
 
 
-def test_every_column_is_the_data(open_page):
-    opened = open_page(text_like)
-    features = opened.data["features"]
-    best = ranking(opened.data)
-    row = dict(zip(opened.page.locator("#features thead th").all_text_contents(), opened.rows()[0]))
-    point = best_point(opened.data, best[0])
-    assert row["Name"] == features["name"][best[0]]
-    assert row["Rank"] == "1"
-    assert row["Test"] == f"≥ {features['points']['threshold'][point]:g}"
-    assert (row["tp"], row["fp"]) == (str(features["points"]["tp"][point]), str(features["points"]["fp"][point]))
-    assert float(row["bns"]) == pytest.approx(features["scores"]["bns"][best[0]], rel=1e-3)
-    assert row["Non-zero"] == str(features["nonzero"][best[0]])
-
-
-def test_choosing_a_row_shows_the_feature_everywhere(open_page):
-    opened = open_page(text_like)
-    name = opened.data["features"]["name"][ranking(opened.data)[3]]
-    row = opened.page.locator("#features tbody tr[data-row]").nth(0)
-    row.focus()
-    for _ in range(3):
-        opened.page.keyboard.press("ArrowDown")
-    opened.page.keyboard.press("Enter")
-    opened.settle()
-    assert opened.page.locator("#features tr[aria-current]").inner_text().split()[1] == name
-    assert opened.page.locator(".panel h3").inner_text() == name
-    assert opened.page.locator(".board .chosen circle").count() == 1
-    assert opened.show("() => document.activeElement.querySelector('h3').textContent") == f"4. {name}table"
-
-
-def test_the_slider_moves_the_cut_everywhere(open_page):
-    opened = open_page(text_like)
-    slider = opened.page.locator("#cut")
+def test_the_number_of_best_features_moves_the_cut_everywhere(open_page):
+    data = text_like()
+    opened = open_page(page_of(data))
+    with opened.page.expect_download() as saved:
+        opened.page.get_by_role("button", name="Save the 75 names").click()
+    assert saved.value.path().read_text("utf-8").splitlines() == best_names(data, count=75)
+    assert saved.value.suggested_filename == "best-75-by-bns.txt"
+    slider, board = opened.page.locator("#cut"), opened.page.locator(".board")
     slider.focus()
     opened.page.keyboard.press("Home")
     opened.settle()
     assert slider.get_attribute("aria-valuetext") == "1 feature"
-    assert opened.page.locator(".board").get_attribute("data-best") == "1"
+    assert board.get_attribute("data-best") == "1"
     opened.page.get_by_label("N, the number of best features").fill("50")
     opened.page.keyboard.press("Enter")
     opened.settle()
-    assert opened.page.locator(".board").get_attribute("data-best") == "50"
-    assert "best 50" in opened.page.locator(".board .cut text").text_content()
-    best = set(ranking(opened.data)[:50]) & set(ranking(opened.data, "chi")[:50])
+    assert board.get_attribute("data-best") == "50"
+    assert "best 50" in board.locator(".cut text").text_content()
+    both = set(ranking(data)[:50]) & set(ranking(data, "chi")[:50])
     shared = opened.page.locator("#rankings .heat").nth(1).locator("tbody tr").nth(0).locator("td").nth(1)
-    assert shared.inner_text() == f"{100 * len(best) / 50:.0f}"
-    nonzero = sum(opened.data["features"]["nonzero"][i] for i in ranking(opened.data)[:50]) / 400
+    assert shared.inner_text() == f"{100 * len(both) / 50:.0f}"
+    nonzero = sum(data["features"]["nonzero"][i] for i in ranking(data)[:50]) / 400
     assert f"bns{nonzero:.4g}" in opened.page.locator(".ends li[aria-current]").text_content()
     assert "select --by bns --top 50" in opened.page.locator(".command").inner_text()
 
 
-def test_the_names_of_the_best_are_saved(open_page):
-    opened = open_page(text_like)
-    with opened.page.expect_download() as saved:
-        opened.page.get_by_role("button", name="Save the 75 names").click()
-    names = [opened.data["features"]["name"][i] for i in ranking(opened.data)[:75]]
-    assert saved.value.path().read_text("utf-8").splitlines() == names
-    assert saved.value.suggested_filename == "best-75-by-bns.txt"
-
-
-def test_another_metric_ranks_anew(open_page):
-    opened = open_page(text_like)
-    opened.page.get_by_label("Metric", exact=False).first.select_option("pr")
-    opened.settle()
-    names = [opened.data["features"]["name"][i] for i in ranking(opened.data, "pr")[:10]]
-    assert opened.column("Name")[:10] == names
-    assert "pr" in opened.page.locator("#features thead").inner_text()
-
-
 def test_another_metric_is_in_the_plane_before_it_is_in_the_table(open_page):
-    opened = open_page(text_like)
-    at_once = opened.show(
+    data = text_like()
+    opened = open_page(page_of(data))
+    caption = opened.page.locator("#plane figcaption")
+    at_once = opened.page.evaluate(
         """() => {
             const choice = document.querySelector(".steering select");
             choice.value = "f1";
@@ -261,79 +233,74 @@ def test_another_metric_is_in_the_plane_before_it_is_in_the_table(open_page):
         }"""
     )
     assert "equal scores by f1" in at_once[0]
-    first, chosen = (
-        [opened.data["features"]["name"][i] for i in ranking(opened.data, name)[:10]] for name in ("bns", "f1")
-    )
-    assert at_once[1:] == first != chosen
+    assert at_once[1:] == best_names(data, "bns", 10) != best_names(data, "f1", 10)
     opened.settle()
-    assert opened.column("Name")[:10] == chosen
+    assert column(opened, "Name")[:10] == best_names(data, "f1", 10)
+    # A metric that does not look at the plane has no lines, and the page says so.
+    choose_metric(opened, "gainratio")
+    assert column(opened, "Name")[:10] == best_names(data, "gainratio", 10)
+    assert opened.page.locator(".board path").count() == opened.page.locator(".board .grid path").count()
+    assert "does not score points of the plane" in caption.inner_text()
 
 
-def test_cards_show_the_best_features(open_page):
-    opened = open_page(text_like)
-    opened.page.wait_for_function("() => !document.querySelector('.waiting')")
-    data = opened.data
-    assert opened.page.locator(".card").count() == len(data["details"])
-    detail, card = data["details"][0], opened.page.locator(".card").first
-    assert card.locator("figure").count() == 3
-    bars = card.locator("figure").first.locator("[aria-label=rect] rect")
-    assert bars.count() == np.size(detail["before"]["counts"])
-    heights = [float(height) for height in bars.evaluate_all("bars => bars.map(bar => bar.getAttribute('height'))")]
-    zero, counts = np.array(detail["before"]["zero"]), np.array(detail["before"]["counts"])
-    shares = (counts / (counts.sum(1) + zero)[:, None])[::-1].ravel()  # the positive class is the second, and on top
-    assert np.corrcoef(heights, shares)[0, 1] > 0.999
-    assert card.locator("circle").count() == len(detail["curves"][0]["value"])
+def test_isolines_pass_where_the_scores_are(open_page):
+    """The bold line is where the metric has the score of the last of the best N."""
+    data = text_like()
+    opened = open_page(page_of(data))
+    choose_metric(opened, "acc2")
+    level = data["features"]["scores"]["acc2"][ranking(data, "acc2")[74]]
+    size = board_size(opened)
+    path = opened.page.locator(".board .cut path").get_attribute("d")
+    corners = [(float(x), float(y)) for x, y in re.findall(r"([-\d.]+),([-\d.]+)", path)]
+    fpr, tpr = np.array([((x - 50) / (size - 66), (size - 42 - y) / (size - 54)) for x, y in corners]).T
+    inside = (fpr > 0.02) & (fpr < 0.98) & (tpr > 0.02) & (tpr < 0.98)
+    (task,) = data["tasks"]
+    scores = acc2(tpr[inside] * task["pos"], fpr[inside] * task["neg"], task["pos"], task["neg"])
+    assert inside.sum() > 20
+    assert np.abs(scores - level).max() < 0.02
+    assert opened.page.locator(".board .isolines path").count() >= 5
 
 
 def test_many_classes_a_nominal_and_a_constant_attribute(open_page):
-    opened = open_page(many_classes)
-    data = opened.data
-    assert "1 attributes are constant" in opened.page.locator(".warnings").inner_text()
-    opened.page.get_by_role("searchbox").fill("measure 4")
-    opened.settle()
-    assert [opened.column(label) for label in ("Name", "Rank", "Test", "bns")] == [["measure 4"], ["–"], ["–"], ["–"]]
-    opened.page.get_by_role("searchbox").fill("measure 5")
-    opened.settle()
-    assert opened.column("Test")[0].startswith("= ")
-    opened.page.get_by_label("Class").first.select_option("3")
-    opened.settle()
-    points = data["features"]["points"]
-    here = [i for i in ranking(data) if points["task"][best_point(data, i)] == 3]
-    assert opened.page.locator(".board").get_attribute("data-features") == str(len(here))
-    opened.page.get_by_label("Class").first.select_option("")
-    opened.settle()
-    assert opened.page.locator(".board").get_attribute("data-features") == "29"
-    assert "Choose one class to see isolines" in opened.page.locator("#plane figcaption").inner_text()
-
-
-def test_a_class_has_one_colour_everywhere(open_page):
-    opened = open_page(many_classes)
+    data = many_classes()
+    opened = open_page(page_of(data))
     opened.page.wait_for_function("() => !document.querySelector('.waiting')")
-    detail, card = opened.data["details"][0], opened.page.locator(".card").first
+    detail, card = data["details"][0], opened.page.locator(".card").first
     lines, rects = card.locator("[aria-label=line] path"), card.locator("[aria-label=rect] rect")
     strokes = lines.evaluate_all("lines => lines.map(each => each.getAttribute('stroke'))")
     fills = rects.evaluate_all("rects => rects.map(each => each.getAttribute('fill'))")
-    bins = len(detail["before"]["counts"][0])
     assert strokes == [f"var(--colour-{curve['task']})" for curve in detail["curves"]]
-    assert fills[::bins] == [f"var(--colour-{number % 8})" for number in (0, 1, 2, 3, 4, 11)]  # the largest classes
+    assert fills[:: len(detail["before"]["counts"][0])] == [*(f"var(--colour-{n})" for n in range(5)), "var(--dot)"]
 
+    assert "the same value in all rows: a4" in opened.page.locator(".warnings").inner_text()
+    search(opened, "a4")
+    assert [column(opened, label) for label in ("Name", "Rank", "Test", "bns")] == [["a4"], ["–"], ["–"], ["–"]]
+    search(opened, "a5")
+    assert column(opened, "Test")[0].startswith("= ")
+    board, points = opened.page.locator(".board"), data["features"]["points"]
+    here = [i for i in ranking(data) if points["task"][best_point(data, i)] == 3]
+    for choice, count in (("3", len(here)), ("", 29)):
+        opened.page.get_by_label("Class").first.select_option(choice)
+        opened.settle()
+        assert board.get_attribute("data-features") == str(count)
+    assert "Choose one class to see isolines" in opened.page.locator("#plane figcaption").inner_text()
 
-def test_without_a_class_there_are_no_scores(open_page):
-    opened = open_page(without_class)
-    assert opened.page.locator("#plane, .steering").count() == 0
-    assert opened.column("Name") == [f"x{i}" for i in range(8)]
-    assert opened.page.locator("#cards .card").count() == 8
+    assert opened.is_within(390)
+    assert board_size(opened) <= 390
+    ends = opened.page.locator(".scroller").evaluate_all("all => all.map(it => it.getBoundingClientRect().right)")
+    assert max(ends) <= 390  # only tables scroll
 
 
 def test_scores_that_need_no_class(open_page):
-    opened = open_page(scored_without_class)
+    data = without_class()
+    opened = open_page(page_of(data))
     assert opened.page.locator("#plane").count() == 0
-    assert opened.column("Name") == [f"x{i}" for i in reversed(range(8))]
-    assert opened.page.locator(".card").count() == 8
+    assert column(opened, "Name") == best_names(data, "dfreq")
+    assert opened.page.locator("#cards .card").count() == 5
 
 
 def test_a_numeric_class_has_a_distribution_and_curves_of_its_mean(open_page):
-    opened = open_page(numeric_class)
+    opened = open_page(page_of(numeric_class()))
     assert opened.page.locator("#plane").count() == 0
     assert opened.page.get_by_label("Distribution of the class", exact=True).count() == 1
     assert opened.page.get_by_label("Mean of the class", exact=True).count() == 3
@@ -344,76 +311,45 @@ def test_a_numeric_class_has_a_distribution_and_curves_of_its_mean(open_page):
 
 
 def test_hostile_names_are_harmless_and_visible(open_page):
-    opened = open_page(hostile_names)
-    assert opened.show("() => window.hacked") is None
+    opened = open_page(page_of(hostile_names()))
     assert opened.page.locator("main img, main script").count() == 0
-    shown = opened.column("Name")
+    shown = column(opened, "Name")
     assert len(shown) == len(HOSTILE)
-    assert {"</script><script>window.hacked = 1</script>", "(empty)", "__proto__"} <= set(shown)
-    assert "line␊break␉tab␀null␛escape␡" in shown
-    assert "right⟨U+202E⟩to left⟨U+2066⟩isolate⟨U+200B⟩zero width" in shown
-    assert "␣␣blanks at both ends␣␣" in shown
-    assert opened.show("() => document.documentElement.scrollWidth") == 1280
+    assert {
+        *("</script><script>window.hacked = 1</script>", "(empty)", "__proto__", "␣␣blanks at both ends␣␣"),
+        *("line␊break␉tab␀null␛escape␡", "right⟨U+202E⟩to left⟨U+2066⟩isolate⟨U+200B⟩zero width"),
+    } <= set(shown)
     opened.page.locator(".board").focus()
     for _ in HOSTILE:
         opened.page.keyboard.press("ArrowRight")
-    assert opened.show("() => window.hacked") is None
+    assert opened.page.evaluate("window.hacked") is None
+    assert opened.is_within(1280) and opened.is_within(390)
 
 
-def test_thirty_thousand_features(open_page, written):
-    path, _ = written(thirty_thousand)
-    assert path.stat().st_size < 5_000_000
-    opened = open_page(thirty_thousand)
-    assert opened.page.locator("#features table").get_attribute("aria-rowcount") == "30001"
+def test_many_features_are_in_the_document_only_where_they_are_seen(open_page):
+    content = page_of(many_features())
+    assert len(content) < 1_500_000
+    opened = open_page(content)
+    assert opened.page.locator("#features table").get_attribute("aria-rowcount") == "20001"
     assert opened.page.locator("#features tbody tr").count() < 60
     opened.page.locator("#features tbody tr[tabindex='0']").focus()
     opened.page.keyboard.press("End")
     opened.settle()
-    last = opened.page.locator("#features tbody tr:focus")
-    assert last.get_attribute("aria-rowindex") == "30001"
-    opened.page.get_by_role("searchbox").fill("word2999")
-    opened.settle()
-    assert sorted(opened.column("Name")) == sorted(["word2999", *(f"word2999{digit}" for digit in range(10))])
-
-
-def test_without_scripts_the_plain_page_stays(open_page):
-    opened = open_page(text_like, java_script_enabled=False)
-    assert opened.page.locator("main table td").inner_text() == "plain"
+    assert opened.page.locator("#features tbody tr:focus").get_attribute("aria-rowindex") == "20001"
+    search(opened, "a1999")
+    assert sorted(column(opened, "Name")) == sorted(["a1999", *(f"a1999{digit}" for digit in range(10))])
 
 
 def test_a_table_without_features(open_page):
-    opened = open_page(without_features)
+    opened = open_page(page_of(without_features()))
     assert opened.page.locator("#features [role=status]").inner_text().startswith("0 features.")
-    assert opened.page.locator(".board").get_attribute("data-dots") == "0"
 
 
-def test_in_the_dark(open_page):
-    opened = open_page(text_like, color_scheme="dark")
-    assert opened.show("() => getComputedStyle(document.body).backgroundColor") == "rgb(18, 22, 27)"
-    opened.page.emulate_media(color_scheme="light")
-    assert opened.show("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-
-
-def test_the_page_of_a_real_table_says_what_scores_says(open_page):
-    opened = open_page(real_table)
-    best = filterkit.scores(sample("fortunes", positive="food"), "bns").slice(0, 10).to_pydict()
-    assert opened.column("Name")[:10] == best["attribute"]
-    assert opened.column("tp")[:10] == [f"{tp:.0f}" for tp in best["tp"]]
-    assert opened.page.locator(".card").count() == 50
-
-
-@pytest.mark.parametrize("made", [many_classes, hostile_names])
-def test_on_a_narrow_screen_only_tables_scroll(open_page, made):
-    opened = open_page(made, viewport={"width": 390, "height": 800})
-    opened.page.wait_for_function("() => !document.querySelector('.waiting')")
-    assert opened.show("() => document.documentElement.scrollWidth") == 390
-    assert opened.page.locator(".board").bounding_box()["width"] <= 390
-    ends = opened.page.locator(".scroller").evaluate_all("all => all.map(it => it.getBoundingClientRect().right)")
-    assert max(ends) <= 390
-
-
-def test_on_paper_controls_go_and_the_table_is_whole(open_page):
-    opened = open_page(text_like)
+def test_the_page_in_the_dark_and_on_paper(open_page):
+    opened = open_page(page_of(text_like()))
+    for scheme, colour in (("dark", "rgb(18, 22, 27)"), ("light", "rgb(255, 255, 255)")):
+        opened.page.emulate_media(color_scheme=scheme)
+        assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == colour
     opened.page.emulate_media(media="print")
     opened.settle()
     assert opened.page.locator(".steering").is_hidden()
