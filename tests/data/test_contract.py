@@ -1,7 +1,6 @@
 """The contract of plugins: an error names the stage, learner, metric or format that returns something invalid."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +26,7 @@ from filterkit import (
     TrainingStage,
     errors,
 )
-from filterkit.data.batch import empty, same
+from filterkit.data.batch import same
 from filterkit.data.contract import check_arranged, check_batch, check_out, check_read, find_misfit
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
@@ -35,7 +34,6 @@ from filterkit.plugin import Csr, SelectiveStage
 from filterkit.stages.metric_scaling import metric_stage
 from filterkit.testing import sample
 
-IRIS = str(Path(__file__).parents[2] / "arff_samples/iris.arff")
 NOMINAL = Attribute("n", "nominal", ("a", "b"))
 TARGET = Attribute("class", "nominal", ("no", "yes"))
 
@@ -45,14 +43,6 @@ def gives(found):
     return lambda *_, **__: found
 
 
-def csr(data, indices, indptr, columns=2):
-    return Csr(np.array(data, float), np.array(indices, np.int32), np.array(indptr, np.int32), columns)
-
-
-def scipy_csr(data, indices, indptr, columns=2):
-    return sp.csr_array((np.array(data, float), indices, indptr), shape=(len(indptr) - 1, columns))
-
-
 SCHEMA = Schema("r", [Attribute("a"), NOMINAL, Attribute("s", "string"), TARGET], 3)
 SPARSE = SCHEMA.replace(sparse=True)
 X, Y = np.array([[1.0, 0], [2.5, 1], [np.nan, np.nan]]), np.array([0, 1, -1], np.int32)
@@ -60,9 +50,10 @@ PASSING = pa.table({"s": ["x", None, "y"]})
 BATCH = Batch(SCHEMA, X, Y, np.array([1.0, 2, 0]), PASSING)
 
 
-def sparse(*arrays):
+def sparse(data, indices, indptr):
     """The rows with other values of X, sparse."""
-    return BATCH.replace(schema=SPARSE, X=csr(*arrays))
+    X = Csr(np.array(data, float), np.array(indices, np.int32), np.array(indptr, np.int32), 2)
+    return BATCH.replace(schema=SPARSE, X=X)
 
 
 SOUND = [
@@ -73,13 +64,10 @@ SOUND = [
     sparse([1, 2, 1], [0, 0, 1], [0, 1, 3, 3]),
     sparse([1, 2, 1], [0, 0, 1], [0, 0, 1, 3]),
     sparse([], [], [0, 0, 0, 0]),
-    BATCH.replace(schema=SPARSE, X=scipy_csr([1, 2, 1], [0, 0, 1], [0, 1, 3, 3])),
     BATCH.replace(schema=SPARSE, X=sp.csr_array(np.nan_to_num(X))[:, [0, 1]]),  # scipy's wider indices are taken
     sample("all-kinds"),
     sample("multi-label"),
-    sample("no-class"),
     sample("no-features"),
-    sample("no-rows"),
 ]
 UNSOUND = {
     "expected a Batch, found None": None,
@@ -92,12 +80,8 @@ UNSOUND = {
     "X is float32; make it float64": BATCH.replace(X=X.astype(np.float32)),
     "X has 1 dimensions": BATCH.replace(X=X[:, 0]),
     "X has 1 columns, but the schema 2 features": BATCH.replace(X=X[:, :1]),
-    "X has 3 columns, but the schema 2 features": sparse([], [], [0, 0, 0, 0], 3),
     "X is a csr_matrix; make it an ndarray, or a csr_array": BATCH.replace(schema=SPARSE, X=sp.csr_matrix(X)),
     "the indices of a row of X do not ascend": sparse([1, 2, 1], [0, 1, 0], [0, 1, 3, 3]),
-    "the indices of a row of X do not ascend; call sort_indices": BATCH.replace(
-        schema=SPARSE, X=scipy_csr([1, 2, 1], [0, 1, 0], [0, 0, 1, 3])
-    ),
     "the indices of a row of X do not ascend; call sort_indices and sum_duplicates": sparse(
         [1, 2], [1, 1], [0, 2, 2, 2]
     ),
@@ -106,10 +90,7 @@ UNSOUND = {
     "the arrays of X do not fit together": sparse([1, 2], [0], [0, 1, 1, 1]),
     "the arrays of X do not fit": sparse([1, 2], [0, 1], [0, 1, 1, 1]),
     "the indices of X are not integers": BATCH.replace(
-        schema=SPARSE, X=csr([1], [0], [0, 1, 1, 1])._replace(indices=np.zeros(1))
-    ),
-    "X is float32; make": BATCH.replace(
-        schema=SPARSE, X=csr([1], [0], [0, 1, 1, 1])._replace(data=np.ones(1, np.float32))
+        schema=SPARSE, X=Csr(np.ones(1), np.zeros(1), np.array([0, 1, 1, 1]), 2)
     ),
     "y is None, but the schema has a class": BATCH.replace(y=None),
     "y is an ndarray, but the schema has no class": BATCH.replace(schema=Schema("r", SCHEMA.attributes[:3])),
@@ -145,62 +126,16 @@ def test_the_error_says_what_is_invalid_in_a_batch(fault):
     assert find_misfit(batch, getattr(batch, "schema", SCHEMA)).startswith(fault)
 
 
-@pytest.mark.parametrize("fault", list(UNSOUND)[::6])
-def test_a_stage_that_returns_an_invalid_batch_is_named(fault):
-    """The same holds for a training stage and a format, whatever stages come before and after."""
-    batch = UNSOUND[fault]
-
-    class Gives(Stage):
-        """Return the invalid batch."""
-
-        name = "gives"
-
-        def fit(self, rows, schema):
-            return FittedGives(getattr(batch, "schema", SCHEMA), batch)
-
-    class Arranges(TrainingStage):
-        """Return the invalid batch as training rows."""
-
-        name = "gives"
-
-        def arrange(self, rows):
-            yield batch
-
-    fitted = Chain([Gives()]).fit(BATCH)
-    with pytest.raises(PluginError) as caught:
-        fitted.transform(BATCH)
-    assert str(caught.value).startswith(f"gives: {fault}") and "\n" not in str(caught.value)
-    with pytest.raises(PluginError) as caught:
-        Chain([*filterkit.chain("impute").stages, Gives(), *filterkit.chain("l2").stages]).fit_transform(BATCH)
-    assert str(caught.value).startswith(f"gives: {fault}")
-    with pytest.raises(FilterkitError) as caught:
-        Chain([Arranges()]).fit_transform(empty(getattr(batch, "schema", SCHEMA)))
-    assert str(caught.value).startswith(f"gives: {fault}")
-    with pytest.raises(FilterkitError) as caught:
-        Reader(Format("Odd", (".odd",), lambda *_: [batch]), "a.odd")
-    assert fault in str(caught.value) and str(caught.value).startswith("a.odd: Odd: ")
-    refusal = (
-        r"^the batch does not fit its schema: " if isinstance(batch, Batch) else "^expected a batch or a data frame"
-    )
-    with pytest.raises(FilterkitError, match=refusal):
-        Chain([]).fit(batch if isinstance(batch, Batch) else [batch])
-    if isinstance(batch, Batch):
-        with pytest.raises(FilterkitError, match=r"^the batch does not fit its schema: "):
-            filterkit.chain("l2").fit(BATCH).transform(batch)
-
-
-class FittedGives(Fitted):
-    def __init__(self, schema, batch):
-        self.schema, self.batch = schema, batch
-
-    def transform(self, batch):
-        return self.batch
+@pytest.mark.parametrize("fault", ["X is None", "y is None, but the schema has a class"])
+def test_an_invalid_batch_of_a_user_is_refused(fault):
+    for use in (Chain([]).fit, filterkit.chain("l2").fit(BATCH).transform):
+        with pytest.raises(FilterkitError, match=f"^the batch does not fit its schema: {fault}"):
+            use(UNSOUND[fault])
 
 
 class Columns(ColumnStage):
-    """A valid column stage, one method of which the tests replace."""
+    """A valid column stage."""
 
-    name = "columns"
     needs_class = False
 
     def fit_columns(self, table):
@@ -210,16 +145,8 @@ class Columns(ColumnStage):
         return values * state["one"][columns]
 
 
-def of_columns(**methods):
-    return type("Broken", (Columns,), {"__doc__": "Break.", **methods})()
-
-
-def of_rows(**methods):
-    return type("Broken", (RowStage,), {"__doc__": "Break.", "name": "rows", **methods})()
-
-
-class Good:
-    """A model."""
+class Model:
+    """A valid model."""
 
     threshold = 0.0
 
@@ -230,117 +157,76 @@ class Good:
         return {}
 
 
-class Learns(Learner):
-    """A learner whose model is given by the tests."""
-
-    name = "learns"
-
-    def __init__(self, model):
-        self._model = model
-        super().__init__()
-
-    def learn(self, training):
-        return self._model
+def of(base, **members):
+    """A stage in which some members are invalid."""
+    return type("Broken", (base,), {"__doc__": "Break.", "name": "broken", **members})()
 
 
-def of_model(found):
-    return Learns(type("Broken", (Good,), {"scores": lambda self, X: found(X.shape[0])})())
+def of_model(scores):
+    model = type("Broken", (Model,), {"scores": scores})()
+    return of(Learner, learn=gives(model))
 
 
-def of_metric(score, **options):
-    return metric_stage(Metric("metric", score, **options))()
+def of_metric(score=lambda tp, fp, pos, neg: tp, **options):
+    return metric_stage(Metric("broken", score, **options))()
 
 
+TWO = gives(np.array([0, 1]))
 STAGES = [
-    ("rows: transform gives None; return a Batch", of_rows(transform=gives(None))),
-    ("rows: transform gives an ndarray", of_rows(transform=lambda self, batch: batch.X)),
-    ("rows: the schema of what fit gives is None", of_rows(output=gives(None))),
-    ("rows: transform gives 1 rows for 7", of_rows(transform=lambda self, batch: batch.rows(0, 1))),
-    ("rows: fit gives None; return a Fitted", of_rows(fit=gives(None))),
-    ("rows: fit gives a Schema; return a Fitted", of_rows(fit=lambda self, rows, schema: schema)),
-    ("rows: the schema of what fit gives is None", of_rows(fit=gives(Fitted()))),
+    ("transform gives None; return a Batch", of(RowStage, transform=gives(None))),
+    ("transform gives 1 rows for 7", of(RowStage, transform=lambda self, batch: batch.rows(0, 1))),
+    ("the schema of what fit gives is None", of(RowStage, output=gives(None))),
+    ("the schema of what fit gives is None", of(RowStage, fit=gives(Fitted()))),
+    ("fit gives a Schema; return a Fitted", of(RowStage, fit=lambda self, rows, schema: schema)),
     (
-        "rows: a weight is negative or not finite; make each a number of at least 0",
-        of_rows(transform=lambda self, batch: batch.replace(weights=np.full(len(batch), np.nan))),
+        "a weight is negative or not finite; make each a number of at least 0",
+        of(RowStage, transform=lambda self, batch: batch.replace(weights=np.full(len(batch), np.nan))),
     ),
-    ("rows: X is sparse, but its schema says", of_rows(transform=lambda self, batch: batch.in_form(True))),
+    ("X is sparse, but its schema says", of(RowStage, transform=lambda self, batch: batch.in_form(True))),
     (
-        "rows: X has 2 columns, but the schema 3 features",
-        of_rows(transform=lambda self, batch: batch.replace(X=batch.X[:, 1:])),
+        "X has 2 columns, but the schema 3 features",
+        of(RowStage, transform=lambda self, batch: batch.replace(X=batch.X[:, 1:])),
     ),
-    ("columns: fit_columns gives None; return a dict", of_columns(fit_columns=gives(None))),
+    ("fit_columns gives None; return a dict", of(Columns, fit_columns=gives(None))),
+    ("the 'one' of fit_columns has 1 entries for 3 columns", of(Columns, fit_columns=gives({"one": np.ones(1)}))),
+    ("the 'one' of fit_columns is a float; make it an array", of(Columns, fit_columns=gives({"one": 1.0}))),
+    ("the 'one' of fit_columns is an ndarray; make it", of(Columns, fit_columns=gives({"one": np.array(1.0)}))),
+    ("apply gives None; return an array", of(Columns, apply=gives(None))),
     (
-        "columns: the 'one' of fit_columns has 1 entries for 3 columns",
-        of_columns(fit_columns=gives({"one": np.ones(1)})),
+        "apply gives an array of shape (3,); expected (21,)",
+        of(Columns, apply=lambda self, values, columns, state: state["one"]),
     ),
+    ("apply gives bool; make it float64", of(Columns, apply=lambda self, values, columns, state: values > 0)),
+    ("output gives None; return a Schema", of(Columns, output=gives(None))),
+    ("output_columns gives a list; return an array of column numbers", of(Columns, output_columns=gives([0]))),
+    ("output_columns gives an ndarray; return an array", of(Columns, output_columns=gives(np.zeros(1)))),
     (
-        "columns: the 'one' of fit_columns is a float; make it an array",
-        of_columns(fit_columns=gives({"one": 1.0})),
+        "output_columns must give ascending numbers of the 3 columns",
+        of(Columns, output_columns=gives(np.array([0, 1, 3]))),
     ),
+    ("output_columns must give ascending numbers", of(Columns, output_columns=gives(np.array([0, 2, 1])))),
     (
-        "columns: the 'one' of fit_columns is an ndarray; make it an array",
-        of_columns(fit_columns=gives({"one": np.array(1.0)})),
+        "output_attributes gives 1 attributes for 2 columns",
+        of(Columns, output_columns=TWO, output_attributes=gives([Attribute("a")])),
     ),
-    ("columns: apply gives None; return an array", of_columns(apply=gives(None))),
+    ("output_attributes gives None; return a list", of(Columns, output_columns=TWO, output_attributes=gives(None))),
     (
-        "columns: apply gives an array of shape (3,); expected (21,)",
-        of_columns(apply=lambda self, values, columns, state: state["one"]),
-    ),
-    (
-        "columns: apply gives int64; make it float64",
-        of_columns(apply=lambda self, values, columns, state: np.where(values > 0, 1, 0)),
-    ),
-    ("columns: output gives None; return a Schema", of_columns(output=gives(None))),
-    (
-        "columns: output_columns gives a list; return an array of column numbers",
-        of_columns(output_columns=gives([0])),
+        "output_nominal gives an ndarray; return an array of bool, one for each of 3 columns",
+        of(Columns, output_nominal=gives(np.zeros(1, bool))),
     ),
     (
-        "columns: output_columns gives an ndarray; return an array of column numbers",
-        of_columns(output_columns=gives(np.zeros(1))),
+        "the 'one' of fit_columns has 1 entries for 3 columns",
+        of(Columns, needs_class=True, folds=gives(2), choose_columns=gives({"one": np.ones(1)})),
     ),
     (
-        "columns: output_columns must give ascending numbers of the 3 columns",
-        of_columns(output_columns=gives(np.array([0, 1, 3]))),
+        "learn gives None, which has no scores and no threshold and no get_state; return a model",
+        of(Learner, learn=gives(None)),
     ),
-    (
-        "columns: output_columns must give ascending numbers",
-        of_columns(output_columns=gives(np.array([0, 2, 1]))),
-    ),
-    (
-        "columns: output_attributes gives 1 attributes for 2 columns",
-        of_columns(
-            output_columns=gives(np.array([0, 1])),
-            output_attributes=lambda self, schema, state, columns, totals: [schema.features[0]],
-        ),
-    ),
-    (
-        "columns: output_attributes gives None; return a list",
-        of_columns(
-            output_columns=gives(np.array([0, 1])),
-            output_attributes=gives(None),
-        ),
-    ),
-    (
-        "columns: output_nominal gives an ndarray; return an array of bool, one for each of 3 columns",
-        of_columns(output_nominal=gives(np.zeros(1, bool))),
-    ),
-    ("learns: learn gives None, which has no scores and no threshold and no get_state; return a model", Learns(None)),
-    ("learns: scores gives None; return an array", of_model(gives(None))),
-    ("learns: scores gives an array of shape (7,); expected (7, 1)", of_model(lambda rows: np.zeros(rows))),
-    ("learns: scores gives float32", of_model(lambda rows: np.zeros((rows, 1), np.float32))),
-    ("metric: the metric gives None; return an array", of_metric(gives(None))),
-    ("metric: the metric gives a list", of_metric(lambda tp, fp, pos, neg: tp.tolist())),
-    ("metric: the metric gives an array of shape (1,); expected (", of_metric(lambda tp, fp, pos, neg: tp[:1])),
-    ("metric: the metric gives bool; make it float64", of_metric(lambda tp, fp, pos, neg: tp > fp)),
-    (
-        "metric: by_table of the metric gives int64",
-        of_metric(lambda tp, fp, pos, neg: tp, by_table=lambda table: table.columns),
-    ),
-    (
-        "metric: by_column of the metric gives int64",
-        of_metric(lambda tp, fp, pos, neg: tp, by_column=lambda columns, seed: columns),
-    ),
+    ("scores gives an array of shape (7,); expected (7, 1)", of_model(lambda self, X: np.zeros(X.shape[0]))),
+    ("the metric gives None; return an array", of_metric(gives(None))),
+    ("the metric gives an array of shape (1,); expected (", of_metric(lambda tp, fp, pos, neg: tp[:1])),
+    ("by_table of the metric gives int64", of_metric(by_table=lambda table: table.columns)),
+    ("by_column of the metric gives int64", of_metric(by_column=lambda columns, seed: columns)),
 ]
 
 
@@ -348,48 +234,29 @@ STAGES = [
 def test_a_stage_that_breaks_its_contract_is_named(fault, stage):
     """Attributes are made when they are asked for, so an error in them may come only then."""
     data = sample("dense-two-classes")
-    with pytest.raises(PluginError, match="^" + re.escape(fault)) as caught:
+    with pytest.raises(PluginError, match="^broken: " + re.escape(fault)) as caught:
         list(Chain([*filterkit.chain("l1").stages, stage]).fit(data).transform(data).schema.attributes)
     assert "\n" not in str(caught.value)
-    with pytest.raises(PluginError, match="^" + re.escape(fault).replace("7", r"\d").replace("21", r"\d+")):
+    with pytest.raises(PluginError, match=r"^broken: "):
         list(Chain([stage]).fit_transform([data.rows(0, 3), data.rows(3, 7)])[1].schema.attributes)
 
 
-def test_classes_of_a_metric_are_checked():
-    data = sample("dense-three-classes")
-    for classes, fault in ((lambda counts, totals: counts, r"\(\d+, 3\)"), (lambda counts, totals: None, "None")):
-        stage = of_metric(lambda tp, fp, pos, neg: tp, classes=classes)
-        with pytest.raises(PluginError, match="^metric: classes of the metric gives .*" + fault):
-            Chain([stage]).fit(data)
+@pytest.mark.parametrize(("found", "fault"), [(lambda counts, totals: counts, r"\(\d+, 3\)"), (gives(None), "None")])
+def test_classes_of_a_metric_are_checked(found, fault):
+    with pytest.raises(PluginError, match="^broken: classes of the metric gives .*" + fault):
+        Chain([of_metric(classes=found)]).fit(sample("dense-three-classes"))
 
 
-def test_settings_of_folds_are_checked():
-    class Chooses(Columns):
-        """Return invalid settings."""
-
-        needs_class = True
-
-        def folds(self):
-            return 2
-
-        def choose_columns(self, folds):
-            return {"one": np.ones(1)}
-
-    with pytest.raises(PluginError, match="columns: the 'one' of fit_columns has 1 entries for 3 columns"):
-        Chain([Chooses()]).fit(sample("dense-two-classes"))
-
-
-def test_the_result_of_arrange_is_checked():
-    class Arranges(TrainingStage):
-        """Return nothing."""
-
-        name = "arranges"
-
-        def arrange(self, rows):
-            return None
-
-    with pytest.raises(PluginError, match="arranges: arrange gives None; yield batches"):
-        Chain([Arranges()]).fit_transform(sample("dense-two-classes"))
+@pytest.mark.parametrize(
+    ("found", "fault"),
+    [
+        (None, "arrange gives None; yield batches"),
+        ([BATCH.replace(y=None)], "y is None, but the schema has a class"),
+    ],
+)
+def test_the_batches_that_a_training_stage_arranges_are_checked(found, fault):
+    with pytest.raises(PluginError, match=f"^broken: {fault}"):
+        Chain([of(TrainingStage, arrange=gives(found))]).fit_transform(BATCH)
 
 
 @pytest.mark.parametrize(
@@ -397,56 +264,14 @@ def test_the_result_of_arrange_is_checked():
     [
         (None, "Odd: read gives None; yield batches"),
         (BATCH, "Odd: read gives a Batch; yield batches"),
-        (
-            [BATCH, sample("no-class")],
-            "Odd: a batch has the wrong schema: attribute 2 is 'b'; expected 'n'",
-        ),
+        ([BATCH, sample("no-class")], "Odd: a batch has the wrong schema: attribute 2 is 'b'; expected 'n'"),
         ([BATCH, None], "Odd: expected a Batch, found None"),
         ([], "read yields no batches; yield at least one, even without rows, because it declares the attributes"),
     ],
 )
 def test_the_batches_that_a_format_reads_are_checked(found, fault):
     with pytest.raises(FilterkitError, match=f"^a.odd: {fault}"):
-        list(Reader(Format("Odd", (".odd",), lambda *_: found), "a.odd").batches())
-
-
-PLUGIN = """
-import filterkit
-import numpy as np
-
-
-class Wide(filterkit.RowStage):
-    '''Add a column, and say nothing of it.'''
-
-    name = "wide"
-
-    def transform(self, batch):
-        return batch.replace(X=np.hstack([batch.X, batch.X[:, :1]]))
-
-
-
-@filterkit.hookimpl
-def filterkit_stages():
-    return [Wide]
-
-
-@filterkit.hookimpl
-def filterkit_formats():
-    return [filterkit.Format("Odd", (".odd",), lambda path, class_, positive: None)]
-"""
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["a.odd", "l2"], "a.odd: Odd: read gives None; yield batches"),
-        (["wide"], "wide: X has 5 columns, but the schema 4 features; the schema must describe the output"),
-    ],
-)
-def test_the_command_names_what_breaks_and_its_plugin(words, message, tmp_path):
-    (tmp_path / "my.py").write_text(PLUGIN)
-    done = run("--plugin", "my.py", *words[:-1], *([] if "a.odd" in words else [IRIS]), words[-1], cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (1, f"filterkit: {message} (plugin my of my.py)\n")
+        list(Reader(Format("Odd", (".odd",), gives(found)), "a.odd").batches())
 
 
 def fails(*_, **__):
@@ -454,85 +279,84 @@ def fails(*_, **__):
 
 
 @pytest.mark.parametrize(
-    "stage",
+    ("base", "methods"),
     [
-        of_rows(transform=fails),
-        of_rows(transform=lambda self, batch: batch, output=fails),
-        type("Broken", (Stage,), {"__doc__": "Break.", "name": "rows", "fit": fails})(),
-        type("Broken", (TrainingStage,), {"__doc__": "Break.", "name": "rows", "arrange": fails})(),
-        of_columns(name="rows", fit_columns=fails),
-        of_columns(name="rows", apply=fails),
-        of_columns(name="rows", output_columns=fails),
-        type("Broken", (Learner,), {"__doc__": "Break.", "name": "rows", "learn": fails})(),
+        (RowStage, {"transform": fails}),
+        (RowStage, {"transform": lambda self, batch: batch, "output": fails}),
+        (Stage, {"fit": fails}),
+        (TrainingStage, {"arrange": fails}),
+        (Columns, {"fit_columns": fails}),
+        (Columns, {"apply": fails}),
+        (Columns, {"output_columns": fails}),
+        (Learner, {"learn": fails}),
     ],
-    ids=["transform", "output", "fit", "arrange", "fit_columns", "apply", "output_columns", "learn"],
 )
-def test_an_unexpected_error_keeps_its_type_and_notes_the_stage(stage):
+def test_an_unexpected_error_keeps_its_type_and_notes_the_stage(base, methods):
+    stage = of(base, **methods)
     errors.record_plugin(type(stage), "mine of mine.py")
-    data = sample("dense-two-classes")
     with pytest.raises(IndexError) as caught:
-        Chain([*filterkit.chain("range").stages, stage]).fit_transform(data)
-    assert caught.value.__notes__ == ["in the stage 'rows' (plugin mine of mine.py)"]
+        Chain([*filterkit.chain("range").stages, stage]).fit_transform(sample("dense-two-classes"))
+    assert caught.value.__notes__ == ["in the stage 'broken' (plugin mine of mine.py)"]
 
 
 def test_what_a_stage_returns_is_checked_if_it_is_confined_to_some_columns():
-    members = {"name": "wide", "transform": lambda self, batch: batch.replace(X=np.hstack([batch.X, batch.X]))}
-    wide = type("Wide", (SelectiveStage, RowStage), {"__doc__": "Add columns.", **members})
+    class Wide(SelectiveStage, RowStage):
+        """Double the columns."""
+
+        name = "wide"
+
+        def transform(self, batch):
+            return batch.replace(X=np.hstack([batch.X, batch.X]))
+
     with pytest.raises(PluginError, match="wide: X has 4 columns, but the schema 2 features; the schema must"):
-        Chain([wide(except_=("1",))]).fit_transform(sample("dense-two-classes"))
-
-
-def test_the_command_names_the_stage_of_an_unexpected_error(tmp_path):
-    text = PLUGIN.replace('name = "wide"', 'name = "crash"').replace("np.hstack([batch.X, batch.X[:, :1]])", "[][0]")
-    (tmp_path / "my.py").write_text(text)
-    for options in ([], ["--engine", "processes", "--jobs", "2"]):
-        done = run("--plugin", "my.py", *options, IRIS, "crash", cwd=tmp_path)
-        message = "unexpected IndexError in the stage 'crash' (plugin my of my.py, line 12): list index out of range"
-        assert (done.returncode, done.stderr) == (1, f"filterkit: {message} (--debug shows where)\n")
+        Chain([Wide(except_=("1",))]).fit_transform(sample("dense-two-classes"))
 
 
 def test_weights_that_were_unsound_before_are_not_the_fault_of_a_stage():
     data = sample("dense-two-classes").replace(weights=np.full(7, np.nan))
-    halve = of_rows(transform=lambda self, batch: batch.replace(weights=batch.weights / 2))
+    halve = of(RowStage, transform=lambda self, batch: batch.replace(weights=batch.weights / 2))
     assert np.isnan(Chain([halve]).fit(data).transform(data).weights).all()
 
 
 def test_a_schema_that_cannot_be_made_names_the_stage():
-    twice = of_rows(output=lambda self, schema: schema.with_more([Attribute("new"), Attribute("new")]))
-    with pytest.raises(StageError, match=r"^rows: two attributes are named 'new'$"):
+    twice = of(RowStage, output=lambda self, schema: schema.with_more([Attribute("new"), Attribute("new")]))
+    with pytest.raises(StageError, match=r"^broken: two attributes are named 'new'$"):
         Chain([twice]).fit(sample("dense-two-classes"))
+
+
+def let_in(batch):
+    """The batch as each check returns it."""
+    stage = filterkit.chain("shuffle").stages[0]
+    yield check_batch(batch)
+    yield check_out(stage, batch.schema, batch, batch.replace(X=batch.X.copy()))
+    yield from check_read(Format("F", (".f",)), iter([batch]))
+    yield from check_arranged(stage, lambda: [batch], batch.schema)
 
 
 def test_an_x_in_another_order_is_copied_to_c_order_wherever_batches_come_in():
     schema = Schema("r", [Attribute("a"), Attribute("b")])
-    columns = Batch(schema, np.asfortranarray([[1.0, 2], [3, 4]]))
-    stage = filterkit.chain("shuffle").stages[0]
-    out = check_out(stage, schema, columns, Batch(schema, np.zeros((2, 2))))
-    read = next(check_read(Format("F", (".f",)), iter([columns])))
-    arranged = next(check_arranged(stage, lambda: [columns], schema))
-    for batch in (out, check_batch(columns), read, arranged):
+    for batch in let_in(Batch(schema, np.asfortranarray([[1.0, 2], [3, 4]]))):
         assert batch.X.flags.c_contiguous
         assert batch.X.tolist() == [[1, 2], [3, 4]]
 
 
 def test_zeros_that_are_stored_are_dropped_wherever_batches_come_in():
     schema = Schema("r", [Attribute("a"), Attribute("b")], sparse=True)
-    stored = Batch(schema, sp.csr_array((np.array([0.0, 2.0, 0.0]), np.array([0, 1, 1]), np.array([0, 2, 3]))))
-    dropped = Batch(schema, sp.csr_array([[0.0, 2.0], [0.0, 0.0]]))
-    assert same(check_batch(stored), dropped)
-    assert [len(each.csr.data) for each in check_read(Format("F", (".f",)), iter([stored]))] == [1]
-    stage = filterkit.chain("shuffle").stages[0]
-    assert [len(each.csr.data) for each in check_arranged(stage, lambda: [stored], schema)] == [1]
+    stored = sp.csr_array((np.array([0.0, 2.0, 0.0]), np.array([0, 1, 1]), np.array([0, 2, 3])))
+    for batch in let_in(Batch(schema, stored)):
+        assert same(batch, Batch(schema, sp.csr_array([[0.0, 2.0], [0.0, 0.0]])))
 
 
-FAILS = '''
+# ---- the command -----------------------------------------------------------------------------------
+
+PLUGIN = """
 import click
 import filterkit
 import numpy as np
 
 
 class Low(filterkit.RowStage):
-    """Refuse an option in the wrong way."""
+    "Refuse an option in the wrong way."
 
     name = "low"
     low: float = filterkit.option(0.1, "The least.")
@@ -546,8 +370,35 @@ class Low(filterkit.RowStage):
         return batch
 
 
+class Crash(filterkit.RowStage):
+    "Fail in a stage."
+
+    name = "crash"
+
+    def transform(self, batch):
+        return {}["lost"]
+
+
+class Wide(filterkit.RowStage):
+    "Add a column, and say nothing of it."
+
+    name = "wide"
+
+    def transform(self, batch):
+        return batch.replace(X=np.hstack([batch.X, batch.X[:, :1]]))
+
+
+class Root(filterkit.RowStage):
+    "Take square roots."
+
+    name = "root"
+
+    def transform(self, batch):
+        return filterkit.plugin.map_numbers(batch, np.sqrt)
+
+
 class Odd(filterkit.plugin.LocalEngine):
-    """Fail in a map."""
+    "Fail in a map."
 
     name = "odd"
 
@@ -557,7 +408,7 @@ class Odd(filterkit.plugin.LocalEngine):
 
 
 class Kv(filterkit.plugin.FileFormat):
-    """A format whose writer fails."""
+    "A format whose writer fails."
 
     name, title, endings = "kv", "Kv", (".kv",)
 
@@ -567,13 +418,13 @@ class Kv(filterkit.plugin.FileFormat):
 
 @click.command("count")
 def count():
-    """Fail in a function of numpy."""
+    "Fail in a function of numpy."
     np.concatenate([np.ones(2), np.ones((2, 2))])
 
 
 @filterkit.hookimpl
 def filterkit_stages():
-    return [Low]
+    return [Low, Crash, Wide, Root]
 
 
 @filterkit.hookimpl
@@ -583,54 +434,56 @@ def filterkit_engines():
 
 @filterkit.hookimpl
 def filterkit_formats():
-    return [Kv]
+    return [Kv, filterkit.Format("None", (".none",), lambda path, class_, positive: None)]
 
 
 @filterkit.hookimpl
 def filterkit_subcommands():
     return [count]
-'''
+"""
+
+
+def run_broken(words, folder):
+    (folder / "my.py").write_text(PLUGIN)
+    filterkit.write(sample("dense-two-classes"), folder / "in.arff")
+    return run("--plugin", "my.py", *words.split(), cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("a.none l2", "a.none: None: read gives None; yield batches (plugin my of my.py)"),
+        (
+            "in.arff wide",
+            "wide: X has 4 columns, but the schema 3 features; the schema must describe the output",
+        ),
+    ],
+)
+def test_the_command_names_what_breaks_and_its_plugin(words, message, tmp_path):
+    done = run_broken(words, tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith(f"filterkit: {message}")
 
 
 @pytest.mark.parametrize(
     ("words", "kind", "line", "said"),
     [
-        ([IRIS, "low", "--low", "2"], "ValueError", "raise ValueError", "too large"),
-        (["--engine", "odd", IRIS, "low"], "KeyError", "raise KeyError", "'lost'"),
-        (["-o", "out.kv", IRIS], "IndexError", "return [][0]", "list index out of range"),
-        (["count"], "ValueError", "np.concatenate", "all the input arrays"),
+        ("in.arff low --low 2", "ValueError in", "raise ValueError", "too large"),
+        ("in.arff crash", "KeyError in the stage 'crash' (", 'return {}["lost"]', "'lost'"),
+        ("--engine processes --jobs 2 in.arff crash", "KeyError in the stage 'crash' (", 'return {}["lost"]', "'lost'"),
+        ("--engine odd in.arff low", "KeyError in", "raise KeyError", "'lost'"),
+        ("-o out.kv in.arff", "IndexError in", "return [][0]", "list index out of range"),
+        ("count", "ValueError in", "np.concatenate", "all the input arrays"),
     ],
 )
-def test_the_command_names_plugin_and_line_of_any_unexpected_error(words, kind, line, said, tmp_path):
-    (tmp_path / "fails.py").write_text(FAILS)
-    number = FAILS[: FAILS.index(line)].count("\n") + 1
-    done = run("--plugin", "fails.py", *words, cwd=tmp_path)
-    begin = f"filterkit: unexpected {kind} in the plugin fails of fails.py, line {number}: {said}"
-    assert done.returncode == 1 and done.stderr.startswith(begin)
+def test_the_command_names_plugin_and_line_of_an_unexpected_error(words, kind, line, said, tmp_path):
+    number = PLUGIN[: PLUGIN.index(line)].count("\n") + 1
+    done = run_broken(words, tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith(f"filterkit: unexpected {kind}")
+    assert f"plugin my of my.py, line {number}" in done.stderr and f": {said}" in done.stderr
     assert done.stderr.endswith(" (--debug shows where)\n") and done.stderr.count("\n") == 1
-
-
-ROOT = """
-import filterkit, numpy
-
-
-class Root(filterkit.RowStage):
-    \"\"\"Take square roots.\"\"\"
-
-    name = "root"
-
-    def transform(self, batch):
-        return filterkit.plugin.map_numbers(batch, numpy.sqrt)
-
-
-@filterkit.hookimpl
-def filterkit_stages():
-    return [Root]
-"""
 
 
 @pytest.mark.parametrize("engine", ["local", "processes"])
 def test_a_warning_of_numpy_names_the_stage(tmp_path, engine):
-    (tmp_path / "root.py").write_text(ROOT)
-    done = run("--plugin", "root.py", "--engine", engine, IRIS, "standardize", "root", "l2", cwd=tmp_path)
+    done = run_broken(f"--engine {engine} in.arff standardize root l2", tmp_path)
     assert (done.returncode, done.stderr) == (0, "filterkit: warning: root: invalid value encountered in sqrt\n")
