@@ -1,7 +1,10 @@
 """Alignment: attributes of other data are matched by name, in any order and form, and may declare fewer values."""
 
+import re
+
 import numpy as np
 import pytest
+from cases import view
 
 import filterkit
 from filterkit import FilterkitError, testing
@@ -12,6 +15,10 @@ def read(tmp_path, text, **options):
     path = tmp_path / "data.arff"
     path.write_text(text)
     return filterkit.read(str(path), **options)
+
+
+def align(other, training, **options):
+    return Alignment(other.schema, training.schema, **options).apply(other)
 
 
 TRAINING = """@relation r
@@ -41,63 +48,59 @@ yes,02.01.2001,green,2,c,?
 maybe,?,?,0,?,3
 """
 
-OTHER_SPARSE = """@relation other
-@attribute class {yes,maybe,no}
-@attribute day date dd.MM.yyyy
-@attribute colour {green,red}
-@attribute m numeric
-@attribute note string
-@attribute n numeric
-@data
-{0 no,1 01.01.2001,2 red,4 'a b',5 1}
+OTHER_SPARSE = (
+    OTHER.partition("no,")[0]
+    + """{0 no,1 01.01.2001,2 red,4 'a b',5 1}
 {1 02.01.2001,3 2,4 c,5 ?}
 {0 maybe,1 ?,2 ?,4 ?,5 3}
 """
+)
 
 
-@pytest.mark.parametrize("text", [OTHER, OTHER_SPARSE], ids=["dense", "sparse"])
+TEXTS = OTHER.replace("{yes,maybe,no}", "string").replace("{green,red}", "string")
+TEXTS_SPARSE = OTHER_SPARSE.replace("{yes,maybe,no}", "string").replace("{green,red}", "string")
+TEXTS_SPARSE = TEXTS_SPARSE.replace("{1 02.01.2001,", "{0 yes,1 02.01.2001,2 green,")
+
+
+@pytest.mark.parametrize("text", [OTHER, OTHER_SPARSE, TEXTS, TEXTS_SPARSE])
 @pytest.mark.parametrize("class_", ["class", "none"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rows_are_aligned_to_the_columns_fitted_on(text, class_, sparse, tmp_path):
-    training = read(tmp_path, TRAINING)
-    if sparse:
-        training = training.in_form(True).replace(schema=training.schema.replace(sparse=True, zero=True))
-    other = read(tmp_path, text, class_=class_)
-    aligned = Alignment(other.schema, training.schema).apply(other)
-    assert testing.same(aligned, training)
+    """Texts stand for the same labels."""
+    training = read(tmp_path, TRAINING).in_form(sparse)
+    training = training.replace(schema=training.schema.replace(sparse=sparse))
+    other = read(tmp_path, text, class_=class_ if "class {" in text else "none")
+    assert testing.same(align(other, training), training)
     fitted = filterkit.chain("shape bns l2").fit(training)
     assert testing.same(fitted.transform(other), fitted.transform(training))
 
 
-LABELS_AS_TEXTS = OTHER.replace("{yes,maybe,no}", "string").replace("{green,red}", "string")
-LABELS_AS_TEXTS_SPARSE = OTHER_SPARSE.replace("{yes,maybe,no}", "string").replace("{green,red}", "string")
-LABELS_AS_TEXTS_SPARSE = LABELS_AS_TEXTS_SPARSE.replace("{1 02.01.2001,", "{0 yes,1 02.01.2001,2 green,")
+def test_labels_stand_for_the_same_texts(tmp_path):
+    texts = read(tmp_path, TRAINING.replace("{red,green,blue}", "string"))
+    assert testing.same(align(read(tmp_path, TRAINING), texts), texts)
 
 
-@pytest.mark.parametrize("text", [LABELS_AS_TEXTS, LABELS_AS_TEXTS_SPARSE], ids=["dense", "sparse"])
-def test_texts_stand_for_the_same_labels_and_labels_for_texts(text, tmp_path):
-    training = read(tmp_path, TRAINING)
-    other = read(tmp_path, text, class_="none")
-    assert testing.same(Alignment(other.schema, training.schema).apply(other), training)
-    fitted_on_texts = read(tmp_path, TRAINING.replace("{red,green,blue}", "string"))
-    aligned = Alignment(training.schema, fitted_on_texts.schema).apply(training)
-    assert testing.same(aligned, fitted_on_texts)
-    other = read(tmp_path, text.replace("red", "pink"), class_="none")
-    alignment = Alignment(other.schema, training.schema)
+@pytest.mark.parametrize("text", [TEXTS, TEXTS_SPARSE])
+def test_texts_that_are_no_labels_are_refused_or_missing(text, tmp_path):
+    training, other = read(tmp_path, TRAINING), read(tmp_path, text.replace("red", "pink"))
     with pytest.raises(FilterkitError, match="1 value of attribute 'colour' is not among those fitted on: 'pink'; --"):
-        alignment.apply(other)
+        align(other, training)
     with pytest.warns(filterkit.ConversionWarning, match="attribute 'colour' is missing where it is 'pink'"):
-        lenient = Alignment(other.schema, training.schema, unseen=True).apply(other)
-    assert np.isnan(lenient.in_form(False).X[0, 1])
+        assert view(align(other, training, unseen=True))["colour"] == [None, "green", None]
 
 
-@pytest.mark.parametrize("kind", ["string", "{True,False}", "{TRUE,FALSE}"])
-def test_truth_values_are_the_same_in_every_spelling(kind, tmp_path):
-    words = ("TRUE", "FALSE") if "TRUE" in kind else ("True", "False")
-    head = "@relation r\n@attribute f %s\n@data\n"
-    training = read(tmp_path, f"{head % '{false,true}'}true\nfalse\n?\n", class_="none")
-    other = read(tmp_path, f"{head % kind}{words[0]}\n{words[1]}\n?\n", class_="none")
-    assert testing.same(Alignment(other.schema, training.schema).apply(other), training)
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "string\n@data\nTrue\nFalse\n?\n",
+        "{True,False}\n@data\nTrue\nFalse\n?\n",
+        "{TRUE,FALSE}\n@data\nTRUE\nFALSE\n?\n",
+    ],
+)
+def test_truth_values_are_the_same_in_every_spelling(rows, tmp_path):
+    training = read(tmp_path, "@relation r\n@attribute f {false,true}\n@data\ntrue\nfalse\n?\n", class_="none")
+    other = read(tmp_path, f"@relation r\n@attribute f {rows}", class_="none")
+    assert testing.same(align(other, training), training)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -106,57 +109,44 @@ def test_labels_are_columns_where_the_chain_was_fitted_without_labels(sparse, tm
     labelled = read(tmp_path, text).in_form(sparse)
     for class_ in ("none", "z"):
         training = read(tmp_path, text, class_=class_)
-        assert testing.same(Alignment(labelled.schema, training.schema).apply(labelled), training)
+        assert testing.same(align(labelled, training), training)
 
 
 def test_the_class_may_be_missing_or_absent(tmp_path):
     training = read(tmp_path, TRAINING)
-    lines = [line.split(",", 1)[-1] if line[0] in "nym" else line for line in OTHER.splitlines()]
-    absent = "\n".join(line for line in lines if "class" not in line)
-    missing = OTHER.replace("\nno,", "\n?,").replace("\nyes,", "\n?,").replace("\nmaybe,", "\n?,")
-    for text in (absent, missing):
-        other = read(tmp_path, text, class_="none" if text is absent else "class")
-        aligned = Alignment(other.schema, training.schema).apply(other)
-        assert aligned.y.tolist() == [-1, -1, -1]
-        np.testing.assert_array_equal(aligned.X, training.X)
-    numeric = read(tmp_path, TRAINING, class_="m")
+    missing = read(tmp_path, re.sub("(?m)^(no|yes|maybe),", "?,", OTHER), class_="class")
+    absent = filterkit.chain("remove --attribute class").fit_transform(read(tmp_path, OTHER))[1]
+    for other in (missing, absent):
+        assert testing.same(align(other, training), training.replace(y=np.full(3, -1)))
+
+
+def test_another_class_is_refused(tmp_path):
     with pytest.raises(FilterkitError, match="the class is 'class', but the chain was fitted on the class 'm'"):
-        Alignment(training.schema, numeric.schema)
+        align(read(tmp_path, TRAINING), read(tmp_path, TRAINING, class_="m"))
 
 
-def test_a_numeric_class_is_aligned(tmp_path):
-    training = read(tmp_path, TRAINING, class_="m")
-    for class_ in ("m", "none"):
-        other = read(tmp_path, OTHER, class_=class_)
-        assert Alignment(other.schema, training.schema).apply(other).y.tolist() == [0, 2, 0]
+@pytest.mark.parametrize("class_", ["m", "none"])
+def test_a_numeric_class_is_aligned(class_, tmp_path):
+    training, other = read(tmp_path, TRAINING, class_="m"), read(tmp_path, OTHER, class_=class_)
+    assert testing.same(align(other, training), training)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("@attribute m numeric", "@attribute mm numeric", r"1 attribute is missing that the chain was fitted on: 'm'"),
-        (
-            "@attribute m numeric",
-            "@attribute m {0,2}",
-            r"attribute 'm' is nominal, but it was numeric in the data fitted on",
-        ),
-        ("{green,red}", "{green,red,pink}", r"1 value of attribute 'colour' is not among those fitted on: 'pink'"),
+        ("m numeric", "mm numeric", "1 attribute is missing that the chain was fitted on: 'm'"),
+        ("m numeric", "m {0,2}", "attribute 'm' is nominal, but it was numeric in the data fitted on"),
+        ("{green,red}", "{green,red,pink}", "1 value of attribute 'colour' is not among those fitted on: 'pink'"),
         (
             "{yes,maybe,no}",
             "{yes,maybe,no,1,2,3,4,5,6}",
-            r"6 values of attribute 'class' .*: '1', .*'5', …; --unseen missing .* reads such values as missing$",
+            "6 values of attribute 'class' .*: '1', .*'5', …; --unseen missing .* reads such values as missing$",
         ),
-        ("@attribute note string", "@attribute note numeric", r"attribute 'note' is numeric, but it was string"),
-        (
-            "@data",
-            "".join(f"@attribute x{i} numeric\n" for i in range(7)) + "@data",
-            r"7 attributes are not among those fitted on: 'x0', .*'x4', …",
-        ),
+        ("note string", "note numeric", "attribute 'note' is numeric, but it was string"),
+        ("m numeric", "m numeric\n@attribute x numeric", "1 attribute is not among those fitted on: 'x'"),
     ],
 )
 def test_an_attribute_that_does_not_match_is_named(old, new, message, tmp_path):
-    training = read(tmp_path, TRAINING)
-    header = OTHER.partition("@data")[0] + "@data\n"
-    other = read(tmp_path, header.replace(old, new), class_="class")
+    other = read(tmp_path, OTHER.partition("no,")[0].replace(old, new), class_="class")
     with pytest.raises(FilterkitError, match=message):
-        Alignment(other.schema, training.schema)
+        align(other, read(tmp_path, TRAINING))

@@ -18,13 +18,9 @@ ISO = "yyyy-MM-dd"
 @pytest.mark.parametrize(
     ("pattern", "text", "moment"),
     [
-        (ISO, "1970-01-01", 0),
-        (ISO, "2001-02-03", 981158400000),
         (ISO, "2001-2-3", 981158400000),
         (ISO, " 2001- 02-\t03", 981158400000),
         (ISO, "2001-02-03 ", 981158400000),
-        (ISO, "2000-02-29", 951782400000),
-        (ISO, "1969-12-31", -DAY),
         (ISO, "12345-01-01", 327403382400000),
         (ISO, "9-1-1", -61883308800000),
         # Java's calendar is Julian until 4 October 1582, which 15 October follows
@@ -32,9 +28,7 @@ ISO = "yyyy-MM-dd"
         (ISO, "1582-10-04", -12219379200000),
         (ISO, "1500-02-29", -14825894400000),
         (ISO, "0001-01-01", -62135769600000),
-        (DEFAULT_DATE_FORMAT, "2001-02-03T04:05:06", 981173106000),
         ("yyyy", "1971", 365 * DAY),
-        ("HH:mm", "01:30", 5_400_000),
         ("ss.SSS", "1.5", 1005),
         ("kk", "24", 0),
         ("kk", "1", 3_600_000),
@@ -43,19 +37,13 @@ ISO = "yyyy-MM-dd"
         ("K a", "0 PM", 43_200_000),
         ("yyyy-MM-dd HH:mm a", "1970-01-01 15:00 PM", 54_000_000),
         ("dd MMM yyyy", "3 feb 2001", 981158400000),
-        ("MMMM d, yyyy", "February 3, 2001", 981158400000),
         ("MMM yyyy", "FEBRUARY 2001", 980985600000),
-        ("EEE yyyy-MM-dd", "Sat 2001-02-03", 981158400000),
         ("yyyy-MM-dd EEEE", "2001-02-03 sat", 981158400000),
-        ("yyyyMMdd", "20010203", 981158400000),
         ("yyyyMMdd", "2001 2 3", 981158400000),
         ("yyyyMMdd", "2001023", 981158400000),
-        ("yyyyMMddHHmmss", "20010203040506", 981173106000),
-        ("ddMMMyyyy", "3Feb2001", 981158400000),
         ("'on' yyyy 'o''clock' HH", "on 1970 o'clock 05", 18_000_000),
         ("yyyy''MM", "1970'02", 31 * DAY),
         ("yyyy-MM-dd HH:mm Z", "1970-01-01 02:00 +0200", 0),
-        ("HH z", "0 UTC", 0),
         ("HH z", "0 gmt", 0),
         ("HH z", "0 GMT-1:30", 5_400_000),
         ("HH z", "0 Coordinated Universal Time", 0),
@@ -87,8 +75,7 @@ ISO = "yyyy-MM-dd"
 )
 def test_a_date_is_parsed_to_milliseconds(pattern, text, moment):
     form = DateFormat(pattern)
-    assert form.parse(text) == moment
-    assert form.parse(text) == moment  # from its memory
+    assert form.parse(text) == moment == form.parse(text)  # the second time from its memory
 
 
 @pytest.mark.parametrize(
@@ -96,8 +83,6 @@ def test_a_date_is_parsed_to_milliseconds(pattern, text, moment):
     [
         (ISO, ""),
         (ISO, "2001-02"),
-        (ISO, "03.02.2001"),
-        (ISO, "2001-02-31"),
         (ISO, "2001-02-29"),
         (ISO, "1900-02-29"),
         (ISO, "2001-13-01"),
@@ -106,7 +91,6 @@ def test_a_date_is_parsed_to_milliseconds(pattern, text, moment):
         (ISO, "0000-01-01"),
         (ISO, "1582-10-10"),
         (ISO, "2001-02-03x"),
-        (ISO, "2001-02-03T04:05:06"),
         (ISO, "2001-02 -03"),
         (ISO, "+2001-02-03"),
         (ISO, "١٩٧٠-01-01"),
@@ -175,12 +159,9 @@ class Today(datetime.date):
         ("01-02-03", 2001),
         ("46-11-20", 2046),
         ("46-11-21", 1946),
-        ("45-01-01", 2045),
-        ("47-01-01", 1947),
         ("99-12-31", 1999),
         ("1-1-1", 1),
         ("199-1-1", 199),
-        ("2001-1-1", 2001),
         ("001-1-1", 1),
     ],
 )
@@ -189,19 +170,14 @@ def test_a_two_digit_year_is_the_nearest_to_today(monkeypatch, text, year):
     found = DateFormat("yy-MM-dd").parse(text)
     assert DateFormat("yyyy").format(found) == f"{year:04d}"
     assert DateFormat("y-MM-dd").parse(text) == found
-    whole = DateFormat("yyyy-MM-dd").parse(text)
-    assert DateFormat("y").format(whole) == str(int(text.split("-")[0]))
 
 
 @pytest.mark.parametrize(
     ("pattern", "moment", "text"),
     [
         (DEFAULT_DATE_FORMAT, 981173106000, "2001-02-03T04:05:06"),
-        (DEFAULT_DATE_FORMAT, -1, "1969-12-31T23:59:59"),
         ("yyyy-MM-dd HH:mm:ss.SSS", -1, "1969-12-31 23:59:59.999"),
-        (ISO, -12219292800000, "1582-10-15"),
         (ISO, -12219379200000, "1582-10-04"),
-        (ISO, 327403382400000, "12345-01-01"),
         ("yy-M-d", 981158400000, "01-2-3"),
         ("dd MMM yyyy, EEEE", 981158400000, "03 Feb 2001, Saturday"),
         ("EEE d MMMM y", 981158400000, "Sat 3 February 2001"),
@@ -222,16 +198,15 @@ def test_a_date_is_formatted_by_its_pattern(pattern, moment, text):
         ("G yyyy", "date format 'G yyyy': the letter 'G' is not supported"),
         ("HHXXXX", "date format 'HHXXXX': the letter 'X' is not supported"),
         ("yyyy 'x", "date format 'yyyy 'x': the quote is not closed"),
-        ("yyyy'", "date format 'yyyy'': the quote is not closed"),
+        ("y-" * 500 + "M", "it is longer than 1000 characters"),
     ],
 )
 def test_an_invalid_pattern_is_refused(pattern, message):
-    with pytest.raises(ArffError) as caught:
+    with pytest.raises(ArffError, match=message):
         DateFormat(pattern)
-    assert str(caught.value) == message
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=50, derandomize=True)
 @given(
     st.integers(-62_135_769_600_000, 10**15),
     st.sampled_from(
@@ -252,7 +227,7 @@ def test_a_formatted_date_parses_to_the_same_moment(moment, pattern):
     assert form.parse(form.format(moment)) == moment
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=50, derandomize=True)
 @given(st.datetimes(datetime.datetime(1582, 10, 16)))
 def test_dates_equal_those_of_python_in_the_gregorian_calendar(moment):
     expected = (moment - datetime.datetime(1970, 1, 1)) // datetime.timedelta(milliseconds=1)
@@ -264,10 +239,5 @@ def test_parsing_time_does_not_grow_with_the_number_of_possible_readings(guard):
     form = DateFormat("H'1'" * 200)
     assert form.parse("1" * 10_000) is None
     assert DateFormat("y M" * 300).parse(" " * 10**6) is None
-    assert DateFormat("y" * 999 + "M").parse(" " * 990 + "1" * 10**6) is None
-
-
-def test_a_long_pattern_is_refused():
-    DateFormat("y-" * 500)
-    with pytest.raises(ArffError, match="it is longer than 1000 characters"):
-        DateFormat("y-" * 500 + "M")
+    longest = DateFormat("y" * 999 + "M")
+    assert longest.parse(" " * 990 + "1" * 10**6) is None
