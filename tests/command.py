@@ -1,8 +1,9 @@
 """The command filterkit as tests run it.
 
-`run`, `shell` and `quick` are quick: their processes are forked from one that has imported filterkit. `run_anew`,
-`start` and `COMMAND` start Python; they are for tests of start-up, of signals, and of streams that are closed. All run
-what the script ``filterkit`` runs.
+`run`, `output`, `refusal`, `shell` and `quick` are quick: their processes are forked from one that has imported
+filterkit. `run_anew`, `start` and `COMMAND` start Python; they are for tests of start-up, of signals, and of streams
+that are closed. All run what the script ``filterkit`` runs. A command line is a text, whose words stand as in a shell;
+arguments after it are words as they are.
 """
 
 import atexit
@@ -25,18 +26,18 @@ CLIENT, SERVER = (Path(__file__).with_name(f"command_{name}.py") for name in ("c
 TIMEOUT = 300  # seconds; a guard against hanging
 
 
-def start(*arguments, **options):
+def start(line, *words, **options):
     """Start the command and do not wait for it: a `subprocess.Popen`."""
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], **options)
+    return subprocess.Popen([*COMMAND, *_words(line, *words)], **options)
 
 
-def run_anew(*arguments, **options):
+def run_anew(line="", *words, **options):
     """Start the command in a new Python and wait for its end: a `subprocess.CompletedProcess` with text."""
     options = {"capture_output": True, "text": True, "check": False, "timeout": TIMEOUT} | options
-    return subprocess.run([*COMMAND, *map(str, arguments)], **options)
+    return subprocess.run([*COMMAND, *_words(line, *words)], **options)
 
 
-def run(*arguments, cwd=None, input=None, imported=(), **options):
+def run(line="", *words, cwd=".", input=None, imported=(), **options):
     """Run the command to its end: what `run_anew` returns, in a fraction of the time.
 
     `imported` are modules that it may find imported besides those of filterkit. With other options, and on systems
@@ -45,8 +46,33 @@ def run(*arguments, cwd=None, input=None, imported=(), **options):
     """
     if options or sys.platform != "linux":
         options |= {} if input is None else {"input": input}
-        return run_anew(*arguments, cwd=cwd, **options)
-    return _server(*imported).run([str(word) for word in arguments], os.path.abspath(cwd or "."), input)
+        return run_anew(line, *words, cwd=cwd, **options)
+    return _server(*imported).run(_words(line, *words), os.path.abspath(cwd or "."), input)
+
+
+def output(*words, **options):
+    """Run the command, which must succeed and say nothing on standard error; returns its standard output."""
+    done = run(*words, **options)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def refusal(*words, status=2, **options):
+    """Run the command, which must end with this status and print nothing; returns its message, which is one line."""
+    done = run(*words, **options)
+    assert (done.returncode, done.stdout) == (status, ""), done.stderr
+    name, _, message = done.stderr.partition(": ")
+    assert name == "filterkit" and message.count("\n") == 1, done.stderr
+    return message.rstrip("\n")
+
+
+def files(folder="."):
+    """The bytes of each file in a folder, by name."""
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+
+
+def _words(line, *words):
+    return [*shlex.split(str(line)), *map(str, words)]
 
 
 def quick():
