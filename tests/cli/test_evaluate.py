@@ -409,9 +409,7 @@ def test_each_input_may_have_a_class_of_its_own():
 
 def test_folds_may_be_given():
     """The last row is in no fold."""
-    lines = [
-        f"{'TEST' if row % 3 == fold else 'TRAIN'},{row},0,{fold}\n" for fold in range(3) for row in range(149)
-    ]
+    lines = [f"{'TEST' if row % 3 == fold else 'TRAIN'},{row},0,{fold}\n" for fold in range(3) for row in range(149)]
     Path("s.csv").write_text("type,rowid,repeat,fold\n" + "".join(lines))
     done = run("evaluate ../iris.arff --chain neighbors --splits s.csv -o r.csv --journal j")
     assert done.stderr == "filterkit: warning: s.csv: 1 of 150 rows are tested in no fold\n"
