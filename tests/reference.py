@@ -1,4 +1,4 @@
-"""A plain reference for `shape`, `bns` and `l2`, to test the real stages against.
+"""A plain reference for `shape`, `bns` and `l2`, to test the real stages against; scores are in `reference_metrics.py`.
 
 It is written from the papers and from the section "Formulas (normative)" of the design, shares no code
 with filterkit, and favours the obvious over the fast. Sums, shares and interpolations are exact (whole
@@ -24,71 +24,14 @@ import math
 from bisect import bisect_left
 from fractions import Fraction
 from functools import cache
-from statistics import NormalDist
+
+import reference_metrics as metrics
+from reference_metrics import columns, count, positive_class, tasks, training_rows
 
 NAN = float("nan")
 
 
-# ---- classes and counts --------------------------------------------------------------------------
-
-
-def exact(number):
-    """`number` as an int if it is whole, else as a Fraction: in sums of neither is anything rounded."""
-    return int(number) if number == int(number) else Fraction(number)
-
-
-def training_rows(y, weights):
-    """[(row number, class code, weight)] of the training rows, weights exact."""
-    if weights is None:
-        weights = [1] * len(y)
-    return [(i, c, exact(w)) for i, (c, w) in enumerate(zip(y, weights, strict=True)) if c >= 0 and w > 0]
-
-
-def positive_class(y, classes, weights, positive=None):
-    """The index of the positive class, or None for multi-class ([F09] 3.1; design, "Which class is positive").
-
-    The named one; else, of two declared values, the rarer by weight, the later on a tie. A class with
-    one declared value has that value; one with none is an error.
-    """
-    if positive is not None:
-        return classes.index(positive)
-    if not classes:
-        raise ValueError("the class has no values")
-    if len(classes) > 2:
-        return None
-    total = [sum(w for _, c, w in training_rows(y, weights) if c == k) for k in range(len(classes))]
-    return min(range(len(classes)), key=lambda k: (total[k], -k))
-
-
-def tasks(y, classes, weights, positive=None):
-    """The classes to treat as positive, each against all the rest ([F09] 4: one-vs.-others tasks).
-
-    One class, or, for multi-class, each that has training rows, in declared order.
-    """
-    one = positive_class(y, classes, weights, positive)
-    if one is not None:
-        return [one]
-    present = {c for _, c, _ in training_rows(y, weights)}
-    return [k for k in range(len(classes)) if k in present]
-
-
-def _columns(X, kinds):
-    """The columns of X, each a list."""
-    return [[row[j] for row in X] for j in range(len(kinds))]
-
-
-def _count(column, training, classes):
-    """What training says of a column: {value: [weight in each class]}, and the same list for missing."""
-    values, missing = {}, [0] * len(classes)
-    for i, c, w in training:
-        v = column[i]
-        if math.isnan(v):
-            missing[c] += w
-        elif v in values:
-            values[v][c] += w
-        else:
-            values[v] = [w if c == k else 0 for k in range(len(classes))]
-    return values, missing
+# ---- counts of a task -----------------------------------------------------------------------------
 
 
 def _of_task(counts, task):
@@ -250,8 +193,8 @@ def shape(X, kinds, y, classes, weights, zero=False, positive=None, weight=1, be
     chosen, training = tasks(y, classes, weights, positive), training_rows(y, weights)
     totals = _totals(training, classes)
     plan, new = [], []
-    for j, (kind, column) in enumerate(zip(kinds, _columns(X, kinds), strict=True)):
-        values, missing = _count(column, training, classes)
+    for j, (kind, column) in enumerate(zip(kinds, columns(X, kinds), strict=True)):
+        values, missing = count(column, training, classes)
         if beside:
             plan.append((j, ""))
             new.append(column)
@@ -265,48 +208,6 @@ def shape(X, kinds, y, classes, weights, zero=False, positive=None, weight=1, be
 
 
 # ---- bns -----------------------------------------------------------------------------------------
-
-
-def bns(tpr, fpr):
-    """Bi-Normal Separation, rates held inside [0.0005, 0.9995] ([F03] Table 1 and the paragraph "BNS")."""
-    z_pos, z_neg = (NormalDist().inv_cdf(min(max(float(rate), 0.0005), 0.9995)) for rate in (tpr, fpr))
-    return abs(z_pos - z_neg)
-
-
-def past(values, kind):
-    """The thresholds of a column from the largest on ("between distinct training values", design)."""
-    descending = sorted(values, reverse=True)
-    return descending[: len(descending) if kind == "nominal" and len(descending) > 1 else -1]
-
-
-def bns_scores(X, kinds, y, classes, weights=None, positive=None):
-    """The BNS of each column: its best over all thresholds ([F09] 3.4), and its best over all tasks.
-
-    A threshold is any distinct training value t but the least, and a row is past it if its value is >= t; for
-    a nominal column it is any of several values, and a row is past it if its value is t. A missing value is
-    past no threshold, but its row counts in pos and neg.
-    """
-    chosen, training = tasks(y, classes, weights, positive), training_rows(y, weights)
-    totals = _totals(training, classes)
-    scores = []
-    for kind, column in zip(kinds, _columns(X, kinds), strict=True):
-        values, _ = _count(column, training, classes)
-        best = 0.0
-        for task in chosen:
-            pos, rows = _of_task(totals, task)
-            neg = rows - pos
-            if pos == 0 or neg == 0:
-                continue
-            tp = fp = 0
-            for t in past(values, kind):
-                tp_own, rows_own = _of_task(values[t], task)
-                if kind == "nominal":
-                    tp = fp = 0
-                tp += tp_own
-                fp += rows_own - tp_own
-                best = max(best, bns(tp / pos, fp / neg))
-        scores.append(best)
-    return scores
 
 
 def scale(X, kinds, scores, y, weights, zero, multiply=False):
@@ -329,7 +230,7 @@ def scale(X, kinds, scores, y, weights, zero, multiply=False):
 
     new = [
         column if kind == "nominal" else scaled(column, score)
-        for kind, column, score in zip(kinds, _columns(X, kinds), scores, strict=True)
+        for kind, column, score in zip(kinds, columns(X, kinds), scores, strict=True)
     ]
     return [[column[i] for column in new] for i in range(len(X))]
 
@@ -381,7 +282,7 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
             kinds = [kinds[j] if options.get("beside") and not suffix else "numeric" for j, suffix in made]
             zero, scores = options["zero"], None
         elif name == "bns":
-            scores = bns_scores(X, kinds, y, classes, weights, positive)
+            scores = metrics.scores("bns", X, kinds, y, classes, weights, positive)
             X = scale(X, kinds, scores, y, weights, zero, options.get("multiply", False))
         else:
             X = {"l2": l2}[name](X, kinds)

@@ -6,20 +6,20 @@ the weight n stands there n times.
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
-from agreement import dense
-
-
-def entropy(items):
-    """Of a list of anything, in bits."""
-    n = len(items)
-    return -sum(items.count(item) / n * math.log2(items.count(item) / n) for item in set(items))
 
 
 def bits(shares):
+    """The entropy of weights, in bits."""
     total = sum(shares)
     return -sum(share / total * math.log2(share / total) for share in shares if share > 0)
+
+
+def entropy(items):
+    """The entropy of a list of anything."""
+    return bits(Counter(items).values())
 
 
 def mdl(rows, by_rows=False):
@@ -47,32 +47,39 @@ def mdl(rows, by_rows=False):
     return [*mdl(below, by_rows), cut, *mdl(above, by_rows)]
 
 
-def joint(rows, nominal):
-    """{(value, class): rows}, with values in bins, and rows whose value is missing shared out."""
-    present = [(v, c) for v, c in rows if v is not None]
-    if not nominal:
-        cuts = mdl(present)
-        present = [(sum(v > cut for cut in cuts), c) for v, c in present]
-    counts = {}
-    for pair in present:
-        counts[pair] = counts.get(pair, 0) + 1
-    values = [v for v, _ in present]
-    for v, c in rows:
-        for value in set(values) if v is None else ():
-            counts[value, c] = counts.get((value, c), 0) + values.count(value) / len(values)
+def joint(pairs):
+    """{(value, value): rows} of two columns; what is missing counts for each known value or pair by its share."""
+    known = [pair for pair in pairs if None not in pair]
+    sides = [[v for v in side if v is not None] for side in zip(*pairs, strict=True)]
+    counts = Counter()
+    for a, b in pairs if pairs and all(sides) else ():
+        if a is None and b is None:
+            alike = known or [(a, b)]
+        elif a is None:
+            alike = [(v, b) for v in sides[0]]
+        elif b is None:
+            alike = [(a, v) for v in sides[1]]
+        else:
+            alike = [(a, b)]
+        for pair, rows in Counter(alike).items():
+            counts[pair] += rows / len(alike)
     return counts
+
+
+def binned(rows, nominal):
+    """The counts of values, numbers in bins, and classes."""
+    cuts = [] if nominal else mdl([(v, c) for v, c in rows if v is not None])
+    return joint([(v if nominal or v is None else sum(v > cut for cut in cuts), c) for v, c in rows])
 
 
 def entropies(rows, nominal):
     """(of the values, of the classes, the information gain)."""
-    counts = joint(rows, nominal)
-    if not counts:
-        return 0.0, 0.0, 0.0
-    of_values, of_classes = (
-        [sum(n for pair, n in counts.items() if pair[at] == key) for key in {p[at] for p in counts}] for at in (0, 1)
-    )
-    each = bits(of_values), bits(of_classes)
-    return *each, sum(each) - bits(counts.values())
+    counts, sides = binned(rows, nominal), (Counter(), Counter())
+    for pair, n in counts.items():
+        for side, value in zip(sides, pair, strict=True):
+            side[value] += n
+    values, classes = (bits(side.values()) for side in sides)
+    return values, classes, values + classes - bits(counts.values())
 
 
 def su(rows, nominal):
@@ -91,7 +98,7 @@ def infogain(rows, nominal):
 
 def chisquared(rows, nominal):
     """Sum of (observed - expected)^2 / expected."""
-    counts = joint(rows, nominal)
+    counts = binned(rows, nominal)
     total, found = sum(counts.values()), 0.0
     for value, class_ in itertools.product({v for v, _ in counts}, {c for _, c in counts}):
         of_value = sum(n for (v, _), n in counts.items() if v == value)
@@ -200,7 +207,9 @@ def scores(name, batch):
         positive = target.values.index(batch.schema.positive)
         codes = [-1 if code < 0 else int(code == positive) for code in codes]
     found = []
-    for attribute, column in zip(batch.schema.features, dense(batch).T.tolist(), strict=True):
+    for attribute, column in zip(
+        batch.schema.features, (batch.X.toarray() if batch.sparse else batch.X).T.tolist(), strict=True
+    ):
         rows = []
         for value, code, weight in zip(column, codes, weights, strict=True):
             known = not math.isnan(code) if numeric else code >= 0

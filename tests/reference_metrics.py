@@ -10,17 +10,76 @@ takes scipy's norm.ppf. Weka's ranges over all classes at once; scikit-learn's c
 another statistic.
 """
 
+import itertools
 import math
 from fractions import Fraction
 from statistics import NormalDist
 
-from reference import past, positive_class, tasks, training_rows
+from reference_columns import bits, chisquared, infogain
+
+# ---- classes and counts --------------------------------------------------------------------------
 
 
-def log2(x):
-    """log₂ of an exact number, whose numerator and denominator may be large."""
-    x = Fraction(x)
-    return math.log2(x.numerator) - math.log2(x.denominator)
+def exact(number):
+    """`number` as an int if it is whole, else as a Fraction: in sums of neither is anything rounded."""
+    return int(number) if number == int(number) else Fraction(number)
+
+
+def training_rows(y, weights):
+    """[(row number, class code, weight)] of the training rows, weights exact."""
+    if weights is None:
+        weights = [1] * len(y)
+    return [(i, c, exact(w)) for i, (c, w) in enumerate(zip(y, weights, strict=True)) if c >= 0 and w > 0]
+
+
+def positive_class(y, classes, weights, positive=None):
+    """The index of the positive class, or None for multi-class ([F09] 3.1; design, "Which class is positive").
+
+    The named one; else, of two declared values, the rarer by weight, the later on a tie. A class with
+    one declared value has that value; one with none is an error.
+    """
+    if positive is not None:
+        return classes.index(positive)
+    if not classes:
+        raise ValueError("the class has no values")
+    if len(classes) > 2:
+        return None
+    total = [sum(w for _, c, w in training_rows(y, weights) if c == k) for k in range(len(classes))]
+    return min(range(len(classes)), key=lambda k: (total[k], -k))
+
+
+def tasks(y, classes, weights, positive=None):
+    """The classes to treat as positive, each against all the rest ([F09] 4: one-vs.-others tasks).
+
+    One class, or, for multi-class, each that has training rows, in declared order.
+    """
+    one = positive_class(y, classes, weights, positive)
+    if one is not None:
+        return [one]
+    present = {c for _, c, _ in training_rows(y, weights)}
+    return [k for k in range(len(classes)) if k in present]
+
+
+def columns(X, kinds):
+    """The columns of X, each a list."""
+    return [[row[j] for row in X] for j in range(len(kinds))]
+
+
+def count(column, training, classes):
+    """What training says of a column: {value: [weight in each class]}, and the same list for missing."""
+    values, missing = {}, [0] * len(classes)
+    for i, c, w in training:
+        v = column[i]
+        if math.isnan(v):
+            missing[c] += w
+        elif v in values:
+            values[v][c] += w
+        else:
+            values[v] = [w if c == k else 0 for k in range(len(classes))]
+    return values, missing
+
+
+# ---- metrics -------------------------------------------------------------------------------------
 
 
 def inverted(tp, fp, pos, neg):
@@ -70,17 +129,11 @@ def f1(tp, fp, pos, neg):
     return float(2 * precision * recall / (precision + recall))
 
 
-def entropy(counts):
-    """e of [F03], in bits, for any number of classes; 0 log 0 = 0."""
-    n = sum(counts)
-    return -sum(float(Fraction(c) / n) * log2(Fraction(c) / n) for c in counts if c > 0)
-
-
 def ig_classes(counts, totals):
     n, words = sum(totals), sum(counts)
     absent = [t - c for t, c in zip(totals, counts, strict=True)]
     share = float(Fraction(words) / n)
-    return entropy(totals) - share * entropy(counts) - (1 - share) * entropy(absent)
+    return bits(totals) - share * bits(counts) - (1 - share) * bits(absent)
 
 
 def ig(tp, fp, pos, neg):
@@ -125,7 +178,7 @@ def fisher(tp, fp, pos, neg):
 def pmi(tp, fp, pos, neg):
     if tp + fp == 0:
         return 0.0
-    return log2((Fraction(tp) / pos or Fraction("1e-8")) / (Fraction(tp + fp) / (pos + neg)))
+    return math.log2((Fraction(tp) / pos or Fraction("1e-8")) / (Fraction(tp + fp) / (pos + neg)))
 
 
 def bbs(tp, fp, pos, neg):
@@ -157,85 +210,64 @@ METRICS["pow"] = power
 CLASSES = {"ig": ig_classes, "chi": chi_classes}
 
 
-def ig_labels(counts):
-    """The gain of {label: [weight of each class]}."""
-    totals = [sum(each) for each in zip(*counts.values(), strict=True)]
-    return entropy(totals) - sum(sum(each) / sum(totals) * entropy(each) for each in counts.values())
-
-
-def chi_labels(counts):
-    totals, result = [sum(each) for each in zip(*counts.values(), strict=True)], 0.0
-    for each in counts.values():
-        for observed, total in zip(each, totals, strict=True):
-            expected = sum(each) * total / sum(totals)
-            result += (observed - expected) ** 2 / expected if expected else 0.0
-    return result
-
-
-LABELS = {"ig": ig_labels, "chi": chi_labels}
+LABELS = {"ig": infogain, "chi": chisquared}  # of a nominal column by all labels at once
 
 
 # ---- the best over thresholds --------------------------------------------------------------------
 
 
 def tests(column, kind, training, classes):
-    """[(threshold, [weight in each class of the rows past it])] of a column, by going through all rows for each."""
-    known = [(column[i], c, w) for i, c, w in training if not math.isnan(column[i])]
-    found = []
-    for t in past({v for v, _, _ in known}, kind):
-        chosen = [(c, w) for v, c, w in known if (v == t if kind == "nominal" else v >= t)]
-        found.append((t, [sum(w for c, w in chosen if c == k) for k in range(classes)]))
-    return found
+    """The weight in each class of the rows past each threshold of a column.
+
+    A threshold is any distinct training value t but the least, and a row is past it if its value is >= t; for a nominal
+    column it is any of several values, and a row is past it if its value is t. A missing value is past no threshold.
+    """
+    values, _ = count(column, training, classes)
+    descending = [values[v] for v in sorted(values, reverse=True)]
+    if kind == "nominal":
+        return descending if len(descending) > 1 else []
+    return list(itertools.accumulate(descending, lambda a, b: [x + y for x, y in zip(a, b, strict=True)]))[:-1]
 
 
-def of_labels(name, column, training, group, groups):
-    """The score of a nominal column by all labels at once; a missing value counts for each label by its share."""
-    counts = {v: [0.0] * groups for v in sorted({column[i] for i, _, _ in training if not math.isnan(column[i])})}
-    for i, c, w in training:
-        if not math.isnan(column[i]):
-            counts[column[i]][group(c)] += w
-    share = {v: sum(each) / sum(map(sum, counts.values())) for v, each in counts.items()}
-    for i, c, w in training:
-        for v in counts if math.isnan(column[i]) else ():
-            counts[v][group(c)] += w * share[v]
-    return LABELS[name](counts) if counts else 0.0
+def of_labels(name, column, training, group):
+    """The score of a nominal column by all labels at once, for whole weights."""
+    rows = [(None if math.isnan(column[i]) else column[i], group(c)) for i, c, w in training for _ in range(w)]
+    return LABELS[name](rows, True)
 
 
 def scores(name, X, kinds, y, classes, weights=None, positive=None, alpha=None):
-    """The score of each column by a metric of METRICS (design, "metrics" and "Which class is positive")."""
+    """The score of each column by a metric of METRICS (design, "metrics" and "Which class is positive"):
+
+    the best over all thresholds and all tasks. A row whose value is missing counts among pos and neg.
+    """
     training = training_rows(y, weights)
     totals = [sum(w for _, c, w in training if c == k) for k in range(len(classes))]
+    present = [k for k, total in enumerate(totals) if total]
     multi = positive_class(y, classes, weights, positive) is None
-    against = tasks(y, classes, weights, positive)
     result = []
-    for j, kind in enumerate(kinds):
-        column = [row[j] for row in X]
-        found = tests(column, kind, training, len(classes))
+    for kind, column in zip(kinds, columns(X, kinds), strict=True):
+        found = tests(column, kind, training, classes)
         by_labels = kind == "nominal" and name in LABELS and alpha is None
         if name == "dfreq":
-            result.append(max((float(sum(counts)) for _, counts in found), default=0.0))
-            continue
-        if multi and name in CLASSES and alpha is None:
-            present = [k for k, total in enumerate(totals) if total]
-            best = 0.0
-            if len(present) > 1:
-                each = [CLASSES[name]([c[k] for k in present], [totals[k] for k in present]) for _, c in found]
-                best = max(each, default=0.0)
-                if by_labels:
-                    best = of_labels(name, column, training, lambda c: c, len(classes))
-            result.append(best)
-            continue
-        each = []
-        for task in against:
-            pos, neg = totals[task], sum(totals) - totals[task]
-            if not pos or not neg:
-                each.append(0.0)
-                continue
+            each = [float(sum(counts)) for counts in found]
+        elif multi and name in CLASSES and alpha is None:
             if by_labels:
-                each.append(of_labels(name, column, training, lambda c, task=task: int(c == task), 2))
-                continue
-            pairs = [(c[task], sum(c) - c[task]) for _, c in found] or [(0, 0)]
-            weigh = [1.0 if alpha is None else alpha if tp * neg >= fp * pos else 1 - alpha for tp, fp in pairs]
-            each.append(max(METRICS[name](tp, fp, pos, neg) * a for (tp, fp), a in zip(pairs, weigh, strict=True)))
+                each = [of_labels(name, column, training, lambda c: c)]
+            elif len(present) > 1:
+                each = [CLASSES[name]([c[k] for k in present], [totals[k] for k in present]) for c in found]
+            else:
+                each = []
+        else:
+            each = []
+            for task in tasks(y, classes, weights, positive):
+                pos, neg = totals[task], sum(totals) - totals[task]
+                if by_labels:
+                    each.append(of_labels(name, column, training, lambda c, task=task: c == task))
+                elif pos and neg:
+                    pairs = [(c[task], sum(c) - c[task]) for c in found] or [(0, 0)]
+                    weigh = [1.0 if alpha is None else alpha if tp * neg >= fp * pos else 1 - alpha for tp, fp in pairs]
+                    each += [max(METRICS[name](*pair, pos, neg) * a for pair, a in zip(pairs, weigh, strict=True))]
+                else:
+                    each.append(0.0)
         result.append(max(each, default=0.0))
     return result

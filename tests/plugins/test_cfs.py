@@ -42,46 +42,11 @@ def test_locally_predictive_columns_are_added():
 # ---- the plain search ------------------------------------------------------------------------------------------------
 
 
-def shared_out(pairs):
-    """{(value, value): rows} of two columns, where rows with missing values (None) count by shares."""
-    n = len(pairs)
-    known = [pair for pair in pairs if None not in pair]
-    one, other = ([pair[at] for pair in pairs if pair[at] is not None] for at in (0, 1))
-    counts = {}
-
-    def add(pair, weight):
-        counts[pair] = counts.get(pair, 0) + weight
-
-    for a, b in pairs:
-        if a is None and b is None:
-            for pair in set(known):
-                add(pair, known.count(pair) / len(known))
-            if not known:
-                add((None, None), 1)
-        elif a is None:
-            for value in set(one):
-                add((value, b), one.count(value) / len(one))
-        elif b is None:
-            for value in set(other):
-                add((a, value), other.count(value) / len(other))
-        else:
-            add((a, b), 1)
-    assert not one or not other or math.isclose(sum(counts.values()), n)
-    return counts if one and other else {}
-
-
 def uncertainty(pairs, floor):
-    counts = shared_out(pairs)
-    each = [
-        ref.bits([sum(n for pair, n in counts.items() if pair[at] == v) for v in {p[at] for p in counts}])
-        if counts
-        else 0
-        for at in (0, 1)
-    ]
-    if min(each) < 1e-9:
+    one, other, gain = ref.entropies(pairs, True)
+    if min(one, other) < 1e-9 or 2 * gain / (one + other) < 1e-6:
         return floor
-    found = 2 * (sum(each) - ref.bits(counts.values())) / sum(each)
-    return floor if found < 1e-6 else float(np.float32(found))
+    return float(np.float32(2 * gain / (one + other)))
 
 
 def coded(batch):

