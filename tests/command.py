@@ -75,6 +75,14 @@ def _words(line, *words):
     return [*shlex.split(str(line)), *map(str, words)]
 
 
+def run_python(code, *arguments, cwd=None):
+    """Run Python code to its end in a fork of a process that has imported filterkit: as `run`."""
+    if sys.platform != "linux":
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=TIMEOUT)
+    return _server().run(["-c", code, *map(str, arguments)], os.path.abspath(cwd or "."), None, "python")
+
+
 def quick():
     """The path of an executable that does as the script ``filterkit``, in a fraction of the time."""
     return _server().command if sys.platform == "linux" else COMMAND[0]
@@ -134,15 +142,15 @@ class _Server:
         self._process.wait(TIMEOUT)
         self._folder.cleanup()
 
-    def run(self, arguments, folder, text):
-        """Run the command in this folder, with this text on its standard input unless it is None."""
+    def run(self, arguments, folder, text, name="filterkit"):
+        """Run the command, or Python, in this folder, with this text on its standard input unless it is None."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(TIMEOUT)
             connection.connect(self._address)
             pipes = [os.pipe() for _ in range(3)]
             (theirs, given), (out, their_out), (err, their_err) = pipes
             ends, place = [theirs, their_out, their_err], os.path.dirname(sys.executable)
-            ask(connection, [0, 1, 2], ends, ["filterkit", *arguments], folder, place)
+            ask(connection, [0, 1, 2], ends, [name, *arguments], folder, place)
             for descriptor in ends:
                 os.close(descriptor)
             # The server kills a command that nobody is connected to.

@@ -2,11 +2,9 @@
 
 import functools
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-from command import shell
+from command import run_python, shell
 
 ROOT = Path(__file__).parent.parent
 # The scripts docs/NAME.py print these pages of docs/ when the site is built; the repository does not hold them.
@@ -32,8 +30,10 @@ PAGES = {
 @functools.cache
 def print_page(script):
     """Return what a script of docs/ prints."""
-    command = [sys.executable, script]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
+    code = f"import runpy, sys; sys.path[0] = 'docs'; runpy.run_path({script!r}, run_name='__main__')"
+    done = run_python(code, cwd=ROOT)
+    assert (done.stderr, done.returncode) == ("", 0)
+    return done.stdout
 
 
 def text_of(page):
@@ -58,8 +58,8 @@ def check_console(block, folder):
 
 
 def check_python(block, folder):
-    """Runs it, and returns what it prints."""
-    done = subprocess.run([sys.executable, "-c", block], cwd=folder, capture_output=True, text=True, check=False)
+    """Run it, and return what it prints."""
+    done = run_python(block, cwd=folder)
     assert (done.stderr, done.returncode) == ("", 0)
     return done.stdout
 

@@ -1,6 +1,7 @@
 """The rules of the code base: which modules may import which, what the framework may name, what is installed."""
 
 import ast
+import functools
 import importlib
 import re
 import subprocess
@@ -26,10 +27,15 @@ def nodes_at_run_time(tree):
             yield from nodes_at_run_time(node)
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path, nodes=ast.walk):
     """The module and the name of each import in a file; for ``import module`` the name is None."""
     package = ["filterkit_plugins" if part == "plugins" else part for part in path.relative_to(ROOT).parent.parts]
-    for node in nodes(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(parsed(path)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -45,12 +51,15 @@ MODULES = {
 }
 
 
+@functools.cache
 def imported_modules(name):
     """The modules of filterkit that a module imports at run time, also inside its functions."""
-    for module, what in imports(MODULES[name], nodes_at_run_time):
-        found = f"{module}.{what}" if f"{module}.{what}" in MODULES else module
-        if found in MODULES:
-            yield found
+    found = {f"{module}.{what}" if f"{module}.{what}" in MODULES else module for module, what in run_time_imports(name)}
+    return found & set(MODULES)
+
+
+def run_time_imports(name):
+    return imports(MODULES[name], nodes_at_run_time)
 
 
 def floors():
@@ -165,7 +174,7 @@ OTHER_MEANINGS = {
 
 def written_names(path):
     """The words in the identifiers and strings of a file, apart from docstrings and from command lines as examples."""
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and is_text(node)}
     for node in ast.walk(tree):
@@ -211,30 +220,27 @@ def test_installation_advice_names_the_distribution():
     assert {"dask", "plot", "skops", "smote", "url"} <= set(project["optional-dependencies"])
 
 
+LIBRARIES = {"scipy", "sklearn", "pandas", "arff", "pyarrow", "orjson"}
+
+
 @pytest.mark.parametrize(
-    ("command", "absent"),
+    ("arguments", "imported"),
     [
-        ("import filterkit", {"scipy", "pyarrow", "orjson", "sklearn", "pandas", "arff"}),
+        ("iris.arff l2", set()),
+        ("mixed-sparse.arff shape --cross-fit 3 bns l2", {"pyarrow", "orjson"}),
         (
-            "import os; from filterkit.cli.main import _main; "
-            "_main(['-o', os.devnull, 'arff_samples/iris.arff', 'l2'])",
-            {"scipy", "pyarrow", "orjson", "sklearn", "pandas", "arff"},
-        ),
-        (
-            "import os; from filterkit.cli.main import _main; "
-            "_main(['-o', os.devnull, 'arff_samples/mixed-sparse.arff', 'shape', '--cross-fit', '3', 'bns', 'l2'])",
-            {"scipy", "sklearn", "pandas", "arff"},
-        ),
-        (
-            "import os; from filterkit.cli.main import _main; "
-            "_main(['-o', os.devnull, *'arff_samples/mixed.arff set late=received string --only reason "
-            "date --only received --format yyyy nominal --only late distinct'.split()])",
-            {"scipy", "sklearn", "pandas", "arff"},
+            "mixed.arff set late=received string --only reason date --only received --format yyyy "
+            "nominal --only late distinct",
+            {"pyarrow", "orjson"},
         ),
     ],
-    ids=["import", "iris l2", "cross-fit of sparse rows", "texts and dates"],
 )
-def test_heavy_libraries_are_imported_only_when_used(command, absent):
-    code = f"{command}\nimport sys; print(sorted({absent!r} & set(sys.modules)))"
+def test_heavy_libraries_are_imported_only_when_used(arguments, imported):
+    code = f"""
+import os, sys
+from filterkit.cli.main import _main
+_main(["-o", os.devnull, *"arff_samples/{arguments}".split()])
+print(sorted({LIBRARIES - imported} & set(sys.modules)))
+"""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -19,10 +19,10 @@ from filterkit import (
     Stage,
     StageError,
     UsageError,
+    testing,
 )
 from filterkit.arff.blocks import BlockParser
 from filterkit.arff.form import Arff
-from filterkit.arff.writer import Formatter, header_text
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
 from filterkit.formats.reader import Reader
@@ -48,14 +48,6 @@ class FittedCentre(Fitted):
 
     def transform(self, batch):
         return batch.replace(schema=self.schema, X=dense(batch) - self.means)
-
-
-def text(fitted, batches):
-    """The ARFF bytes that a fitted chain gives for some batches."""
-    formatter = Formatter(fitted.schema, fitted.schema.sparse)
-    return header_text(fitted.schema).encode() + b"".join(
-        piece for batch in batches for piece in formatter.rows(fitted.transform(batch))
-    )
 
 
 # ---- passes --------------------------------------------------------------------------------------
@@ -122,21 +114,17 @@ def test_no_rows_are_spooled_if_no_stage_needs_a_pass(monkeypatch):
 # ---- the same output whatever the way --------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "chain"),
-    [("digits", "l2 bns l2 shape"), ("fortunes", "shape bns l2"), ("mixed-sparse", "shape --no-zero bns")],
-)
+@pytest.mark.parametrize(("name", "chain"), [("fortunes", "shape bns l2"), ("mixed-sparse", "shape --no-zero bns")])
 def test_strips_of_columns_give_the_same_output(name, chain):
     """Also with weights that are not whole numbers, in blocks and in threads."""
     batch = columns(sample(name), np.arange(0, sample(name).schema.width, 40 if name == "fortunes" else 1))
     batch = batch.rows(0, min(len(batch), 150))
     batch = batch.replace(weights=np.random.default_rng(6).random(len(batch)))
-    whole = filterkit.chain(chain).fit(batch)
-    batches, passes = cut(batch, 37), []
+    whole = filterkit.chain(chain).fit(batch).transform(batch)
+    passes = []
     for memory in (PLENTY, 2000 if name == "mixed-sparse" else 10_000, 0):
-        rows = counted_rows(batches, LocalEngine(2))
-        strips = filterkit.chain(chain).fit(rows, memory=memory)
-        assert text(strips, batches) == text(whole, [batch])
+        rows = counted_rows(cut(batch, 37), LocalEngine(2))
+        assert testing.same(filterkit.chain(chain).fit(rows, memory=memory).transform(batch), whole)
         passes.append(rows.source.passes)
     assert passes[0] < passes[1] < passes[2]
 
@@ -160,18 +148,14 @@ def test_a_table_that_outgrows_the_budget_is_pushed_no_further(monkeypatch):
     assert 0 < sum(pushed) < 8
 
 
-@pytest.mark.parametrize("name", ["mixed", "sparse-counts-multiclass"])
-def test_a_chain_equals_its_stages_applied_one_by_one(name):
-    batch = sample(name)
-    shape, bns, l2 = filterkit.chain("shape --neighbors 4 bns l2").stages
-    for stages in ([shape, bns, l2], [bns, Centre(), shape, bns], [l2, shape, Centre(), l2], [Centre()]):
-        fitted = Chain(stages).fit(cut(batch, 9))
-        step = batch
-        for stage in stages:
-            step = Chain([stage]).fit(cut(step, 9)).transform(step)
-        out = fitted.transform(batch)
-        assert out.schema == step.schema == fitted.schema
-        np.testing.assert_array_equal(dense(out), dense(step))
+@pytest.mark.parametrize("order", ["shape bns l2", "bns centre shape bns", "l2 shape centre l2"])
+def test_a_chain_equals_its_stages_applied_one_by_one(order):
+    batch = sample("mixed")
+    stages = [Centre() if name == "centre" else filterkit.chain(name).stages[0] for name in order.split()]
+    step = batch
+    for stage in stages:
+        step = Chain([stage]).fit(cut(step, 9)).transform(step)
+    assert testing.same(Chain(stages).fit(cut(batch, 9)).transform(batch), step)
 
 
 def test_a_stage_that_counts_without_the_class_takes_its_own_table():
@@ -201,8 +185,6 @@ def test_a_stage_that_counts_without_the_class_takes_its_own_table():
     assert ranked.X.ravel().tolist() == [3, 0, 0, 2]
     assert fitted.stages[1].transform(ranked).X.ravel().tolist() == pytest.approx([s, 0, 0, 2 / 3 * s])
     assert fitted.transform(batch).X.ravel().tolist() == [3, 0, 0, 2]
-    without = columns(batch.replace(schema=batch.schema.replace(class_index=None), y=None), [0])
-    assert Chain([Rank()]).fit(without).transform(without).X.ravel().tolist() == [3, 0, 0, 2]
 
 
 # ---- words and errors ----------------------------------------------------------------------------
@@ -229,6 +211,7 @@ def test_the_text_of_a_chain_parses_to_the_same_chain(given, shown):
     [
         ("shap", "no stage 'shap'; did you mean 'shape'?"),
         ("shape --neighbours 3", "shape: no such option"),
+        ("shape --seed x", "not a valid integer"),
         ("shape --neighbors", "shape: .*requires an argument"),
         ("l2 3", "no stage '3'"),
     ],
@@ -238,21 +221,20 @@ def test_invalid_words_of_a_chain_are_refused(words, message):
         filterkit.chain(words)
 
 
-@pytest.mark.parametrize("stage", ["shape", "bns"])
-def test_a_stage_that_needs_a_class_says_so_before_any_row_is_read(stage):
-    batch = sample("iris")
-
+@pytest.mark.parametrize(
+    ("class_index", "message"),
+    [
+        (None, "there is no class attribute, which it needs; .* --class"),
+        (3, "it needs a nominal class, but 'petal width .* is numeric"),
+    ],
+)
+def test_a_stage_that_needs_a_class_says_so_before_any_row_is_read(class_index, message):
     def refuse(function):
         raise AssertionError("rows are read")
 
-    def fit(class_index):
-        schema = batch.schema.replace(class_index=class_index)
-        filterkit.chain(stage).fit(Rows(BatchSource(schema, refuse, LocalEngine(1), PLENTY)))
-
-    with pytest.raises(StageError, match=f"^{stage}: there is no class attribute, which it needs; .* --class"):
-        fit(None)
-    with pytest.raises(StageError, match=f"^{stage}: it needs a nominal class, but 'petal width .* is numeric"):
-        fit(3)
+    schema = sample("iris").schema.replace(class_index=class_index)
+    with pytest.raises(StageError, match=f"^shape: {message}"):
+        filterkit.chain("shape").fit(Rows(BatchSource(schema, refuse, LocalEngine(1), PLENTY)))
 
 
 def test_rows_of_another_header_are_refused():
@@ -260,9 +242,6 @@ def test_rows_of_another_header_are_refused():
     for other in (sample("wine", class_="first"), columns(sample("iris"), [0, 1, 2])):
         with pytest.raises(FilterkitError, match="missing that the chain was fitted on"):
             fitted.transform(other)
-    again = filterkit.read(str(SAMPLES / "iris.arff"))
-    assert again.schema is not fitted.incoming
-    assert len(fitted.transform(again)) == 150
 
 
 def test_a_value_that_was_read_as_missing_is_refused_when_that_is_not_asked_for():
@@ -275,7 +254,9 @@ def test_a_value_that_was_read_as_missing_is_refused_when_that_is_not_asked_for(
         fitted.transform(batch)
 
 
-def test_fitting_on_an_empty_list_is_refused():
+def test_a_chain_of_too_many_stages_and_fitting_on_an_empty_list_are_refused():
+    with pytest.raises(UsageError, match="a chain has at most 1,000 stages, and this one has 1,001"):
+        filterkit.chain("l2 " * 1001)
     with pytest.raises(FilterkitError, match="there are no batches to fit on"):
         filterkit.chain("l2").fit([])
 
@@ -294,23 +275,8 @@ def test_an_error_names_the_row_of_the_file(tmp_path, chain, jobs, spool, note):
     with Reader(Arff(), str(tmp_path / "odd.arff"), class_="c", block_size=60) as reader:
         rows = Rows(BatchSource(reader.schema, partial(reader.map, engine=engine), engine, spool))
 
-        def run():
+        with pytest.raises(StageError, match=r"row 78: .*infinite") as caught:  # noqa: PT012 - either may raise it
             fitted = filterkit.chain(chain).fit(rows)
             list(rows.map(fitted.transform, last=True))
-
-        with pytest.raises(StageError, match=r"row 78: .*infinite") as caught:
-            run()
         rows.source.close()
     assert caught.value.row == 77
-
-
-def test_a_chain_of_too_many_stages_is_refused():
-    with pytest.raises(UsageError, match="a chain has at most 1,000 stages, and this one has 1,001"):
-        filterkit.chain("l2 " * 1001)
-
-
-def test_batches_pass_without_change_through_an_empty_chain():
-    batch = sample("mixed")
-    fitted = filterkit.chain("").fit(batch)
-    assert fitted.transform(batch) is batch
-    assert fitted.schema is batch.schema

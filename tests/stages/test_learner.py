@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from agreement import columns, cut, dense, make, sample
 from cases import rows
-from command import run
-from content import write_text
+from scipy.sparse import csr_array
 
 import filterkit
 from filterkit import Attribute, Batch, Chain, FilterkitError, Schema, StageError, testing
 from filterkit.chains import saved
 from filterkit.chains.crossfit import draw_folds
 from filterkit.plugin import LinearModel, Tasks
-from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.registry import Registry
 
 NAN = np.nan
 BIT = ("0", "1")
@@ -90,10 +89,9 @@ def made(fitted):
 
 def test_means_worked_by_hand():
     # The means are 1 and 5, half-way is 3; w = 4, and the score of x is 4 (x - 3).
-    batch = make([[0], [2], [5], [5]], [0, 0, 0, 1]).take(np.array([0, 1, 3]))
-    fitted = fit(Means(), batch)
-    assert fitted.transform(batch).X.tolist() == [[0, 0, -12], [2, 0, -4], [5, 1, 8]]
-    assert fitted.transform(make([[3], [3.5]], [-1, -1])).X.tolist() == [[3, 0, 0], [3.5, 1, 2]]
+    fitted = fit(Means(), make([[0], [2], [5]], [0, 0, 1]))
+    out = fitted.transform(make([[0], [3], [3.5]], [0, -1, -1]))
+    assert out.X.tolist() == [[0, 0, -12], [3, 0, 0], [3.5, 1, 2]]
 
 
 @pytest.mark.parametrize(
@@ -124,25 +122,22 @@ def test_new_columns_stand_at_the_end_if_the_class_does_not():
 def test_sparse_rows_stay_sparse_and_their_zero_is_no_longer_special():
     batch = make([[1, 0], [0, 2], [0, 0]], [0, 1, 1], sparse=True)
     fitted = fit(Means(), batch)
-    out = fitted.transform(batch)
-    assert out.sparse and fitted.schema.sparse and not fitted.schema.zero
-    assert out.X.has_canonical_format and (out.X.data != 0).all()
-    np.testing.assert_array_equal(dense(out), fit(Means(), batch.in_form(False)).transform(batch.in_form(False)).X)
+    assert fitted.transform(batch).sparse and fitted.schema.sparse and not fitted.schema.zero
 
 
 SCORES = [[3, 1], [1, 3], [2, 2], [-1, -2], [0, 0], [-1, 1e-300]]
 
 
-def test_the_highest_score_of_a_class_is_predicted_the_first_on_a_tie():
-    batch = make(SCORES, [0, 1, 1, 0, 1, 0], "xyz")
+@pytest.mark.parametrize(
+    ("batch", "predicted"),
+    [
+        (make(SCORES, [0, 1, 1, 0, 1, 0], "xyz"), [[0], [1], [0], [0], [0], [1]]),  # the first on a tie
+        (two_labels(SCORES, [[1, 0]] * 3 + [[0, 1]] * 3), [[1, 1], [1, 1], [1, 1], [0, 0], [0, 0], [0, 1]]),
+    ],
+)
+def test_the_highest_score_of_a_class_and_all_labels_above_0_are_predicted(batch, predicted):
     out = fit(Given(), batch).transform(batch)
-    assert out.X[:, 2].tolist() == [0, 1, 0, 0, 0, 1] and out.X[:, -2:].tolist() == SCORES
-
-
-def test_labels_whose_score_is_above_0_are_predicted():
-    out = fit(Given(), two_labels(SCORES, [[1, 0]] * 3 + [[0, 1]] * 3)).transform(two_labels(SCORES, [[-1, -1]] * 6))
-    assert out.X[:, 2:4].tolist() == [[1, 1], [1, 1], [1, 1], [0, 0], [0, 0], [0, 1]]
-    assert out.X[:, -2:].tolist() == SCORES
+    assert out.X[:, 2:-2].tolist() == predicted and out.X[:, -2:].tolist() == SCORES
 
 
 def test_probabilities_are_named_so_and_predict_above_a_half():
@@ -158,8 +153,9 @@ def test_probabilities_are_named_so_and_predict_above_a_half():
     batch = make([[0], [2], [5]], [0, 0, 1])
     fitted = fit(Calibrated(), batch)
     assert made(fitted)[1].name == "probability@yes"
-    assert fitted.transform(make([[3], [3.01]], [-1, -1])).X[:, 1].tolist() == [0, 1]
-    assert fitted.transform(batch).X[:, 2] == pytest.approx(1 / (1 + np.exp([12, 4, -8])))
+    out = fitted.transform(make([[3], [3.01], [5]], [-1] * 3))
+    assert out.X[:, 1].tolist() == [0, 1, 1]
+    assert out.X[:, 2] == pytest.approx(1 / (1 + np.exp([0, -0.04, -8])))
 
 
 class Labels:
@@ -189,9 +185,8 @@ class Alone(filterkit.Learner):
         pass
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_a_model_may_predict_labels_alone(sparse):
-    batch = make([[0], [2], [NAN], [5]], [0, 1, 0, 0], sparse=sparse)
+def test_a_model_may_predict_labels_alone():
+    batch = make([[0], [2], [NAN], [5]], [0, 1, 0, 0], sparse=True)
     fitted = fit(Alone(), batch)
     assert made(fitted) == [Attribute("prediction", "nominal", ("no", "yes"))]
     out = fitted.transform(batch)
@@ -201,7 +196,6 @@ def test_a_model_may_predict_labels_alone(sparse):
         assert outcome.predicted.tolist() == [[False], [True], [False], [True]]
         assert outcome.scores is None and not outcome.probabilities
     assert learned.read_outcome(out.rows(0, 0)).predicted.shape == (0, 1)
-    assert dense(fitted.transform(batch.rows(0, 0))).shape == (0, 2)
 
 
 # ---- training rows ---------------------------------------------------------------------------------
@@ -224,7 +218,7 @@ def test_rows_without_class_or_weight_are_left_out():
 
 def test_the_outcome_covers_the_rows_whose_class_is_known():
     batch = make([[0], [2], [99], [5], [4]], [0, 0, -1, 1, 0])
-    learned = fit(Means(), make([[0], [2], [5]], [0, 0, 1])).stages[0]
+    learned = fit(Means(), batch.rows(0, 4)).stages[0]
     outcome = learned.outcome(batch)
     assert outcome.truth.tolist() == [[False], [False], [True], [False]]
     assert outcome.predicted.tolist() == [[False], [False], [True], [True]]
@@ -267,13 +261,9 @@ def test_data_that_cannot_be_learned_from_is_refused(batch, message):
 def test_an_error_about_a_missing_value_names_its_row_of_all_blocks():
     batch = make([[1], [2], [3], [NAN], [4]], [-1, 0, -1, 1, 1])
     with pytest.raises(StageError, match="row 4: attribute 'a0' is missing"):
-        fit(Means(), [batch.rows(i, i + 1) for i in range(5)])
-
-
-def test_a_missing_value_in_a_later_row_is_an_error():
-    fitted = fit(Means(), make([[1], [2]], [0, 1]))
-    with pytest.raises(StageError, match="means: row 43: attribute 'a0' is missing"):
-        fitted.transform(make([[1], [1], [NAN]], [-1] * 3).replace(start=40))
+        fit(Means(), cut(batch, 1))
+    with pytest.raises(StageError, match="means: row 44: attribute 'a0' is missing"):
+        fit(Means(), make([[1], [2]], [0, 1])).transform(batch.replace(start=40))
 
 
 @pytest.mark.parametrize("name", ["prediction", "score@yes"])
@@ -297,41 +287,30 @@ def test_a_warning_names_attributes_that_are_not_learned_from(chain, message):
         filterkit.chain(chain).fit(sample("mixed"))
 
 
-def test_a_learner_names_the_method_that_is_missing():
-    class Bare(filterkit.Learner):
-        name = "bare"
-
-    with pytest.raises(NotImplementedError, match="Bare has no learn"):
-        fit(Bare(), make([[1], [2]], [0, 1]))
-
-
 # ---- linear models ----------------------------------------------------------------------------------------
 
 
 def test_the_score_of_a_row_does_not_depend_on_the_form_of_rows():
     random = np.random.default_rng(0)
-    model = LinearModel(random.normal(size=(9, 4)), random.normal(size=4), random.normal(size=(2, 4)), True)
+    model = LinearModel(random.normal(size=(9, 4)), random.normal(size=4))
     X = random.normal(size=(30, 9)) * 10.0 ** random.integers(-9, 9, (30, 9)) * random.integers(0, 2, (30, 9))
-    batch = make(X, [0] * 30)
-    whole = model.scores(batch.X)
-    np.testing.assert_array_equal(whole, model.scores(batch.in_form(True).X))
-    np.testing.assert_array_equal(whole[7:8], model.scores(batch.X[7:8]))
-    plain = LinearModel(model.coefficients, model.intercepts, None, True).scores(X)
-    np.testing.assert_allclose(plain, X @ model.coefficients + model.intercepts, rtol=1e-9, atol=1e-6)
+    whole = model.scores(X)
+    np.testing.assert_array_equal(whole, model.scores(csr_array(X)))
+    np.testing.assert_array_equal(whole[7:8], model.scores(X[7:8]))
+    np.testing.assert_allclose(whole, X @ model.coefficients + model.intercepts, rtol=1e-9, atol=1e-6)
 
 
 def test_sigmoids_worked_by_hand():
-    scores = np.array([[0.0, 1], [2, -2]])
-    sigmoids = np.array([[-1.0, -2], [0, 1]])
-    probability = 1 / (1 + np.exp(scores * sigmoids[0] + sigmoids[1]))
-    assert probability[0].tolist() == [0.5, 1 / (1 + np.exp(-1))]
+    scores = np.array([[0.0, 1], [2, -2], [1e4, 1e4]])
+    sigmoids = np.array([[-1.0, 2], [0, 1]])
+    probability = 1 / (1 + np.exp([[0, 3], [-2, -3], [-1e4, 700]]))
     labels = LinearModel(np.eye(2), np.zeros(2), sigmoids)
     assert labels.threshold == 0.5
     assert labels.scores(scores) == pytest.approx(probability)
     classes = LinearModel(np.eye(2), np.zeros(2), sigmoids, True).scores(scores)
     assert classes == pytest.approx(probability / probability.sum(axis=1, keepdims=True))
-    far = LinearModel(np.eye(2), np.zeros(2), np.array([[1.0, 1], [0, 0]]), True).scores(np.array([[1e4, 1e4]]))
-    assert far.tolist() == [[0.5, 0.5]]  # both probabilities are 0
+    both_0 = LinearModel(np.eye(2), np.zeros(2), np.array([[1.0, 1], [0, 0]]), True).scores(scores[2:])
+    assert both_0.tolist() == [[0.5, 0.5]]
 
 
 # ---- saved models -------------------------------------------------------------------------------------------------
@@ -339,10 +318,9 @@ def test_sigmoids_worked_by_hand():
 
 @pytest.fixture(scope="module")
 def known():
-    """The registry with the learner of this file."""
+    """A registry with the learner of this file."""
     found = Registry()
-    for stage in [*registry().stages.values(), Means]:
-        found.add_stage(stage)
+    found.add_stage(Means)
     return found
 
 
@@ -356,20 +334,15 @@ def test_the_learner_of_this_file_conforms(name):
     "damage",
     [
         {"coefficients": np.zeros((3, 3))},
-        {"coefficients": np.zeros((4, 2))},
         {"coefficients": np.zeros((4, 3), np.int64)},
         {"coefficients": None},
         {"intercepts": np.zeros(4)},
-        {"intercepts": np.zeros((3, 1))},
         {"sigmoids": np.zeros((3, 2))},
         {"sigmoids": np.zeros((2, 3), bool)},
         {"names": ["setosa", "versicolor", "rose"]},
-        {"names": ["setosa", "versicolor"]},
         {"names": ["versicolor", "setosa", "virginica"]},
-        {"codes": np.array([0, 1])},
         {"codes": np.array([0, 1, 3])},
         {"codes": np.array([0.0, 1.0, 2.0])},
-        {"codes": np.array([1, 1, 1])},
     ],
     ids=str,
 )
@@ -416,18 +389,14 @@ def test_every_row_with_all_labels_is_held_out_once():
     y = [[i % 2, i % 3 == 0] for i in range(19)] + [[1, -1]] * 13
     recorder, _ = recorded("", two_labels(np.arange(32.0)[:, None], y), folds=4)
     assert sorted(np.concatenate([outer.X[:, 0] for _, outer in recorder.trials])) == list(range(19))
-    assert sorted(len(outer.X) for _, outer in recorder.trials) == [4, 5, 5, 5]
 
 
 @pytest.mark.parametrize(
     "before",
     [
         "",
-        "standardize l2 shape",
         "shape --cross-fit 3 bns",
         "select --by ig --top 2 range",
-        "sample --fraction 1/2",
-        "head 40 standardize",
         "split --fold 1/3 --rest bns",
         "standardize sample --rows 15 bns",
         f"standardize write {os.devnull} l2",
@@ -441,16 +410,12 @@ def test_stages_are_fitted_on_the_other_folds(before, streamed):
     parts = cut(batch, 7)
     options = {"parts": iter(parts), "memory": 1 << 16, "jobs": 2} if streamed else {}
     recorder, _ = recorded(before, batch, seed=5, **options)
-    trials = iter(recorder.trials)
-    for number in range(3):
+    for number, (inner, outer) in enumerate(recorder.trials):
         own = fold == number
-        if not own.any():
-            continue
         others, training = filterkit.chain(before).fit_transform(batch.take(np.flatnonzero(~own)))
-        inner, outer = next(trials)
         _equal(inner, training)
         _equal(outer, others.transform(batch.take(np.flatnonzero(own))))
-    assert next(trials, None) is None
+    assert number == 2
     _equal(recorder.training, filterkit.chain(before).fit_transform(batch)[1])
 
 
@@ -458,9 +423,7 @@ def partly_known(name):
     """Up to 90 rows and some columns of a sample, every eighth row without class."""
     batch = sample(name)
     batch = columns(batch, np.arange(0, batch.schema.width, 4)).rows(0, min(len(batch), 90))
-    y = batch.y.copy()
-    y[::8] = -1
-    return batch.replace(y=y)
+    return batch.replace(y=np.where(np.arange(len(batch)) % 8, batch.y, -1).astype(np.int32))
 
 
 def _equal(training, batch):
@@ -470,19 +433,20 @@ def _equal(training, batch):
     np.testing.assert_array_equal(training.truth, training.tasks.truth(batch.take(chosen)))
 
 
-@pytest.mark.parametrize("before", ["standardize write", "write"])
-def test_a_write_stage_before_a_learner_writes_all_rows(before, tmp_path):
+def test_a_write_stage_before_a_learner_writes_all_rows(tmp_path):
     batch = sample("breast-cancer").rows(0, 60)
     path = tmp_path / "written.arff"
-    recorder, _ = recorded(f"{before} {path}", batch, iter([batch.rows(0, 40), batch.rows(40, 60)]))
-    expected = filterkit.chain(before.removesuffix("write")).fit(batch).transform(batch)
-    assert testing.same(filterkit.read(str(path)), expected)
+    recorder, _ = recorded(f"standardize write {path}", batch, iter(cut(batch, 40)))
+    assert testing.same(filterkit.read(str(path)), filterkit.chain("standardize").fit(batch).transform(batch))
     assert len(recorder.trials) == 3
 
 
-def test_too_few_rows_give_no_trial_and_an_error_in_a_trial_is_raised():
+def test_too_few_rows_give_no_trial():
     recorder, _ = recorded("", make([[0], [1]], [0, 1]))
     assert recorder.trials == []
+
+
+def test_an_error_in_a_trial_is_raised():
     with pytest.raises(StageError, match="sample: --rows 6: there are only 4"):
         recorded("sample --rows 6", make(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1]))
 
@@ -506,23 +470,10 @@ def test_rows_in_memory_pass_leading_row_stages_once(streamed):
     batch = sample("iris").rows(0, 100)
     Doubles.rows = 0
     recorder = Recorder(folds=4)
-    parts = [batch.rows(0, 30), batch.rows(30, 100)]
+    parts = cut(batch, 30)
     Chain([Doubles(), *Chain.parse("l2").stages, Doubles(), recorder]).fit(iter(parts) if streamed else parts)
     # What is not in memory anyway goes through them for every trial.
     assert Doubles.rows > 2 * 100 if streamed else Doubles.rows == 2 * 100
-    assert [len(outer.X) for _, outer in recorder.trials] == [25] * 4
-
-
-# ---- the command line --------------------------------------------------------------------------------------
-
-
-def test_an_error_in_a_test_row_names_the_file_and_the_row(tmp_path):
-    header = "@relation r\n@attribute x numeric\n@attribute class {no,yes}\n@data\n"
-    write_text(tmp_path, header + "0,no\n2,no\n5,yes\n", "train.arff")
-    write_text(tmp_path, header + "1,no\n?,yes\n", "test.arff")
-    done = run("--test", "test.arff", "t.arff", "train.arff", "svm", cwd=tmp_path)
-    problem = "attribute 'x' is missing; put a stage before it that fills missing values, such as impute"
-    assert (done.returncode, done.stderr) == (1, f"filterkit: svm: test.arff: row 2: {problem}\n")
 
 
 def test_all_trials_have_the_labels_that_the_chain_has_found():
