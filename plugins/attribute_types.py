@@ -53,7 +53,12 @@ class Nominal(ChoosingStage):
         found: list[dict[Any, None]] = [{} for _ in positions]
         for batch in rows() if positions else ():
             for position, known in zip(positions, found):
-                known.update(dict.fromkeys(_distinct(attribute_values(batch, position))))
+                values = attribute_values(batch, position)
+                if isinstance(values, np.ndarray):
+                    distinct = (np.unique(values[~np.isnan(values)]) + 0.0).tolist()  # -0.0 and 0.0 are one value
+                else:
+                    distinct = _encode(values)[0]
+                known.update(dict.fromkeys(distinct))
                 if len(known) > self.max_labels:
                     name = schema.attributes[position].name
                     raise StageError(
@@ -78,8 +83,12 @@ class Nominal(ChoosingStage):
             raise FilterkitError("the values of nominal do not match its attributes")
         edit = Edit(schema)
         for position, several in zip(positions, values):
-            attribute = _make_nominal(schema.attributes[position], several)
-            edit.change(position, attribute, partial(self._compute_codes, several, position))
+            attribute = schema.attributes[position]
+            labels = tuple(_format_values(attribute, several))
+            if len(set(labels)) < len(labels):
+                raise FilterkitError(f"two values of attribute '{attribute.name}' have the same text")
+            new = Attribute(attribute.name, "nominal", labels, weight=attribute.weight)
+            edit.change(position, new, partial(self._compute_codes, several, position))
         return edit.built()
 
     def _compute_codes(self, known: list[Any], position: int, batch: Batch) -> np.ndarray:
@@ -96,50 +105,42 @@ class Nominal(ChoosingStage):
             at = np.searchsorted(labels, values)
             codes = np.where(np.append(labels, np.nan)[at] == values, at, np.nan)
         else:
-            from filterkit.plugin import encode_values
-
             code = {value: number for number, value in enumerate(known)}
-            distinct, at = encode_values(values)
+            distinct, at = _encode(values)
             codes, missing = np.array([*(code.get(value, np.nan) for value in distinct), np.nan])[at], at < 0
-        unseen = np.flatnonzero(np.isnan(codes) & ~missing)[:1]
-        if len(unseen) and self.unseen == "error":
-            name, value = batch.schema.attributes[position].name, values[int(unseen[0])]
+        for row in np.flatnonzero(np.isnan(codes) & ~missing)[:1].tolist() if self.unseen == "error" else ():
+            value = values[row]
             shown = format_number(float(value)) if isinstance(values, np.ndarray) else value.as_py()
             raise StageError(
                 self.name,
-                f"attribute '{name}' has the value '{shown}', which no training row has",
-                batch.start + int(unseen[0]),
+                f"attribute '{batch.schema.attributes[position].name}' has the value '{shown}', which no training row "
+                "has",
+                batch.start + row,
             )
         return codes
 
 
-def _distinct(values: Any) -> list[Any]:
-    """Return the distinct values of an attribute that are not missing: floats, texts, or milliseconds."""
-    if isinstance(values, np.ndarray):
-        numbers: list[Any] = (np.unique(values[~np.isnan(values)]) + 0.0).tolist()  # -0.0 and 0.0 are one value
-        return numbers
-    from filterkit.plugin import encode_values
+def _encode(values: Any, attribute: Attribute | None = None) -> tuple[list[Any], np.ndarray]:
+    """Return the distinct values of an attribute that are not missing, and the index of each among them, int64 (rows,).
 
-    return encode_values(values)[0]
-
-
-def _make_nominal(attribute: Attribute, values: list[Any]) -> Attribute:
-    """Return the nominal attribute whose labels are the texts of `values`.
-
-    Raises
-    ------
-    FilterkitError : two values have the same text.
+    The distinct values are floats, texts or milliseconds; of a nominal `attribute`, all its labels. The index of a
+    missing value is -1.
     """
+    if not isinstance(values, np.ndarray):
+        from filterkit.plugin import encode_values
+
+        return encode_values(values)
+    if attribute is not None and attribute.kind == "nominal":
+        return list(attribute.values), np.where(np.isnan(values), -1, values).astype(np.int64)
+    numbers, codes = np.unique(values, return_inverse=True)
+    return numbers[~np.isnan(numbers)].tolist(), np.where(np.isnan(values), -1, codes)
+
+
+def _format_values(attribute: Attribute, values: list[Any]) -> list[str]:
+    """Return the texts of values of an attribute that are not missing."""
     if attribute.kind == "numeric":
-        labels = tuple(map(format_number, values))
-    elif attribute.kind == "date":
-        form = DateFormat(attribute.format or _ISO)
-        labels = tuple(map(form.format, values))
-    else:
-        labels = tuple(values)
-    if len(set(labels)) < len(labels):
-        raise FilterkitError(f"two values of attribute '{attribute.name}' have the same text")
-    return Attribute(attribute.name, "nominal", labels, weight=attribute.weight)
+        return list(map(format_number, values))
+    return list(map(DateFormat(attribute.format or _ISO).format, values)) if attribute.kind == "date" else values
 
 
 class Retyping(ChoosingStage):
@@ -225,18 +226,18 @@ class Numeric(Retyping):
     def convert(self, values: Any, attribute: Attribute, start: int) -> np.ndarray:
         if isinstance(values, np.ndarray):
             numbers = np.append(self._number_labels(attribute), np.nan)
-            return np.asarray(numbers[np.where(np.isnan(values), len(numbers) - 1, values).astype(np.int64)])
-        from filterkit.plugin import encode_values, read_dates
-
+            return numbers[np.where(np.isnan(values), len(numbers) - 1, values).astype(np.int64)]
         if attribute.kind == "date":
+            from filterkit.plugin import read_dates
+
             milliseconds, missing = read_dates(values)
             return np.where(missing, np.nan, milliseconds)
-        texts, codes = encode_values(values)
+        texts, codes = _encode(values)
         found = [parse_number(text.strip()) for text in texts]
         if self.invalid == "error" and None in found:
             code = found.index(None)
             raise self.refuse(attribute, texts[code], "number", start + int(np.flatnonzero(codes == code)[0]))
-        return np.asarray(np.array([*found, None], np.float64)[codes])
+        return np.array([*found, None], np.float64)[codes]
 
 
 class String(Retyping):
@@ -256,15 +257,10 @@ class String(Retyping):
         return Attribute(attribute.name, "string", weight=attribute.weight)
 
     def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
-        from filterkit.plugin import encode_values, pick_texts
+        from filterkit.plugin import pick_texts
 
-        if attribute.kind == "nominal":
-            return pick_texts(attribute.values, values)
-        if attribute.kind == "numeric":
-            numbers, codes = np.unique(values, return_inverse=True)
-            return pick_texts(list(map(format_number, numbers.tolist())), np.where(np.isnan(values), -1, codes))
-        moments, codes = encode_values(values)
-        return pick_texts(list(map(DateFormat(attribute.format or _ISO).format, moments)), codes)
+        distinct, codes = _encode(values, attribute)
+        return pick_texts(_format_values(attribute, distinct), codes)
 
 
 class Date(Retyping):
@@ -298,7 +294,7 @@ class Date(Retyping):
         return Attribute(attribute.name, "date", format=self.format, weight=attribute.weight)
 
     def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
-        from filterkit.plugin import encode_values, make_dates
+        from filterkit.plugin import make_dates
 
         if attribute.kind == "date":
             return values
@@ -307,10 +303,7 @@ class Date(Retyping):
             for row in np.flatnonzero(wrong)[:1].tolist() if self.invalid == "error" else ():
                 raise self.refuse(attribute, format_number(float(values[row])), "date", start + row)
             return make_dates(values, np.isnan(values) | wrong)
-        if attribute.kind == "nominal":
-            texts, codes = list(attribute.values), np.where(np.isnan(values), -1, values).astype(np.int64)
-        else:
-            texts, codes = encode_values(values)
+        texts, codes = _encode(values, attribute)
         found = [self._form().parse(text) for text in texts]
         is_known = np.array([*(moment is not None for moment in found), False])[codes]
         for row in np.flatnonzero((codes >= 0) & ~is_known)[:1].tolist() if self.invalid == "error" else ():

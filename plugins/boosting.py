@@ -174,11 +174,11 @@ class _Block:
         z.ravel()[self.cells] = (total[label] - plus) * (self.total[label] - minus)
         np.sqrt(z, out=z)
         z.ravel()[self.cells] += np.sqrt(plus * minus)
-        return np.asarray(z)
+        return z
 
     def half_z_of_all(self) -> np.ndarray:
         """Compute ½ Σ_l Z(l, t), (features,)."""
-        return np.asarray(self.half_z().sum(axis=1))
+        return self.half_z().sum(axis=1)
 
     def best(self) -> np.ndarray:
         """Find the feature with the smallest Z for each label: int64 (labels,)."""

@@ -134,7 +134,7 @@ class Nearest:
             some = rows[first : first + step]
             neighbors[some] = self._compare_all(X if len(some) == len(neighbors) else X[some])
         votes = self._weights[neighbors][:, :, None]
-        return np.asarray((votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1))
+        return (votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1)
 
     @cached_property
     def _tree(self) -> Any:
@@ -200,15 +200,15 @@ class Nearest:
             return np.where(np.isnan(distances), 1.0, distances)  # of rows of zeros
         products = (X @ self._columns).toarray()
         if not self._cosine:
-            return np.asarray(_square_lengths(X)[:, None] + self._squares - 2 * products)
+            return _square_lengths(X)[:, None] + self._squares - 2 * products
         lengths = np.sqrt(np.outer(_square_lengths(X), self._squares))
-        return np.asarray(1 - divide_or_zero(products, lengths))
+        return 1 - divide_or_zero(products, lengths)
 
 
 def _find_largest(X: Any) -> np.ndarray:
     """Return the largest absolute value of each row, 0 where there is none."""
     if isinstance(X, np.ndarray):
-        return np.asarray(np.abs(X).max(axis=1, initial=0.0))
+        return np.abs(X).max(axis=1, initial=0.0)
     largest = np.zeros(X.shape[0])
     np.maximum.at(largest, _row_of_entry(X), np.abs(X.data))
     return largest
@@ -221,7 +221,7 @@ def _row_of_entry(X: Any) -> np.ndarray:
 def _square_lengths(X: Any) -> np.ndarray:
     """Return the squared Euclidean length of each row, float64 (rows,)."""
     if isinstance(X, np.ndarray):
-        return np.asarray((X * X).sum(axis=1))
+        return (X * X).sum(axis=1)
     return np.bincount(_row_of_entry(X), X.data * X.data, X.shape[0])
 
 

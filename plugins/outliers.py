@@ -70,7 +70,7 @@ class Limit(ColumnStage):
         low, high = state["low"][columns], state["high"][columns]
         if self.outside == "missing":
             return np.where((values < low) | (values > high), np.nan, values)
-        return np.asarray(np.minimum(np.maximum(values, low), high))
+        return np.minimum(np.maximum(values, low), high)
 
 
 _LIMITS = ("outlier below", "outlier above", "extreme below", "extreme above")
@@ -157,7 +157,7 @@ def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray
 
 
 def _outside(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    return np.asarray((values < low) | (values > high))
+    return (values < low) | (values > high)
 
 
 @hookimpl

@@ -138,7 +138,7 @@ class Recode(ChoosingStage):
 def _recode(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray:
     """Return the new code of each value of an attribute (rows,): `codes` holds those of all labels and of missing."""
     values = attribute_values(batch, position)
-    return np.asarray(codes[np.where(np.isnan(values), len(codes) - 1, values).astype(np.int64)])
+    return codes[np.where(np.isnan(values), len(codes) - 1, values).astype(np.int64)]
 
 
 @hookimpl

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit import Batch, Schema, StageError, hookimpl, option
-from filterkit.plugin import Batches, Scaling, State, check_sum, scaling_state, take_counted
+from filterkit.plugin import Batches, Scaling, State, concatenate, read_counted, scaling_state
 
 _ROWS = 50_000  # the most training rows; the time grows with the square of their number
 _VALUES = 1 << 26  # the most values of them, which are held dense
@@ -53,60 +53,37 @@ class ReliefF(Scaling):
         schema.need_columns(self.name)
         training = _collect(rows, schema)
         low, high = _find_extremes(training.X)
-        drawn = np.arange(len(training.X))
+        drawn = np.arange(len(training))
         if self.rows is not None and self.rows < len(drawn):
             drawn = np.sort(np.random.default_rng(self.seed).choice(drawn, self.rows, replace=False))
-        score = rrelieff if training.y.dtype.kind == "f" else relieff
-        scores = score(training, Space.of(training.X, schema), drawn, self.neighbors)
+        y, target = np.asarray(training.y), schema.class_attribute
+        if schema.positive is not None and target is not None:
+            y = (y == target.values.index(schema.positive)).astype(np.int32)
+        score = rrelieff if y.dtype.kind == "f" else relieff
+        scores = score(Space.of(training.X, schema), y, training.row_weights, drawn, self.neighbors)
         return scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
 
 
-class TrainingRows(NamedTuple):
-    """Holds the rows that count.
-
-    Attributes
-    ----------
-    X : float64 (rows, columns), dense.
-    y : int32 (rows,), their classes; or float64 (rows,), a numeric class.
-    weights : float64 (rows,).
-    """
-
-    X: np.ndarray
-    y: np.ndarray
-    weights: np.ndarray
-
-
-def _collect(rows: Batches, schema: Schema) -> TrainingRows:
-    """Collect the rows that count.
+def _collect(rows: Batches, schema: Schema) -> Batch:
+    """Collect the rows that count, dense, without texts.
 
     Raises
     ------
     StageError : there are none or too many, a value is infinite, or the weights cannot be counted.
     """
     parts: list[Batch] = []
-    count = 0
-    for batch in rows():
-        part = take_counted(ReliefF.name, batch).in_form(sparse=False)
-        count += len(part)
-        most = min(_ROWS, _VALUES // max(schema.width, 1))
-        if count > most:
+    most = min(_ROWS, _VALUES // max(schema.width, 1))
+    for batch in read_counted(ReliefF.name, rows()):
+        parts.append(batch.replace(passthrough=None).in_form(sparse=False))
+        if sum(map(len, parts)) > most:
             raise StageError(
                 ReliefF.name,
                 f"there are more than {most} training rows of {schema.width} columns, too many to compare each "
-                "with all; "
-                f"put sample --rows {most} before it",
+                f"with all; put sample --rows {most} before it",
             )
-        if np.isinf(part.X).any() or np.isinf(np.asarray(part.y)).any():
+        if np.isinf(parts[-1].X).any() or np.isinf(np.asarray(batch.y)).any():
             raise StageError(ReliefF.name, "a value is infinite, so it has no distance to others; remove its row")
-        parts.append(part)
-    if not count:
-        raise StageError(ReliefF.name, "there are no training rows")
-    weights = np.concatenate([part.row_weights for part in parts])
-    check_sum(ReliefF.name, float(weights.sum()), count)
-    y = np.concatenate([np.asarray(part.y) for part in parts])
-    if schema.positive is not None and schema.class_attribute is not None:
-        y = (y == schema.class_attribute.values.index(schema.positive)).astype(np.int32)
-    return TrainingRows(np.concatenate([part.X for part in parts]), y, weights)
+    return concatenate(parts, schema)
 
 
 def _find_extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -121,19 +98,19 @@ class Space(NamedTuple):
     Attributes
     ----------
     numbers : float64 (rows, numeric columns), from 0 to 1; 0 where a value is missing.
-    no_number : bool (rows, numeric columns), where a value is missing; None if none is.
+    no_number : bool (rows, numeric columns), where a value is missing.
     farthest : float64 (rows, numeric columns), the largest distance that a number can have; 0 where it is missing.
     labels : float64 (rows, nominal columns), -1 where a value is missing.
-    no_label : bool (rows, nominal columns), where a value is missing; None if none is.
+    no_label : bool (rows, nominal columns), where a value is missing.
     unlike : float64 (nominal columns,), the difference of a missing label from any.
     nominal : bool (columns,).
     """
 
     numbers: np.ndarray
-    no_number: np.ndarray | None
+    no_number: np.ndarray
     farthest: np.ndarray
     labels: np.ndarray
-    no_label: np.ndarray | None
+    no_label: np.ndarray
     unlike: np.ndarray
     nominal: np.ndarray
 
@@ -146,13 +123,12 @@ class Space(NamedTuple):
         numbers = (numbers - low) / np.where(high > low, high - low, np.inf)
         missing = np.isnan(X)
         no_number, no_label = missing[:, ~nominal], missing[:, nominal]
-        farthest = np.where(no_number, 0.0, np.maximum(numbers, 1 - numbers)) if no_number.any() else numbers
         return Space(
             np.where(no_number, 0.0, numbers),
-            no_number if no_number.any() else None,
-            farthest,
+            no_number,
+            np.where(no_number, 0.0, np.maximum(numbers, 1 - numbers)),
             np.where(no_label, -1.0, labels),
-            no_label if no_label.any() else None,
+            no_label,
             1 - 1 / np.maximum(schema.label_counts[nominal], 1),
             nominal,
         )
@@ -167,14 +143,14 @@ class Space(NamedTuple):
         distances = np.zeros((len(some), len(others)))
         if self.numbers.shape[1]:
             distances += cdist(self.numbers[some], self.numbers[others], "cityblock")
-        if self.no_number is not None:
+        if self.no_number.any():
             more = self.farthest - self.numbers  # what one missing value adds; 0 where both are
             one, other = self.no_number[some].astype(float), self.no_number[others].astype(float)
             distances += one @ more[others].T + more[some] @ other.T + one @ other.T
         if self.labels.shape[1]:
             unlike = cdist(self.labels[some], self.labels[others], "hamming") * self.labels.shape[1]
             distances += np.rint(unlike)
-        if self.no_label is not None:
+        if self.no_label.any():
             less = 1 - self.unlike
             one, other = self.no_label[some].astype(float), self.no_label[others].astype(float)
             either = (one @ less)[:, None] + other @ less - (one * less) @ other.T
@@ -185,31 +161,31 @@ class Space(NamedTuple):
         """Compute the differences of each row of `some` from the same of `others`: float64 (pairs, columns)."""
         found = np.empty((len(some), len(self.nominal)))
         numbers = np.abs(self.numbers[some] - self.numbers[others])
-        if self.no_number is not None:
+        if self.no_number.any():
             one, other = self.no_number[some], self.no_number[others]
             numbers = np.where(one, self.farthest[others], np.where(other, self.farthest[some], numbers))
             numbers[one & other] = 1.0
         labels = (self.labels[some] != self.labels[others]).astype(float)
-        if self.no_label is not None:
+        if self.no_label.any():
             labels = np.where(self.no_label[some] | self.no_label[others], self.unlike, labels)
         found[:, ~self.nominal], found[:, self.nominal] = numbers, labels
         return found
 
 
-def relieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors: int) -> np.ndarray:
+def relieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int) -> np.ndarray:
     """Score columns for a nominal class: float64 (columns,).
 
     Parameters
     ----------
-    training : the rows that count.
-    space : the same rows.
+    space : the rows that count.
+    y : int32 (rows,), their classes; or float64 (rows,), a numeric class.
+    weights : float64 (rows,).
     drawn : int64 (n,), the numbers of the rows to score by.
     neighbors : how many neighbors of each class.
     """
-    y, weights = training.y, training.weights
     share = np.bincount(y, weights) / weights.sum()
     members = [np.flatnonzero(y == label) for label in range(len(share))]
-    scores = np.zeros(training.X.shape[1])
+    scores = np.zeros(len(space.nominal))
     for own in np.flatnonzero(share).tolist():
         queries = drawn[y[drawn] == own]
         for label in np.flatnonzero(share).tolist():
@@ -219,20 +195,20 @@ def relieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors: 
                 some = queries[first : first + step]
                 near = _share_neighbors(space, some, members[label], neighbors)
                 scores += sign * _sum_differences(space, some, members[label], near * weights[some][:, None])
-    return np.asarray(scores / weights[drawn].sum())
+    return scores / weights[drawn].sum()
 
 
-def rrelieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors: int) -> np.ndarray:
+def rrelieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int) -> np.ndarray:
     """Score columns for a numeric class, float64 (columns,); the parameters are those of `relieff`.
 
     With the means over the near pairs of rows, where a is the difference of the column and c that of the class, the
     score is mean(c a) / mean(c) − mean((1 − c) a) / mean(1 − c).
     """
-    low, high = _find_extremes(training.y / 2)  # of halves, no range overflows
-    y = (training.y / 2 - low) / (high - low if high > low else np.inf)
-    weights, everyone = training.weights, np.arange(len(y))
+    low, high = _find_extremes(y / 2)  # of halves, no range overflows
+    y = (y / 2 - low) / (high - low if high > low else np.inf)
+    everyone = np.arange(len(y))
     unlike, total = 0.0, 0.0
-    of_unlike, of_all = np.zeros((2, training.X.shape[1]))
+    of_unlike, of_all = np.zeros((2, len(space.nominal)))
     step = max(_AT_ONCE // len(y), 1)
     for first in range(0, len(drawn), step):
         some = drawn[first : first + step]
@@ -243,7 +219,7 @@ def rrelieff(training: TrainingRows, space: Space, drawn: np.ndarray, neighbors:
         of_all += _sum_differences(space, some, everyone, near)
     if not 0 < unlike < total:  # one side of the comparison is empty
         return np.zeros(len(of_all))
-    return np.asarray(of_unlike / unlike - (of_all - of_unlike) / (total - unlike))
+    return of_unlike / unlike - (of_all - of_unlike) / (total - unlike)
 
 
 def _share_neighbors(space: Space, some: np.ndarray, others: np.ndarray, count: int) -> np.ndarray:
@@ -261,7 +237,7 @@ def _share_neighbors(space: Space, some: np.ndarray, others: np.ndarray, count: 
     nearer = distances < last - _EQUAL
     equal = ~nearer & (distances <= last + _EQUAL)
     left = count - np.count_nonzero(nearer, axis=1, keepdims=True)
-    return np.asarray((nearer + equal * (left / np.count_nonzero(equal, axis=1, keepdims=True))) / count)
+    return (nearer + equal * (left / np.count_nonzero(equal, axis=1, keepdims=True))) / count
 
 
 def _sum_differences(space: Space, some: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:

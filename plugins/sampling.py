@@ -171,7 +171,7 @@ def _apportion(counts: np.ndarray, size: int) -> np.ndarray:
     whole, remainder = np.divmod(counts * size, total)
     order = np.argsort(-remainder, kind="stable")
     whole[order[: size - int(whole.sum())]] += 1
-    return np.asarray(whole)
+    return whole
 
 
 def _apportion_shares(shares: np.ndarray, size: int) -> np.ndarray:
@@ -180,7 +180,7 @@ def _apportion_shares(shares: np.ndarray, size: int) -> np.ndarray:
     whole = np.floor(exact + 1e-9).astype(np.int64)
     order = np.argsort(-(exact - whole), kind="stable")
     whole[order[: size - int(whole.sum())]] += 1
-    return np.asarray(whole)
+    return whole
 
 
 def _draw(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:

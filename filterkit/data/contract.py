@@ -208,7 +208,7 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
             elif len(value) != columns:
                 fault = f"the {quoted(str(key))} of {method} has {len(value)} entries for {columns} columns"
     _refuse(stage, fault)
-    return state  # type: ignore[no-any-return]
+    return state
 
 
 def check_columns(stage: Named, columns: Any, width: int) -> None:
@@ -237,7 +237,7 @@ def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[At
         _refuse(stage, f"output_attributes gives {kind_of(attributes)}; return a list")
     elif len(attributes) != columns:
         _refuse(stage, f"output_attributes gives {len(attributes)} attributes for {columns} columns")
-    return attributes  # type: ignore[no-any-return]
+    return attributes
 
 
 def check_renewed(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
@@ -276,7 +276,7 @@ def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
         what = f"output_nominal gives {kind_of(nominal)}; return an array of bool, one for each of {width} columns"
         _refuse(stage, what)
-    return nominal  # type: ignore[no-any-return]
+    return nominal
 
 
 def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thing: Any) -> np.ndarray:

@@ -152,7 +152,7 @@ from filterkit.stages.learned import LearnedTable as LearnedTable
 from filterkit.stages.learned import list_feature_names as list_feature_names
 from filterkit.stages.learned import make_learned_table as make_learned_table
 from filterkit.stages.learner import counted_rows as counted_rows
-from filterkit.stages.learner import take_counted as take_counted
+from filterkit.stages.learner import read_counted as read_counted
 from filterkit.stages.metric_scaling import Scaling as Scaling
 from filterkit.stages.metric_scaling import ScalingOptions as ScalingOptions
 from filterkit.stages.metric_scaling import rescaled as rescaled

@@ -5,7 +5,7 @@ A learner fits a model to the training rows (`filterkit.stages.models`) and adds
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -213,11 +213,23 @@ def counted_rows(batch: Batch) -> np.ndarray:
     return batch.class_known if batch.weights is None else batch.class_known & (batch.weights > 0)
 
 
-def take_counted(stage: str, batch: Batch) -> Batch:
-    """Take the rows that learners use, see `counted_rows`; raise a `StageError` if a weight cannot be counted."""
-    check_weights(stage, batch)
-    counts = counted_rows(batch)
-    return batch if counts.all() else batch.take(np.flatnonzero(counts))
+def read_counted(stage: str, batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Yield the rows of each batch that learners use, see `counted_rows`.
+
+    Raises
+    ------
+    StageError : there are none, or their weights cannot be counted.
+    """
+    weights, rows = 0.0, 0
+    for batch in batches:
+        check_weights(stage, batch)
+        counts = counted_rows(batch)
+        batch = batch if counts.all() else batch.take(np.flatnonzero(counts))
+        weights, rows = weights + float(batch.row_weights.sum()), rows + len(batch)
+        yield batch
+    check_sum(stage, weights, rows)
+    if not rows:
+        raise StageError(stage, "there are no training rows")
 
 
 class FittedLearner(Fitted):

@@ -201,7 +201,7 @@ def _as_text(value: Value) -> Value:
 
 
 def _is_missing(value: Value) -> np.ndarray:
-    return np.asarray(value.data < 0 if value.kind == TEXT else np.isnan(value.data))
+    return value.data < 0 if value.kind == TEXT else np.isnan(value.data)
 
 
 # Numbers and truth
@@ -269,7 +269,6 @@ def _is_in(tree: Tree, parts: list[Value]) -> Value:
 
 # Dates
 
-
 _DAY = 86_400_000  # milliseconds
 _FIRST_GREGORIAN = -141_427  # 1582-10-15, in days from 1970-01-01
 _LEAP_CYCLE = -18_203  # 1920-03-01; four Gregorian years from there are as long as any four Julian ones
@@ -285,8 +284,8 @@ def _make_date_function(take_part: Callable[[np.ndarray], np.ndarray]) -> Functi
     return Function(_on_numbers(compute), 1, 1, (DATE,))
 
 
-def _find_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a date, datetime64[D], for each moment, and the years to add to that date.
+def _split_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the year, the month and the day of each moment, int64.
 
     As in Java, dates before 15 October 1582 are Julian. numpy has only the Gregorian calendar. So these are
     dates in four years of it that have the same months and leap day, as the Julian calendar repeats itself every
@@ -296,21 +295,9 @@ def _find_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     cycle, day = np.divmod(days + 719_470, 1461)  # counted from 1 March of year 0
     is_julian = days < _FIRST_GREGORIAN
     dates = np.where(is_julian, day + _LEAP_CYCLE, days).astype("datetime64[D]")
-    return dates, np.where(is_julian, 4 * cycle - 1920, 0)
-
-
-def _year(milliseconds: np.ndarray) -> np.ndarray:
-    dates, years = _find_dates(milliseconds)
-    return np.asarray(dates.astype("datetime64[Y]").astype(np.int64) + 1970 + years)
-
-
-def _month(milliseconds: np.ndarray) -> np.ndarray:
-    return np.asarray(_find_dates(milliseconds)[0].astype("datetime64[M]").astype(np.int64) % 12 + 1)
-
-
-def _day(milliseconds: np.ndarray) -> np.ndarray:
-    dates = _find_dates(milliseconds)[0]
-    return np.asarray((dates - dates.astype("datetime64[M]")).astype(np.int64) + 1)
+    months = dates.astype("datetime64[M]")
+    year, month = np.divmod(months.astype(np.int64), 12)
+    return year + np.where(is_julian, 4 * cycle + 50, 1970), month + 1, (dates - months).astype(np.int64) + 1
 
 
 def _days_between(tree: Tree, parts: list[Value]) -> Value:
@@ -325,46 +312,46 @@ def _days_between(tree: Tree, parts: list[Value]) -> Value:
 
 def _if(tree: Tree, parts: list[Value]) -> Value:
     _need(tree, 0, parts[0], TRUTH)
-    truth = parts[0].data
-    return _merge(
-        tree, 1, parts[1:], lambda values, missing: np.where(np.isnan(truth), missing, np.where(truth == 1, *values))
-    )
+    truth, (one, other) = parts[0].data, _unify(tree, 1, parts[1:])
+    missing = -1 if one.kind == TEXT else np.nan
+    return one._replace(data=np.where(np.isnan(truth), missing, np.where(truth == 1, one.data, other.data)))
 
 
 def _coalesce(tree: Tree, parts: list[Value]) -> Value:
-    def choose(values: list[np.ndarray], missing: float) -> np.ndarray:
-        found = values[-1]
-        for value, part in zip(values[-2::-1], parts[-2::-1]):
-            found = np.where(_is_missing(part), found, value)
-        return found
-
-    return _merge(tree, 0, parts, choose)
+    *earlier, found = _unify(tree, 0, parts)
+    for part in earlier[::-1]:
+        found = found._replace(data=np.where(_is_missing(part), found.data, part.data))
+    return found
 
 
-def _merge(tree: Tree, first: int, parts: list[Value], choose: Callable[[list[np.ndarray], float], Any]) -> Value:
-    """Choose among values of one kind.
+def _unify(tree: Tree, first: int, parts: list[Value]) -> list[Value]:
+    """Return values that must be of one kind with the same format or, of texts, the same labels.
 
     Parameters
     ----------
     tree : the part of the expression.
     first : the number of the first of the values among its operands.
     parts : the values.
-    choose : a function of their data, of texts with codes into the same labels, and of what stands for missing.
     """
     kind = next((part.kind for part in parts if part.kind), "")
     for number, part in enumerate(parts):
         _need(tree, first + number, part, kind)
     if kind != TEXT:
         form = next((part.format for part in parts if part.kind == DATE), "")
-        return Value(kind, np.asarray(choose([part.data for part in parts], np.nan)), format=form)
+        return [Value(kind, part.data, format=form) for part in parts]
     parts = [_as_text(part) for part in parts]
     labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-    code = {label: number for number, label in enumerate(labels)}
-    codes = [np.array([*(code[label] for label in part.labels), -1], np.int64)[part.data] for part in parts]
-    return Value(TEXT, np.asarray(choose(codes, -1)), labels, all(part.is_closed for part in parts))
+    is_closed = all(part.is_closed for part in parts)
+    return [Value(TEXT, _number_texts(part.labels, labels)[part.data], labels, is_closed) for part in parts]
 
 
 # Texts
+
+
+def _number_texts(texts: Sequence[str], labels: Sequence[str]) -> np.ndarray:
+    """Return the index of each text among `labels`, int64 (texts + 1,); last, -1 for missing."""
+    code = {label: number for number, label in enumerate(labels)}
+    return np.array([*(code[text] for text in texts), -1], np.int64)
 
 
 def _on_labels(function: Callable[[str], Any], kind: str = TEXT) -> Callable[[Tree, list[Value]], Value]:
@@ -378,8 +365,7 @@ def _on_labels(function: Callable[[str], Any], kind: str = TEXT) -> Callable[[Tr
             return Value(kind, np.array([*numbers, np.nan], np.float64)[text.data])
         is_closed = text.is_closed and parts[0].kind == TEXT  # of the word ``missing``, the texts are not known
         labels = tuple(dict.fromkeys(images))
-        code = {label: number for number, label in enumerate(labels)}
-        return Value(TEXT, np.array([*(code[i] for i in images), -1], np.int64)[text.data], labels, is_closed)
+        return Value(TEXT, _number_texts(images, labels)[text.data], labels, is_closed)
 
     return compute
 
@@ -404,13 +390,13 @@ def _concat(tree: Tree, parts: list[Value]) -> Value:
             np.where((one < 0) | (two < 0), -1, one * len(other.labels) + two), return_inverse=True
         )
         known = pairs[pairs >= 0].tolist()
-        labels = [found.labels[pair // len(other.labels)] + other.labels[pair % len(other.labels)] for pair in known]
-        long = next((label for label in labels if len(label) > _LONGEST_TEXT), None)
+        texts = [found.labels[pair // len(other.labels)] + other.labels[pair % len(other.labels)] for pair in known]
+        long = next((text for text in texts if len(text) > _LONGEST_TEXT), None)
         if long is not None:
             raise FilterkitError(f"concat: the text {quoted(long)} has more than {_LONGEST_TEXT:,} characters")
-        code = {label: number for number, label in enumerate(dict.fromkeys(labels))}
-        image = np.array([*[-1] * (len(pairs) - len(known)), *(code[label] for label in labels)], np.int64)
-        found = Value(TEXT, image[codes].reshape(one.shape), tuple(code))
+        labels = tuple(dict.fromkeys(texts))
+        index = codes.reshape(one.shape) - len(pairs) + len(known)  # -1 for missing
+        found = Value(TEXT, _number_texts(texts, labels)[index], labels)
     return found._replace(is_closed=False, constant=None)
 
 
@@ -424,27 +410,18 @@ def _write(tree: Tree, parts: list[Value]) -> Value:
     return Value(TEXT, np.where(np.isnan(value.data), -1, codes.reshape(value.data.shape)), texts, is_closed=False)
 
 
-def _of_numpy(name: str) -> Callable[..., Any]:
+def _make_numpy_function(name: str, operands: int) -> Function:
     """Return a function of numpy, which is not imported before it is called."""
-    return lambda *values: getattr(np, name)(*values)
+    return Function(_on_numbers(lambda *values: getattr(np, name)(*values)), operands, operands, _NUMBERS)
 
 
 _MANY = 1000
+_OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "mod", "^": "power"}
 _FUNCTIONS: dict[str, Function] = {
     **dict.fromkeys(_COMPARISONS, Function(_compare, 2, 2)),
-    **{
-        name: Function(_on_numbers(_of_numpy(function)), 2, 2, _NUMBERS)
-        for name, function in (
-            ("+", "add"),
-            ("-", "subtract"),
-            ("*", "multiply"),
-            ("/", "divide"),
-            ("%", "mod"),
-            ("^", "power"),
-        )
-    },
-    "sign-": Function(_on_numbers(_of_numpy("negative")), 1, 1, _NUMBERS),
-    "sign+": Function(_on_numbers(_of_numpy("positive")), 1, 1, _NUMBERS),
+    **{name: _make_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
+    "sign-": _make_numpy_function("negative", 1),
+    "sign+": _make_numpy_function("positive", 1),
     "and": Function(_on_numbers(_and, TRUTH), 2, 2, (TRUTH,)),
     "or": Function(_on_numbers(_or, TRUTH), 2, 2, (TRUTH,)),
     "not": Function(_on_numbers(lambda one: 1.0 - one, TRUTH), 1, 1, (TRUTH,)),
@@ -453,12 +430,12 @@ _FUNCTIONS: dict[str, Function] = {
     "max": Function(_on_numbers(lambda *values: np.maximum.reduce(np.broadcast_arrays(*values))), 1, _MANY, _NUMBERS),
     "round": Function(_round, 1, 2, _NUMBERS),
     **{
-        name: Function(_on_numbers(_of_numpy(name)), 1, 1, _NUMBERS)
+        name: _make_numpy_function(name, 1)
         for name in ("abs", "sqrt", "exp", "log", "log2", "log10", "floor", "ceil", "sign", "sin", "cos", "tan")
     },
-    "year": _make_date_function(_year),
-    "month": _make_date_function(_month),
-    "day": _make_date_function(_day),
+    "year": _make_date_function(lambda milliseconds: _split_dates(milliseconds)[0]),
+    "month": _make_date_function(lambda milliseconds: _split_dates(milliseconds)[1]),
+    "day": _make_date_function(lambda milliseconds: _split_dates(milliseconds)[2]),
     "weekday": _make_date_function(lambda milliseconds: (milliseconds // _DAY + 3) % 7 + 1),
     "hour": _make_date_function(lambda milliseconds: milliseconds // 3_600_000 % 24),
     "minute": _make_date_function(lambda milliseconds: milliseconds // 60_000 % 60),

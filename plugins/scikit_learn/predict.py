@@ -365,7 +365,7 @@ class Estimators:
         if len(codes) == 1:  # of two classes
             codes, p = np.arange(2), np.hstack([1 - p, p] if codes[0] else [p, 1 - p])
         expected = np.einsum("rt,tc->rc", p, self._costs[np.ix_(codes, codes)])  # row by row, unlike a matrix product
-        return np.asarray(codes[expected.argmin(axis=1)][:, None] == self._tasks.codes)
+        return codes[expected.argmin(axis=1)][:, None] == self._tasks.codes
 
     def _respond(self, X: Any, method: str) -> np.ndarray:
         """Return float64 (rows, tasks), what a method gives for each task.

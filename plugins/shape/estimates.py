@@ -73,7 +73,7 @@ class Smoothing(NamedTuple):
     @property
     def center(self) -> np.ndarray:
         """The estimates from no rows, float64 (tasks,)."""
-        return np.asarray(self.positives / self.rows)
+        return self.positives / self.rows
 
 
 def make_smoothing(
@@ -114,7 +114,7 @@ def estimate_shares(counts: np.ndarray, tasks: list[int], by: Smoothing) -> np.n
     `counts`, float64 (n, classes), has the weight of the rows of each class in each group.
     """
     numerator = _times(counts[:, tasks], by.unit) + by.positives
-    return np.asarray(numerator / (_times(sum_over_classes(counts), by.unit)[:, None] + by.rows))
+    return numerator / (_times(sum_over_classes(counts), by.unit)[:, None] + by.rows)
 
 
 def _times(values: np.ndarray, unit: float) -> np.ndarray:
@@ -124,7 +124,7 @@ def _times(values: np.ndarray, unit: float) -> np.ndarray:
 def compute_log_odds(p: np.ndarray) -> np.ndarray:
     """Compute log p − log(1 − p); of an estimate that is rounded to 0 or 1, that of the number next to it."""
     p = np.clip(p, _LEAST, _LARGEST)
-    return np.asarray(np.log(p) - np.log1p(-p))
+    return np.log(p) - np.log1p(-p)
 
 
 def estimate_locally(cells: ContingencyTable, tasks: list[int], by: Smoothing) -> np.ndarray:
@@ -258,7 +258,7 @@ def _pool(share: np.ndarray, positives: np.ndarray, rows: np.ndarray, column: np
     blocks = isotonic_regression(share + 2.0 * column, weights=rows).blocks
     starts = np.asarray(blocks[:-1])
     means = np.add.reduceat(positives, starts) / np.add.reduceat(rows, starts)
-    return np.asarray(np.repeat(means, np.diff(blocks)))
+    return np.repeat(means, np.diff(blocks))
 
 
 def find_knots(images: np.ndarray, indptr: np.ndarray) -> np.ndarray:

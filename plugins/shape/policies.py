@@ -54,7 +54,7 @@ def find_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
         expected_gain += held_out.total(expected)
         variance += held_out.total(sum_over_classes((gains - expected) ** 2 * shares)[:, None])
     is_large = (gain - expected_gain > _MARGIN * np.sqrt(variance)) & (gain > shaped_losses * _ROUNDING)
-    return np.asarray((shaped_losses < own_losses * (1 - _ROUNDING)) & is_large)
+    return (shaped_losses < own_losses * (1 - _ROUNDING)) & is_large
 
 
 def _sum_tasks(losses: list[Losses], tasks: list[int], counts: np.ndarray) -> np.ndarray:

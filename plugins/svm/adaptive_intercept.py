@@ -134,4 +134,4 @@ def _sum_up_to(thresholds: np.ndarray, scores: np.ndarray, weights: np.ndarray) 
     """Add up the weights of the rows whose scores are at most each threshold: float64 (thresholds,)."""
     order = np.argsort(scores, kind="stable")
     below = np.append(0.0, np.cumsum(weights[order]))
-    return np.asarray(below[np.searchsorted(scores[order], thresholds, side="right")])
+    return below[np.searchsorted(scores[order], thresholds, side="right")]

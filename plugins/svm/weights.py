@@ -13,14 +13,13 @@ from filterkit.plugin import (
     Batches,
     Scaling,
     State,
-    check_sum,
     combined,
     concatenate,
     interruptible,
     quoted,
+    read_counted,
     scaling_state,
     share,
-    take_counted,
 )
 
 from .hyperplanes import check_products, normal_vector, quietly
@@ -67,16 +66,12 @@ class Normal(Scaling):
         assert target is not None
         classes, weights = [np.empty(0, np.int32)], [np.empty(0)]
         low, high = np.full(schema.width, np.inf), np.full(schema.width, -np.inf)
-        for batch in rows():
-            batch = take_counted(self.name, batch)
+        for batch in read_counted(self.name, rows()):
             assert batch.y is not None
             classes.append(batch.y)
             weights.append(batch.row_weights)
             _widen(low, high, batch)
         y, weight = np.concatenate(classes), np.concatenate(weights)
-        check_sum(self.name, float(weight.sum()), len(y))
-        if not len(y):
-            raise StageError(self.name, "there are no training rows")
         totals = np.bincount(y, weight, len(target.values))
         tasks = schema.positive_classes(totals)
         if schema.positive is None and len(totals) == 2:
@@ -109,10 +104,9 @@ class Normal(Scaling):
     def _take_rows(self, rows: Batches, schema: Schema, numbers: np.ndarray) -> Batch:
         """Take the rows with these numbers, int64 (n,) and ascending, among those that count; without texts."""
         start, parts = 0, []
-        for batch in rows():
-            batch = take_counted(self.name, batch.replace(passthrough=None))
+        for batch in read_counted(self.name, rows()):
             first, stop = np.searchsorted(numbers, [start, start + len(batch)])
-            parts.append(batch.take(numbers[first:stop] - start))
+            parts.append(batch.replace(passthrough=None).take(numbers[first:stop] - start))
             start += len(batch)
         return concatenate(parts, schema)
 
@@ -121,7 +115,7 @@ class Normal(Scaling):
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
-            return np.asarray(np.abs(normal_vector(self.name, X, positive, self.cost, weights)))
+            return np.abs(normal_vector(self.name, X, positive, self.cost, weights))
         from sklearn.linear_model import LogisticRegression, Perceptron
 
         model: Any = Perceptron(random_state=self.seed % (1 << 32))
@@ -138,7 +132,7 @@ class Normal(Scaling):
                 f"{self.model} finds no solution, because values are large or columns of very different size; "
                 "put standardize, range or l2 before it",
             )
-        return np.asarray(np.abs(model.coef_.ravel()))
+        return np.abs(model.coef_.ravel())
 
 
 def _widen(low: np.ndarray, high: np.ndarray, batch: Batch) -> None:

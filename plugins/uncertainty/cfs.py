@@ -19,12 +19,11 @@ from filterkit.plugin import (
     Ragged,
     State,
     add_parts,
-    check_sum,
     divide_or_zero,
     exact_parts,
     mdl_cuts,
+    read_counted,
     sum_parts,
-    take_counted,
     times_log2,
 )
 
@@ -71,7 +70,8 @@ class Cfs(ColumnStage):
 
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
         schema.need_columns(self.name)
-        _check_rows(rows)
+        for _ in read_counted(self.name, rows()):
+            pass  # it checks all weights before they are added up
         target = schema.class_attribute
         assert target is not None
         between: Uncertainties | Correlations
@@ -119,18 +119,6 @@ class _Bins(ColumnStage):
         return values.copy()
 
 
-def _check_rows(rows: Batches) -> None:
-    """Raise a `StageError` if there are no training rows, or if their weights cannot be counted."""
-    weights, number = 0.0, 0
-    for batch in rows():
-        part = take_counted(Cfs.name, batch)
-        number += len(part)
-        weights += float(part.row_weights.sum())
-    check_sum(Cfs.name, weights, number)
-    if not number:
-        raise StageError(Cfs.name, "there are no training rows")
-
-
 class Codes:
     """Reads the rows that count, as the numbers of bins and labels.
 
@@ -164,7 +152,7 @@ class Codes:
             return
         stored: list[tuple[np.ndarray, np.ndarray | None]] = []
         size = 0
-        for batch in self._rows():
+        for batch in read_counted(Cfs.name, self._rows()):
             for part in self._parts(batch):
                 yield part
                 size += part[0].nbytes
@@ -176,7 +164,6 @@ class Codes:
 
     def _parts(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Yield the codes and weights of a batch, some rows at a time."""
-        batch = take_counted(Cfs.name, batch)
         step = max(self.counted // max(len(self.columns), 1), 1)
         for first in range(0, len(batch), step):
             part = batch.rows(first, min(first + step, len(batch)))
@@ -284,14 +271,14 @@ class Correlations:
 
     def _read_known_rows(self) -> Iterator[Batch]:
         """Yield the rows that count, dense, with the class as the last column."""
-        for batch in self._rows():
-            known = take_counted(Cfs.name, batch).in_form(sparse=False)
+        for batch in read_counted(Cfs.name, self._rows()):
+            known = batch.in_form(sparse=False)
             X = np.column_stack([known.X, np.asarray(known.y)])
             yield known.replace(schema=self._schema, X=X, y=None, passthrough=None)
 
     def of(self, column: int) -> np.ndarray:
         """Return the correlation of a column with each, float64 (columns,); the class is the column after the last."""
-        return np.asarray(self._r[column, :-1])
+        return self._r[column, :-1]
 
 
 def compute_uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -343,12 +330,14 @@ class Found(NamedTuple):
     Attributes
     ----------
     columns : in the order in which they were added.
+    merit : of the set; 0 without columns.
     with_class : the sum of their uncertainties with the class.
     variance : the sum of the squares of their spreads, and twice that of the products of these and the uncertainties
         between them.
     """
 
     columns: tuple[int, ...]
+    merit: float
     with_class: float
     variance: float
 
@@ -365,31 +354,23 @@ def best_first(
     between : those between columns.
     stale : after how many sets in a row that led to nothing better to end, and how many sets to remember.
     """
-    best, best_merit, vain = Found((), 0.0, 0.0), 0.0, 0
-    waiting: list[tuple[float, Found]] = [(0.0, best)]
+    best, vain = Found((), 0.0, 0.0, 0.0), 0
+    waiting = [best]
     while waiting and vain < stale:
-        _, start = waiting.pop(0)
+        start = waiting.pop(0)
         added = [*start.columns]
         with_added = sum((spread[column] * between.of(column) for column in added), np.zeros(len(with_class)))
         above, below = start.with_class + spread * with_class, start.variance + spread**2 + 2 * spread * with_added
         merits = above / np.sqrt(below)
         merits[added] = -np.inf
-        better, at = False, -1
-        while True:  # each column in turn, if it is better than the best before
-            later = np.flatnonzero(merits[at + 1 :] - best_merit > _BETTER)
-            if not len(later):
-                break
-            at += 1 + int(later[0])
-            best_merit, better = float(merits[at]), True
-            best = Found((*start.columns, at), float(above[at]), float(below[at]))
-        vain = 0 if better else vain + 1
-        first = np.argsort(-merits, kind="stable")[:stale]
-        more = [
-            (float(merits[c]), Found((*start.columns, c), float(above[c]), float(below[c])))
-            for c in first.tolist()
-            if merits[c] > -np.inf
-        ]
-        waiting = sorted([*waiting, *more], key=lambda each: -each[0])[:stale]  # of equal ones, the first found first
+        sums = np.stack([merits, above, below], axis=1)
+        vain += 1
+        for column, merit in enumerate(merits.tolist()):  # in turn, if it is better than the best before
+            if merit - best.merit > _BETTER:
+                best, vain = Found((*start.columns, column), *sums[column].tolist()), 0
+        first = [column for column in np.argsort(-merits, kind="stable")[:stale].tolist() if column not in added]
+        more = [Found((*start.columns, column), *sums[column].tolist()) for column in first]
+        waiting = sorted([*waiting, *more], key=lambda each: -each.merit)[:stale]  # equal ones as they were found
     return sorted(best.columns)
 
 
