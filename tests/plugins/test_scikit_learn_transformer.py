@@ -3,114 +3,99 @@
 import base64
 import io
 import json
-import os
 import re
 import sys
 import zipfile
 
 import numpy as np
 import pytest
-from agreement import SAMPLES, dense, sample
-from command import run
+from agreement import dense, make, sample
+from cases import rows, view
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_selection import SelectKBest
-from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler, PowerTransformer
+from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler
 from threadpoolctl import threadpool_limits
 
 import filterkit
-from filterkit import FilterkitError, StageError, UsageError, testing
-from filterkit.chains import saved
-
-CASES = [
-    ("iris", PowerTransformer(standardize=False), "preprocessing.PowerTransformer --set standardize=False"),
-    ("iris", PCA(2), "decomposition.PCA --set n_components=2"),
-    ("digits", SelectKBest(k=7), "feature_selection.SelectKBest --set k=7"),
-    ("fortunes", MaxAbsScaler(), "preprocessing.MaxAbsScaler"),
-    (
-        "fortunes",
-        TruncatedSVD(3, random_state=0),
-        "decomposition.TruncatedSVD --set n_components=3 --set random_state=0",
-    ),
-    ("breast-cancer", KBinsDiscretizer(3), "preprocessing.KBinsDiscretizer --set n_bins=3"),
-]
+from filterkit import FilterkitError, StageError, UsageError
 
 
-@pytest.mark.parametrize(("name", "estimator", "words"), CASES, ids=lambda value: str(value)[:30])
-def test_the_output_equals_that_of_scikit_learn(name, estimator, words, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "estimator", "words"),
+    [
+        ("iris", PCA(2), "decomposition.PCA --set n_components=2"),
+        ("iris", SelectKBest(k=2), "feature_selection.SelectKBest --set k=2"),
+        ("fortunes", MaxAbsScaler(), "preprocessing.MaxAbsScaler"),
+        ("fortunes", TruncatedSVD(3, random_state=0), "decomposition.TruncatedSVD --set n_components=3"),
+        ("breast-cancer", KBinsDiscretizer(3), "preprocessing.KBinsDiscretizer --set n_bins=3"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_the_output_equals_that_of_scikit_learn(name, estimator, words):
     batch = sample(name)
-    fitted = filterkit.chain(f"sklearn --class sklearn.{words}").fit(batch)
-    out = fitted.transform(batch)
+    seed = "" if "random_state" not in estimator.get_params() else "--set random_state=0"
+    out = filterkit.chain(f"sklearn --class sklearn.{words} {seed}").fit_transform(batch)[1]
     with threadpool_limits(1):
         expected = estimator.fit(batch.X, batch.y).transform(batch.X)
     assert out.sparse == (not isinstance(expected, np.ndarray))
     np.testing.assert_array_equal(dense(out), expected.toarray() if out.sparse else expected)
-    features = [a.name for a in batch.schema.features]
-    assert [a.name for a in out.schema.features] == list(estimator.get_feature_names_out(np.array(features, object)))
-    path = str(tmp_path / "chain")
-    saved.save(fitted, path)
-    assert testing.same(saved.load(path).transform(batch), out)
+    features = np.array([a.name for a in batch.schema.features], object)
+    assert [a.name for a in out.schema.features] == list(estimator.get_feature_names_out(features))
 
 
-def test_a_transformer_can_be_used_on_the_command_line(tmp_path):
-    words = ["sklearn", "--class", "sklearn.preprocessing.PolynomialFeatures", "--set", "include_bias=False"]
-    done = run(SAMPLES / "iris.arff", *words, "shape", "l2")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "@attribute 'sepal length (cm)^2@setosa' numeric" in done.stdout
+def with_missing():
+    iris = sample("iris")
+    return iris.replace(X=np.where(iris.X > 7, np.nan, iris.X))
 
 
 @pytest.mark.parametrize(
-    ("words", "kind", "message"),
+    ("words", "message"),
     [
-        ("", UsageError, "name the transformer, as in: sklearn --class PowerTransformer"),
-        (
-            "--class os.system",
-            UsageError,
-            "'os.system' is not a class of scikit-learn; classes of other packages go by their path",
-        ),
-        ("--class sklearnx.A", UsageError, "No module named 'sklearnx'"),
-        ("--class PCA --set 1=2", UsageError, "--set must be like standardize=False, not '1=2'"),
-        ("--class sklearn.preprocessing.PowerTransfomer", UsageError, "did you mean 'PowerTransformer'"),
-        ("--class PowerTransfomer", UsageError, "did you mean 'PowerTransformer'"),
-        ("--class sklearn.nothing.A", UsageError, "No module named 'sklearn.nothing'"),
-        ("--class sklearn.base.np", UsageError, "'sklearn.base.np' is not a class of scikit-learn"),
-        ("--class sklearn.svm.SVC", UsageError, r"has no transform; write: predict sklearn\.svm\.SVC"),
-        ("--class sklearn.decomposition.PCA --set n=2", UsageError, "PCA has no parameter 'n'; it has n_components"),
-        ("--class sklearn.decomposition.PCA --set n_components=99", StageError, "n_components=99 must be between"),
+        ("", "name the transformer, as in: sklearn --class PowerTransformer"),
+        ("os.system", "'os.system' is not a class of scikit-learn; classes of other packages go by their path"),
+        ("sklearnx.A", "No module named 'sklearnx'"),
+        ("PCA --set 1=2", "--set must be like standardize=False, not '1=2'"),
+        ("sklearn.preprocessing.PowerTransfomer", "did you mean 'PowerTransformer'"),
+        ("PowerTransfomer", "did you mean 'PowerTransformer'"),
+        ("sklearn.base.np", "'sklearn.base.np' is not a class of scikit-learn"),
+        ("sklearn.svm.SVC", r"has no transform; write: predict sklearn\.svm\.SVC"),
+        ("sklearn.decomposition.PCA --set n=2", "PCA has no parameter 'n'; it has n_components"),
     ],
 )
-def test_other_classes_are_refused(words, kind, message):
-    with pytest.raises(kind, match=message):
-        filterkit.chain(f"sklearn {words}").fit(sample("iris"))
+def test_other_classes_are_refused(words, message):
+    with pytest.raises(UsageError, match=message):
+        filterkit.chain(f"sklearn --class {words}" if words else "sklearn").fit(sample("iris"))
 
 
-def test_unsuitable_data_is_refused():
-    with pytest.raises(StageError, match=r"attribute '.*' is nominal; put onehot before it"):
-        filterkit.chain("sklearn --class sklearn.decomposition.PCA").fit(sample("mixed"))
-    unclassed = filterkit.read(str(SAMPLES / "iris.arff"), class_="none").rows(0, 50)
-    with pytest.raises(StageError, match="requires y to be passed"):
-        filterkit.chain("remove --type nominal sklearn --class sklearn.feature_selection.SelectKBest").fit(unclassed)
-    missing = sample("iris").replace(X=np.where(sample("iris").X > 7, np.nan, sample("iris").X))
-    with pytest.raises(StageError, match="Input X contains NaN"):
-        filterkit.chain("sklearn --class sklearn.decomposition.PCA").fit(missing)
+@pytest.mark.parametrize(
+    ("words", "batch", "message"),
+    [
+        ("PCA --set n_components=99", sample("iris"), "n_components=99 must be between"),
+        ("PCA", sample("mixed"), r"attribute '.*' is nominal; put onehot before it"),
+        ("PCA", with_missing(), "Input X contains NaN"),
+        ("SelectKBest", make([[1], [2]], [-1, -1]), "SelectKBest: .* 0 sample"),
+    ],
+)
+def test_unsuitable_data_is_refused(words, batch, message):
+    with pytest.raises(StageError, match=message):
+        filterkit.chain(f"sklearn --class {words}").fit(batch)
 
 
-def test_a_kept_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
-    """A file with another class than its words say is refused, and so is a type that skops does not trust."""
-    batch = sample("iris")
-    fitted = filterkit.chain("sklearn --class sklearn.preprocessing.MaxAbsScaler").fit(batch)
-    other = filterkit.chain("sklearn --class sklearn.preprocessing.StandardScaler").fit(batch)
+def test_a_saved_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
+    """A file with another class than its words say is refused."""
+    fitted, other = (
+        filterkit.chain(f"sklearn --class {name}").fit(sample("iris")) for name in ("MaxAbsScaler", "StandardScaler")
+    )
     kept = other.stages[0].get_state()
     monkeypatch.setattr(type(fitted.stages[0]), "get_state", lambda self: kept)
-    saved.save(fitted, str(tmp_path / "chain"))
-    with pytest.raises(
-        FilterkitError, match=r"the transformer in it is not of the class sklearn\.preprocessing\.MaxAbsScaler"
-    ):
-        saved.load(str(tmp_path / "chain"))
+    filterkit.save(fitted, tmp_path / "chain")
+    with pytest.raises(FilterkitError, match=r"the transformer in it is not of the class MaxAbsScaler"):
+        filterkit.load(tmp_path / "chain")
 
 
 def test_an_array_much_larger_than_its_file_is_refused(tmp_path, monkeypatch):
     """The objects in the file would take many times its size."""
-    fitted = filterkit.chain("sklearn --class sklearn.preprocessing.StandardScaler").fit(sample("iris"))
+    fitted = filterkit.chain("sklearn --class StandardScaler").fit(sample("iris"))
     kept = fitted.stages[0].get_state()
     with zipfile.ZipFile(io.BytesIO(base64.b64decode(kept["estimator"]))) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -124,36 +109,30 @@ def test_an_array_much_larger_than_its_file_is_refused(tmp_path, monkeypatch):
             archive.writestr(name, content)
     kept["estimator"] = base64.b64encode(changed.getvalue()).decode()
     monkeypatch.setattr(type(fitted.stages[0]), "get_state", lambda self: kept)
-    saved.save(fitted, str(tmp_path / "chain"))
+    filterkit.save(fitted, tmp_path / "chain")
     with pytest.raises(FilterkitError, match="the estimator in it is larger than its file"):
-        saved.load(str(tmp_path / "chain"))
+        filterkit.load(tmp_path / "chain")
 
 
 def test_without_skops_the_error_says_what_to_install(tmp_path, monkeypatch):
-    fitted = filterkit.chain("sklearn --class sklearn.preprocessing.MaxAbsScaler").fit(sample("iris"))
-    saved.save(fitted, str(tmp_path / "chain"))
+    fitted = filterkit.chain("sklearn --class MaxAbsScaler").fit(sample("iris"))
+    filterkit.save(fitted, tmp_path / "chain")
     monkeypatch.setitem(sys.modules, "skops.io", None)
     hint = re.escape("needs the package skops: pip install 'arff-filterkit[skops]'")
     with pytest.raises(FilterkitError, match=f"^--save: sklearn cannot be saved: .* {hint}$"):
-        saved.save(fitted, str(tmp_path / "other"))
+        filterkit.save(fitted, tmp_path / "other")
     with pytest.raises(FilterkitError, match=f"chain: a saved estimator .* {hint}$"):
-        saved.load(str(tmp_path / "chain"))
+        filterkit.load(tmp_path / "chain")
 
 
-OWN = """
-class Twice:
-    def fit(self, X, y=None):
-        return self
-
-    def transform(self, X):
-        return X * 2
-"""
-
-
-def test_a_class_of_another_package_is_named_by_its_path(tmp_path):
-    (tmp_path / "mine.py").write_text(OWN)
-    (tmp_path / "in.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n2\n")
-    where = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(tmp_path)}}
-    done = run("in.arff", "sklearn", "--class", "mine.Twice", **where)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("@data\n2\n4\n% 2 rows\n")
+def test_a_class_of_another_package_is_named_by_its_path(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "class Twice:\n"
+        "    def fit(self, X, y=None):\n"
+        "        return self\n"
+        "    def transform(self, X):\n"
+        "        return X * 2\n"
+    )
+    out = filterkit.chain("sklearn --class mine.Twice").fit_transform(rows({"a": [1, 2], "class": ["y", "n"]}))[1]
+    assert view(out) == {"sklearn0": [2, 4], "class": ["y", "n"]}
