@@ -1,6 +1,6 @@
 """AdaBoost.MH and MP-Boost: rounds worked by hand, and agreement with the definitions as plain loops."""
 
-from math import exp, fsum, log, sqrt
+from math import fsum, log, sqrt
 
 import numpy as np
 import pytest
@@ -21,59 +21,45 @@ def reference(X, Y, rounds, multiple_pivots):
     """What `boost` returns."""
     (rows, features), labels = X.shape, Y.shape[1]
     eps = 1 / rows if multiple_pivots else 1 / (rows * labels)
-    D = [[eps] * labels for _ in range(rows)]
-    weights, intercept = np.zeros((features, labels)), np.zeros(labels)
-    pivots = []
+    D = np.full((rows, labels), eps)
+    weights, intercept, pivots = np.zeros((features, labels)), np.zeros(labels), []
 
     def sums(label, feature):
-        """W by sign, then value."""
-        cells = [[[], []], [[], []]]
-        for i in range(rows):
-            cells[0 if Y[i, label] else 1][int(X[i, feature])].append(D[i][label])
-        return [[fsum(cell) for cell in sign] for sign in cells]
+        """W of the rows with the label and of those without, each by the value of the feature."""
+        values = X[:, feature].astype(int)
+        return [[fsum(D[own & (values == v), label]) for v in (0, 1)] for own in (Y[:, label], ~Y[:, label])]
 
     def z(label, feature):
         plus, minus = sums(label, feature)
-        return 2 * fsum(sqrt(plus[j] * minus[j]) for j in (0, 1))
+        return 2 * fsum(sqrt(plus[v] * minus[v]) for v in (0, 1))
 
     def first(scores):
         return next(t for t, score in enumerate(scores) if score <= min(scores) * (1 + 1e-12))
 
     for _ in range(rounds):
         of_label = [[z(label, t) for t in range(features)] for label in range(labels)]
-        if multiple_pivots:
-            taken = [first(scores) for scores in of_label]
-        else:
-            taken = [first([fsum(scores) for scores in zip(*of_label)])] * labels
-        for label, t in enumerate(taken):
+        joint = [fsum(scores) for scores in zip(*of_label)]
+        pivots.append([first(scores if multiple_pivots else joint) for scores in of_label])
+        for label, t in enumerate(pivots[-1]):
             plus, minus = sums(label, t)
-            c = [log((plus[j] + eps) / (minus[j] + eps)) / 2 for j in (0, 1)]
-            for i in range(rows):
-                D[i][label] *= exp(-c[int(X[i, t])] if Y[i, label] else c[int(X[i, t])])
+            c = np.array([log((plus[v] + eps) / (minus[v] + eps)) / 2 for v in (0, 1)])
+            D[:, label] *= np.exp(np.where(Y[:, label], -1, 1) * c[X[:, t].astype(int)])
             weights[t, label] += c[1] - c[0]
             intercept[label] += c[0]
-        total = np.array([fsum(column) for column in zip(*D)])
-        if not multiple_pivots:
-            total[:] = fsum(total)
-        D = [[d / n for d, n in zip(row, total)] for row in D]
-        pivots.append(taken)
+        D /= [fsum(column) for column in D.T] if multiple_pivots else fsum(D.ravel())
     return weights, intercept, np.array(pivots)
 
 
-def sample(seed, labels=6):
+def draw(seed, labels):
     """Small data with features and labels that are equal, opposite, in no row or in all rows."""
     rng = np.random.default_rng(seed)
-    rows, features = int(rng.integers(1, 30)), int(rng.integers(1, 12))
-    X = rng.random((rows, features)) < rng.choice([0.1, 0.3, 0.5], features)
-    X = np.hstack([X, X[:, :2], ~X[:, :2], np.zeros((rows, 1), bool), np.ones((rows, 1), bool)])
+    X = rng.random((25, 8)) < rng.choice([0.1, 0.3, 0.5], 8)
+    X = np.hstack([X, X[:, :2], ~X[:, :2], np.zeros((25, 1), bool), np.ones((25, 1), bool)])
     X = X[:, rng.permutation(X.shape[1])]
-    Y = rng.random((rows, labels)) < rng.choice([0.1, 0.3, 0.7], labels)
+    Y = rng.random((25, labels)) < rng.choice([0.1, 0.3, 0.7], labels)
     Y[:, 0] |= X[:, 0]
     Y[:, -1], Y[:, -2], Y[:, -3] = False, True, X[:, -1]
     return X, Y[:, rng.permutation(labels)]
-
-
-# ---- by hand -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("multiple_pivots", [False, True])
@@ -101,38 +87,27 @@ def test_without_rounds_all_scores_are_0():
     assert weights.tolist() == [[0], [0]] and intercept.tolist() == [0] and pivots.shape == (0, 1)
 
 
-# ---- against the definitions ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("multiple_pivots", [False, True])
-@pytest.mark.parametrize(("seed", "labels", "rounds"), [(0, 6, 20), (1, 6, 20), (2, 6, 20), (3, 37, 6)])
+@pytest.mark.parametrize(("seed", "labels", "rounds"), [(0, 6, 20), (1, 6, 20), (3, 37, 6)])
 def test_boosting_equals_the_definitions(seed, labels, rounds, multiple_pivots):
     """Of few labels, and of more than fit into a block."""
-    X, Y = sample(seed, labels)
-    weights, intercept, pivots = run(X, Y, rounds, multiple_pivots)
-    expected = reference(X, Y, rounds, multiple_pivots)
-    assert pivots.dtype == np.int32
-    assert pivots.tolist() == expected[2].tolist()
-    np.testing.assert_allclose(weights, expected[0], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(intercept, expected[1], rtol=1e-9, atol=1e-9)
-
-
-# ---- the stages -----------------------------------------------------------------------------------
+    X, Y = draw(seed, labels)
+    found = run(X, Y, rounds, multiple_pivots)
+    for one, other in zip(found, reference(X, Y, rounds, multiple_pivots), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("multiple_pivots", [False, True])
 def test_jobs_do_not_change_the_result(multiple_pivots):
     rng = np.random.default_rng(0)
-    X, Y = rng.random((300, 500)) < 0.05, rng.random((300, 50)) < 0.1
-    one, other = (run(X, Y, 20, multiple_pivots, jobs) for jobs in (1, 3))
+    X, Y = rng.random((300, 200)) < 0.05, rng.random((300, 50)) < 0.1
+    one, other = (run(X, Y, 10, multiple_pivots, jobs) for jobs in (1, 3))
     assert len(np.unique(one[2])) > 10
     assert all(a.tobytes() == b.tobytes() for a, b in zip(one, other))
 
 
-@pytest.mark.parametrize("name", ["adaboost-mh", "mp-boost"])
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("name", "sparse"), [("adaboost-mh", False), ("mp-boost", True)])
 def test_features_that_are_not_0_or_1_are_named(name, sparse):
     batch = make([[1, 0], [0, 2.5], [1, 1]], [0, 1, 1], sparse=sparse)
-    message = f"^{name}: attribute '{batch.schema.features[1].name}' has the value 2.5, but must be 0 or 1; put binary"
-    with pytest.raises(StageError, match=message):
+    with pytest.raises(StageError, match=f"^{name}: attribute 'a1' has the value 2.5, but must be 0 or 1; put binary"):
         Chain.parse(f"{name} --rounds 2").fit(batch)

@@ -46,11 +46,6 @@ CASES = {
         ("--neighbors 25% --zero", [1, 2, 3, NAN, 0], "+-+-+", [1, 1, 1, 4, 1]),
         {0: 0, 1: 3 / 5 - 2 / 3, 2: 3 / 5 - 2 / 3, 3: 3 / 5 - 2 / 3},
     ),
-    # At 2: pos 1, rows 1 + 15 + 15.
-    "there are fifteen neighbours on either side by default": (
-        ("--neighbors 15", [1] * 20 + [2] + [3] * 20, "-" * 20 + "+" + "-" * 20),
-        {2: 2 / 33},
-    ),
     # Weight 2 positive at 1, 1/2 negative at 2, 4 negative at 3; a positive of weight 0 at 3.
     #   1: pos 2, rows 2 + 1/2 + 1/2 (1/8 of 3): 3/5
     #   2: pos 1 (half of 1), rows 1/2 + 1 + 1: 4/9
@@ -67,19 +62,10 @@ CASES = {
     ),
     # p(1) = p(2): pos 1, rows 2: 1/2, less p(0) = 1/3
     "a special zero is no neighbour": (("--neighbors 1 --zero", *ZEROS), {0: 0, 1: 1 / 6, 2: 1 / 6}),
-    # p(0): own 1/4, above 1/1: 3/7;  p(1): own 1/1, 1/4 of a positive below, 0/1 above: 9/20
-    "an ordinary zero is a value like any other": (
-        ("--neighbors 1", *ZEROS),
-        {0: 3 / 7, 1: 9 / 20, 0.5: 123 / 280},
-    ),
     # p(-1) = 1/4, p(1) = 1/2, p(3) = 2/3; p(0) = p(1). Missing: 3/7 - 1/2.
     "an absent special zero takes the nearest value, the larger on a tie": (
         ("--zero", [1, 1, -1, -1, 3], "+---+"),
         {0: 0, 1: 0, -1: -1 / 4, 3: 1 / 6, 0.5: -1 / 16, NAN: -1 / 14},
-    ),
-    "an absent special zero takes the nearest value, also a smaller one": (
-        ("--zero", [-1, 2], "-+"),
-        {0: 0, -1: 0, 2: 1 / 3},
     ),
     # missing: (2+1)/(3+2); 1 and 2, each other's neighbours: (0+1)/(2+2)
     "missing values have their own bin": (
@@ -92,10 +78,6 @@ CASES = {
         {0: 0, 5: 0, -5: 0, NAN: 4 / 15},
     ),
     "a column empty in training becomes 0": (("", [NAN] * 3, "+--"), {NAN: 0, 0: 0, 4: 0}),
-    "a column empty in training becomes 0 beside a special zero": (
-        ("--zero", [NAN] * 3, "+--"),
-        {NAN: 0, 0: 0, 4: 0},
-    ),
     "values within a level stretch": (
         ("", [1, 2, 3, 4, 5, 6], "++++--"),
         {0: 2 / 3, 1: 2 / 3, 2.5: 2 / 3, 4: 2 / 3, 5: 1 / 3, 7: 1 / 3},
@@ -105,7 +87,6 @@ CASES = {
         ("--prior class", *TWO_VALUES),
         {1: (1 + 5 / 8) / 6, 2: (4 + 5 / 8) / 14},
     ),
-    "the prior has a strength": (("--strength 6", *TWO_VALUES), {1: (1 + 3) / 10, 2: (4 + 3) / 18}),
     "the share of the class has a strength": (
         ("--strength 3.2 --prior class", *TWO_VALUES),
         {1: (1 + 1) / 7.2, 2: (4 + 1) / 15.2},
@@ -130,12 +111,6 @@ CASES = {
         {1: np.log(5), 2: -np.log(5), 1.5: np.log(HALF_WAY / (1 - HALF_WAY)) + np.log(3)},
     ),
     "a weight multiplies": (("--center --prior class --weight 0.5", *SKEWED), {1: np.log(5) / 2, 2: -np.log(5) / 2}),
-    "a weight multiplies beside a special zero": (("--zero --weight 3", *ZEROS), {0: 0, 1: 1, 2: 0, NAN: 1 / 8}),
-    "centered shares": (
-        ("--center --prior class --method lp", *SKEWED),
-        {1: 3 / 8, 2: -3 / 16, 1.5: HALF_WAY - 1 / 4},
-    ),
-    "centered at a prior of a half": (("--center", [1] * 4 + [2] * 4, "+---+++-"), {1: -np.log(2), 2: np.log(2)}),
     "centered isotonic": (("--center --method isotonic --prior class", *SKEWED), {1: 3 / 4, 2: -1 / 4, 1.5: 1 / 4}),
     "missing values that training did not have are 0 if centered": (
         ("--center --prior class --strength 7", [1, 2, 3, 4], "+---"),
@@ -157,13 +132,13 @@ CASES = {
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_images_of_numbers_worked_by_hand(case, sparse):
-    (options, train, labels, *weights), images = CASES[case]
+    (options, *training), images = CASES[case]
     options = options if "--neighbors" in options else f"{options} --neighbors 0"
     options = options if "--zero" in options else f"{options} --no-zero"
-    check_images(options, train, labels, images, *weights, sparse=sparse)
+    check_images(options, images, *training, sparse=sparse)
 
 
-def check_images(options, train, labels, images, weights=None, **form):
+def check_images(options, images, train, labels, weights=None, **form):
     batch = make(
         [[v] for v in [*train, *images]],
         ["-+".index(label) for label in labels] + [-1] * len(images),
@@ -183,26 +158,19 @@ def check_images(options, train, labels, images, weights=None, **form):
         ("--zero", [0, 0, 1, 1, 1], "--++-", {0: 0, 1: 7 / 20, 2: 5 / 28, NAN: 5 / 28}),
         # No zero in training: share 2/5, p(1) = 2/4, p(2) = 1/3
         ("--zero", [1, 1, 2], "+--", {0: 0, 1: 1 / 10, 2: -1 / 15, NAN: 0}),
-        ("--no-zero", [0, 1, 2, 1], "++++", {0: 2 / 3, 1: 3 / 4, 2: 2 / 3, 3: 5 / 6}),
         # share (1+1)/(3+2) = 2/5, p(0) = (0+1)/(2+2) = 1/4
         ("--zero", [0, 0, NAN], "--+", {1: 2 / 5 - 1 / 4}),
         ("--no-zero", [NAN, NAN, NAN], "+--", {NAN: 0, 0: 0, 4: 0}),
     ],
 )
 def test_labels_have_no_neighbours_and_take_the_class_share_if_unseen(options, train, labels, images):
-    check_images(options, train, labels, images, nominal=[0])
+    check_images(options, images, train, labels, nominal=[0])
 
 
 @pytest.mark.parametrize("other", [0, 6])
 def test_a_label_is_unseen_also_beside_a_column_that_has_a_value(other):
     batch = make([[0, other], [0, 0], [NAN, 0], [1, 0]], [0, 0, 1, -1], nominal=[0], sparse=True)
     assert dense(assert_agrees(batch, "shape", trained=3))[3, 0] == close(2 / 5 - 1 / 4)
-
-
-def test_values_within_a_level_stretch_are_not_stored():
-    batch = make([[v] for v in range(1, 7)], [1] * 4 + [0] * 2, positive="yes")
-    fitted = filterkit.chain("shape --neighbors 0 --no-zero").fit(batch)
-    assert fitted.stages[0].state["knots"].values.tolist() == [1, 4, 5, 6]
 
 
 def test_fifteen_neighbours_is_the_default():
@@ -220,24 +188,6 @@ def test_several_classes_give_one_column_for_each_that_has_rows():
         close([1 / 2, 1 / 2, 1 / 4, 3 / 4]),
         close([1 / 3, 2 / 3, 1 / 4, 3 / 4]),
     ]
-    alone = assert_agrees(batch.replace(schema=batch.schema.replace(positive="c")), "shape --neighbors 0")
-    assert [a.name for a in alone.schema.features] == ["a0", "a1"]
-    assert alone.X[0].tolist() == close([1 / 2, 1 / 3])
-
-
-@pytest.mark.parametrize(
-    ("y", "weights", "image"),
-    [
-        ([1, 0, 0], None, 2 / 3),  # 'yes' is rarer, and the first row is 'yes'
-        ([1, 1, 0], None, 1 / 3),
-        ([1, 1, 0, 0], None, 2 / 3),
-        ([1, 0, 0], [1, 0.25, 0.25], 1 / 3),
-        ([1, 1, 0, 0], [1, 1, 0, 1], 1 / 3),  # a row of weight 0 is none
-    ],
-)
-def test_of_two_classes_the_rarer_by_weight_is_positive_the_later_on_a_tie(y, weights, image):
-    batch = make([[0.0], *[[1.0]] * (len(y) - 1)], y, weights=weights)
-    assert assert_agrees(batch, "shape --neighbors 0").X[0, 0] == close(image)
 
 
 def test_attribute_weights_stay_and_nominal_becomes_numeric():
@@ -246,18 +196,14 @@ def test_attribute_weights_stay_and_nominal_becomes_numeric():
     batch = batch.replace(schema=batch.schema.with_features(features, np.arange(len(features))))
     out = filterkit.chain("shape").fit(batch).transform(batch)
     assert list(out.schema.features) == [a._replace(kind="numeric", values=()) for a in features]
-    assert [a.name for a in out.schema.attributes] == [a.name for a in batch.schema.attributes]
     assert out.passthrough is batch.passthrough and out.weights is batch.weights
 
 
-def test_a_sparse_batch_stays_sparse_only_while_zero_is_special():
+@pytest.mark.parametrize(("options", "special"), [("", True), ("--zero", True), ("--no-zero", False)])
+def test_a_sparse_batch_stays_sparse_only_while_zero_is_special(options, special):
     batch = sample("sparse-counts-multiclass")
-    for options, special in (("", True), ("--zero", True), ("--no-zero", False)):
-        out = filterkit.chain(f"shape {options}").fit(batch).transform(batch)
-        assert out.sparse == out.schema.sparse == out.schema.zero == special
-    iris = sample("iris")
-    out = filterkit.chain("shape --zero").fit(iris).transform(iris)
-    assert out.schema.zero and not out.sparse
+    out = filterkit.chain(f"shape {options}").fit(batch).transform(batch)
+    assert out.sparse == out.schema.sparse == out.schema.zero == special
 
 
 @pytest.mark.parametrize(("options", "folds"), [("", 0), ("--auto", 5), ("--auto --cross-fit 3", 3)])
@@ -278,7 +224,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("name", ["iris", "mixed-sparse", "sparse-counts-multiclass"])
+@pytest.mark.parametrize("name", ["iris", "mixed-sparse"])
 def test_samples_agree(options, name):
     batch = sample(name)
     if "isotonic" in options:  # the plain one takes the cube of the number of values
@@ -293,14 +239,14 @@ def test_samples_agree(options, name):
     st.sampled_from(["", "--zero", "--no-zero"]),
     st.integers(0, 14),
 )
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_small_batches_agree(batch, options, zero, trained):
     plain = "--center" not in options and "--method" not in options
     assert_agrees(batch, f"shape {options} {zero}", min(trained, len(batch)), same_zeros=plain)
 
 
 @given(batches(weights=[FRACTIONS]), st.sampled_from(OPTIONS), st.sampled_from(["--zero", "--no-zero"]))
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_fractional_weights_agree(batch, options, zero):
     assert_agrees(batch, f"shape {options} {zero}", same_zeros=False)
 

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 from agreement import dense, make, sample
-from cases import fit, rows, view
+from cases import rows, view
 
 import filterkit
 from filterkit import StageError, UsageError, testing
@@ -15,7 +15,7 @@ over_sampling = pytest.importorskip("imblearn.over_sampling")
 
 def run(chain, batch):
     """The training rows; those that come later stay as they are."""
-    fitted, out = fit(chain, batch)
+    fitted, out = filterkit.chain(chain).fit_transform(batch)
     assert testing.same(fitted.transform(batch), batch)
     assert testing.same(out.rows(0, len(batch)), batch)
     return out
@@ -51,7 +51,7 @@ def test_the_rows_are_those_of_imbalanced_learn(sparse, nominal, sampler):
     out = run("smote --neighbors 3 --seed 4", batch)
     assert out.sparse == sparse
     np.testing.assert_array_equal(out.y, [0] * 30 + [1] * 30)
-    expected = sampler.fit_resample(batch.X if not all(batch.schema.nominal) else X, batch.y)[0]
+    expected = sampler.fit_resample(batch.X if nominal != (0, 1) else X, batch.y)[0]
     np.testing.assert_allclose(dense(out), expected if isinstance(expected, np.ndarray) else expected.toarray())
 
 
