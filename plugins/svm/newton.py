@@ -14,7 +14,7 @@ import numpy as np
 _TOLERANCE = 1e-3  # libsvm's: how far two rows may be from the optimum, a margin being 1
 _STEEPEST = 1e4  # times the largest cost; steeper parabolas are not needed for the tolerance
 _STEEPER = 3.0  # from round to round
-ROUNDING = 1e-12  # of a sum of costs
+ROUNDING = 1e-10  # of a sum of costs
 _UNBALANCED = 1e-6  # of the sum of all multipliers
 _STEPS_OF_ROUND = 50
 _PRODUCTS_OF_STEP = 500

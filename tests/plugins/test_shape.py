@@ -199,11 +199,13 @@ def test_attribute_weights_stay_and_nominal_becomes_numeric():
     assert out.passthrough is batch.passthrough and out.weights is batch.weights
 
 
-@pytest.mark.parametrize(("options", "special"), [("", True), ("--zero", True), ("--no-zero", False)])
+@pytest.mark.parametrize(
+    ("options", "special"), [("", True), ("--zero", True), ("--no-zero", False), ("--beside", True)]
+)
 def test_a_sparse_batch_stays_sparse_only_while_zero_is_special(options, special):
     batch = sample("sparse-counts-multiclass")
     out = filterkit.chain(f"shape {options}").fit(batch).transform(batch)
-    assert out.sparse == out.schema.sparse == out.schema.zero == special
+    assert out.sparse == out.schema.sparse == out.schema.zero == (options != "--no-zero")
 
 
 @pytest.mark.parametrize(("options", "folds"), [("", 0), ("--auto", 5), ("--auto --cross-fit 3", 3)])

@@ -295,6 +295,7 @@ def test_class_weights_are_those_of_scikit_learn(given, expected):
     np.testing.assert_allclose(found, [*peer.coef_[0], *peer.intercept_], atol=5e-3)
 
 
+@pytest.mark.usefixtures("solver")
 @pytest.mark.parametrize(("no", "yes"), [(83, 10), (1, 49)])
 def test_of_intercepts_that_are_equally_good_the_middle_is_taken(no, yes):
     """With so small a C each row is inside the margin, and as the weights of both classes have the same sum, any b
