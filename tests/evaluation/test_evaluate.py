@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from agreement import make, sample
+from made_results import design
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GroupKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 import filterkit
 from filterkit import FilterkitError
-from filterkit.evaluation.folds import Design
-from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
+from filterkit.evaluation.runner import Evaluator, run
 
 CHAINS = {"plain": "neighbors", "scaled": "standardize neighbors --k 3"}
 
@@ -25,17 +25,17 @@ CHAINS = {"plain": "neighbors", "scaled": "standardize neighbors --k 3"}
 def test_it_gives_what_the_command_does():
     data = {"iris": sample("iris"), "wine": sample("wine", class_="first")}
     found = filterkit.evaluate(data, CHAINS, folds=3, repeats=2, seed=4)
-    texts = tuple(parse_named_chain(f"{name}: {text}") for name, text in CHAINS.items())
-    parts = run(Evaluator(data.items(), Design(texts, 3, repeats=2, seed=4)))
+    plan = design(*(f"{name}: {text}" for name, text in CHAINS.items()), repeats=2, seed=4)
+    parts = run(Evaluator(data.items(), plan))
     expected = {(row.data, row.fold, row.chain): row.values for _, rows in parts for row in rows}
     assert {(row.data, row.fold, row.chain): row.values for row in found.rows} == expected
     assert (found.chains, found.folds) == (["plain", "scaled"], 6)
 
 
 def test_the_frame_has_a_row_for_each_result():
-    found = filterkit.evaluate(sample("iris"), ["neighbors", filterkit.chain("l2 neighbors")], folds=2)
+    found = filterkit.evaluate(sample("iris"), ["neighbors", filterkit.chain("neighbors --k 5")], folds=2)
     frame = found.frame()
-    assert frame["chain"].tolist() == ["neighbors", "l2 neighbors"] * 2
+    assert frame["chain"].tolist() == ["neighbors", "neighbors --k 5"] * 2
     written = pd.read_csv(io.StringIO(found.text()))
     assert frame["accuracy"].tolist() == written["accuracy"].tolist()
     assert set(frame["data"]) == {"iris"}

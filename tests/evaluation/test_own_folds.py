@@ -4,32 +4,24 @@ import numpy as np
 import pytest
 from agreement import make
 from cases import rows
+from made_results import design, evaluated
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from filterkit import Attribute, Batch, FilterkitError, Schema
-from filterkit.evaluation.folds import Design
+from filterkit import FilterkitError
 from filterkit.evaluation.own_folds import folds_of_column, folds_of_splits, take_out_attribute
-from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
 
 COLUMNS = ["type", "rowid", "repeat", "fold"]
 
 
-def plan(**others):
-    return Design((parse_named_chain("neighbors --k 1"),), **others)
-
-
-def evaluated(batch, design, own=None):
-    return [result for _, results in run(Evaluator([("d", batch)], design, None, own)) for result in results]
-
-
-def splits(rows, columns=COLUMNS):
+def splits(named, columns=COLUMNS):
     """A file of splits, whose type has two values and whose other columns are numbers."""
-    attributes = [
-        Attribute(name, "nominal", ("TRAIN", "TEST")) if name == "type" else Attribute(name) for name in columns
-    ]
-    X = [[float(("TRAIN", "TEST").index(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows]
-    return Batch(Schema("splits", attributes), np.array(X, float).reshape(-1, len(columns)), None)
+    found = dict(zip(columns, zip(*named))) if named else {name: [] for name in columns}
+    return rows(found, labels={"type": ("TRAIN", "TEST")})
+
+
+def nearest(**others):
+    return design("neighbors --k 1", **others)
 
 
 def two_folds(n_rows):
@@ -45,7 +37,7 @@ def test_each_value_of_the_column_is_a_fold_and_no_chain_sees_it():
     assert [fold.test.tolist() for fold in own.folds] == [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]
     assert all(sorted([*fold.test, *fold.training[0]]) == list(range(12)) for fold in own.folds)
     assert [a.name for a in rest.schema.features] == ["a1"]
-    results = evaluated(batch, plan(fold_column="a0"))
+    results = evaluated(batch, nearest(fold_column="a0"))
     assert [(result.fold, result.fold_name, result.share, result.columns) for result in results] == [
         (fold, f"a0 {fold}", 1.0, 1) for fold in range(3)
     ]
@@ -91,7 +83,7 @@ def test_a_file_of_splits_gives_what_scikit_learn_does_with_the_same_rows():
             model = KNeighborsClassifier(1, metric="cosine", algorithm="brute").fit(X[train], y[train])
             expected.append(model.score(X[test], y[test]))
     own = folds_of_splits(splits([named[i] for i in rng.permutation(len(named))]), 60, "s.arff")
-    results = evaluated(make(X, y, "abc"), plan(), own)
+    results = evaluated(make(X, y, "abc"), nearest(), own)
     assert [result.values["accuracy"] for result in results] == expected
     names = [f"repeat {repeat}, fold {fold}" for repeat in range(2) for fold in range(4)]
     assert [result.fold_name for result in results] == names
@@ -102,14 +94,12 @@ def test_samples_are_the_shares_of_a_learning_curve():
     rows = [["TEST", i, 0, 0, s] for i in (0, 1) for s in (0, 1)]
     rows += [["TRAIN", i, 0, 0, 0] for i in (2, 3)] + [["TRAIN", i, 0, 0, 1] for i in (2, 3, 4, 5, 6, 7, 8, 9)]
     own = folds_of_splits(splits(rows, [*COLUMNS, "sample"]), 10, "s.arff")
-    results = evaluated(make(np.arange(10.0)[:, None], np.arange(10) % 2), plan(), own)
+    results = evaluated(make(np.arange(10.0)[:, None], np.arange(10) % 2), nearest(), own)
     assert [(r.share, r.train_rows, r.test_rows) for r in results] == [(0.25, 2, 2), (1.0, 8, 2)]
 
 
 def test_names_of_columns_may_be_in_any_case_and_order():
-    turned = splits([[row[3], row[1], row[0], row[2]] for row in two_folds(4)], ["fold", "rowid", "type", "repeat"])
-    attributes = [a._replace(name=a.name.upper()) for a in turned.schema.attributes]
-    turned = turned.replace(schema=turned.schema.replace(attributes=attributes))
+    turned = splits([row[::-1] for row in two_folds(4)], [name.upper() for name in COLUMNS[::-1]])
     assert folds_of_splits(turned, 4, "s").digest == folds_of_splits(splits(two_folds(4)), 4, "s").digest
 
 
@@ -148,18 +138,16 @@ def test_rows_that_are_not_tested_equally_often_are_told():
 def test_rows_without_a_class_are_in_no_fold():
     batch = make(np.arange(6.0)[:, None], [0, 1, -1, 0, 1, 0])
     own = folds_of_splits(splits(two_folds(6)), 6, "s")
-    results = evaluated(batch, plan(), own)
+    results = evaluated(batch, nearest(), own)
     assert [(result.train_rows, result.test_rows) for result in results] == [(3, 2), (2, 3)]
     with pytest.raises(FilterkitError, match=r"^d: repeat 0, fold 0: no row to test on has a known class"):
-        evaluated(batch.replace(y=np.array([-1, 1, -1, 0, -1, 0], np.int32)), plan(), own)
+        evaluated(batch.replace(y=np.array([-1, 1, -1, 0, -1, 0], np.int32)), nearest(), own)
 
 
 def test_a_choice_among_chains_splits_the_training_rows_of_the_fold():
-    rng = np.random.default_rng(0)
-    batch = make(rng.normal(size=(40, 2)), rng.integers(0, 2, 40))
-    texts = ("neighbors --k 1", "neighbors --k 9")
-    design = Design(tuple(map(parse_named_chain, texts)), choose="accuracy")
-    results = evaluated(batch, design, folds_of_splits(splits(two_folds(40)), 40, "s"))
+    batch, texts = make(np.arange(40)[:, None], np.arange(40) // 3 % 2), ("neighbors --k 1", "neighbors --k 9")
+    own = folds_of_splits(splits(two_folds(40)), 40, "s")
+    results = evaluated(batch, design(*texts, choose="accuracy"), own)
     assert [result.chain for result in results] == [*texts, "chosen"] * 2
 
 
@@ -167,10 +155,10 @@ def test_samples_of_the_same_size_are_refused():
     rows = [["TEST", 0, 0, 0, s] for s in (0, 1)] + [["TRAIN", i + 2 * s, 0, 0, s] for i in (1, 2) for s in (0, 1)]
     own = folds_of_splits(splits(rows, [*COLUMNS, "sample"]), 6, "s")
     with pytest.raises(FilterkitError, match=r"^d: two samples of the splits have the same number of rows to train on"):
-        evaluated(make(np.arange(6.0)[:, None], [0, 1] * 3), plan(), own)
+        evaluated(make(np.arange(6.0)[:, None], [0, 1] * 3), nearest(), own)
 
 
 def test_a_failure_names_the_fold_as_it_was_given():
     batch = make(np.column_stack([np.repeat([7, 8], 6), np.arange(12)]), [0, 1] * 3 + [1] * 6)
     with pytest.raises(FilterkitError, match=r"^d, class, a0 7, chain 'neighbors --k 1': neighbors: the training rows"):
-        evaluated(batch, plan(fold_column="a0"))
+        evaluated(batch, nearest(fold_column="a0"))

@@ -64,6 +64,7 @@ def test_tasks_are_averaged_over_their_folds_first():
         equal(results.summary("f1")[..., 1], np.nanstd(units, axis=0, ddof=1) / np.sqrt(known))
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("value", [0.5, NAN])
 def test_one_value_has_no_standard_error(value):
     equal(Results(table([[[[value]], [[NAN]]]])).summary("f1"), [[[value, NAN]]])

@@ -21,7 +21,7 @@ def timeless(found):
     return found | {"stages": [each | {"seconds": None} for each in found["stages"]]}
 
 
-def test_best_tests_are_those_of_scores():
+def test_scores_and_best_tests_are_those_of_scores():
     batch = columns(sample("fortunes"), np.arange(0, 2011, 20))
     found = gathered(batch, by=["bns", "ig", "dfreq"])
     tests, features = found["features"]["points"], found["features"]
@@ -32,11 +32,17 @@ def test_best_tests_are_those_of_scores():
             point = tests["start"][at] + features["point"][metric][at]
             assert tests["start"][at] <= point < tests["start"][at + 1]
             shown = {name: tests[name][point] for name in ("threshold", "tp", "fp")}
-            assert shown == {name: row[name] for name in shown}
             task = found["tasks"][tests["task"][point]]
-            assert task["label"] == row["class"]
-            assert row["tp"] / task["pos"] == row["tpr"]
-            assert row["fp"] / task["neg"] == row["fpr"]
+            shown |= {"class": task["label"], "tpr": shown["tp"] / task["pos"], "fpr": shown["fp"] / task["neg"]}
+            assert shown == {name: row[name] for name in shown}
+
+
+def test_scores_of_nominal_columns_are_those_of_scores():
+    features = gathered(sample("mixed"), by=["ig"])["features"]
+    found = dict(zip(features["name"], features["scores"]["ig"]))
+    for row in filterkit.scores(sample("mixed"), "ig").to_pylist():
+        if row["ig"]:  # the page has no score of a column that does not vary
+            assert found[row["attribute"]] == pytest.approx(row["ig"], rel=1e-3)
 
 
 def test_small_pictures_count_rows_of_the_class_and_of_the_rest():
@@ -50,18 +56,14 @@ def test_small_pictures_count_rows_of_the_class_and_of_the_rest():
 
 def test_histograms_by_class_worked_by_hand():
     X = [[0, 1, np.nan], [0, 1, 2.5], [3, 0, 2.5], [2, 2, 7.5], [3, 2, 2.5]]
-    batch = make(X, [0, 0, 1, 1, 1], positive="yes")
-    details = gathered(batch, by=["bns"])["details"]
-    classes = batch.schema.class_attribute.values
-    found = {each["feature"]: each["before"] for each in details}
-    assert found[0]["classes"] == [classes[1], classes[0]]  # the larger class first
-    assert (found[0]["zero"], found[0]["edges"]) == ([0, 2], [1.5, 2.5, 3.5])
-    assert found[0]["counts"] == [[1, 2], [0, 0]]
+    details = gathered(make(X, [0, 0, 1, 1, 1], positive="yes"), by=["bns"])["details"]
+    one, few_zeros, missing = (each["before"] for each in sorted(details, key=lambda each: each["feature"]))
+    assert one["classes"] == ["yes", "no"]  # the larger class first
+    assert (one["zero"], one["edges"], one["counts"]) == ([0, 2], [1.5, 2.5, 3.5], [[1, 2], [0, 0]])
     # Few zeros of dense rows are not counted apart.
-    assert (found[1]["zero"], found[1]["edges"]) == (None, [-0.5, 0.5, 1.5, 2.5])
-    assert found[1]["counts"] == [[1, 0, 2], [0, 2, 0]]
-    assert (found[2]["missing"], found[2]["edges"][0], found[2]["edges"][-1]) == ([0, 1], 2.5, 7.5)
-    assert (found[2]["counts"][0][0], found[2]["counts"][0][-1], found[2]["counts"][1][0]) == (2, 1, 1)
+    assert (few_zeros["zero"], few_zeros["edges"]) == (None, [-0.5, 0.5, 1.5, 2.5])
+    assert few_zeros["counts"] == [[1, 0, 2], [0, 2, 0]]
+    assert (missing["missing"], missing["edges"][0], missing["edges"][-1]) == ([0, 1], 2.5, 7.5)
 
 
 def test_a_positive_class_stands_against_all_others():
@@ -113,50 +115,52 @@ def test_histograms_before_and_after_count_each_row(sparse, weighted, classes):
                     np.testing.assert_allclose(shown[key], expected[key], rtol=1e-12)
 
 
-def test_shape_curves_are_what_shape_makes_of_values():
+@pytest.mark.parametrize(
+    ("chain", "stage", "same", "what"),
+    [
+        ("", "shape", "shape", "p(v)"),
+        ("shape --neighbors 3 bns", "shape --neighbors 3", "shape --neighbors 3", "p(v)"),
+        # Beside the curves are columns that have none.
+        ("shape --center --beside --weight 0.15", None, "shape --center", "T(p(v))"),
+    ],
+)
+def test_curves_are_what_the_stage_makes_of_values(chain, stage, same, what):
     batch = sample("wine", class_="first")
     names = [a.name for a in batch.schema.features]
-    out = filterkit.chain("shape").fit(batch).transform(batch)
+    out = filterkit.chain(same).fit(batch).transform(batch)
     made = dict(zip((a.name for a in out.schema.features), dense(out).T, strict=True))
     X = dense(batch)
-    found = gathered(batch, by=["bns"], best=4)
-    assert len(found["details"]) == 4
+    found = gathered(batch, chain, by=["bns"], best=3)
+    assert len(found["details"]) == 3
     for each in found["details"]:
         column = X[:, each["feature"]]
+        assert each["curves"]
         for curve in each["curves"]:
             label = found["tasks"][curve["task"]]["label"]
-            image = made[f"{names[each['feature']]}@{label}"]
-            for value, p in zip(curve["value"], curve["p"]):
-                assert p == pytest.approx(image[column == value][0], rel=1e-3)
-            assert (curve["what"], sum(curve["rows"])) == ("p(v)", len(X))
-
-
-def test_a_curve_has_the_options_of_the_chain():
-    batch = sample("breast-cancer")
-    (shown, *_) = gathered(batch, "shape --neighbors 3 bns", by=["bns"], best=1)["details"]
-    assert shown["curves"][0]["stage"] == "shape --neighbors 3"
+            image = dict(zip(column, made[f"{names[each['feature']]}@{label}"]))
+            assert curve["p"] == pytest.approx([image[value] for value in curve["value"]], rel=1e-3, abs=1e-4)
+            assert (curve["what"], sum(curve["rows"])) == (what, len(X))
+            assert curve["stage"] == stage or stage is None
 
 
 def test_correlations_equal_those_of_numpy_and_skip_missing_values():
+    """Rows count by weight, and those without a class, too, however large their values."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4)) * [1, 1e-3, 1e5, 1] + [0, 5, 1e5, 0]
     X[3:9, 1] = np.nan
-    batch = make(X, (X[:, 0] > 0).astype(int))
-    found = gathered(batch, by=["bns"])["correlation"]
+    y = (X[:, 0] > 0).astype(int)
+    X[40:] *= 1e6
+    y[40:] = -1
+    weights = np.arange(1, 61) / 3
+    batch = make(X, y, weights=weights)
+    found = gathered([batch.rows(0, 25), batch.rows(25, 60).replace(start=0)], by=["bns"])["correlation"]
+    assert sorted(found["features"]) == [0, 1, 2, 3]
     for i, one in enumerate(found["features"]):
         for j, other in enumerate(found["features"]):
             both = ~np.isnan(X[:, [one, other]]).any(axis=1)
-            expected = np.corrcoef(X[both, one], X[both, other])[0, 1]
+            covariance = np.cov(X[both][:, [one, other]].T, aweights=weights[both])
+            expected = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
             assert found["r"][i][j] == pytest.approx(expected, abs=1e-4)
-
-
-def test_correlations_count_rows_by_weight():
-    X = np.random.default_rng(7).normal(size=(50, 2)) @ [[1, 0.5], [0, 1]]
-    weights = np.arange(1, 51) / 3
-    found = gathered(make(X, (X[:, 0] > 0).astype(int), weights=weights), by=["bns"])["correlation"]
-    covariance = np.cov(X.T, aweights=weights)
-    expected = covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1])
-    assert found["r"][0][1] == pytest.approx(expected, abs=1e-4)
 
 
 def test_columns_that_come_out_are_found_by_the_feature_they_come_from():
@@ -166,9 +170,7 @@ def test_columns_that_come_out_are_found_by_the_feature_they_come_from():
     for each in found["details"]:
         name = found["features"]["name"][each["feature"]]
         assert [column["name"] for column in each["after"]] == [f"{name}@{label}" for label in classes]
-    kept = gathered(
-        batch, "select --by bns --top 1 sklearn --class sklearn.preprocessing.StandardScaler", by=["bns"], best=2
-    )
+    kept = gathered(batch, "select --by bns --top 1 l2", by=["bns"], best=2)
     assert [len(each["after"]) for each in kept["details"]] == [1, 0]
 
 
@@ -214,7 +216,7 @@ def with_numbers():
 
 
 def test_a_numeric_class_is_described_and_scored():
-    found = gathered(with_numbers())
+    found = gathered(with_numbers(), "standardize")
     assert [each["name"] for each in found["metrics"]] == ["correlation", "dfreq", "ftest", "mi"]
     assert (found["tasks"], found["isolines"], found["details"][0]["before"]["classes"]) == ([], {}, [""])
     assert found["features"]["point"]["mi"] == [-1, -1, -1]
@@ -230,6 +232,10 @@ def test_a_numeric_class_is_described_and_scored():
     assert described["deviation"] == pytest.approx(np.std([*range(10), 9, 9]))
     assert described["quantiles"] == [0, 2, 5, 8, 9]
     assert (sum(described["counts"]), described["counts"][-1], described["edges"][-1]) == (12, 3, 9)
+    # A curve shows the mean of the class.
+    ((curve,),) = (each["curves"] for each in found["details"] if found["features"]["name"][each["feature"]] == "a0")
+    assert (curve["value"], curve["rows"], curve["what"], curve["stage"]) == ([0, 1], [5, 7], "mean", "")
+    assert curve["p"] == pytest.approx([2, (5 + 6 + 7 + 8 + 27) / 7], rel=1e-3)
 
 
 def test_the_best_features_are_a_table_where_scripts_do_not_run():
@@ -239,13 +245,6 @@ def test_the_best_features_are_a_table_where_scripts_do_not_run():
     scores = dict(zip(found["features"]["name"], found["features"]["scores"][found["metrics"][0]["name"]]))
     best = max(scores, key=scores.get)
     assert f"<tr><td>1</td><td>{best}</td><td>{scores[best]:.4g}</td>" in shown
-
-
-def test_curves_show_the_mean_of_a_numeric_class():
-    found = gathered(with_numbers(), "standardize")
-    ((curve,),) = (each["curves"] for each in found["details"] if found["features"]["name"][each["feature"]] == "a0")
-    assert (curve["value"], curve["rows"], curve["what"], curve["stage"]) == ([0, 1], [5, 7], "mean", "")
-    assert curve["p"] == pytest.approx([2, (5 + 6 + 7 + 8 + 27) / 7], rel=1e-3)
 
 
 @pytest.mark.parametrize("y", [[], [4, 4]])
@@ -305,14 +304,13 @@ def test_nothing_depends_on_batches_jobs_memory_and_engine():
         assert timeless(gathered(pieces, "shape bns l2", engine=engine)) == one
 
 
-def test_a_thousand_classes():
-    rng, y = np.random.default_rng(3), np.repeat(np.arange(1000), 3)
-    batch = make(np.column_stack([y + rng.random(3000), rng.random(3000)]), y, [f"k{i}" for i in range(1000)])
-    found = gathered(batch, by=["bns", "ig"])
-    shown = found["details"][0]["before"]
-    assert (len(shown["classes"]), shown["classes"][-1]) == (10, "991 others")
-    assert np.sum(shown["counts"]) == 3000
-    assert found["details"][0]["curves"] == []
+def test_many_classes():
+    y = np.repeat(np.arange(60), 3)
+    found = gathered(make(np.arange(180.0)[:, None], y, [f"k{i}" for i in range(60)]), by=["bns"])
+    (shown,) = found["details"]
+    assert (len(shown["before"]["classes"]), shown["before"]["classes"][-1]) == (10, "51 others")
+    assert np.sum(shown["before"]["counts"]) == 180
+    assert shown["curves"] == []
     assert found["notes"] == [
         "Isolines are drawn for the first 6 classes.",
         "With more than 50 classes there are no curves.",
@@ -324,34 +322,3 @@ def test_a_feature_that_does_not_vary_has_no_test():
     assert features["scores"]["bns"][1] is None
     assert features["point"]["bns"] == [0, -1]
     assert features["points"]["start"] == [0, 1, 1]
-
-
-def test_a_column_that_stays_beside_has_no_curve():
-    batch = sample("wine", class_="first")
-    plain = gathered(batch, "shape --center", by=["bns"], best=3)["details"]
-    found = gathered(batch, "shape --center --beside --weight 0.15", by=["bns"], best=3)["details"]
-    for each, other in zip(found, plain, strict=True):
-        assert [(curve["task"], curve["p"]) for curve in each["curves"]] == [
-            (curve["task"], curve["p"]) for curve in other["curves"]
-        ]
-        assert {curve["what"] for curve in each["curves"]} == {"T(p(v))"}
-
-
-def test_rows_without_a_class_count_in_correlations_however_large_their_values():
-    rng = np.random.default_rng(6)
-    X = rng.normal(size=(80, 2)) @ [[1, 0.7], [0, 1]]
-    X[40:] *= 1e6
-    y = (X[:, 0] > 0).astype(int)
-    y[40:] = -1
-    batch = make(X, y)
-    found = gathered([batch.rows(0, 25), batch.rows(25, 80).replace(start=0)], by=["bns"])["correlation"]
-    assert found["r"][0][1] == pytest.approx(np.corrcoef(X.T)[0, 1], abs=1e-4)
-
-
-def test_scores_of_nominal_columns_are_those_of_scores():
-    batch = sample("mixed")
-    features = gathered(batch, by=["ig"])["features"]
-    table = filterkit.scores(batch, "ig")
-    for name, expected in zip(table["attribute"].to_pylist(), table["ig"].to_pylist(), strict=True):
-        if expected:  # the page has no score of a column that does not vary
-            assert features["scores"]["ig"][features["name"].index(name)] == pytest.approx(expected, rel=1e-3)
