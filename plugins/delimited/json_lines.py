@@ -34,7 +34,7 @@ from filterkit.plugin import (
     relation_of,
 )
 
-from .look import Look, read_look
+from .look import Look, is_utf8, read_look
 from .rows import format_codes, format_dates, split_rows
 
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{\s]", re.MULTILINE)
@@ -91,14 +91,7 @@ def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[A
         raise RowError(
             "the file is empty; JSON lines need at least one row, which names the columns", source=opening.name
         )
-    try:
-        table = _read_inferred(text)
-    except pa.ArrowInvalid as error:
-        if text.lstrip().startswith(b"["):
-            raise RowError("this is a JSON array; jq -c '.[]' turns it into JSON lines") from None
-        if not _is_too_deep(text) and (fault := _find_first_fault(text)) is not None:
-            raise fault from None
-        raise RowError(f"its first rows are not JSON lines ({' '.join(str(error).split())})") from None
+    text, table = _read_first_rows(text, opening.rejects)
     names = table.column_names
     kinds = form.choose_kinds(names)
     asked = class_asked(opening, names)
@@ -126,25 +119,58 @@ def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[A
     return form.add_labels(found, {*kinds, *needed}, partial(_read_labels, opening, found))
 
 
-def _find_first_fault(text: bytes) -> RowError | None:
-    """Find the first value of another type than its member had before, too large or not UTF-8; None without one."""
+def _read_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
+    """Return the first rows as text and as an Arrow table; if rows may be rejected, without those that are faulty.
+
+    Raises
+    ------
+    RowError : a row is faulty; names its line.
+    """
+    import pyarrow as pa
+
+    try:
+        return text, _read_inferred(text)
+    except pa.ArrowInvalid as error:
+        if text.lstrip().startswith(b"["):
+            raise RowError("this is a JSON array; jq -c '.[]' turns it into JSON lines") from None
+        faults = {} if _is_too_deep(text) else {fault.line: fault for fault in _find_faults(text)}
+        sound = [line for number, line in enumerate(text.split(b"\n"), 1) if number not in faults]
+        if faults and rejects and any(sound):
+            return _read_first_rows(b"\n".join(sound), False)
+        for fault in faults.values():
+            raise fault from None
+        raise RowError(f"its first rows are not JSON lines ({' '.join(str(error).split())})") from None
+
+
+def _find_faults(text: bytes) -> Iterator[RowError]:
+    """Yield an error for each line that is no object, or has a value that is too large or of another type than before.
+
+    Blank lines are none.
+    """
     types: dict[str, str] = {}
     for number, line in enumerate(text.split(b"\n"), 1):
         try:
-            row = json.loads(line)
+            row = json.loads(line) if line.strip() else {}
         except UnicodeDecodeError:
-            return RowError(_NOT_UTF8, line=number)
-        except ValueError:
+            yield RowError(_NOT_UTF8, line=number)
             continue
-        for name, value in row.items() if isinstance(row, dict) else ():
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            yield RowError(_describe_no_object(line), line=number)
+            continue
+        for name, value in row.items():
             if _is_too_large(value):
-                return RowError(f"a number {TOO_LARGE}", line=number, attribute=name)
-            if value is not None:
+                yield RowError(f"a number {TOO_LARGE}", line=number, attribute=name)
+            elif value is not None:
                 before = types.setdefault(name, _TYPES[type(value)])
                 if before != _TYPES[type(value)]:
                     what = f"it is {_TYPES[type(value)]}, but in the rows before {before}"
-                    return RowError(f"{what}; give its values one type", line=number, attribute=name)
-    return None
+                    yield RowError(f"{what}; give its values one type", line=number, attribute=name)
+
+
+def _describe_no_object(text: bytes) -> str:
+    return f"{quoted(text.decode('utf-8', 'replace').strip())} is not a JSON object on a line of its own"
 
 
 def _is_too_large(value: Any) -> bool:
@@ -235,7 +261,7 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
 
     if _is_too_deep(text):
         raise pa.ArrowInvalid(_TOO_DEEP)
-    if not _is_utf8(text):  # Arrow would take it for text
+    if not is_utf8(text):  # Arrow would take it for text
         raise pa.ArrowInvalid(_NOT_UTF8)
     if text[:1] in (b"\xef", b"\xbb", b"\xbf") and not text.startswith(BOM_UTF8):  # Arrow would skip it
         raise pa.ArrowInvalid("a byte before the first object")
@@ -249,14 +275,6 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
         read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
         parse_options=pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unexpected),
     )
-
-
-def _is_utf8(text: bytes) -> bool:
-    """Return whether bytes are UTF-8 text."""
-    try:
-        return text.isascii() or text.decode() is not None
-    except UnicodeDecodeError:
-        return False
 
 
 def _is_too_deep(text: bytes) -> bool:
@@ -373,13 +391,13 @@ class JsonParser(TextParser):
         """Implement `TextParser.explain`."""
         if _is_too_deep(text):
             return RowError(_TOO_DEEP)
-        if not _is_utf8(text):
+        if not is_utf8(text):
             return RowError(_NOT_UTF8)
         row = None
         with suppress(ValueError):
             row = json.loads(text)
         if not isinstance(row, dict):
-            return RowError(f"{quoted(text.decode('utf-8', 'replace').strip())} is not a JSON object")
+            return RowError(_describe_no_object(text))
         for name, value in row.items():
             if _is_too_large(value):
                 return RowError(f"a number {TOO_LARGE}", attribute=name)

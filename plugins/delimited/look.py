@@ -52,3 +52,16 @@ def read_look(form: TypedFormat, source: Source, text: bytes, find_ends: Callabl
         if not more:
             return Look(text, text, True)
         text += more
+
+
+def is_utf8(text: bytes) -> bool:
+    """Return whether bytes are UTF-8 text."""
+    try:
+        return text.isascii() or text.decode() is not None
+    except UnicodeDecodeError:
+        return False
+
+
+def drop_lines_not_in_utf8(text: bytes) -> bytes:
+    """Return a text to look at without the lines that are not UTF-8; the parser refuses their rows."""
+    return text if is_utf8(text) else b"".join(line for line in text.splitlines(keepends=True) if is_utf8(line))

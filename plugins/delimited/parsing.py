@@ -38,6 +38,7 @@ from filterkit.plugin import (
 
 from .codes import find_code_columns
 from .hints import about_texts, advise_on_word, find_code
+from .look import drop_lines_not_in_utf8
 from .records import Records
 
 if TYPE_CHECKING:
@@ -63,11 +64,6 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
     if text.startswith(BOM_UTF8):  # Arrow would skip one
         text = BOM_UTF8 + text
     handler = options.pop("invalid_row_handler", None)
-    if handler is not None:
-        try:
-            text.decode()
-        except UnicodeDecodeError:
-            handler = None  # Arrow decodes a row before it calls the handler, and prints a failure
     return pyarrow.csv.read_csv(
         pa.py_buffer(text),
         read_options=pyarrow.csv.ReadOptions(
@@ -104,7 +100,7 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     kinds = form.choose_kinds(names)
     asked = class_asked(opening, names)
     needed = [] if asked is None else [asked]
-    text = beginning.look.looked
+    text = drop_lines_not_in_utf8(beginning.look.looked)
     if not text.strip():
         return [Attribute(name, kinds.get(name, "numeric")) for name in names]
     texts = {position for position, name in enumerate(names) if kinds.get(name) in ("nominal", "string")}
@@ -125,12 +121,7 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
             texts, auto_dict_encode=True, auto_dict_max_cardinality=1 << 30, true_values=[], false_values=[]
         )
     except pa.ArrowInvalid as error:
-        about = " ".join(str(error).split())
-        hint = "; this is not UTF-8 text: name its encoding, such as --encoding latin-1" if "UTF8" in about else ""
-        raise RowError(f"its first rows cannot be read ({about}){hint}") from None
-    for position, column in enumerate(table.columns):
-        if pa.types.is_dictionary(column.type) and pa.types.is_binary(column.type.value_type):
-            table = table.set_column(position, str(position), _decode_known(column))
+        raise RowError(f"its first rows cannot be read ({' '.join(str(error).split())})") from None
     sure = {position for position, name in enumerate(names) if kinds.get(name) == "numeric"}
     for position, column in _read_odd_texts(table, read_texts, text, form, sure).items():
         table = table.set_column(position, str(position), column)
@@ -140,18 +131,6 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     if not beginning.look.is_whole and os.path.isfile(opening.path):
         found = form.add_labels(found, known, partial(labels_of, form, opening, beginning, found))
     return form.read_truth_values(found, kinds)
-
-
-def _decode_known(column: Any) -> Any:
-    """Return a dictionary of bytes as one of texts, with null for what is not UTF-8: the parser refuses those rows."""
-    cells = column.unify_dictionaries().combine_chunks()
-    texts = []
-    for word in cells.dictionary.to_pylist():
-        try:
-            texts.append(word.decode())
-        except UnicodeDecodeError:
-            texts.append(None)
-    return pa.array(texts, pa.string()).take(cells.indices).dictionary_encode()
 
 
 def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, Any]]) -> None:
@@ -188,7 +167,7 @@ def labels_of(
             rest += more
         rest = rest[beginning.begin :]
         for block in TextTable("", (), source, rest, size=_BLOCK, last=records.last).parts():
-            text = block.text
+            text = drop_lines_not_in_utf8(block.text)
             if text.isspace() or has_only_labels(text, records, known):
                 continue
             with suppress(pa.ArrowInvalid):  # the parser will say what is wrong

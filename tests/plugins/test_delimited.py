@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -228,9 +229,7 @@ def test_long_rows_are_looked_at_all_the_same(kind, row, tmp_path):
 def test_bytes_that_are_no_utf8_are_refused_with_advice(tmp_path):
     (tmp_path / "x.csv").write_bytes("a,b\nx,1\nx,2\nä,1\n".encode("latin-1"))
     done = run("--from", "csv:string=a", "x.csv", cwd=tmp_path)
-    assert (
-        done.returncode == 1 and "this is not UTF-8 text: name its encoding" in done.stderr and "x.csv" in done.stderr
-    )
+    assert done.returncode == 1 and "not UTF-8 text; name its encoding" in done.stderr and "x.csv" in done.stderr
     assert run("--encoding", "latin-1", "x.csv", cwd=tmp_path).returncode == 0
 
 
@@ -545,10 +544,11 @@ def test_times_with_a_zone_as_pandas_writes_them_are_dates(step, read):
     assert data.passthrough.column("t").cast("int64").to_pylist() == [int(t.timestamp() * 1000) for t in times]
 
 
-def test_a_row_that_is_no_utf_8_is_refused_without_a_word_of_arrow(tmp_path, capfd):
+@pytest.mark.parametrize(("rows", "line"), [(b"1,2\n\xa2\xff\n3,4\n", 3), (b"\xff,2\n", 2)])
+def test_a_row_that_is_no_utf_8_is_refused_without_a_word_of_arrow(tmp_path, capfd, rows, line):
     path = tmp_path / "x.csv"
-    path.write_bytes(b"a,b\n1,2\n\xa2\xff\n3,4\n")
-    with pytest.raises(FilterkitError, match=r"x\.csv: its first rows cannot be read"):
+    path.write_bytes(b"a,b\n" + rows)
+    with pytest.raises(FilterkitError, match=rf"x\.csv:{line}: "):
         filterkit.read(path)
     assert capfd.readouterr() == ("", "")
 
@@ -558,8 +558,16 @@ def test_a_line_of_json_without_an_object_is_refused(tmp_path, text):
     """Arrow crashes if the first value is null, and the process with it; hence the command."""
     (tmp_path / "x.jsonl").write_text(text)
     done = run("x.jsonl", cwd=tmp_path)
-    message = "filterkit: x.jsonl: its first rows are not JSON lines (a line that does not begin with an object)\n"
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", message)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(r"filterkit: x.jsonl:[12]: '.*' is not a JSON object on a line of its own\n", done.stderr)
+
+
+def test_faulty_first_rows_of_json_can_be_rejected(tmp_path):
+    lines = ['{"a":1,"b":"x"}', '{"a":2,', '{"a":"t"}', '{"b":"\udcff"}', '{"a":1e999}', "3", '{"a":4,"b":"y"}']
+    (tmp_path / "x.jsonl").write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
+    done = run("--rejects", "r", "x.jsonl", cwd=tmp_path)
+    assert done.stdout.endswith("@data\n1,x\n4,y\n% 2 rows\n")
+    assert re.findall(r"% x.jsonl:(\d)", (tmp_path / "r").read_text("utf-8", "replace")) == list("23456")
 
 
 def test_a_row_of_json_that_is_null_is_a_row_that_cannot_be_read(tmp_path):
