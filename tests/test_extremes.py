@@ -30,36 +30,26 @@ COLUMNS = {
     "small squares": 1e-160 * (1 + np.arange(ROWS)),
 }
 STAGES = [
-    "impute",
     "standardize",
     "range",
-    "binary",
     "l1",
     "l2",
-    "max",
     "tfidf",
     "ordinal --real",
-    "ordinal --levels all",
     "bins",
     "bins --method width",
-    "bins --method frequency",
     "shape",
-    "shape --no-zero",
     "shape --method isotonic",
     "shape --auto",
     "bns",
-    "ig",
-    "odds",
     "hellinger --combine mean",
     "select --by ig --top 1",
     "normal",
     "normal --model logistic",
-    "normal --model perceptron",
     "impute svm",
     "impute svm --c 1,10 --folds 3 --calibrate",
     "impute aisvm",
     "impute neighbors",
-    "impute neighbors --distance euclidean",
     "impute adaboost-mh --rounds 2",
 ]
 
@@ -90,16 +80,11 @@ def test_extreme_values_cause_neither_warnings_nor_infinite_values(text):
     [
         "standardize",
         "range",
-        "l1",
         "l2",
         "max",
-        "shape",
         "shape --cross-fit 3",
         "bns",
         "bins",
-        "bins --method width",
-        "bins --method frequency",
-        "neighbors --k 3",
         "neighbors --k 3 --distance euclidean",
         "standardize svm",
     ],
@@ -130,8 +115,8 @@ def test_a_later_value_that_overflows_is_an_error_with_its_row(text, sparse):
             fitted.transform(later)
 
 
-@pytest.mark.parametrize("digits", [1, 2, 3, 16, 17, None])
-def test_rounding_does_not_make_the_largest_number_infinite(digits):
-    assert float(format_number(MAX, digits)) <= MAX
-    assert format_number(-MAX, 3) == repr(-MAX)
-    assert format_number(1.2345e307, 3) == "1.23e+307"
+@pytest.mark.parametrize(
+    ("number", "digits", "text"), [(-MAX, 3, repr(-MAX)), (MAX, 17, repr(MAX)), (1.2345e307, 3, "1.23e+307")]
+)
+def test_rounding_does_not_make_the_largest_number_infinite(number, digits, text):
+    assert format_number(number, digits) == text

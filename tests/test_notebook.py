@@ -1,11 +1,10 @@
 """Notebooks, run by a real kernel: the one of the examples, the tables in it, and progress of long work."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command import run_python
 
 nbformat = pytest.importorskip("nbformat", reason="needs nbformat")
 nbclient = pytest.importorskip("nbclient", reason="needs nbclient")
@@ -112,7 +111,7 @@ fitted.transform(data, **options)
 @pytest.mark.parametrize("wanted", [False, True])
 def test_scripts_show_progress_only_on_request(wanted):
     code = WORK.replace("WANTED", str(wanted)).replace("IRIS", repr(str(IRIS)))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = run_python(code)
     lines = ["100% read…", "1 of 2 stages fitted", "2 of 2 stages fitted", "1 of 2 stages applied"]
     expected = "".join(f"filterkit: {line}\n" for line in [*lines, "2 of 2 stages applied"]) if wanted else ""
     shown = re.sub(r"read, [\d.,e+]+ MB/s, [\d,.]+ rows/s", "read…", done.stderr)

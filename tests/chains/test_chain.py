@@ -214,6 +214,7 @@ def test_the_text_of_a_chain_parses_to_the_same_chain(given, shown):
         ("shape --seed x", "not a valid integer"),
         ("shape --neighbors", "shape: .*requires an argument"),
         ("l2 3", "no stage '3'"),
+        ("l2 " * 1001, "a chain has at most 1,000 stages, and this one has 1,001"),
     ],
 )
 def test_invalid_words_of_a_chain_are_refused(words, message):
@@ -252,13 +253,6 @@ def test_a_value_that_was_read_as_missing_is_refused_when_that_is_not_asked_for(
         np.testing.assert_array_equal(fitted.transform(batch, unseen="missing").X, [[1.0], [np.nan]])
     with pytest.raises(FilterkitError, match="not among those fitted on: 'c'"):
         fitted.transform(batch)
-
-
-def test_a_chain_of_too_many_stages_and_fitting_on_an_empty_list_are_refused():
-    with pytest.raises(UsageError, match="a chain has at most 1,000 stages, and this one has 1,001"):
-        filterkit.chain("l2 " * 1001)
-    with pytest.raises(FilterkitError, match="there are no batches to fit on"):
-        filterkit.chain("l2").fit([])
 
 
 @pytest.mark.parametrize(

@@ -59,16 +59,12 @@ def plain(found):
     [
         "ig range select --top 2",
         "shape --cross-fit 3 bns impute",
-        "impute sample --fraction 1/2 bns tfidf",
-        "impute shuffle normal svm --c 1,2 --folds 2",
+        "impute sample --fraction 1/2 bns standardize svm",
     ],
 )
 def test_counting_rows_in_another_process_gives_the_same_fit(text):
     batch = sample("breast-cancer").rows(0, 120)
-    y = batch.y.copy()
-    y[10:17] = -1
-    batch = batch.replace(y=y)
-    batches = cut(batch, 60)
+    batches = cut(batch.replace(y=np.where(np.arange(120) % 17, batch.y, -1)), 60)
     assert plain(fitted(text, batches, LocalEngine(1))) == plain(fitted(text, batches, Elsewhere(1)))
 
 
@@ -81,22 +77,15 @@ def test_a_stage_that_needs_no_class_counts_the_rows_that_have_none():
 # ---- weights that cannot be counted -----------------------------------------------------------------------
 
 USING_WEIGHTS = [
-    "impute",
     "standardize",
-    "range",
-    "shape",
     "shape --cross-fit 2",
     "bins",
     "bns",
     "fisher",
     "tfidf",
     "select --by ig --top 1",
-    "normal",
-    "svm",
     "svm --c 1,2 --folds 2",
-    "aisvm",
     "neighbors",
-    "adaboost-mh",
     "mp-boost",
 ]
 ROWS = [[0, 1], [1, 0], [1, 1], [0, 1]], [0, 1, 1, 0]
@@ -121,17 +110,13 @@ def test_weights_that_cannot_be_counted_are_refused(step, weights, message):
             filterkit.chain(text).fit(cut(make(*ROWS, weights=weights), step))
 
 
-@pytest.mark.parametrize("text", USING_WEIGHTS)
 @pytest.mark.parametrize("weights", [[2.0**41] * 4, [2.0**-40] * 4, [0.0, -0.0, 1, 1], [2.0**42, 1e-300, 0, 1]])
-def test_weights_at_the_limits_are_counted(text, weights):
-    if "--folds" in text and 0 in weights:
-        pytest.skip("too few rows are left for folds")
-    if text == "standardize" and sum(weights) < 1:
-        pytest.skip("so few rows have no deviation")
-    filterkit.chain(text).fit(cut(make(*ROWS, weights=weights), 2))
+def test_weights_at_the_limits_are_counted(weights):
+    for text in ("range", "bins", "bns", "svm", "neighbors"):
+        filterkit.chain(text).fit(cut(make(*ROWS, weights=weights), 2))
 
 
-@pytest.mark.parametrize("text", ["impute", "standardize", "bns"])
+@pytest.mark.parametrize("text", ["standardize", "bns"])
 def test_a_weight_too_small_to_be_counted_is_taken_as_zero(text):
     """Probabilities from expectation maximisation, used as weights, can be as small."""
     X, y = [[1, 2], [2, np.nan], [3, 1], [7, 7]], [0, 1, 1, 0]

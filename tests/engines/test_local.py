@@ -1,49 +1,12 @@
-"""The local engine: order, look-ahead, errors in place."""
+"""The local engine: look-ahead, threads and interrupts. The kit holds what is asked of every engine."""
 
 import threading
-import time
 
 import pytest
 
 from filterkit.engines.local import LocalEngine
 
 JOBS = [1, 3]
-
-
-@pytest.mark.parametrize("jobs", JOBS)
-def test_results_come_in_the_order_of_items(jobs):
-    def slower_at_first(i):
-        time.sleep(0.002 * (20 - i) if i < 20 else 0)
-        return i * i
-
-    assert list(LocalEngine(jobs).map(slower_at_first, range(40))) == [i * i for i in range(40)]
-
-
-@pytest.mark.parametrize("jobs", JOBS)
-def test_an_exception_is_raised_in_place_of_its_result(jobs):
-    def fail_at_seven(i):
-        if i == 7:
-            raise ValueError("seven")
-        time.sleep(0.002)
-        return i
-
-    results = LocalEngine(jobs).map(fail_at_seven, range(100))
-    assert [next(results) for _ in range(7)] == list(range(7))
-    with pytest.raises(ValueError, match="seven"):
-        next(results)
-
-
-@pytest.mark.parametrize("jobs", JOBS)
-@pytest.mark.parametrize("before", [0, 5])
-def test_an_exception_of_the_items_follows_the_results_before_it(jobs, before):
-    def items():
-        yield from range(before)
-        raise ValueError("no more")
-
-    results = LocalEngine(jobs).map(lambda i: i, items())
-    assert [next(results) for _ in range(before)] == list(range(before))
-    with pytest.raises(ValueError, match="no more"):
-        next(results)
 
 
 def test_one_item_or_job_needs_no_thread():
@@ -62,14 +25,8 @@ def test_only_some_items_are_taken_ahead(jobs):
             yield i
 
     results = LocalEngine(jobs).map(lambda i: i, items())
-    ahead = []
-    for consumed, _ in enumerate(results):
-        ahead.append(taken - consumed)
-        if consumed == 50:
-            break
+    assert max(taken - next(results) for _ in range(50)) <= 2 * jobs
     results.close()
-    assert max(ahead) <= 2 * jobs
-    assert taken < 60
 
 
 @pytest.mark.parametrize("jobs", JOBS)
