@@ -174,9 +174,9 @@ def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
         raise
     except FilterkitError as error:
         raise (error if kind.is_trusted else named(error, name)) from None
-    except OSError as error:
-        raise file_error(f"{name}: {error.strerror or one_line(error)}", error) from None
     except Exception as error:  # libraries raise all kinds of errors for files that they cannot read
+        if isinstance(error, OSError) and (kind.is_trusted or error.errno is not None):
+            raise file_error(f"{name}: {error.strerror or one_line(error)}", error) from None
         if kind.is_trusted:
             raise
         about = f"{type(error).__name__}: {one_line(error)}"

@@ -136,8 +136,14 @@ def test_what_no_attribute_can_hold_is_refused(column, form, message, tmp_path):
         filterkit.read(tmp_path / "x.parquet", format=f"parquet{form}")
 
 
-def test_a_file_that_is_no_parquet_is_refused(tmp_path):
-    (tmp_path / "x.parquet").write_bytes(b"PAR1 is not all")
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_file_that_is_no_parquet_is_refused(tmp_path, is_damaged):
+    content = b"PAR1 is not all"
+    if is_damaged:  # in its rows, which the last bytes say nothing of
+        pq.write_table(pa.table({"a": np.arange(100.0)}), tmp_path / "x.parquet")
+        content = (tmp_path / "x.parquet").read_bytes()
+        content = content[:4] + bytes(100) + content[104:]
+    (tmp_path / "x.parquet").write_bytes(content)
     with pytest.raises(FilterkitError, match="it cannot be read as Parquet"):
         filterkit.read(tmp_path / "x.parquet")
 
