@@ -54,6 +54,7 @@ def test_real_numbers_get_columns_if_that_is_said():
         run("ordinal --real", {"a": [-1, 1]}, sparse=True, zero=True)
 
 
+@pytest.mark.separate
 def test_reuters_has_as_many_columns_as_measured():
     """The paper has 47,087 for 20,123 words of another preparation (section 3); these words are 19,880."""
     batch = shared("reuters/reuters-earn-train.arff.gz")

@@ -3,7 +3,7 @@
 import cases
 import numpy as np
 import pytest
-from agreement import SAMPLES, make, make_labels, sample, sparsely
+from agreement import SAMPLES, make, make_labels, sample
 from command import run
 from estimators import REGRESSORS, WITHOUT_WEIGHTS, chain_of, plain_estimator, weighted
 from filterkit_plugins.scikit_learn.names import find_counterpart
@@ -110,7 +110,6 @@ FOR_NUMBERS = "it predicts classes and labels, but 'class' is numeric; for numbe
             numbers(1, 2, weights=[1, 2]),
             "KNeighborsRegressor takes no weights, and a row has the weight 2; take another one, such as Ridge, or",
         ),
-        ("predict GaussianProcessRegressor", sparsely(NUMBERS), "GaussianProcessRegressor takes no sparse rows"),
         ("predict Ridge", numbers(1, np.inf), "attribute 'class', which is to be predicted, has an infinite value"),
         ("predict Ridge", numbers(1, 2, X=[[np.nan], [2]]), "row 1: attribute 'a0' is missing; put .*as impute"),
         ("predict Ridge", LARGE, "numbers are too large; put"),
@@ -146,10 +145,10 @@ def test_counterparts(classifier, regressor, back):
 
 def test_the_measures_of_test_rows_are_printed(tmp_path):
     iris, target = SAMPLES / "iris.arff", "petal length (cm)"
-    done = run("--class", target, "--test", iris, tmp_path / "out.arff", iris, "onehot", "predict", "Ridge")
+    done = run("--class", target, "--test", iris, tmp_path / "out.arff", iris, "onehot", "neighbors", "--k", "3")
     about, head, line = done.stderr.splitlines()
     assert done.returncode == 0 and about.endswith("iris.arff: errors of the predictions of 150 rows")
     assert head.split() == ["class", "mae", "rmse", "r2", "pearson", "rae", "rrse"]
     batch = sample("iris", class_=target)
-    said = filterkit.chain("onehot predict Ridge").fit(batch).transform(batch).X[:, -1]
+    said = filterkit.chain("onehot neighbors --k 3").fit(batch).transform(batch).X[:, -1]
     assert line.split()[-6] == f"{abs(batch.y - said).mean():.3f}"

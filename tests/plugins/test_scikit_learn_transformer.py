@@ -43,23 +43,14 @@ def test_the_output_equals_that_of_scikit_learn(name, estimator, words):
     assert [a.name for a in out.schema.features] == list(estimator.get_feature_names_out(features))
 
 
-def with_missing():
-    iris = sample("iris")
-    return iris.replace(X=np.where(iris.X > 7, np.nan, iris.X))
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("", "name the transformer, as in: sklearn --class PowerTransformer"),
-        ("os.system", "'os.system' is not a class of scikit-learn; classes of other packages go by their path"),
-        ("sklearnx.A", "No module named 'sklearnx'"),
-        ("PCA --set 1=2", "--set must be like standardize=False, not '1=2'"),
-        ("sklearn.preprocessing.PowerTransfomer", "did you mean 'PowerTransformer'"),
         ("PowerTransfomer", "did you mean 'PowerTransformer'"),
+        ("PCA --set 1=2", "--set must be like standardize=False, not '1=2'"),
         ("sklearn.base.np", "'sklearn.base.np' is not a class of scikit-learn"),
         ("sklearn.svm.SVC", r"has no transform; write: predict sklearn\.svm\.SVC"),
-        ("sklearn.decomposition.PCA --set n=2", "PCA has no parameter 'n'; it has n_components"),
     ],
 )
 def test_other_classes_are_refused(words, message):
@@ -72,7 +63,7 @@ def test_other_classes_are_refused(words, message):
     [
         ("PCA --set n_components=99", sample("iris"), "n_components=99 must be between"),
         ("PCA", sample("mixed"), r"attribute '.*' is nominal; put onehot before it"),
-        ("PCA", with_missing(), "Input X contains NaN"),
+        ("PCA", make([[1], [np.nan]], [0, 1]), "Input X contains NaN"),
         ("SelectKBest", make([[1], [2]], [-1, -1]), "SelectKBest: .* 0 sample"),
     ],
 )
