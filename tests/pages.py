@@ -2,6 +2,7 @@
 
 import functools
 import re
+import shutil
 from pathlib import Path
 
 from command import run_python, shell
@@ -49,6 +50,12 @@ def commands(block):
     """The commands of a block, and what each prints; a backslash at its end continues a command on the next line."""
     parts = re.split(r"^\$ ", block, flags=re.M)[1:]
     return [re.fullmatch(r"((?:[^\n]*\\\n)*[^\n]*\n)(.*)", part, re.S).groups() for part in parts]
+
+
+def copy_samples(folder):
+    """The folder, with the samples in it, where examples may leave files."""
+    shutil.copytree(ROOT / "arff_samples", folder / "arff_samples")
+    return folder
 
 
 def check_console(block, folder):

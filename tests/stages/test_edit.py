@@ -40,8 +40,8 @@ def view(edit, **changes):
 def test_attributes_move_and_leave_with_the_class():
     edit = Edit(SCHEMA)
     edit.take([3, 1, 0])
-    built = edit.built()
-    assert (built.schema.class_index, built.schema.positive) == (0, "yes")
+    schema = edit.built().schema
+    assert (schema.class_index, schema.positive) == (0, "yes")
     assert view(edit) == {"c": [1, None], "s": ["one", None], "a": [1, 2]}
     with pytest.raises(ValueError, match="the class and the labels must be among"):
         edit.take([0, 1])

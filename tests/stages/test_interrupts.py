@@ -27,11 +27,8 @@ def stuck():
     released.set()
 
 
-def test_the_result_of_the_call_is_returned():
+def test_the_result_or_the_error_of_the_call_comes_out():
     assert interruptible(divmod, 7, 3) == (2, 1)
-
-
-def test_an_error_in_the_call_is_raised():
     with pytest.raises(ZeroDivisionError):
         interruptible(divmod, 7, 0)
 
@@ -56,18 +53,11 @@ def test_where_nothing_handles_signals_it_is_a_plain_call(monkeypatch):
     assert interruptible(threading.current_thread) is threading.main_thread()
 
 
-def test_ctrl_c_interrupts_the_call(stuck):
-    with pytest.raises(KeyboardInterrupt):
-        interruptible(stuck)
-
-
 @pytest.mark.parametrize(
     ("text", "native"),
     [
         ("svm", "sklearn.svm.SVC.fit"),
-        ("aisvm", "sklearn.svm.SVC.fit"),
         ("normal --model logistic", "sklearn.linear_model.LogisticRegression.fit"),
-        ("normal --model perceptron", "sklearn.linear_model.Perceptron.fit"),
         ("sklearn --class sklearn.preprocessing.PowerTransformer", "sklearn.preprocessing.PowerTransformer.fit"),
     ],
 )

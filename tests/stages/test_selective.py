@@ -10,9 +10,6 @@ from filterkit import StageError
 
 STAGES = [
     "standardize",
-    "range",
-    "impute",
-    "binary",
     "l2",
     "onehot",
     "bns",
@@ -20,7 +17,6 @@ STAGES = [
     "bins --method width",
     "select --by ig --top 1",
     "tfidf",
-    "sklearn --class sklearn.preprocessing.MaxAbsScaler",
 ]
 
 
