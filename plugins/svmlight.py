@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, FilterkitError, Schema, batches, hookimpl, option
+from filterkit import Attribute, Batch, FilterkitError, Schema, hookimpl, option
 from filterkit.plugin import (
     READ_AS_MISSING,
     TOO_LARGE,
@@ -69,6 +69,8 @@ class Libsvm(FileFormat):
         wanted = opening.wanted
         target = None if opening.like is None else opening.like.class_attribute
         if wanted is None and self.header is not None:
+            from filterkit import batches
+
             schema = next(iter(batches(self.header))).schema
             wanted, target = schema.attributes, schema.class_attribute
         if wanted is not None:

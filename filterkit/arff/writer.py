@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING, Any
 
 from filterkit.arff.row_format import RowFormat, quote, quote_all
 from filterkit.data.attributes import Attribute, Attributes, names_of
@@ -12,7 +12,7 @@ from filterkit.data.batch import Batch
 from filterkit.data.numbers import format_number, weight_text
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Schema
 from filterkit.errors import visible
-from filterkit.formats.base import Pieces
+from filterkit.formats.base import Pieces, Writer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,3 +157,21 @@ def _cell_text(form: RowFormat, position: int, value: float) -> str:
     if labels is None:
         return format_number(value, form.precision)
     return labels[-1 if value != value or value < 0 else int(value)]
+
+
+class ArffWriter(Writer):
+    """Writes ARFF; the schema says whether rows are sparse."""
+
+    def __init__(self, schema: Schema, precision: int | None) -> None:
+        super().__init__(schema)
+        self._rows = Formatter(schema, schema.sparse, precision).rows
+
+    def converter(self) -> Callable[[Batch], Any]:
+        return self._rows
+
+    def begin(self, out: IO[bytes]) -> None:
+        for text in header_pieces(self.schema, self.comments):
+            out.write(text)
+
+    def footer(self, rows: int, of: int) -> bytes:
+        return f"% {rows}{'' if of == rows else f' of {of}'} rows\n".encode()
