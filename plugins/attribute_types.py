@@ -170,11 +170,11 @@ class Retyping(ChoosingStage):
 
     def retype(self, attribute: Attribute) -> Attribute:
         """Return an attribute as this stage types it."""
-        raise NotImplementedError(f"{type(self).__name__} has no retype")
+        raise NotImplementedError
 
     def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
         """Convert the values of an attribute; `start` is the number of their first row."""
-        raise NotImplementedError(f"{type(self).__name__} has no convert")
+        raise NotImplementedError
 
     def refuse(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:
         """Return the error to raise for a text that cannot become a value."""

@@ -9,12 +9,10 @@ import numpy as np
 
 from filterkit import (
     Attribute,
-    Batch,
     Built,
     FilterkitError,
     Schema,
     Stage,
-    StageError,
     UsageError,
     hookimpl,
     option,
@@ -62,14 +60,14 @@ class Remove(Stage):
         removed = set()
         for flag, text, positions in self._select(schema):
             if positions <= set(schema.targets):
-                raise StageError(self.name, f"{flag}: {quoted(text)} selects only the class or labels, which stay")
+                raise FilterkitError(f"{flag}: {quoted(text)} selects only the class or labels, which stay")
             removed |= positions - set(schema.targets)
         return self._take(schema, [i for i in range(len(schema.attributes)) if i not in removed])
 
     def _take(self, schema: Schema, positions: list[int]) -> Built:
         """Let only the attributes at these ascending positions come out."""
         if not positions:
-            raise StageError(self.name, "no attribute is left; keep at least one")
+            raise FilterkitError("no attribute is left; keep at least one")
         edit = Edit(schema)
         edit.take(positions)
         return edit.built()
@@ -79,26 +77,24 @@ class Remove(Stage):
 
         Raises
         ------
-        StageError : an option selects no attribute.
+        FilterkitError : an option selects no attribute.
         """
         names = list(schema.names)
         for name in self.attribute:
             if name not in names:
-                raise StageError(self.name, f"there is no attribute {quoted(name)}{suggestion(name, names)}")
+                raise FilterkitError(f"there is no attribute {quoted(name)}{suggestion(name, names)}")
             yield "--attribute", name, {names.index(name)}
         if self.match:
             positions = set(np.flatnonzero(Pattern(self.name, "--match", self.match).matches(names)).tolist())
             if not positions:
-                raise StageError(
-                    self.name, f"--match: no attribute has a name that matches {quoted(self.match)} as a whole"
-                )
+                raise FilterkitError(f"--match: no attribute has a name that matches {quoted(self.match)} as a whole")
             yield "--match", self.match, positions
         if self.range:
             yield "--range", self.range, attribute_numbers(self.name, "--range", self.range, len(names))
         if self.type:
             positions = {i for i, a in enumerate(schema.attributes) if a.kind == self.type}
             if not positions:
-                raise StageError(self.name, f"--type: there is no {self.type} attribute")
+                raise FilterkitError(f"--type: there is no {self.type} attribute")
             yield "--type", self.type, positions
 
 
@@ -143,7 +139,7 @@ class Rename(Stage):
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         pattern, names = Pattern(self.name, "--find", self.find), list(schema.names)
         if not any(pattern.found(names)):
-            raise StageError(self.name, f"--find: no attribute has a match for {quoted(self.find)} in its name")
+            raise FilterkitError(f"--find: no attribute has a match for {quoted(self.find)} in its name")
         edit = Edit(schema)
         for position, name in enumerate(pattern.replaced(names, self.replace)):
             if name != names[position]:
@@ -168,20 +164,19 @@ class Class(Stage):
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         assert self.attribute is not None
         if schema.labels:
-            raise StageError(
-                self.name,
+            raise FilterkitError(
                 "the data has labels instead of a class; read it without --labels, which may come from the "
                 "relation's name",
             )
         try:
             position = find_class(schema.attributes, self.attribute)
         except FilterkitError as error:
-            raise StageError(self.name, str(error).replace("--class", "").strip(" :")) from None
+            raise FilterkitError(str(error).replace("--class", "").strip(" :")) from None
         target = None if position is None else schema.attributes[position]
         if target is not None and target.kind not in ("nominal", "numeric"):
             name = target.name
-            raise StageError(
-                self.name, f"'{name}' is a {target.kind} attribute; make it nominal first: nominal --only '{name}'"
+            raise FilterkitError(
+                f"'{name}' is a {target.kind} attribute; make it nominal first: nominal --only '{name}'"
             )
         positive = schema.positive if position == schema.class_index else None
         return Edit(schema).built(class_index=position, positive=positive)
@@ -209,19 +204,18 @@ class Reorder(Stage):
             raise UsageError(f"{self.name}: name attributes with --first or --last")
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        first, last = (self._find(schema, *each) for each in (("--first", self.first), ("--last", self.last)))
+        first, last = list[int](), list[int]()
+        for flag, choices, found in (("--first", self.first, first), ("--last", self.last, last)):
+            for choice in choices:
+                positions = chosen_attributes(self.name, schema, [choice], flags=(flag, flag))
+                found += [position for position in positions if position not in found]
         twice = set(first) & set(last)
         if twice:
-            raise StageError(self.name, f"attribute '{schema.attributes[min(twice)].name}' cannot be first and last")
+            raise FilterkitError(f"attribute '{schema.attributes[min(twice)].name}' cannot be first and last")
         ends = {*first, *last}
         edit = Edit(schema)
         edit.take([*first, *(i for i in range(len(schema.attributes)) if i not in ends), *last])
         return edit.built()
-
-    def _find(self, schema: Schema, flag: str, choices: tuple[str, ...]) -> list[int]:
-        """Return the positions that the choices mean, in their order."""
-        found = [chosen_attributes(self.name, schema, [choice], flags=(flag, flag)) for choice in choices]
-        return list(dict.fromkeys(position for several in found for position in several))
 
 
 class Id(Stage):
@@ -240,15 +234,11 @@ class Id(Stage):
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         edit = Edit(schema)
-        edit.insert(0, Attribute(self.attribute), _number_rows)
+        edit.insert(0, Attribute(self.attribute), lambda batch: np.arange(1.0, len(batch) + 1) + batch.start)
         try:
             return edit.built()
         except FilterkitError as error:
-            raise StageError(self.name, f"{error}; see --attribute") from None
-
-
-def _number_rows(batch: Batch) -> np.ndarray:
-    return np.arange(batch.start + 1, batch.start + len(batch) + 1, dtype=np.float64)
+            raise FilterkitError(f"{error}; see --attribute") from None
 
 
 @hookimpl

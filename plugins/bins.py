@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, Ragged, State, format_number, mdl_cuts
+from filterkit.plugin import ContingencyTable, Ragged, State, begins_run, format_number, mdl_cuts
 
 
 class Bins(ColumnStage):
@@ -52,8 +52,7 @@ class Bins(ColumnStage):
         column, cuts = column[numeric], cuts[numeric]
         order = np.lexsort((cuts, column))
         column, cuts = column[order], cuts[order]
-        once = np.ones(len(cuts), bool)
-        once[1:] = (column[1:] != column[:-1]) | (cuts[1:] != cuts[:-1])
+        once = begins_run(column, cuts)
         column, cuts = column[once], cuts[once]
         if table.schema.zero and (cuts < 0).any():
             at = int(np.flatnonzero(cuts < 0)[0])
@@ -96,14 +95,11 @@ class Bins(ColumnStage):
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray
     ) -> list[Attribute]:
-        cuts = state["cuts"]
-        attributes = []
-        for i, attribute in enumerate(schema.features):
-            if attribute.kind != "nominal":
-                ends = cuts.values[cuts.indptr[i] : cuts.indptr[i + 1]].tolist()
-                attribute = Attribute(attribute.name, "nominal", _make_labels(ends), weight=attribute.weight)
-            attributes.append(attribute)
-        return attributes
+        cuts = np.split(state["cuts"].values, state["cuts"].indptr[1:-1])
+        return [
+            a if a.kind == "nominal" else Attribute(a.name, "nominal", _make_labels(own.tolist()), weight=a.weight)
+            for a, own in zip(schema.features, cuts)
+        ]
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         return np.ones(schema.width, bool)

@@ -78,9 +78,7 @@ def boost(
     rows, labels = Y.shape
     epsilon = 1 / rows if multiple_pivots else 1 / (rows * labels)
     first, table = _find_distinct(indices, indptr, features, rows)
-    begin = np.full(rows, epsilon)
-    if row_weights is not None:
-        begin = row_weights * (rows * epsilon / row_weights.sum())
+    begin = np.full(rows, epsilon) if row_weights is None else row_weights * (rows * epsilon / row_weights.sum())
     blocks = [_Block(table, Y[:, at : at + _BLOCK], begin) for at in range(0, labels, _BLOCK)]
     cuts = range(_BLOCK, labels, _BLOCK)
     weights, intercept = np.zeros((features, labels)), np.zeros(labels)
@@ -91,9 +89,10 @@ def boost(
         each: Any = map if jobs == 1 else stack.enter_context(ThreadPoolExecutor(jobs)).map
         for pivot in pivots:
             if multiple_pivots:
-                taken = np.concatenate(list(each(_Block.best, blocks)))
+                taken = np.concatenate(list(each(lambda block: _find_smallest(block.half_z()), blocks)))
             else:
-                taken = np.repeat(_find_smallest(sum(each(_Block.half_z_of_all, blocks))[:, None]), labels)
+                z = sum(each(lambda block: block.half_z().sum(axis=1, keepdims=True), blocks))
+                taken = np.repeat(_find_smallest(z), labels)
             sums = np.concatenate(list(each(_Block.split, blocks, np.split(taken, cuts))), axis=2)
             odds = np.sqrt((sums[0] + epsilon) / (sums[1] + epsilon))  # exp(c)
             factors = np.stack([1 / odds, odds])
@@ -129,11 +128,7 @@ def _find_smallest(scores: np.ndarray) -> np.ndarray:
 
     `scores` are float64 (features, labels).
     """
-    equal = np.flatnonzero(scores <= scores.min(axis=0) * (1 + _AS_SMALL))
-    feature, label = np.divmod(equal[::-1], scores.shape[1])
-    found = np.empty(scores.shape[1], np.int64)
-    found[label] = feature  # features descend here, so the first one is written last and stays
-    return found
+    return (scores <= scores.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0)
 
 
 class _Block:
@@ -175,14 +170,6 @@ class _Block:
         np.sqrt(z, out=z)
         z.ravel()[self.cells] += np.sqrt(plus * minus)
         return z
-
-    def half_z_of_all(self) -> np.ndarray:
-        """Compute ½ Σ_l Z(l, t), (features,)."""
-        return self.half_z().sum(axis=1)
-
-    def best(self) -> np.ndarray:
-        """Find the feature with the smallest Z for each label: int64 (labels,)."""
-        return _find_smallest(self.half_z())
 
     def split(self, taken: np.ndarray) -> np.ndarray:
         """Compute W of the feature `taken` for each label: float64 (2, 2, labels), by sign (+, −) and value (0, 1)."""

@@ -9,9 +9,9 @@ import numpy as np
 from filterkit import (
     Batch,
     Built,
+    FilterkitError,
     Schema,
     Stage,
-    StageError,
     UsageError,
     hookimpl,
     option,
@@ -25,6 +25,7 @@ from filterkit.plugin import (
     Texts,
     parse_number,
     quoted,
+    ranges,
     suggestion,
 )
 
@@ -106,8 +107,7 @@ class _OneHotColumns:
         at, which = np.nonzero(absent)
         parts.append((at, self._first[several[which]], np.ones(len(at))))
         repeats = self._width[X.indices[missing]]
-        columns = np.repeat(self._first[X.indices[missing]] - (np.cumsum(repeats) - repeats), repeats)
-        columns += np.arange(len(columns))
+        columns = ranges(self._first[X.indices[missing]], repeats)
         parts.append((np.repeat(row[missing], repeats), columns, np.full(len(columns), np.nan)))
         rows, columns, values = (np.concatenate(part) for part in zip(*parts))
         return Csr.from_entries(rows, columns, values, (X.shape[0], len(self.source)))
@@ -137,18 +137,17 @@ class Label(Stage):
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         target = schema.class_attribute
         if target is None or schema.class_index is None:
-            raise StageError(self.name, f"there is no class attribute, which it needs; {NAME_A_CLASS}")
+            raise FilterkitError(f"there is no class attribute, which it needs; {NAME_A_CLASS}")
         if target.kind == "numeric":
-            number = parse_number(self.positive)
-            if number is None:
+            code = parse_number(self.positive)
+            if code is None:
                 what = f"class '{target.name}' is numeric, but {quoted(self.positive)} is not a number"
-                raise StageError(self.name, what)
-            code = number
+                raise FilterkitError(what)
         elif self.positive in target.values:
             code = target.values.index(self.positive)
         else:
             hint = suggestion(self.positive, list(target.values))
-            raise StageError(self.name, f"class '{target.name}' has no value {quoted(self.positive)}{hint}")
+            raise FilterkitError(f"class '{target.name}' has no value {quoted(self.positive)}{hint}")
         rest = "rest" if self.positive != "rest" else "the rest"
         edit = Edit(schema)
         edit.change(

@@ -97,8 +97,7 @@ def chi_squared(table: ContingencyTable) -> np.ndarray:
     of_cells = divide_or_zero(
         _sum_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum_weights(bins.totals)
     )
-    found = np.bincount(bins.column_of_cell, of_cells, len(bins))
-    return found.astype(np.float64, copy=False)  # bincount gives integers for no cells
+    return np.bincount(bins.column_of_cell, of_cells, len(bins)).astype(np.float64)  # it gives integers for no cells
 
 
 def _sum_squared_deviations(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric, hookimpl
-from filterkit.plugin import ContingencyTable, Ragged
+from filterkit.plugin import ContingencyTable, Ragged, begins_run
 
 _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in Holte's paper and Weka
 
@@ -55,7 +55,9 @@ def _find_bucket_begins(cells: ContingencyTable) -> np.ndarray:
     class_of_bucket, class_of_cell = inside.argmax(axis=1), counts.argmax(axis=1)
     follows = np.minimum(last + 1, count - 1)
     goes_on = (last + 1 < ends) & (class_of_cell[follows] == class_of_bucket)
-    beyond = np.where(goes_on, _find_ends_of_runs(class_of_cell, cells.column_of_cell)[follows], last + 1)
+    begins_class = begins_run(class_of_cell, cells.column_of_cell)
+    end_of_run = np.append(np.flatnonzero(begins_class), count)[np.cumsum(begins_class)]
+    beyond = np.where(goes_on, end_of_run[follows], last + 1)
     # From the first cells on, all cells that one, two, four, ... jumps reach. The end of a column stays where it is.
     jump = np.append(np.where(beyond < ends, beyond, count), count)
     begins = np.zeros(count + 1, bool)
@@ -64,13 +66,6 @@ def _find_bucket_begins(cells: ContingencyTable) -> np.ndarray:
         begins[jump[begins]] = True
         jump = jump[jump]
     return begins[:-1]
-
-
-def _find_ends_of_runs(classes: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Return, for each cell, the cell after the run of cells of one column with the same class: int64 (cells,)."""
-    changes = np.flatnonzero((classes[1:] != classes[:-1]) | (column[1:] != column[:-1])) + 1
-    ends = np.append(changes, len(classes))
-    return ends[np.searchsorted(changes, np.arange(len(classes)), side="right")]
 
 
 @hookimpl

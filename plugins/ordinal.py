@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, FittedColumns, Ragged, State
+from filterkit.plugin import ContingencyTable, FittedColumns, Ragged, State, ranges
 
 _MOST = 5_000_000  # columns
 _ALL = 1 << 40  # levels, more than any column has
@@ -61,8 +61,7 @@ class Ordinal(ColumnStage):
                     f"--levels all would make more than {_MOST:,} columns, most of them of attribute '{name}', whose "
                     f"largest value is {table.extremes()[1][most]:g}; --max-levels N takes the lowest of each",
                 )
-            start = np.cumsum(counts) - counts
-            levels = (np.arange(counts.sum()) - np.repeat(start, counts) + 1).astype(np.float64)
+            levels = ranges(np.ones_like(counts), counts).astype(np.float64)
         else:
             counts = self._limit(np.diff(table.indptr), table.nominal)
             levels = np.full(counts.sum(), np.nan)
@@ -70,7 +69,7 @@ class Ordinal(ColumnStage):
             taken = numeric & (rank < counts[column])
             levels[np.repeat(~table.nominal, counts)] = values[taken]
         levels[np.repeat(table.nominal, counts)] = np.nan
-        return {"levels": Ragged(np.concatenate([[0], np.cumsum(counts)]), levels)}
+        return {"levels": Ragged.from_lengths(counts, levels)}
 
     def _limit(self, counts: np.ndarray, nominal: np.ndarray) -> np.ndarray:
         """Return how many of its `counts` levels each column gets, int64 (columns,); 1 for a nominal column."""
@@ -102,7 +101,7 @@ class Ordinal(ColumnStage):
             state = dict(state)
             nominal, threshold, levels = state.pop("state.nominal"), state.pop("state.threshold"), state["state.levels"]
             counts = np.where(nominal, 1, levels.lengths)
-            state["state.levels"] = Ragged(np.concatenate([[0], np.cumsum(counts)]), threshold)
+            state["state.levels"] = Ragged.from_lengths(counts, threshold)
         return super().from_state(state, schema)
 
 

@@ -66,7 +66,13 @@ class Svd(SelectiveStage):
 
     def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
         check_numeric(self.name, schema)
-        values, axes = (_fit_few if schema.width <= _MOST_COLUMNS else _fit_many)(self, rows, schema)
+        if schema.width > _MOST_COLUMNS:
+            values, axes = _fit_many(self, rows, schema)
+        else:
+            gram = Gram.of_all(rows, schema, self.name)
+            if not gram.rows:
+                raise StageError(self.name, _NO_ROWS)
+            values, axes = interruptible(gram.axes, self.components)
         if not len(values):
             raise StageError(self.name, "all training values are 0, which leaves nothing to find")
         return {"values": values, "axes": axes}  # singular values, which descend; (columns, components)
@@ -77,7 +83,7 @@ class Svd(SelectiveStage):
         fits = axes.shape == (schema.width, len(values)) and len(values) <= self.components
         if not fits or axes.dtype != np.float64 or not np.isfinite(axes).all():
             raise FilterkitError("the axes of svd are not those of its columns")
-        outgoing = _make_schema(self.name, schema, self.prefix, len(values))
+        outgoing = _make_schema(schema, self.prefix, len(values))
 
         def transform(batch: Batch) -> Batch:
             check_finite(self.name, batch)
@@ -88,17 +94,8 @@ class Svd(SelectiveStage):
         return Built(outgoing, transform, growth=_growth(schema, len(values)))
 
 
-def _fit_few(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the leading singular values and axes of the rows, as `Gram.axes`; of few columns."""
-    gram = Gram.of_all(rows, schema, stage.name)
-    if not gram.rows:
-        raise StageError(stage.name, _NO_ROWS)
-    values, axes = interruptible(gram.axes, stage.components)
-    return values, axes
-
-
 def _fit_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Do what `_fit_few` does, for many columns."""
+    """Compute the leading singular values and axes of the rows, as `Gram.axes`; of many columns."""
     import warnings
 
     from scipy.sparse.linalg import LinearOperator, lobpcg
@@ -116,7 +113,12 @@ def _fit_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np
     if not largest:
         return np.zeros(0), np.zeros((width, 0))
     unit = 2.0 ** -float(np.frexp(largest)[1])  # no square overflows
-    length = sum(_sum_squares(block, unit) for block in _read_blocks(rows, schema))
+    length = 0.0  # the sum of all squares
+    for block in _read_blocks(rows, schema):
+        values, weights = block.X, block.row_weights[:, None]
+        if block.sparse:
+            values, weights = block.csr.data, block.row_weights[block.csr.row_of_entry]
+        length += float((np.square(values * unit) * weights).sum())
 
     def products(vectors: np.ndarray) -> np.ndarray:
         """Multiply X'X by some vectors."""
@@ -150,14 +152,6 @@ def _check_rows(stage: Svd, rows: Batches, schema: Schema) -> tuple[float, int]:
         raise StageError(stage.name, _NO_ROWS)
     check_sum(stage.name, total, count)
     return largest, count
-
-
-def _sum_squares(batch: Batch, unit: float) -> float:
-    """Add up the squares of all values times `unit`, by weight."""
-    values, weights = batch.X, batch.row_weights[:, None]
-    if batch.sparse:
-        values, weights = batch.csr.data, batch.row_weights[batch.csr.row_of_entry]
-    return float((np.square(values * unit) * weights).sum())
 
 
 def _take_counted(batch: Batch) -> Batch:
@@ -202,7 +196,7 @@ class Project(SelectiveStage, RowStage):
 
     def output(self, schema: Schema) -> Schema:
         check_numeric(self.name, schema)
-        return _make_schema(self.name, schema, self.prefix, self.components)
+        return _make_schema(schema, self.prefix, self.components)
 
     def transform(self, batch: Batch) -> Batch:
         check_finite(self.name, batch)
@@ -244,14 +238,11 @@ def _growth(schema: Schema, components: int) -> float:
     return max(1.0, components / (min(schema.width, 16) if schema.sparse else schema.width))
 
 
-def _make_schema(stage: str, schema: Schema, prefix: str, components: int) -> Schema:
+def _make_schema(schema: Schema, prefix: str, components: int) -> Schema:
     """Make the schema with new columns instead of all of X."""
     attributes = [Attribute(f"{prefix}{number}") for number in range(1, components + 1)]
     first = np.zeros(components, np.int64)  # they stand where the first column stood
-    try:
-        return schema.with_features(attributes, first, sparse=False, zero=False)
-    except FilterkitError as error:
-        raise StageError(stage, str(error)) from None
+    return schema.with_features(attributes, first, sparse=False, zero=False)
 
 
 def _check_range(stage: str, batch: Batch, image: np.ndarray) -> np.ndarray:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
 from filterkit.plugin import NAME_A_CLASS, Rows, choose_rows, itself, quoted, read_classes, share, take_rows
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 _AT_ONCE = 1 << 16  # copies of rows
 _LONGEST_FOLD = 100  # characters; Python refuses to convert thousands of digits to a number
@@ -63,19 +59,18 @@ class Sample(TrainingStage):
         super().__post_init__()
         if bool(self.fraction) == (self.rows is not None):
             raise UsageError(f"{self.name}: say how many rows to keep, with either --fraction or --rows")
-        if self.fraction:
-            self._parse_share()
-
-    def _parse_share(self) -> Fraction:
-        return share(self.name, "--fraction", self.fraction)
+        self._share = share(self.name, "--fraction", self.fraction) if self.fraction else 0
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         strata = read_classes(rows) + 1
-        size = int((self._parse_share() * len(strata) * 2 + 1) / 2) if self.rows is None else self.rows
+        size = int((self._share * len(strata) * 2 + 1) / 2) if self.rows is None else self.rows
         if size > len(strata) and not (self.replace and len(strata)):
             raise StageError(self.name, f"--rows {size}: there are only {len(strata)} rows")
         counts = np.bincount(strata)
-        wanted = _apportion(counts, size) if not self.bias else self._apportion_with_bias(rows, counts, size)
+        if self.bias:
+            wanted = self._apportion_with_bias(rows, counts, size)
+        else:
+            wanted = _apportion(*np.divmod(counts * size, max(len(strata), 1)), size)
         if self.replace:
             times = _draw(strata, counts, wanted, self.seed)
             for batch in rows.map(itself, last=True):
@@ -92,7 +87,9 @@ class Sample(TrainingStage):
         present = counts > 0
         present[:1] = False
         shares = (1 - self.bias) * counts / max(int(counts.sum()), 1) + self.bias * present / max(int(present.sum()), 1)
-        wanted = _apportion_shares(shares, size)
+        exact = shares / (float(shares.sum()) or 1.0) * size
+        whole = np.floor(exact + 1e-9).astype(np.int64)
+        wanted = _apportion(whole, exact - whole, size)
         short = np.flatnonzero(wanted > counts)
         if len(short) and not self.replace:
             name = target.values[int(short[0]) - 1] if short[0] else "?"
@@ -165,20 +162,9 @@ class Shuffle(TrainingStage):
         yield from take_rows(rows, np.random.default_rng(self.seed).permutation(len(read_classes(rows))))
 
 
-def _apportion(counts: np.ndarray, size: int) -> np.ndarray:
-    """Apportion `size` rows to strata of `counts` rows by the largest remainders: int64 (strata,)."""
-    total = max(int(counts.sum()), 1)
-    whole, remainder = np.divmod(counts * size, total)
+def _apportion(whole: np.ndarray, remainder: np.ndarray, size: int) -> np.ndarray:
+    """Add 1 to the numbers with the largest remainders until their sum is `size`: int64 (strata,)."""
     order = np.argsort(-remainder, kind="stable")
-    whole[order[: size - int(whole.sum())]] += 1
-    return whole
-
-
-def _apportion_shares(shares: np.ndarray, size: int) -> np.ndarray:
-    """Do what `_apportion` does, with shares of any sum."""
-    exact = shares / (float(shares.sum()) or 1.0) * size
-    whole = np.floor(exact + 1e-9).astype(np.int64)
-    order = np.argsort(-(exact - whole), kind="stable")
     whole[order[: size - int(whole.sum())]] += 1
     return whole
 

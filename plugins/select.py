@@ -11,6 +11,7 @@ from filterkit.plugin import (
     State,
     Statistic,
     Thresholds,
+    alpha_option,
     find_metric,
     one_against_rest,
     quoted,
@@ -57,12 +58,7 @@ class Select(ColumnStage):
     by: str | None = option(None, "The metric to rank by.  [default: the latest score]", names="metric")
     keep: tuple[str, ...] = option((), "Keep this attribute whatever its score.", names="attribute")
     spread: bool = option(False, "Let the classes take turns.")
-    alpha: float | None = option(
-        None,
-        "Multiply the scores of features of the positive class by X, and the others by 1 − X.",
-        minimum=0,
-        maximum=1,
-    )
+    alpha: float | None = alpha_option()
     combine: str | None = option(
         None, "How the scores of each class against the rest become one.", choices=COMBINATIONS
     )
@@ -79,9 +75,10 @@ class Select(ColumnStage):
             by = None if self.by is None else find_metric(self.by)
         except UsageError as error:
             raise UsageError(f"select: --by: {error}") from None
-        if by is None and (self.spread or self.alpha is not None or self.combine is not None):
+        has_options_of_by = self.spread or self.alpha is not None or self.combine is not None
+        if by is None and has_options_of_by:
             raise UsageError("select: --spread, --alpha and --combine need --by METRIC")
-        if by is not None and not by.compares_classes and (self.spread or self.alpha is not None or self.combine):
+        if by is not None and has_options_of_by and not by.compares_classes:
             why = "looks at all classes at once" if by.needs_class else "ignores classes"
             raise UsageError(f"select: --spread, --alpha and --combine do not apply to {by.name}, which {why}")
         self._by = by
@@ -125,7 +122,10 @@ class Select(ColumnStage):
             metric, scores = (self._by.name, state["score"]) if self._by is not None else self._read_scores(schema)
             if self.min_score is not None:
                 candidate &= scores >= self.min_score
-            ranking = self._rank(scores, state)
+            constant = ~state["varied"]
+            ranking = np.lexsort((-scores, constant))
+            if self.spread and state["classes"].shape[1] > 1:
+                ranking = _take_turns([np.lexsort((-of_class, constant)) for of_class in state["classes"].T])
             ranking = ranking[candidate[ranking]]
             order = ranking[: self._limit(schema.width)]
             if self.sparsity is not None and total > 0:
@@ -133,7 +133,12 @@ class Select(ColumnStage):
             self._warn_of_ties(ranking, len(order), metric, scores, state)
             candidate = np.zeros(schema.width, bool)
             candidate[order] = True
-        candidate[self._find_named(schema)] = True
+        column_of = {a.name: i for i, a in enumerate(schema.features)}
+        for name in self.keep:
+            if name not in schema.names:
+                raise StageError(self.name, f"--keep: no attribute {quoted(name)}{suggestion(name, list(column_of))}")
+            if name in column_of:
+                candidate[column_of[name]] = True
         columns = np.flatnonzero(candidate)
         if schema.width and not len(columns):
             raise StageError(self.name, "no column is left; loosen the limits, or name some with --keep")
@@ -151,13 +156,6 @@ class Select(ColumnStage):
         """Return how many of `columns` columns `--top` and `--fraction` allow."""
         limit = columns if self.top is None else min(self.top, columns)
         return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns / _NEARLY)))
-
-    def _rank(self, scores: np.ndarray, state: State) -> np.ndarray:
-        """Rank the columns from the best to the worst: int64 (columns,)."""
-        constant = ~state["varied"]
-        if not self.spread or state["classes"].shape[1] < 2:
-            return np.lexsort((-scores, constant))
-        return _take_turns([np.lexsort((-ranking, constant)) for ranking in state["classes"].T])
 
     def _warn_of_ties(self, ranking: np.ndarray, count: int, metric: str, scores: np.ndarray, state: State) -> None:
         """Warn if the order in the input decides which columns of the score 0 are among the first `count` ones."""
@@ -181,27 +179,17 @@ class Select(ColumnStage):
         latest = most[-1][0]
         return latest, np.array([dict(a.scores).get(latest, -np.inf) for a in schema.features])
 
-    def _find_named(self, schema: Schema) -> list[int]:
-        """Return the numbers of the columns that `--keep` names; raise a `StageError` if there is no such attribute."""
-        column_of = {a.name: i for i, a in enumerate(schema.features)}
-        for name in self.keep:
-            if name not in {a.name for a in schema.attributes}:
-                raise StageError(self.name, f"--keep: no attribute {quoted(name)}{suggestion(name, list(column_of))}")
-        return [column_of[name] for name in self.keep if name in column_of]
-
 
 def _take_turns(rankings: list[np.ndarray]) -> np.ndarray:
     """Merge rankings of all columns into one: in turn, each adds its best column that is not yet in it."""
-    taken = [False] * len(rankings[0])
-    order: list[int] = []
+    order: dict[int, None] = {}
     left = [iter(ranking.tolist()) for ranking in rankings]
-    while len(order) < len(taken):
+    while len(order) < len(rankings[0]):
         for ranking in left:
-            column = next((c for c in ranking if not taken[c]), None)
+            column = next((c for c in ranking if c not in order), None)
             if column is not None:
-                taken[column] = True
-                order.append(column)
-    return np.array(order, np.int64)
+                order[column] = None
+    return np.array(list(order), np.int64)
 
 
 @hookimpl

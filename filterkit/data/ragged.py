@@ -22,10 +22,12 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
-def begins_run(numbers: np.ndarray) -> np.ndarray:
-    """Return bool (n,): whether each number differs from the one before it; True for the first."""
-    begins = np.ones(len(numbers), bool)
-    np.not_equal(numbers[1:], numbers[:-1], out=begins[1:])
+def begins_run(*keys: np.ndarray) -> np.ndarray:
+    """Return bool (n,): whether an entry differs in a key, (n,) each, from the one before it; True for the first."""
+    begins = np.zeros(len(keys[0]), bool)
+    begins[:1] = True
+    for key in keys:
+        begins[1:] |= key[1:] != key[:-1]
     return begins
 
 

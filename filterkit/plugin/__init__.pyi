@@ -90,6 +90,8 @@ from filterkit.data.numeric import check_numeric as check_numeric
 from filterkit.data.numeric import map_numbers as map_numbers
 from filterkit.data.products import rows_times as rows_times
 from filterkit.data.ragged import Ragged as Ragged
+from filterkit.data.ragged import begins_run as begins_run
+from filterkit.data.ragged import ranges as ranges
 from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values
 from filterkit.data.schema import find_class as find_class
@@ -155,6 +157,7 @@ from filterkit.stages.learner import counted_rows as counted_rows
 from filterkit.stages.learner import read_counted as read_counted
 from filterkit.stages.metric_scaling import Scaling as Scaling
 from filterkit.stages.metric_scaling import ScalingOptions as ScalingOptions
+from filterkit.stages.metric_scaling import alpha_option as alpha_option
 from filterkit.stages.metric_scaling import rescaled as rescaled
 from filterkit.stages.metric_scaling import scaling_state as scaling_state
 from filterkit.stages.models import LinearModel as LinearModel

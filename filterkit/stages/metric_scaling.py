@@ -175,6 +175,12 @@ class MetricScaling(Scaling):
         return score_columns(Thresholds(table), self.metric, **own)
 
 
+def alpha_option() -> float | None:
+    """Declare the option ``--alpha`` of scores that compare two classes."""
+    help_ = "Multiply the scores of features of the positive class by X, and the others by 1 − X."
+    return option(None, help_, minimum=0, maximum=1)
+
+
 class RandomScaling(MetricScaling):
     """A stage that scales each column by a random number."""
 
@@ -184,12 +190,7 @@ class RandomScaling(MetricScaling):
 class ClassScaling(MetricScaling):
     """A stage that scales each column by a metric that compares classes."""
 
-    alpha: float | None = option(
-        None,
-        "Multiply the scores of features of the positive class by X, and the others by 1 − X.",
-        minimum=0,
-        maximum=1,
-    )
+    alpha: float | None = alpha_option()
     combine: str | None = option(
         None,
         "With more than two classes, combine the scores of each class against the rest in this way; by default, the "

@@ -127,8 +127,7 @@ class FittedSklearn(Fitted):
             matrix = csr_array(image, dtype=np.float64)[: len(batch)]
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
-            parts = matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
-            out = batch.replace(schema=self.schema, X=Csr(*parts, matrix.shape[1]))
+            out = batch.replace(schema=self.schema, X=Csr.of(matrix))
         else:
             out = batch.replace(schema=self.schema, X=np.ascontiguousarray(image, np.float64)[: len(batch)])
         # A number becomes another thing where squares are too large.

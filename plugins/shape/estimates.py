@@ -113,12 +113,8 @@ def estimate_shares(counts: np.ndarray, tasks: list[int], by: Smoothing) -> np.n
 
     `counts`, float64 (n, classes), has the weight of the rows of each class in each group.
     """
-    numerator = _times(counts[:, tasks], by.unit) + by.positives
-    return numerator / (_times(sum_over_classes(counts), by.unit)[:, None] + by.rows)
-
-
-def _times(values: np.ndarray, unit: float) -> np.ndarray:
-    return values if unit == 1 else values * unit
+    numerator = counts[:, tasks] * by.unit + by.positives
+    return numerator / (sum_over_classes(counts)[:, None] * by.unit + by.rows)
 
 
 def compute_log_odds(p: np.ndarray) -> np.ndarray:
@@ -136,7 +132,7 @@ def estimate_locally(cells: ContingencyTable, tasks: list[int], by: Smoothing) -
     equal.
     """
     upto = cells.cumulative()
-    ranks = Ragged(cells.indptr, _times(sum_over_classes(upto), by.unit))
+    ranks = Ragged(cells.indptr, sum_over_classes(upto) * by.unit)
     upto, positives = upto[:, tasks], cells.counts[:, tasks]
     estimates = np.empty((len(cells.values), len(tasks)))
     for begin in range(0, len(estimates), _CHUNK):
@@ -163,14 +159,14 @@ def _estimate_in_windows(
     ranks : all rows up to each cell of each column, in units.
     """
     units_upto, rows_of_cell = ranks.values, cells.rows
-    units, column = _times(rows_of_cell[some], by.unit), cells.column_of_cell[some]
+    units, column = rows_of_cell[some] * by.unit, cells.column_of_cell[some]
     last = cells.indptr[1:][column] - 1
     all_units = units_upto[last]
     reach = np.where(cells.nominal[column], 0.0, by.reach)
     low = np.maximum(units_upto[some] - units - reach, 0.0)
     high = np.minimum(units_upto[some] + reach, all_units)
     # The window of a rare word's value holds its whole column.
-    whole = _times(upto.take(last, axis=0), by.unit) + by.positives
+    whole = upto.take(last, axis=0) * by.unit + by.positives
     estimates: np.ndarray = whole / (all_units + by.rows)[:, None]
     own = np.flatnonzero((low > 0) | (high < all_units))
     narrower = own + some.start
@@ -182,7 +178,7 @@ def _estimate_in_windows(
     for rank, is_low in ((low, True), (high, False)):
         cut = np.minimum(ranks.search(column, rank), last)
         rows_cut, positives_cut, upto_cut = rows_of_cell[cut], positives.take(cut, axis=0), upto.take(cut, axis=0)
-        units_cut = _times(rows_cut, by.unit)
+        units_cut = rows_cut * by.unit
         units_inside = units_upto[cut] - rank if is_low else rank - units_upto[cut] + units_cut
         is_whole = units_inside == units_cut
         inside += before - upto_cut if is_low else upto_cut - positives_cut - through
@@ -192,7 +188,7 @@ def _estimate_in_windows(
         size.append(np.where(is_part, rows_cut, 1.0)[:, None])
         part_positives.append(positives_cut)
     denominator = (high - low + by.rows)[:, None] * size[0] * size[1]
-    numerator = (_times(inside, by.unit) + by.positives) * size[0] * size[1]
+    numerator = (inside * by.unit + by.positives) * size[0] * size[1]
     numerator += taken[0] * part_positives[0] * size[1] + taken[1] * part_positives[1] * size[0]
     estimates[own] = numerator / denominator
     return estimates

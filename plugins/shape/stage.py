@@ -145,10 +145,10 @@ class Shape(ColumnStage):
         found: State = {"value": points}
         classes = target.values if target is not None and len(target.values) == n_tasks else range(1, n_tasks + 1)
         for task, name in enumerate(classes):
-            images = self._weigh(self._shape(knots.values, column, task, state))
+            images = self._shape(knots.values, column, task, state) * self.weight
             of = f" for {name}" if n_tasks > 1 else ""
             found[f"becomes{of}"] = Ragged(knots.indptr, images)
-            found[f"missing{of}"] = self._weigh(state["missing"][:, task])
+            found[f"missing{of}"] = state["missing"][:, task] * self.weight
         return found
 
     def folds(self) -> int:
@@ -259,16 +259,13 @@ class Shape(ColumnStage):
         tasks = state["unseen"].shape[1]
         if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
-            return self._weigh(self._shape(values, column, task, state))
+            return self._shape(values, column, task, state) * self.weight
         column, task = self._find_origins(columns, state)
         image, shaped = values.copy(), np.flatnonzero(task >= 0)
         if len(shaped):
             task = 0 if tasks == 1 else task[shaped]
-            image[shaped] = self._weigh(self._shape(values[shaped], column[shaped], task, state))
+            image[shaped] = self._shape(values[shaped], column[shaped], task, state) * self.weight
         return image
-
-    def _weigh(self, image: np.ndarray) -> np.ndarray:
-        return image if self.weight == 1 else image * self.weight
 
     def _find_origins(self, columns: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
         """Return, for each outgoing column, its incoming one and its task, -1 for an unchanged column: int64."""

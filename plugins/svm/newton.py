@@ -42,11 +42,10 @@ def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> t
     ------
     NoSolution : the steps were not enough, or numbers became infinite.
     """
-    rows, sparse = len(positive), hasattr(X, "tocsr")
-    transposed = X.T.tocsr() if sparse else X.T
+    rows, transposed = len(positive), _transpose(X)
     # The rows are taken relative to their mean, and the intercept makes up for it: that saves digits and steps.
     mean = np.asarray(X.mean(axis=0)).ravel()
-    values = (X.data if sparse else X).ravel()
+    values = (X.data if hasattr(X, "tocsr") else X).ravel()
     spread = max(float(values @ values) / rows - float(mean @ mean), 1e-300)
     sign = np.where(positive, 1.0, -1.0)
 
@@ -94,6 +93,10 @@ def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> t
         precision, steps = max(precision / 2, 1e-7), steps + 1
 
 
+def _transpose(X: Any) -> Any:
+    return X.T.tocsr() if hasattr(X, "tocsr") else X.T
+
+
 def _balance(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, steepness: float) -> float:
     """Find the intercept at which the multipliers of the positive rows and those of the others have the same sum.
 
@@ -132,12 +135,7 @@ def _newton_step(inside: Any, gradient: np.ndarray, steepness: float) -> np.ndar
     rows = inside.shape[0]
     if not rows:
         return -gradient
-    if hasattr(inside, "tocsr"):
-        transposed = inside.T.tocsr()
-        squares = np.bincount(inside.indices, inside.data * inside.data, inside.shape[1])
-        sums = np.bincount(inside.indices, inside.data, inside.shape[1])
-    else:
-        transposed, squares, sums = inside.T, np.einsum("ij,ij->j", inside, inside), inside.sum(axis=0)
+    transposed, squares, sums = _transpose(inside), (inside * inside).sum(axis=0), inside.sum(axis=0)
     inverse = 1 / (1 + steepness * np.maximum(squares - sums * sums / rows, 0))
     step, residual = np.zeros(len(gradient)), -gradient
     towards = scaled = inverse * residual

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import Pattern
+from filterkit.plugin import Pattern, ranges
 
 RUN = r"\b\w\w+\b"
 _PIECES = 1 << 21  # how many pieces of sequences to have in memory, unless a single text has more
@@ -159,9 +159,8 @@ def _join_pieces(code: np.ndarray, pieces: list[list[int]]) -> tuple[np.ndarray,
     lengths = np.array([len(each) for each in pieces], np.int64)
     numbers = np.array([number for each in pieces for number in each], np.int64)
     first = np.cumsum(lengths) - lengths
-    starts = np.zeros(len(code) + 1, np.int64)
-    np.cumsum(lengths[code], out=starts[1:])
-    return starts, numbers[np.repeat(first[code] - starts[:-1], lengths[code]) + np.arange(starts[-1])]
+    starts = np.concatenate([[0], np.cumsum(lengths[code])])
+    return starts, numbers[ranges(first[code], lengths[code])]
 
 
 def _concatenate(parts: list[Sequences]) -> Sequences:

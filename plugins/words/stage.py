@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Batch, Built, Schema, Stage, StageError, UsageError, option
+from filterkit import Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, option
 from filterkit.plugin import Attributes, Batches, Csr, Pattern, Texts, quoted, suggestion
 
 from .analyzer import RUN, Analyzer, read_stop_words
@@ -90,7 +90,7 @@ class Words(Stage):
         chosen, vocabularies, stop = self._choose(schema), state["vocabularies"], state["stop"]
         plain = [words for words in (*vocabularies, stop) if not isinstance(words, Texts)]
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for words in plain for word in words):
-            raise StageError(self.name, "its vocabulary is damaged")
+            raise FilterkitError("its vocabulary is damaged")
         analyzer = Analyzer(self, stop)
         words = [Texts.of(each) for each in vocabularies]
         finders: list[Vocabulary | Hashed] = [Vocabulary(each) for each in words]

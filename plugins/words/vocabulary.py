@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-from filterkit.plugin import Texts
+from filterkit.plugin import Texts, begins_run
 
 from .analyzer import Sequences
 from .counts import Counter, Counts, make_keys, split_keys
@@ -57,9 +57,7 @@ def _find_least_counts(counter: Counter, keep: int) -> dict[int, int]:
 
 def _choose_keys(part: Counts, least: int, most: int | None, frequent: dict[int, int] | None) -> np.ndarray:
     """Return the keys within the limits; `frequent` is what `_find_least_counts` returns, or None."""
-    if not len(part.key):
-        return part.key
-    first = np.flatnonzero(np.append(True, part.key[1:] != part.key[:-1]))
+    first = np.flatnonzero(begins_run(part.key))
     rows = np.add.reduceat(part.rows, first)
     is_chosen = rows >= least
     if most is not None:
