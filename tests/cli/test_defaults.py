@@ -1,13 +1,14 @@
+"""A file of defaults: what it sets, where it is found, and what is refused in it."""
+
 import os
 from pathlib import Path
 
 import pytest
-from command import run, run_anew
+from command import output, refusal, run_anew
 
 import filterkit
 from filterkit.evaluation.results import read_results
 
-IRIS = str(Path(__file__).parents[2] / "arff_samples/iris.arff")
 FILE = """
 [filterkit]
 precision = 3
@@ -30,81 +31,73 @@ top = 2
 """
 
 
-@pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "my.toml"
-    path.write_text(FILE)
-    return str(path)
+@pytest.fixture(autouse=True)
+def file(here):
+    Path("my.toml").write_text(FILE)
 
 
 def comment(text):
     return next(line for line in text.splitlines() if line.startswith("% filterkit")).partition(": ")[2]
 
 
-def test_options_that_are_not_given_have_the_values_of_the_file(file):
-    done = run("--defaults", file, IRIS, "shape", "bns", "select")
-    assert (done.returncode, done.stderr) == (0, "")
-    said = run("--precision", "3", "--class", "last", IRIS, "shape", "--neighbors", "3", "bns", "select", "--top", "2")
-    rows = [[line for line in each.stdout.splitlines() if line[:1] != "%"] for each in (done, said)]
-    assert rows[0] == rows[1]
+def rows(text):
+    return text.partition("@data\n")[2]
 
 
-def test_a_given_option_wins(file):
-    done = run("--defaults", file, "--precision", "5", IRIS, "shape", "--neighbors", "15")
-    assert comment(done.stdout) == f"--no-defaults --class last --precision 5 {IRIS} shape"
+def test_options_that_are_not_given_have_the_values_of_the_file():
+    done = output("--defaults my.toml ../iris.arff shape bns select")
+    said = output("--precision 3 --class last ../iris.arff shape --neighbors 3 bns select --top 2")
+    assert rows(done) == rows(said)
 
 
-def test_the_recorded_command_gives_the_same_bytes(file, tmp_path):
-    done = run("--defaults", file, IRIS, "shape", "--neighbors", "15", "bns", "select")
-    recorded = comment(done.stdout)
-    assert recorded == f"--no-defaults --class last --precision 3 {IRIS} shape bns select --top 2"
-    for environment in ({}, {"FILTERKIT_DEFAULTS": file}):
-        again = run_anew(*recorded.split(), env=os.environ | environment)
-        assert again.stdout == done.stdout
+def test_a_given_option_wins():
+    done = output("--defaults my.toml --precision 5 ../iris.arff shape --neighbors 15")
+    assert comment(done) == "--no-defaults --class last --precision 5 ../iris.arff shape"
 
 
-def test_a_saved_chain_is_what_was_fitted(file, tmp_path):
-    chain = str(tmp_path / "my.chain")
-    first = run("--defaults", file, "--save", chain, IRIS, "shape", "bns")
-    assert "shape --neighbors 3  (plugin" in run("stages", chain).stdout
-    again = run("--precision", "3", "--load", chain, IRIS)
-    assert again.stdout.partition("@data")[2] == first.stdout.partition("@data")[2]
-    other = tmp_path / "other.toml"
-    other.write_text("[stages.shape]\nneighbors = 9\n")
-    assert (
-        run("--defaults", other, "--precision", "3", "--load", chain, IRIS).stdout.partition("@data")[2]
-        == (first.stdout.partition("@data")[2])
-    )
+def test_the_recorded_command_gives_the_same_bytes(monkeypatch):
+    done = output("--defaults my.toml ../iris.arff shape --neighbors 15 bns select")
+    recorded = comment(done)
+    assert recorded == "--no-defaults --class last --precision 3 ../iris.arff shape bns select --top 2"
+    assert output(recorded) == done
+    monkeypatch.setenv("FILTERKIT_DEFAULTS", "my.toml")
+    assert output(recorded) == done
 
 
-def test_python_reads_no_file(file, monkeypatch):
-    monkeypatch.setenv("FILTERKIT_DEFAULTS", file)
+def test_a_saved_chain_is_what_was_fitted():
+    first = output("--defaults my.toml --save my.chain ../iris.arff shape bns")
+    assert "shape --neighbors 3  (plugin" in output("stages my.chain")
+    Path("other.toml").write_text("[stages.shape]\nneighbors = 9\n")
+    assert rows(output("--defaults other.toml --precision 3 --load my.chain ../iris.arff")) == rows(first)
+
+
+def test_python_reads_no_file(monkeypatch):
+    monkeypatch.setenv("FILTERKIT_DEFAULTS", "my.toml")
     assert str(filterkit.chain("shape")) == "shape"
 
 
-def test_subcommands_have_their_own_tables(file, tmp_path):
-    done = run("--defaults", file, "scores", IRIS, "ig")
-    assert done.stdout.startswith("{") and done.stdout.count('"rank"') == 2
-    results = str(tmp_path / "r.csv")
-    done = run("--defaults", file, "evaluate", IRIS, "--chain", "shape svm", "--chain", "a: svm", "-o", results)
-    assert done.stderr == "" and "shape --neighbors 3 svm" in done.stdout  # the name says what was effective
-    assert {row.fold for row in read_results(results)} == {0, 1}
+def test_subcommands_have_their_own_tables():
+    scores = output("--defaults my.toml scores ../iris.arff ig")
+    assert scores.startswith("{") and scores.count('"rank"') == 2
+    shown = output("--defaults my.toml evaluate ../iris.arff --chain 'shape svm' --chain 'a: svm' -o r.csv")
+    assert "shape --neighbors 3 svm" in shown  # the name says what was effective
+    assert {row.fold for row in read_results("r.csv")} == {0, 1}
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("way", ["variable", "usual place", "none"])
-def test_where_the_file_is(file, tmp_path, way):
+@pytest.mark.parametrize("found", ["variable", "usual place", "none"])
+def test_where_the_file_is(found):
     environment = {name: value for name, value in os.environ.items() if name != "FILTERKIT_DEFAULTS"}
-    environment["XDG_CONFIG_HOME"] = str(tmp_path / "config")
-    if way == "variable":
-        environment["FILTERKIT_DEFAULTS"] = file
-    if way != "variable":
-        (tmp_path / "config/filterkit").mkdir(parents=True)
-        os.rename(file, tmp_path / "config/filterkit/defaults.toml")
-    words = ["--no-defaults"] if way == "none" else []
-    done = run_anew(*words, IRIS, "shape", env=environment)
-    shown = "" if way == "none" else " --class last --precision 3"
-    assert comment(done.stdout) == f"--no-defaults{shown} {IRIS} shape{'' if way == 'none' else ' --neighbors 3'}"
+    environment["XDG_CONFIG_HOME"] = os.path.abspath("config")
+    if found == "variable":
+        environment["FILTERKIT_DEFAULTS"] = "my.toml"
+    else:
+        Path("config/filterkit").mkdir(parents=True)
+        os.rename("my.toml", "config/filterkit/defaults.toml")
+    option = "--no-defaults " if found == "none" else ""
+    shown = comment(run_anew(f"{option}../iris.arff shape", env=environment).stdout)
+    expected = "--class last --precision 3 ../iris.arff shape --neighbors 3"
+    assert shown == "--no-defaults " + ("../iris.arff shape" if option else expected)
 
 
 @pytest.mark.parametrize(
@@ -134,22 +127,19 @@ def test_where_the_file_is(file, tmp_path, way):
         ("[filterkit\n", "this is not TOML: "),
     ],
 )
-def test_what_is_wrong_is_refused(tmp_path, text, message):
-    (tmp_path / "d.toml").write_text(text + "\n")
-    done = run("--defaults", "d.toml", IRIS, "l2", cwd=tmp_path)
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("filterkit: ") and "d.toml" in done.stderr and message in done.stderr
+def test_what_is_wrong_is_refused(text, message):
+    Path("d.toml").write_text(text + "\n")
+    said = refusal("--defaults d.toml ../iris.arff l2")
+    assert "d.toml" in said and message in said
 
 
-def test_a_table_of_no_subcommand_is_refused_by_subcommands(tmp_path):
-    (tmp_path / "d.toml").write_text("[evalute]\nfolds = 3\n")
-    done = run("--defaults", "d.toml", "stages", "l2", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "[evalute]: no subcommand 'evalute'; did you mean 'evaluate'?" in done.stderr
+def test_a_table_of_no_subcommand_is_refused_by_subcommands():
+    Path("d.toml").write_text("[evalute]\nfolds = 3\n")
+    message = "[evalute]: no subcommand 'evalute'; did you mean 'evaluate'?"
+    assert message in refusal("--defaults d.toml stages l2")
 
 
-def test_a_file_that_is_named_must_be_there(tmp_path):
-    done = run("--defaults", "none.toml", IRIS, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "filterkit: none.toml: No such file or directory\n")
-    done = run("--defaults", "none.toml", "--no-defaults", IRIS, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "filterkit: --defaults cannot be combined with --no-defaults\n")
+def test_a_file_that_is_named_must_be_there():
+    assert refusal("--defaults none.toml ../iris.arff") == "none.toml: No such file or directory"
+    message = "--defaults cannot be combined with --no-defaults"
+    assert refusal("--defaults none.toml --no-defaults ../iris.arff") == message
