@@ -1,3 +1,5 @@
+"""Tables on standard output: as JSON, with wide characters, and in color."""
+
 import csv
 import io
 import json
@@ -7,33 +9,27 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, run, run_anew
+from command import output, quick, refusal, run_anew
 
 from filterkit.cli.shell.text_table import align_rows, cut, width_of
 
-SAMPLES = Path(__file__).parents[2] / "arff_samples"
-IRIS = str(SAMPLES / "iris.arff")
 
-
-def found(*words, cwd=None):
-    done = run(*words, cwd=cwd)
-    assert (done.returncode, done.stderr) == (0, "")
-    return json.loads(done.stdout, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+def found(line):
+    return json.loads(output(line), parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
 
 
 def test_scores_have_all_digits():
-    rows = found("scores", "--json", "--class", "first", str(SAMPLES / "wine.arff"), "bns", "chi")["scores"]
-    text = run("scores", "--csv", "--class", "first", str(SAMPLES / "wine.arff"), "bns", "chi").stdout
-    table = list(csv.DictReader(io.StringIO(text)))
+    rows = found("scores --json --class first ../wine.arff bns chi")["scores"]
+    table = list(csv.DictReader(io.StringIO(output("scores --csv --class first ../wine.arff bns chi"))))
     assert [list(row) for row in rows] == [list(row) for row in table]
-    assert [float(row["bns"]) for row in rows] == [float(row["bns"]) for row in table]
+    assert [row["bns"] for row in rows] == [float(row["bns"]) for row in table]
     assert type(rows[0]["rank"]) is int and type(rows[0]["attribute"]) is str
 
 
 def test_stages_say_what_their_options_take():
-    (shape,) = found("stages", "shape", "--json")["stages"]
+    (shape,) = found("stages shape --json")["stages"]
     (neighbors,) = (each for each in shape["options"] if each["option"] == "--neighbors")
-    assert neighbors | {"help": ""} == {
+    assert neighbors.pop("help") and neighbors == {
         "option": "--neighbors",
         "type": ["integer", "string"],
         "repeatable": False,
@@ -41,57 +37,52 @@ def test_stages_say_what_their_options_take():
         "choices": None,
         "minimum": 0,
         "maximum": None,
-        "help": "",
     }
-    names = [each["name"] for each in found("stages", "--json")["stages"]]
+    names = [each["name"] for each in found("stages --json")["stages"]]
     assert {"shape", "bns", "l2"} <= {*names} and len(names) == len({*names})
 
 
-def test_a_saved_chain_is_described(tmp_path):
-    run("--save", "my.chain", "-o", os.devnull, IRIS, "shape", "bns", cwd=tmp_path)
-    (chain,) = found("stages", "--json", "my.chain", cwd=tmp_path)["chains"]
+def test_a_saved_chain_is_described():
+    output("--save my.chain -o x.arff ../iris.arff shape bns")
+    (chain,) = found("stages --json my.chain")["chains"]
     assert [each["words"] for each in chain["stages"]] == [["shape"], ["bns"]]
 
 
 def test_formats_and_plugins():
-    formats = {each["name"]: each for each in found("formats", "--json")["formats"]}
+    formats = {each["name"]: each for each in found("formats --json")["formats"]}
     assert formats["arff"]["endings"] == [".arff"] and formats["csv"]["read"] is formats["csv"]["written"] is True
-    plugins = {each["name"]: each for each in found("plugins", "--json")["plugins"]}
+    plugins = {each["name"]: each for each in found("plugins --json")["plugins"]}
     assert plugins["shape"]["stages"] == ["shape"] and plugins["shape"]["problem"] is None
 
 
 def test_a_plan_needs_explain():
-    plan = found("--explain", "--json", IRIS, "shape", "bns", "l2")
+    plan = found("--explain --json ../iris.arff shape bns l2")
     assert [step["stages"] for step in plan["steps"]] == [["shape", "bns"], ["l2"]] and plan["columns"] == 4
-    done = run("--json", IRIS, "l2")
-    assert (done.returncode, done.stdout) == (2, "") and "--json is for --explain" in done.stderr
+    assert "--json is for --explain" in refusal("--json ../iris.arff l2")
 
 
-def test_evaluations_and_reports(tmp_path):
-    chains = ["--chain", "a: l2 nb", "--chain", "b: nb", "--chain", "c/1: standardize nb"]
-    learner = next(s["name"] for s in found("stages", "--json")["stages"] if s["name"] == "svm")
-    chains = [word.replace("nb", f"{learner} --c 1") for word in chains]
-    words = ["--folds", "2", "--jobs", "1", "--one-against-rest", "--by-class"]
-    done = found("evaluate", IRIS, *chains, *words, "-o", "r.csv", "--json", cwd=tmp_path)
-    again = found("report", "r.csv", "--by-class", "--json", cwd=tmp_path)
-    assert done == again
+def test_evaluations_and_reports():
+    chains = "--chain 'a: l2 svm' --chain 'b: svm' --chain 'c/1: standardize svm'"
+    options = "--folds 2 --jobs 1 --one-against-rest --by-class -o r.csv --json"
+    done = found(f"evaluate ../iris.arff {chains} {options}")
+    assert found("report r.csv --by-class --json") == done
     assert [row["chain"] for row in done["means"]] == ["a", "b", "c/1"] and done["over"] == "tasks"
-    text = run("report", "r.csv", cwd=tmp_path).stdout
-    assert f"{done['means'][0]['accuracy']['mean']:.3f} ±" in text
+    assert f"{done['means'][0]['accuracy']['mean']:.3f} ±" in output("report r.csv")
     assert len(done["differences"]) == 3 and 0 <= done["differences"][0]["accuracy"]["p"] <= 1
     assert set(done["ranks"][0]["accuracy"]["mean_ranks"]) == {"a", "b", "c/1"}
     first = done["classes"][0]["targets"][0]["classes"][0]
     assert sum(first["predicted"].values()) == first["support"] > 0
 
 
-def test_texts_are_harmless_and_whole(tmp_path):
+def test_texts_are_harmless_and_whole():
     name = "a\x1b[31m\u202e</script>\U000e0001 größe"
-    (tmp_path / "t.arff").write_text(f"@relation r\n@attribute '{name}' numeric\n@data\n1\n", encoding="utf-8")
-    text = run("info", "--json", "t.arff", cwd=tmp_path).stdout
+    Path("t.arff").write_text(f"@relation r\n@attribute '{name}' numeric\n@data\n1\n", encoding="utf-8")
+    text = output("info --json t.arff")
     assert text.replace("\n", "").isprintable() and "größe" in text
-    assert json.loads(text)["attributes"][0]["name"] == name
-    done = run_anew("info", "--json", "t.arff", cwd=tmp_path, env=os.environ | {"PYTHONIOENCODING": "ascii"})
-    assert done.stdout.isascii() and json.loads(done.stdout)["attributes"][0]["name"] == name
+    ascii_text = run_anew("info --json t.arff", env=os.environ | {"PYTHONIOENCODING": "ascii"}).stdout
+    assert ascii_text.isascii()
+    for each in (text, ascii_text):
+        assert json.loads(each)["attributes"][0]["name"] == name
 
 
 def test_columns_hold_wide_characters():
@@ -119,8 +110,8 @@ def test_color_is_for_terminals(environment, is_terminal, is_colored):
     known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     for word, begin in (("formats", "\x1b[1mformat "), ("none.arff", "\x1b[1;31mfilterkit:\x1b[0m none.arff")):
         reading, writing = pty.openpty() if is_terminal else os.pipe()
-        options = {"stdout": writing, "stderr": writing, "env": known | {"TERM": "xterm"} | environment}
-        subprocess.run([*COMMAND, word], **options, check=False, timeout=60)
+        environ = known | {"TERM": "xterm"} | environment
+        subprocess.run([quick(), word], stdout=writing, stderr=writing, env=environ, check=False, timeout=60)
         os.close(writing)
         text = os.read(reading, 100_000).decode()
         os.close(reading)

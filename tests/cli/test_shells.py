@@ -1,9 +1,12 @@
+"""Completion of words, as functions compute it and as shells show it."""
+
 import fcntl
 import gzip
 import json
 import os
 import pty
 import select
+import shlex
 import shutil
 import subprocess
 import sys
@@ -139,81 +142,73 @@ def terminal(request, tables, tmp_path_factory):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("evalu", ["evaluate"]),
-        ("my", ["my file.arff"]),
-        ("--class=firs", ["--class=firs"]),
-        ("odd.arff shape --neighbors 3 bn", ["odd.arff", "shape", "--neighbors", "3", "bns"]),
-        ("odd.arff write fol", ["odd.arff", "write", "folder"]),
-        ("odd.arff predict SVC --set gam", ["odd.arff", "predict", "SVC", "--set", "gamma="]),
-        ("--from csv:delim", ["--from", "csv:delimiter="]),
-        ("--from=csv:header=no,delim", ["--from=csv:header=no,delimiter="]),
-        ("-o 'my", ["-o", "my file.arff"]),
-        ("table.csv remove --attribute tw", ["table.csv", "remove", "--attribute", "two words"]),
-        ('evaluate odd.arff --chain "l2 rec', ["evaluate", "odd.arff", "--chain", "l2 recode"]),
-        ("evaluate odd.arff --chain 'shape --neig", ["evaluate", "odd.arff", "--chain", "shape --neighbors"]),
-        (
-            "evaluate odd.arff --chain keep\\ --attribute\\ tw",
-            ["evaluate", "odd.arff", "--chain", "keep --attribute tw"],
-        ),
+        ("evalu", "evaluate"),
+        ("my", "'my file.arff'"),
+        ("--class=firs", "--class=firs"),
+        ("odd.arff shape --neighbors 3 bn", "odd.arff shape --neighbors 3 bns"),
+        ("odd.arff write fol", "odd.arff write folder"),
+        ("odd.arff predict SVC --set gam", "odd.arff predict SVC --set gamma="),
+        ("--from csv:delim", "--from csv:delimiter="),
+        ("--from=csv:header=no,delim", "--from=csv:header=no,delimiter="),
+        ("-o 'my", "-o 'my file.arff'"),
+        ("table.csv remove --attribute tw", "table.csv remove --attribute 'two words'"),
+        ('evaluate odd.arff --chain "l2 rec', "evaluate odd.arff --chain 'l2 recode'"),
+        ("evaluate odd.arff --chain 'shape --neig", "evaluate odd.arff --chain 'shape --neighbors'"),
+        ("evaluate odd.arff --chain keep\\ --attribute\\ tw", "evaluate odd.arff --chain 'keep --attribute tw'"),
     ],
 )
 def test_words_are_completed_in_shells(terminal, line, words):
     found = terminal.complete(f"filterkit {line}")
-    assert [word.rstrip("/") for word in found] == ["filterkit", *words]  # zsh takes the slash back
+    assert [word.rstrip("/") for word in found] == ["filterkit", *shlex.split(words)]  # zsh takes the slash back
 
 
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("--pos", ["--positive"]),
-        ("-o x --outp", []),  # it is given already
-        ("odd.arff shap", ["shape"]),
-        ("odd.arff shape bns shap", ["shape"]),  # also a second time
-        ("odd.arff shape --neig", ["--neighbors"]),
-        ("odd.arff shape --neighbors 3 --neig", []),
-        ("odd.arff shape --method isot", ["isotonic"]),
-        ("odd.arff select --by bn", ["bns"]),
-        ("odd.arff select 10 --by bn", ["bns"]),
-        ("odd.arff predict LogisticRegressionC", ["LogisticRegressionCV"]),
-        ("odd.arff l2 --outp", ["--output"]),
-        ("odd.arff l2 -o x --outp", []),
-        ("odd.arff l2 -o x shap", ["shape"]),
-        ("odd.arff l2 --class tw", ["two words"]),
-        ("scores odd.arff ig", ["ig"]),
-        ("explore odd.arff shape --neig", ["--neighbors"]),
-        ("info odd.arff --positive y", ["yes"]),
-        ("--from csv table.dat keep --attribute co", ["colon:c"]),
-        ("info table.csv --positive y", ["yes"]),
-        ("table.csv.gz keep --attribute co", []),
-        ("broken.parquet keep --attribute co", []),
-        ("evaluate odd.arff --chain a:_l2_rec", ["a: l2 recode"]),
-        ("evaluate odd.arff --chain keep_--attribute_clas", ["keep --attribute class"]),
+        ("--pos", "--positive"),
+        ("-o x --outp", None),  # it is given already
+        ("odd.arff shape bns shap", "shape"),  # also a second time
+        ("odd.arff shape --neig", "--neighbors"),
+        ("odd.arff shape --neighbors 3 --neig", None),
+        ("odd.arff shape --method isot", "isotonic"),
+        ("odd.arff select 10 --by bn", "bns"),
+        ("odd.arff predict LogisticRegressionC", "LogisticRegressionCV"),
+        ("odd.arff l2 --outp", "--output"),
+        ("odd.arff l2 -o x --outp", None),
+        ("odd.arff l2 -o x shap", "shape"),
+        ("odd.arff l2 --class tw", "two words"),
+        ("scores odd.arff ig", "ig"),
+        ("explore odd.arff shape --neig", "--neighbors"),
+        ("info odd.arff --positive y", "yes"),
+        ("--from csv table.dat keep --attribute co", "colon:c"),
+        ("info table.csv --positive y", "yes"),
+        ("table.csv.gz keep --attribute co", None),
+        ("broken.parquet keep --attribute co", None),
+        ("evaluate odd.arff --chain 'a: l2 rec'", "a: l2 recode"),
+        ("evaluate odd.arff --chain 'keep --attribute clas'", "keep --attribute class"),
     ],
 )
 def test_words_are_completed(tables, line, found, monkeypatch):
     monkeypatch.chdir(tables)
-    *before, begun = (word.replace("_", " ") for word in line.split())
-    assert [word.text for word in completion.complete(before, begun, [], registry()).words] == found
+    *before, begun = shlex.split(line)
+    completed = completion.complete(before, begun, [], registry()).words
+    assert [word.text for word in completed] == ([found] if found else [])
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_names_survive_each_shell(terminal, name):
-    quoted = {"two words": "tw", "$HOME": "\\$", "~x": "\\~", "#no": "\\#", "(p)": "\\("}.get(name, name[:2])
-    assert terminal.complete(f"filterkit odd.arff remove --attribute {quoted}")[-1] == name
+# What begins a name, where that is not its first two letters, and ways to begin one in quotes.
+BEGUN = {"two words": "tw", "$HOME": "\\$", "~x": "\\~", "#no": "\\#", "(p)": "\\("}
+QUOTED = [
+    ("two words", "'two w"),
+    ("two words", '"two w'),
+    ("two words", "two\\ w"),
+    ("colon:c", "colon:"),
+    ("colon:c", "'colon:"),
+    ('say "hi"', '"say'),
+]
 
 
-@pytest.mark.parametrize(
-    ("begun", "name"),
-    [
-        ("'two w", "two words"),
-        ('"two w', "two words"),
-        ("two\\ w", "two words"),
-        ("colon:", "colon:c"),
-        ("'colon:", "colon:c"),
-        ('"say', 'say "hi"'),
-    ],
-)
-def test_a_name_in_quotes_goes_on(terminal, begun, name):
+@pytest.mark.parametrize(("name", "begun"), [*((name, BEGUN.get(name, name[:2])) for name in ODD), *QUOTED])
+def test_names_survive_each_shell(terminal, name, begun):
     assert terminal.complete(f"filterkit odd.arff remove --attribute {begun}")[-1] == name
 
 
