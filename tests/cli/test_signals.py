@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from command import COMMAND
@@ -54,10 +55,9 @@ def filterkit_stages():
 )
 
 
-def start(*arguments, folder, before="", **options):
-    command = ["sh", "-c", f'{before} exec "$@"', "sh", *COMMAND, *arguments]
+def start(line, before="", **options):
     options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    return Killed(command, cwd=folder, text=True, **options)
+    return Killed(["sh", "-c", f'{before} exec "$@"', "sh", *COMMAND, *line.split()], text=True, **options)
 
 
 class Killed(subprocess.Popen):
@@ -76,88 +76,81 @@ def wait_for(condition):
         time.sleep(0.01)
 
 
-def temporary_files(folder):
-    return [name for name in os.listdir(folder) if name.startswith(".")]
+def wait_in_work(where=IN_WORK):
+    """Write a plugin that waits, and the pipe that it waits for."""
+    Path("my.py").write_text(where)
+    os.mkfifo("never")
+
+
+def send(process, text):
+    process.stdin.write(text)
+    process.stdin.flush()
+
+
+def temporary_files():
+    return [name for name in os.listdir() if name.startswith(".")]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_signal_leaves_no_temporary_file(name, tmp_path):
+def test_a_signal_leaves_no_temporary_file(name):
     """The input is a pipe that stays open, so the command still waits for rows when the signal comes."""
     how = getattr(signal, name)
-    (tmp_path / "out.arff").write_text("precious")
-    with start("-o", "out.arff", "--rejects", "bad", "-", "write", "w.arff", "l2", folder=tmp_path) as process:
-        process.stdin.write(HEADER + "1,x\n")
-        process.stdin.flush()
-        wait_for(lambda: len(temporary_files(tmp_path)) == 3)
+    Path("out.arff").write_text("precious")
+    with start("-o out.arff --rejects bad - write w.arff l2") as process:
+        send(process, f"{HEADER}1,x\n")
+        wait_for(lambda: len(temporary_files()) == 3)
         process.send_signal(how)
         assert process.wait(60) == 128 + how
         assert (process.stdout.read(), process.stderr.read()) == ("", "")
-    assert os.listdir(tmp_path) == ["out.arff"]
-    assert (tmp_path / "out.arff").read_text() == "precious"
+    assert os.listdir() == ["out.arff"] and Path("out.arff").read_text() == "precious"
 
 
-def test_an_ignored_signal_stays_ignored(tmp_path):
+def test_an_ignored_signal_stays_ignored():
     """For example, nohup ignores SIGHUP, and a script ignores SIGINT for commands in the background."""
-    with start("-o", "out.arff", "-", "l2", folder=tmp_path, before="trap '' HUP;") as process:
-        process.stdin.write(HEADER + "1,x\n")
-        process.stdin.flush()
-        wait_for(lambda: temporary_files(tmp_path))
+    with start("-o out.arff - l2", before="trap '' HUP;") as process:
+        send(process, f"{HEADER}1,x\n")
+        wait_for(temporary_files)
         process.send_signal(signal.SIGHUP)
-        process.stdin.write("2,y\n")
-        process.stdin.close()
-        assert process.wait(60) == 0
-        assert process.stderr.read() == ""
-    assert (tmp_path / "out.arff").read_text().endswith("@data\n1,x\n1,y\n% 2 rows\n")
+        assert process.communicate("2,y\n", timeout=60)[1] == "" and process.returncode == 0
+    assert Path("out.arff").read_text().endswith("@data\n1,x\n1,y\n% 2 rows\n")
 
 
-def test_a_signal_in_the_import_of_a_plugin_is_not_lost(tmp_path):
-    (tmp_path / "my.py").write_text(IN_AN_IMPORT)
-    os.mkfifo(tmp_path / "never")
-    with start("--plugin", "my.py", "-", "l2", folder=tmp_path) as process:
-        wait_for((tmp_path / "there").exists)
+def test_a_signal_in_the_import_of_a_plugin_is_not_lost():
+    wait_in_work(IN_AN_IMPORT)
+    with start("--plugin my.py - l2") as process:
+        wait_for(Path("there").exists)
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 128 + signal.SIGINT
-        assert (process.stdout.read(), process.stderr.read()) == ("", "")
+        assert process.communicate(timeout=60) == ("", "") and process.returncode == 128 + signal.SIGINT
 
 
-def test_repeated_signals_end_a_command_whose_threads_are_stuck(tmp_path):
+def test_repeated_signals_end_a_command_whose_threads_are_stuck():
     """How many signals it takes depends on when they come."""
-    (tmp_path / "my.py").write_text(IN_WORK)
-    os.mkfifo(tmp_path / "never")
-    (tmp_path / "in.arff").write_text(HEADER + "1,x\n2,y\n" * 2000)
-    options = ["--plugin", "my.py", "--jobs", "2", "--block-size", "1kB", "-o", "out.arff", "--rejects", "bad"]
-    with start(*options, "in.arff", "wait", folder=tmp_path) as process:
-        wait_for((tmp_path / "there").exists)
-        assert len(temporary_files(tmp_path)) == 2
+    wait_in_work()
+    Path("in.arff").write_text(HEADER + "1,x\n2,y\n" * 2000)
+    with start("--plugin my.py --jobs 2 --block-size 1kB -o out.arff --rejects bad in.arff wait") as process:
+        wait_for(Path("there").exists)
+        assert len(temporary_files()) == 2
         deadline = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < deadline:
             process.send_signal(signal.SIGTERM)
             time.sleep(0.1)
-        assert process.wait(60) == 128 + signal.SIGTERM
-        assert process.stderr.read() == ""
-    left = set(os.listdir(tmp_path)) - {"__pycache__"}  # of the plugin, where Python keeps bytecode
+        assert process.wait(60) == 128 + signal.SIGTERM and process.stderr.read() == ""
+    left = set(os.listdir()) - {"__pycache__"}  # of the plugin, where Python keeps bytecode
     assert left == {"in.arff", "my.py", "never", "there"}
 
 
-@pytest.mark.parametrize("moment", ["computes", "writes"])
-def test_a_signal_ends_a_command_that_waits_for_a_full_pipe(moment, tmp_path):
-    """Closing the output would wait for the same reader again."""
-    (tmp_path / "my.py").write_text(IN_WORK if moment == "computes" else "import filterkit")
-    os.mkfifo(tmp_path / "never")
-    (tmp_path / "in.arff").write_text(HEADER + "1,x\n2,y\n" * 50_000)
+@pytest.mark.parametrize("stage", ["wait", ""])
+def test_a_signal_ends_a_command_that_waits_for_a_full_pipe(stage):
+    """Closing the output would wait for the same reader again. It computes, or writes."""
+    wait_in_work()
+    Path("in.arff").write_text(HEADER + "1,x\n2,y\n" * 50_000)
     read, write = os.pipe()
-    options = ["--plugin", "my.py", "--jobs", "1", "-o", "/dev/stdout", "in.arff"]
-    stages = ["wait"] if moment == "computes" else []
-    with start(*options, *stages, folder=tmp_path, stdout=write) as process:
-        try:
-            wait_for((tmp_path / "there").exists if stages else lambda: waiting(read))
-            if stages:  # the header has not been written out, and there is no room for it
-                fill(write)
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 128 + signal.SIGTERM
-        finally:
-            process.kill()
-        assert process.stderr.read() == ""
+    with start(f"--plugin my.py --jobs 1 -o /dev/stdout in.arff {stage}", stdout=write) as process:
+        wait_for(Path("there").exists if stage else lambda: waiting(read))
+        if stage:  # the header has not been written out, and there is no room for it
+            fill(write)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM and process.stderr.read() == ""
     os.close(read)
     os.close(write)
 

@@ -1,50 +1,49 @@
 """Standard streams that are closed, full or unread: messages never go where results belong, nor results to messages."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command import COMMAND, quick
+from command import COMMAND, files, quick
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
-SAMPLES = Path(__file__).parents[2] / "arff_samples"
-IRIS = str(SAMPLES / "iris.arff")
 CLOSED = {0: "<&-", 1: ">&-", 2: "2>&-"}
 NOT_OPEN = "standard output: it is closed or not open for writing"
 
 
-def filterkit(*arguments, redirections="", **options):
+def filterkit(line, redirections="", **options):
     """Run filterkit with redirections of a shell, and return what the shell's own streams receive."""
     options = {"capture_output": True} | options
     words = COMMAND if "&-" in redirections or "env" in options else [quick()]  # what matters when Python starts
-    command = ["sh", "-c", f'exec "$@" {redirections}', "sh", *words, *arguments]
+    command = ["sh", "-c", f'exec "$@" {redirections}', "sh", *words, *shlex.split(line)]
     return subprocess.run(command, text=True, check=False, timeout=120, **options)
 
 
+@pytest.fixture
 def unread():
     """The write end of a pipe whose read end is closed."""
     read, write = os.pipe()
     os.close(read)
-    return write
+    yield write
+    os.close(write)
 
 
 @pytest.mark.parametrize("numbers", [(0,), (1, 2), (0, 1, 2)])
-def test_a_file_is_written_whatever_streams_are_closed(numbers, tmp_path):
+def test_a_file_is_written_whatever_streams_are_closed(numbers):
     """No message is written into the file, although a new file could get the number of a closed stream."""
-    command = ["--progress", "-v", "-o", "out.arff", IRIS, "write", "w.arff", "bns"]
-    texts = {}
-    for name, redirections in (("open", ""), ("closed", " ".join(CLOSED[number] for number in numbers))):
-        folder = tmp_path / name
-        folder.mkdir()
-        done = filterkit(*command, redirections=redirections, cwd=folder)
+    written = []
+    for redirections in ("", " ".join(CLOSED[number] for number in numbers)):
+        done = filterkit("--progress -v -o out.arff ../iris.arff write w.arff bns", redirections)
         assert (done.returncode, done.stdout) == (0, "")
-        texts[name] = {path.name: path.read_bytes() for path in folder.iterdir()}
-        assert ("150 rows" in done.stderr) == (name == "open" or 2 not in numbers)
-    assert texts["closed"] == texts["open"]
-    assert set(texts["open"]) == {"out.arff", "w.arff"}
+        assert ("150 rows" in done.stderr) == ("2>" not in redirections)
+        written.append(files())
+        for name in ("out.arff", "w.arff"):
+            os.unlink(name)
+    assert written[0] == written[1]
 
 
 ODD = """
@@ -62,113 +61,107 @@ def filterkit_stages():
 """
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--progress", "-v", IRIS, "odd"],
-        ["stages"],
-        ["nofile.arff", "bns"],
-    ],
-    ids=lambda words: " ".join(words)[:12],
-)
-def test_messages_are_never_written_to_standard_output(arguments, tmp_path):
+@pytest.mark.parametrize("line", ["--progress -v ../iris.arff odd", "nofile.arff bns"])
+def test_messages_are_never_written_to_standard_output(line):
     """This includes the warning about a plugin that is broken."""
-    package = tmp_path / "broken-1.0.dist-info"
+    package = Path("broken-1.0.dist-info")
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (package / "entry_points.txt").write_text("[filterkit.stages]\nbroken = odd_plugin\nodd = odd_plugin\n")
-    (tmp_path / "odd_plugin.py").write_text(ODD)
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    whole = filterkit(*arguments, env=environment)
-    assert "warning: plugin 'odd_plugin'" in whole.stderr or arguments not in (
-        ["stages"],
-        ["--progress", "-v", IRIS, "odd"],
-    )
-    closed = filterkit(*arguments, redirections="2>&-", env=environment)
+    Path("odd_plugin.py").write_text(ODD)
+    environment = os.environ | {"PYTHONPATH": os.getcwd()}
+    whole, closed = (filterkit(line, redirections, env=environment) for redirections in ("", "2>&-"))
+    assert "warning: plugin 'odd_plugin'" in whole.stderr or "nofile" in line
     assert (closed.returncode, closed.stdout, closed.stderr) == (whole.returncode, whole.stdout, "")
 
 
 @pytest.mark.parametrize("word", ["-", "/dev/stdin"])
-def test_standard_input_that_is_closed_or_not_open_for_reading(word, tmp_path):
-    for redirections in ("<&-", f"0>{tmp_path}/x"):
-        done = filterkit("-o", "out.arff", word, "bns", redirections=redirections, cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr.startswith("filterkit: ") and done.stderr.count("\n") == 1
-        assert not (tmp_path / "out.arff").exists()
-    assert filterkit("-", "bns", redirections="<&-").stderr == "filterkit: standard input is closed\n"
+@pytest.mark.parametrize("redirections", ["<&-", "0>x"])
+def test_standard_input_that_is_closed_or_not_open_for_reading(word, redirections):
+    done = filterkit(f"-o out.arff {word} bns", redirections)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("filterkit: ") and done.stderr.count("\n") == 1
+    assert (word, redirections) != ("-", "<&-") or done.stderr == "filterkit: standard input is closed\n"
+    assert not Path("out.arff").exists()
 
 
 SAYING = [
-    ["--help"],
-    ["--version"],
-    ["stages"],
-    ["scores", IRIS, "bns"],
-    ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"],
-    [IRIS, "bns"],
-    ["-o", "/dev/stdout", IRIS, "bns"],
+    "--help",
+    "--version",
+    "stages",
+    "scores ../iris.arff bns",
+    "evaluate ../iris.arff --chain neighbors --folds 2",
+    "../iris.arff bns",
+    "-o /dev/stdout ../iris.arff bns",
 ]
 
 
-@pytest.mark.parametrize("arguments", SAYING, ids=lambda words: " ".join(words).replace(IRIS, "iris")[:30])
-def test_a_result_that_cannot_be_written_is_an_error(arguments):
-    name = "/dev/stdout" if "/dev/stdout" in arguments else "standard output"
-    closed = filterkit(*arguments, redirections=">&-")
-    assert (closed.returncode, closed.stderr) == (1, f"filterkit: {NOT_OPEN}\n".replace("standard output", name))
-    other = filterkit(*arguments, redirections=f"1<{__file__}")
-    assert (other.returncode, other.stderr) == (closed.returncode, closed.stderr)
-    if os.path.exists("/dev/full"):
-        full = filterkit(*arguments, redirections=">/dev/full")
-        assert (full.returncode, full.stderr) == (1, f"filterkit: {name}: No space left on device\n")
+@pytest.mark.parametrize("line", SAYING)
+def test_a_result_that_cannot_be_written_is_an_error(line):
+    name = "/dev/stdout" if "/dev/stdout" in line else "standard output"
+    full = [(">/dev/full", "No space left on device")] if os.path.exists("/dev/full") else []
+    for redirections, problem in ((f"1<{__file__}", NOT_OPEN.partition(": ")[2]), *full):
+        done = filterkit(line, redirections)
+        assert (done.returncode, done.stderr) == (1, f"filterkit: {name}: {problem}\n")
 
 
-@pytest.mark.parametrize("arguments", SAYING, ids=lambda words: " ".join(words).replace(IRIS, "iris")[:30])
-def test_a_closed_reader_of_the_results_ends_the_command_quietly(arguments):
-    pipe = unread()
-    try:
-        done = filterkit(*arguments, capture_output=False, stdout=pipe, stderr=subprocess.PIPE)
-    finally:
-        os.close(pipe)
+@pytest.mark.parametrize("line", ["--help", "../iris.arff bns", "-o /dev/stdout ../iris.arff bns"])
+def test_closed_standard_output_is_an_error(line):
+    name = "/dev/stdout" if "/dev/stdout" in line else "standard output"
+    done = filterkit(line, ">&-")
+    assert (done.returncode, done.stderr) == (1, f"filterkit: {NOT_OPEN}\n".replace("standard output", name))
+
+
+@pytest.mark.parametrize("line", SAYING)
+def test_a_closed_reader_of_the_results_ends_the_command_quietly(line, unread):
+    done = filterkit(line, capture_output=False, stdout=unread, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("where", ["/dev/full", "nobody"])
-def test_messages_that_cannot_be_written_change_neither_output_nor_status(where, tmp_path):
+def test_messages_that_cannot_be_written_change_neither_output_nor_status(where, unread):
     if where != "nobody" and not os.path.exists(where):
         pytest.skip(f"there is no {where} here")
-    stream = unread() if where == "nobody" else os.open(where, os.O_WRONLY)
-    try:
+    with open(os.dup(unread) if where == "nobody" else where, "wb", buffering=0) as stream:
         options = {"capture_output": False, "stdout": subprocess.PIPE, "stderr": stream}
-        done = filterkit("--progress", "-v", "-o", str(tmp_path / "out.arff"), IRIS, "bns", **options)
+        done = filterkit("--progress -v -o out.arff ../iris.arff bns", **options)
         assert (done.returncode, done.stdout) == (0, "")
-        assert (tmp_path / "out.arff").read_text().endswith("% 150 rows\n")
+        assert Path("out.arff").read_text().endswith("% 150 rows\n")
         assert filterkit("nofile.arff", **options).returncode == 1
-        assert filterkit(**options).returncode == 2
-    finally:
-        os.close(stream)
+        assert filterkit("", **options).returncode == 2
 
 
-def test_text_that_a_plugin_prints_without_flushing_is_written_or_an_error(tmp_path):
+TELLS = """
+import click, filterkit
+
+@click.command('tell')
+@click.argument('what')
+def tell(what):
+    print('begun')
+    if what == 'wrong':
+        raise filterkit.FilterkitError('oh no')
+
+@filterkit.hookimpl
+def filterkit_subcommands():
+    return [tell]
+"""
+
+
+def test_text_that_a_plugin_prints_without_flushing_is_written_or_an_error():
     """What its subcommand printed appears before an error, and a full device is an error."""
-    (tmp_path / "my.py").write_text(
-        "import click, filterkit\n"
-        "@click.command('tell')\n@click.argument('what')\n"
-        "def tell(what):\n    print('begun')\n"
-        "    if what == 'wrong':\n        raise filterkit.FilterkitError('oh no')\n"
-        "@filterkit.hookimpl\ndef filterkit_subcommands():\n    return [tell]\n"
-    )
+    Path("my.py").write_text(TELLS)
     for word, status, said in (("right", 0, ""), ("wrong", 1, "filterkit: oh no\n")):
-        done = filterkit("--plugin", "my.py", "tell", word, cwd=tmp_path)
+        done = filterkit(f"--plugin my.py tell {word}")
         assert (done.returncode, done.stdout, done.stderr) == (status, "begun\n", said)
     if os.path.exists("/dev/full"):
-        full = filterkit("--plugin", "my.py", "tell", "right", redirections=">/dev/full", cwd=tmp_path)
+        full = filterkit("--plugin my.py tell right", ">/dev/full")
         assert (full.returncode, full.stderr) == (1, "filterkit: standard output: No space left on device\n")
 
 
 def test_characters_that_the_terminal_does_not_have_are_escaped():
-    command = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2"]
-    whole, escaped = (filterkit(*command, env=os.environ | {"PYTHONIOENCODING": name}) for name in ("utf-8", "koi8-r"))
-    assert (escaped.returncode, escaped.stderr) == (0, "")
-    assert "±" in whole.stdout and "\\xb1" in escaped.stdout
+    line = "evaluate ../iris.arff --chain neighbors --folds 2"
+    done = filterkit(line, env=os.environ | {"PYTHONIOENCODING": "koi8-r"})
+    assert (done.returncode, done.stderr) == (0, "") and "\\xb1" in done.stdout
 
 
 def test_closed_descriptors_are_taken_so_that_no_file_gets_their_number():

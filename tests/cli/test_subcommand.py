@@ -7,14 +7,11 @@ from pathlib import Path
 
 import click
 import pytest
-from command import run
+from command import output, refusal, run
 
 from filterkit.cli import main
 from filterkit.cli.main import _main, command
 from filterkit.plugin.registry import OWN, registry
-
-SAMPLES = Path(__file__).parents[2] / "arff_samples"
-IRIS, WINE = (str(SAMPLES / f"{name}.arff") for name in ("iris", "wine"))
 
 PLUGIN = '''
 import click
@@ -66,10 +63,9 @@ def filterkit_engines():
 '''
 
 
-@pytest.fixture
-def plugin(tmp_path):
-    (tmp_path / "my.py").write_text(PLUGIN)
-    return ["--plugin", str(tmp_path / "my.py")]
+@pytest.fixture(autouse=True)
+def plugin(here):
+    Path("my.py").write_text(PLUGIN)
 
 
 def example(option):
@@ -118,118 +114,118 @@ def test_an_option_that_a_subcommand_lacks_is_refused(name, capsys):
     assert tried > 5
 
 
-@pytest.mark.parametrize(
-    ("name", "behind"), [("scores", [WINE, "ig"]), ("evaluate", [WINE, "--chain", "neighbors", "--folds", "2"])]
-)
-def test_the_options_that_a_subcommand_has_reach_it(name, behind, tmp_path):
-    plain = run("--class", "1", name, *behind).stdout
-    assert "@" not in plain
-    for words, message in (
-        (["--class", "nobody"], "--class: no attribute 'nobody'"),
-        (["--labels", "99"], "--labels 99, but there are only 14 attributes"),
-        (["--class", "1", "--positive", "nobody"], "has no value 'nobody'"),
-        (["--encoding", "klingon"], "--encoding: no encoding 'klingon'"),
-        (["--engine", "nobody"], "--engine: no engine 'nobody'"),
-        (["--plugin", "nobody.py"], "--plugin nobody.py: no such Python file"),
+SCORES, EVALUATE = "scores ../wine.arff ig", "evaluate ../wine.arff --chain neighbors --folds 2"
+
+
+@pytest.mark.parametrize("words", [SCORES, EVALUATE])
+def test_the_options_that_a_subcommand_has_reach_it(words):
+    plain = output(f"--class 1 {words}")
+    same = "--class 1 --jobs 1 --engine local --seed 0 --no-progress"
+    assert output(f"{same} {words}") == plain and "@" not in plain
+    output(f"--class 1 -o o.csv {words}")
+    assert Path("o.csv").stat().st_size
+    for status, options, message in (
+        (1, "--class nobody", "--class: no attribute 'nobody'"),
+        (1, "--labels 99", "--labels 99, but there are only 14 attributes"),
+        (1, "--class 1 --positive nobody", "has no value 'nobody'"),
+        (2, "--encoding klingon", "--encoding: no encoding 'klingon'"),
+        (2, "--engine nobody", "--engine: no engine 'nobody'"),
+        (1, "--plugin nobody.py", "--plugin nobody.py: no such Python file"),
     ):
-        done = run(*words, name, *behind)
-        assert done.returncode in (1, 2) and done.stdout == ""
-        assert message in done.stderr and done.stderr.count("\n") == 1
-    same = ["--class", "1", "--jobs", "1", "--engine", "local", "--seed", "0", "--no-progress"]
-    assert run(*same, name, *behind).stdout == plain
-    done = run("--class", "1", "-o", str(tmp_path / "o.csv"), name, *behind)
-    assert done.returncode == 0 and (tmp_path / "o.csv").stat().st_size
+        assert message in refusal(f"{options} {words}", status=status)
 
 
-@pytest.mark.parametrize("option", ["output", "jobs"])
-def test_an_option_may_not_be_given_both_before_and_after_the_subcommand(option, tmp_path):
-    words = [f"--{option}", "1" if option == "jobs" else "o.csv"]
-    done = run(*words, "evaluate", *words, IRIS, "--chain", "svm", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (2, f"filterkit: --{option} is given twice, before and after 'evaluate'\n")
+@pytest.mark.parametrize("option", ["--output x", "--jobs 1"])
+def test_an_option_may_not_be_given_both_before_and_after_the_subcommand(option):
+    message = f"{option.split()[0]} is given twice, before and after 'evaluate'"
+    assert refusal(f"{option} {EVALUATE} {option}") == message
 
 
-@pytest.mark.parametrize("engine", ["local", "processes", "twin"])
-def test_evaluate_and_scores_run_on_any_engine(engine, plugin):
-    behind = ["evaluate", IRIS, "--chain", "neighbors", "--folds", "2", "-o", "-"]
-    found, expected = (run(*plugin, "--jobs", "2", *on, *behind).stdout for on in (["--engine", engine], []))
+@pytest.mark.parametrize("engine", ["processes", "twin"])
+def test_evaluate_and_scores_run_on_any_engine(engine):
+    options = f"--plugin my.py --jobs 2 --engine {engine} --class 1"
+    found, expected = (output(f"{each} {EVALUATE} -o -") for each in (options, "--class 1"))
     found, expected = (re.sub(r"^((?:[^,]*,){7})[^,]*", r"\1", text, flags=re.M) for text in (found, expected))
     assert found == expected  # but for the seconds
-    assert run(*plugin, "--engine", engine, "scores", IRIS, "ig").stdout == run("scores", IRIS, "ig").stdout
+    assert output(f"{options} {SCORES}") == output(f"--class 1 {SCORES}")
 
 
 # Subcommands of plugins
 
 
-def test_the_subcommand_of_a_plugin_gets_the_options_that_it_has(plugin):
-    nothing = "dense=None files=() memory=None odd=False path=x rejects=() target=None"
-    assert run(*plugin, "describe", "x").stdout == nothing.replace("()", f"('{plugin[1]}',)", 1) + "\n"
-    before = ["--class", "first", "--memory", "1kB", "--rejects", "bad", "--dense"]
-    done = run(*plugin, *before, "describe", "x")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (
-        done.stdout == f"dense=True files=('{plugin[1]}',) memory=1024 odd=False path=x rejects=('bad',) target=first\n"
-    )
-    assert run(*plugin, "-c", "2", "--sparse", "describe", "-o", "x").stdout == (
-        f"dense=False files=('{plugin[1]}',) memory=None odd=True path=x rejects=() target=2\n"
-    )
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("describe x", "dense=None files=('my.py',) memory=None odd=False path=x rejects=() target=None"),
+        (
+            "--class first --memory 1kB --rejects bad --dense describe x",
+            "dense=True files=('my.py',) memory=1024 odd=False path=x rejects=('bad',) target=first",
+        ),
+        (
+            "-c 2 --sparse describe -o x",
+            "dense=False files=('my.py',) memory=None odd=True path=x rejects=() target=2",
+        ),
+    ],
+)
+def test_the_subcommand_of_a_plugin_gets_the_options_that_it_has(line, said):
+    assert output(f"--plugin my.py {line}") == said + "\n"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "message"),
+    ("status", "line", "message"),
     [
-        ("--jobs 2 describe x", 2, "--jobs is not an option of 'describe'"),
-        ("-o y describe x", 2, "--output is not an option of 'describe'"),
-        ("--class 1 ends status", 2, "--class is not an option of 'ends'"),
-        ("--class 1 describe x --class 2", 2, "--class is given twice, before and after 'describe'"),
-        ("describe x --clas 2", 2, "describe: no such option '--clas'; did you mean '--class'?"),
-        ("describe", 2, "describe: missing argument 'PATH'; see: filterkit describe --help"),
-        ("descibe x", 2, "no file 'descibe'; did you mean 'describe'?"),
-        ("ends told", 1, "ends: this went wrong"),
-        ("ends usage", 2, "ends: this is no way; see: filterkit ends --help"),
-        ("ends otherwise", 1, "aborted"),
+        (2, "--jobs 2 describe x", "--jobs is not an option of 'describe'"),
+        (2, "-o y describe x", "--output is not an option of 'describe'"),
+        (2, "--class 1 ends status", "--class is not an option of 'ends'"),
+        (2, "--class 1 describe x --class 2", "--class is given twice, before and after 'describe'"),
+        (2, "describe x --clas 2", "describe: no such option '--clas'; did you mean '--class'?"),
+        (2, "describe", "describe: missing argument 'PATH'; see: filterkit describe --help"),
+        (2, "descibe x", "no file 'descibe'; did you mean 'describe'?"),
+        (1, "ends told", "ends: this went wrong"),
+        (2, "ends usage", "ends: this is no way; see: filterkit ends --help"),
+        (1, "ends otherwise", "aborted"),
     ],
 )
-def test_an_error_of_the_subcommand_of_a_plugin_is_one_line(arguments, status, message, plugin):
-    done = run(*plugin, *arguments.split())
-    assert (done.returncode, done.stdout, done.stderr) == (status, "", f"filterkit: {message}\n")
+def test_an_error_of_the_subcommand_of_a_plugin_is_one_line(status, line, message):
+    assert refusal(f"--plugin my.py {line}", status=status) == message
 
 
-def test_the_subcommand_of_a_plugin_may_choose_its_exit_status(plugin):
-    assert run(*plugin, "ends", "status").returncode == 7
+def test_the_subcommand_of_a_plugin_may_choose_its_exit_status():
+    assert run("--plugin my.py ends status").returncode == 7
 
 
-def test_the_help_lists_the_subcommands_of_plugins(plugin):
-    text = run(*plugin, "--help").stdout
-    assert "Subcommands of plugins:\n  describe  Say what was given.\n  ends      End in some way.\n" in text
-    own = text.partition("\nSubcommands:\n")[2].partition("\n\n")[0]
+def test_the_help_lists_the_subcommands_of_plugins():
+    text = output("--plugin my.py --help")
+    _, own, plugins = re.split(r"\nSubcommands(?: of plugins)?:\n", text)
+    assert plugins.startswith("  describe  Say what was given.\n  ends      End in some way.\n")
     assert [line.split()[0] for line in own.splitlines()] == NAMES  # each with its help, on one line
-    assert text.index("\nSubcommands:") < text.index("\nSubcommands of plugins:")
-    assert "Subcommands of plugins" not in run("--help").stdout
-    assert "Say what was given.\n\n  More of it." in run(*plugin, "describe", "--help").stdout
+    assert "Subcommands of plugins" not in output("--help")
+    assert "Say what was given.\n\n  More of it." in output("--plugin my.py describe --help")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_subcommand_has_a_help(name):
-    for flag in ("-h", "--help"):
-        done = run(name, flag)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.startswith("Usage: filterkit ") and name in done.stdout
+def test_the_help_of_every_subcommand_names_its_options(name):
+    text = output(f"{name} --help")
+    assert output(f"{name} -h") == text
+    assert text.startswith(f"Usage: filterkit {name} ")
+    options = [each.opts[-1] for each in SUBCOMMANDS[name].params if isinstance(each, click.Option) and not each.hidden]
+    assert [option for option in options if f"{option} " not in text] == []
 
 
 def test_no_other_subcommand_is_imported_than_is_run():
     code = "import sys; from filterkit.cli.main import _main; _main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
-    for arguments in ([IRIS, "l2"], ["stages"], ["formats"], ["plugins"], ["--help"], []):
-        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-        modules = done.stderr.splitlines()[-1].split()
+    for words in ("../iris.arff l2", "stages", "--help"):
+        command = [sys.executable, "-c", code, *words.split()]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        modules = {*done.stderr.splitlines()[-1].split()}
         assert "filterkit.cli.subcommands.evaluate" not in modules
-        assert arguments == [IRIS, "l2"] or not {"numpy._core", "pyarrow.lib"} & {*modules}, arguments
+        assert "l2" in words or not {"numpy._core", "pyarrow.lib"} & modules, words
 
 
-def test_a_plugin_imports_as_always_where_filterkit_postpones(tmp_path):
+def test_a_plugin_imports_as_always_where_filterkit_postpones():
     """It may look for a package, and import a part of it first."""
-    (tmp_path / "p.py").write_text(
+    Path("p.py").write_text(
         "from importlib.util import find_spec\nassert find_spec('pyarrow')\nimport pyarrow.ipc, pyarrow\n"
         "assert pyarrow.RecordBatchStreamReader is pyarrow.ipc.RecordBatchStreamReader\n"
     )
-    done = run("--plugin", tmp_path / "p.py", "formats")
-    assert (done.returncode, done.stderr) == (0, "")
+    output("--plugin p.py formats")
