@@ -12,7 +12,7 @@ from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
 from filterkit.formats.reader import Reader
 
-PATH = "arff_samples/sparse-counts-multiclass.arff"
+PATH = "../sparse-counts-multiclass.arff"
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
