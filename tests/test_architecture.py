@@ -133,67 +133,64 @@ def test_every_name_that_a_plugin_offers_has_an_entry_point():
 
 
 # Names of bundled stages that the framework may write, because they mean something else there.
-OTHER_MEANINGS = {
-    "class": "the class attribute",
-    "date": "a type of attributes",
-    "nominal": "a type of attributes; advice what to do",
-    "numeric": "a type of attributes",
-    "string": "a type of attributes",
-    "bins": "of a histogram",
-    "correlation": "of columns with each other",
-    "binary": "a binary stream; scikit-learn's kind of target",
-    "f1": "the measure of classifiers",
-    "head": "an English word",
-    "keep": "an English word",
-    "label": "a label of multi-label data; of an axis",
-    "max": "the function; a way to combine scores",
-    "range": "the function; an English word",
-    "sklearn": "the module filterkit.sklearn",
-    "shuffle": "an argument of scikit-learn",
-    "remove": "an English word",
-    "rename": "the function of files",
-    "sample": "a sample of the conformance kit",
-    "map": "the function",
-    "set": "the type; an English word",
-    "where": "an argument of functions of arrays",
-    "rows": "of a batch",
-    "distinct": "an English word",
-    "id": "the function",
-    "limit": "an English word",
-    "vary": "an English word",
-    "predict": "a method of models; an English word",
-    "project": "of a plugin's package",
-    "select": "the method of Arrow's tables",
-    "shape": "of arrays",
-    "split": "the method of strings; an English word",
-    "svm": "the ending of files, .svm",
-    "words": "of a command line",
-    "write": "the function",
-}
+OTHER_MEANINGS = """
+class: the class attribute
+date: a type of attributes
+nominal: a type of attributes; advice what to do
+numeric: a type of attributes
+string: a type of attributes
+bins: of a histogram
+correlation: of columns with each other
+binary: a binary stream; scikit-learn's kind of target
+f1: the measure of classifiers
+head: an English word
+keep: an English word
+label: a label of multi-label data; of an axis
+max: the function; a way to combine scores
+range: the function; an English word
+sklearn: the module filterkit.sklearn
+shuffle: an argument of scikit-learn
+remove: an English word
+rename: the function of files
+sample: a sample of the conformance kit
+map: the function
+set: the type; an English word
+where: an argument of functions of arrays
+rows: of a batch
+distinct: an English word
+id: the function
+limit: an English word
+vary: an English word
+predict: a method of models; an English word
+project: of a plugin's package
+select: the method of Arrow's tables
+shape: of arrays
+split: the method of strings; an English word
+svm: the ending of files, .svm
+words: of a command line
+write: the function
+"""
 
 
 def written_names(path):
     """The words in the identifiers and strings of a file, apart from docstrings and from command lines as examples."""
     tree = parsed(path)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docstrings = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and is_text(node)}
+    docstrings = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, documented)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in docstrings:
             yield from re.findall(r"[A-Za-z][\w-]*", re.sub(r"^ +filterkit .*$", "", node.value, flags=re.M))
         for field in ("id", "attr", "arg", "name"):
             if isinstance(getattr(node, field, None), str):
                 yield getattr(node, field)
 
 
-def is_text(node):
-    return bool(node.body) and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
-
-
 def test_the_framework_names_no_bundled_stage():
     bundled = {stage.name for plugin in registry().plugins for stage in plugin.stages}
-    names = {path.name: set(written_names(path)) & bundled for path in (ROOT / "filterkit").rglob("*.py")}
-    assert {file: found - set(OTHER_MEANINGS) for file, found in names.items() if found - set(OTHER_MEANINGS)} == {}
-    assert set().union(*names.values()) >= set(OTHER_MEANINGS), "an exception that nothing needs"
+    known = set(re.findall(r"^([\w-]+):", OTHER_MEANINGS, re.M))
+    names = {(name, path.name) for path in MODULES.values() for name in written_names(path) if name in bundled}
+    assert {(name, file) for name, file in names if name not in known} == set()
+    assert {name for name, _ in names} == known, "an exception that nothing needs"
 
 
 def test_every_package_is_installed():
@@ -207,17 +204,11 @@ def test_installation_advice_names_the_distribution():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     folders = ["filterkit", "plugins", "docs", "examples", "experiments", "benchmarks"]
     files = [*ROOT.glob("*.md"), *(path for folder in folders for path in (ROOT / folder).rglob("*.*"))]
-    said = [
-        asked
-        for path in files
-        if path.suffix in (".py", ".md", ".toml")
-        for asked in re.findall(r"pip install '([^.'{}][^']*)'|\"((?:arff-)?filterkit>=)", path.read_text())
-    ]
-    names = {name or pinned for name, pinned in said}
-    assert names == {f"{project['name']}[{extra}]" for extra in ("dask", "plot", "skops", "smote", "url")} | {
-        f"{project['name']}>="
-    }
-    assert {"dask", "plot", "skops", "smote", "url"} <= set(project["optional-dependencies"])
+    text = "\n".join(path.read_text() for path in files if path.suffix in (".py", ".md", ".toml"))
+    said = set(re.findall(r"pip install '([^.'{}][^']*)'", text)) | set(re.findall(r'"((?:arff-)?filterkit>=)', text))
+    extras = {"dask", "plot", "skops", "smote", "url"}
+    assert said == {f"{project['name']}[{extra}]" for extra in extras} | {f"{project['name']}>="}
+    assert extras <= set(project["optional-dependencies"])
 
 
 LIBRARIES = {"scipy", "sklearn", "pandas", "arff", "pyarrow", "orjson"}

@@ -1,13 +1,11 @@
 """The contributing guide, the version policy and the release files agree with the code."""
 
 import re
-import subprocess
-import sys
 import textwrap
 import tomllib
 from pathlib import Path
 
-from command import run
+from command import run, run_python
 
 import filterkit
 
@@ -22,15 +20,10 @@ def examples(language):
 def test_the_stage_of_the_guide_conforms_and_passes_its_test(tmp_path):
     stage, its_test = examples("python")
     (tmp_path / "root.py").write_text(stage)
-    (tmp_path / "test_root.py").write_text(its_test)
     checked = run("check-plugin", tmp_path / "root.py")
     assert checked.returncode == 0 and checked.stdout.startswith("root: all well"), checked.stdout + checked.stderr
-    code = (
-        "import sys; from filterkit.plugin.registry import registry; registry().add_file(sys.argv[1]); "
-        f"sys.path.insert(0, {str(tmp_path)!r}); import test_root; test_root.test_by_hand()"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "root.py")]
-    tried = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    code = "import filterkit, sys; filterkit.load_plugin(sys.argv[1])\n"
+    tried = run_python(f"{code}{its_test}\ntest_by_hand()", tmp_path / "root.py", cwd=ROOT)
     assert (tried.returncode, tried.stderr) == (0, "")
 
 

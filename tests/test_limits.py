@@ -30,7 +30,8 @@ def read(tmp_path):
     def reading(text, ending="arff", **options):
         path = tmp_path / f"x.{ending}"
         path.write_text(text)
-        return next(iter([*filterkit.batches(path, **({"class_": "none"} | options))]))
+        (batch, *_) = filterkit.batches(path, **({"class_": "none"} | options))
+        return batch
 
     return reading
 
@@ -45,16 +46,12 @@ def stages(count, read, folder):
     filterkit.chain("l2 " * count)
 
 
-def where(text):
-    filterkit.Chain.parse(["where", text])
-
-
 def expression(count, read, folder):
-    where("ATT1 > 1" + " " * (count - 8))
+    filterkit.Chain.parse(["where", "ATT1 > 1".ljust(count)])
 
 
 def expression_levels(count, read, folder):
-    where("0" + "-" * (count - 2) + "ATT1 > 1")
+    filterkit.Chain.parse(["where", "0" + "-" * (count - 2) + "ATT1 > 1"])
 
 
 def text_of_concat(count, read, folder):
@@ -63,22 +60,16 @@ def text_of_concat(count, read, folder):
 
 
 def expression_values(count, read, folder):
-    data, errors = read(HEAD + "1\n"), []
-    for text, value in (
-        ("max({})", "a"),
-        ("min({})", "a"),
-        ("coalesce({})", "a"),
-        ("concat({})", "'b'"),
-        ("a in ({})", "1"),
-    ):
-        values = [value] * (count - text.startswith("a in"))
+    data, refused = read(HEAD + "1\n"), []
+    for text in ("max(a", "min(a", "coalesce(a", "concat('b'", "1 in (a"):
+        more = ",a" * (count - 1 - text.startswith("1 in"))
         try:
-            filterkit.Chain.parse(["set", f"y = {text.format(','.join(values))}"]).fit(data).transform(data)
+            filterkit.Chain.parse(["set", f"y = {text}{more})"]).fit(data).transform(data)
         except FilterkitError as error:
-            errors.append(error)
-    assert len(errors) in (0, 5)
-    if errors:
-        raise errors[0]
+            refused.append(error)
+    assert len(refused) in (0, 5)
+    if refused:
+        raise refused[0]
 
 
 def pattern(count, read, folder):

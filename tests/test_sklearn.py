@@ -64,13 +64,18 @@ def test_fit_transform_gives_cross_fitted_training_rows():
     assert (crossed != transformer.transform(batch.X)).any()
 
 
-def test_pandas_output_has_names_and_input_names_are_checked():
+def test_names_that_come_in_are_used_and_checked():
     frame = pandas.DataFrame(sample("iris").X, columns=["a", "b", "c", "d"])
-    y = sample("iris").labels()
-    out = ChainTransformer("shape").set_output(transform="pandas").fit_transform(frame, y)
+    out = ChainTransformer("shape").set_output(transform="pandas").fit_transform(frame, sample("iris").labels())
     assert list(out.columns)[:3] == ["a@setosa", "a@versicolor", "a@virginica"]
     with pytest.raises(ValueError, match="feature names"):
         ChainTransformer("l2").fit(frame).transform(frame[["b", "a", "c", "d"]])
+    pipeline = make_pipeline(CountVectorizer(), ChainTransformer("shape bns l2")).fit(SAYINGS, [0, 1, 1, 0])
+    assert pipeline.get_feature_names_out().tolist() == ["car", "fast", "slow"]
+    transformer = ChainTransformer("shape").fit(np.eye(12), np.arange(12) % 3)
+    assert transformer.get_feature_names_out([f"n{i}" for i in range(12)])[[3, 35]].tolist() == ["n1@0", "n11@2"]
+    with pytest.raises(ValueError, match="should have length equal"):
+        transformer.get_feature_names_out(["a"])
 
 
 @pytest.mark.parametrize(
@@ -296,37 +301,20 @@ def test_polars_frames_come_in_and_out():
     assert sparse.fit_transform(scipy.sparse.eye_array(2)).to_numpy().tolist() == [[1, 0], [0, 1]]
 
 
-def test_numbers_that_become_texts_are_put_out_in_frames():
-    X = np.array([[1.5, 2], [np.nan, 4]])
-    made = ChainTransformer("string --only x0").set_output(transform="pandas").fit(X)
-    assert made.transform(X)["x0"].tolist()[0] == "1.5" and made.get_feature_names_out().tolist() == ["x0", "x1"]
-
-
-def test_arrays_of_objects_with_texts_are_taken():
+def test_texts_among_numbers_come_in_and_out():
     X = np.array([["u", 1.0], ["v", 2.0], ["w", None]], dtype=object)
     out = ChainTransformer("nominal --only @string onehot").fit_transform(X)
     np.testing.assert_array_equal(out, [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, np.nan]])
+    made = ChainTransformer("string --only x0").set_output(transform="pandas").fit_transform([[1.5, 2], [np.nan, 4]])
+    assert made["x0"].tolist()[0] == "1.5" and list(made) == ["x0", "x1"]
 
 
 def test_chains_in_column_transformers():
-    parts = [
-        ("words", ChainTransformer("words l2"), "t"),
-        ("kinds", ChainTransformer("onehot"), ["c"]),
-        ("numbers", make_pipeline(ChainTransformer("impute standardize")), ["n"]),
-    ]
+    parts = [("words", ChainTransformer("words l2"), "t"), ("kinds", ChainTransformer("onehot"), ["c"])]
     columns = ColumnTransformer(parts)
     out = columns.fit_transform(mixed())
     names = columns.get_feature_names_out().tolist()
-    assert {"words__fast", "kinds__c=u", "numbers__n"} <= set(names) and out.shape == (4, len(names))
-
-
-def test_names_that_come_in_are_used():
-    pipeline = make_pipeline(CountVectorizer(), ChainTransformer("shape bns l2")).fit(SAYINGS, [0, 1, 1, 0])
-    assert pipeline.get_feature_names_out().tolist() == ["car", "fast", "slow"]
-    transformer = ChainTransformer("shape").fit(np.eye(12), np.arange(12) % 3)
-    assert transformer.get_feature_names_out([f"n{i}" for i in range(12)])[[3, 35]].tolist() == ["n1@0", "n11@2"]
-    with pytest.raises(ValueError, match="should have length equal"):
-        transformer.get_feature_names_out(["a"])
+    assert {"words__fast", "kinds__c=u"} <= set(names) and out.shape == (4, len(names))
 
 
 def test_weights_count_rows():
@@ -337,17 +325,13 @@ def test_weights_count_rows():
     weighted = ChainTransformer("shape bns l2").fit(X, y, sample_weight=weights)
     repeated = ChainTransformer("shape bns l2").fit(X[rows], y[rows])
     np.testing.assert_allclose(weighted.transform(X), repeated.transform(X), rtol=1e-12)
-    out = ChainTransformer("shape bns l2").fit_transform(X, y, sample_weight=weights)
-    np.testing.assert_array_equal(out, weighted.transform(X))
 
 
 def test_sparse_rows_become_sparse_frames():
-    frame = (
-        ChainTransformer("l2").set_output(transform="pandas").fit_transform(scipy.sparse.csr_array([[0, 2.0], [3, 0]]))
-    )
+    transformer = ChainTransformer("l2").set_output(transform="pandas")
+    frame = transformer.fit_transform(scipy.sparse.csr_array([[0, 2.0], [3, 0]]))
     assert list(frame) == ["x0", "x1"] and frame["x0"].dtype == pandas.SparseDtype(float, 0)
-    again = ChainTransformer("l2").fit_transform(frame)
-    np.testing.assert_array_equal(again.toarray() if scipy.sparse.issparse(again) else again, [[0, 1], [1, 0]])
+    assert transformer.fit_transform(frame).to_numpy().tolist() == [[0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize(("chain", "solved"), [("impute svm", WEIGHTS), ("standardize predict LogisticRegression", [])])
@@ -404,25 +388,18 @@ def test_a_classifier_gives_scores_to_every_class():
     fewer = ChainClassifier("where \"class <> 'virginica'\" predict LinearSVC").fit(batch.X, y)
     scores = fewer.decision_function(batch.X)
     assert scores.shape == (150, 3) and (scores[:, 2] < scores.min(axis=1) + 1e-9).all()
-    assert set(fewer.predict(batch.X)) == {"setosa", "versicolor"}
 
 
 def test_classifiers_in_searches_pipelines_and_on_texts():
     texts = ["good fine day", "bad rain", "fine good", "rain bad day"] * 5
-    y = np.array([True, False, True, False] * 5)
-    search = GridSearchCV(
-        ChainClassifier("words tfidf l2 svm"),
-        {"svm__c": ["0.1", "1"], "words__lower": [True, False], "chain": ["words l2 svm", "words tfidf l2 svm"]},
-        cv=2,
-        scoring="roc_auc",
-        error_score="raise",
-    ).fit(texts, y)
+    grid = {"svm__c": ["0.1", "1"], "words__lower": [True, False], "chain": ["words l2 svm", "words tfidf l2 svm"]}
+    options = {"cv": 2, "scoring": "roc_auc", "error_score": "raise"}
+    search = GridSearchCV(ChainClassifier("words tfidf l2 svm"), grid, **options).fit(texts, [True, False] * 10)
     assert search.best_score_ == 1 and search.predict(["fine"]).tolist() == [True]
-    batch = sample("breast-cancer")
+    batch = sample("breast-cancer").in_form(True)
     pipeline = make_pipeline(ChainTransformer("shape"), ChainClassifier("l2 predict LogisticRegression"))
-    assert cross_val_score(pipeline, batch.X, batch.labels(), cv=3, scoring="neg_log_loss").max() < 0
-    sparse = ChainClassifier("l2 svm").fit(scipy.sparse.csr_array(batch.X), batch.y)
-    assert sparse.score(scipy.sparse.csr_array(batch.X), batch.y) > 0.8
+    scores = cross_val_score(pipeline, scipy.sparse.csr_array(batch.X.toarray()), batch.labels(), cv=2)
+    assert scores.min() > 0.8
 
 
 def test_regressors_pass_the_checks_of_scikit_learn():

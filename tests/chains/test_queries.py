@@ -7,7 +7,7 @@ from agreement import cut, make
 from counted import counted_rows
 
 import filterkit
-from filterkit.chains.fitting import FittedStep, fit_each
+from filterkit.chains.fitting import fit_each
 from filterkit.chains.queries import Query, run_pass, run_passes
 from filterkit.engines.local import LocalEngine
 from filterkit.engines.processes import ProcessEngine
@@ -23,10 +23,10 @@ def counted(batch, engine=None, parts=4):
 class Times(Fitted):
     """Multiplies all values, and notes how often."""
 
+    calls = 0
+
     def __init__(self, schema, factor):
-        self.schema = schema
-        self.factor = factor
-        self.calls = 0
+        self.schema, self.factor = schema, factor
 
     def transform(self, batch):
         self.calls += 1
@@ -41,6 +41,9 @@ def total(batch):
     return float(batch.X.sum())
 
 
+WHOLE = 210.0  # the total of ten rows
+
+
 def starts(batch):
     return batch.start
 
@@ -53,8 +56,7 @@ def test_rows_behind_several_stages_are_made_in_one_pass_and_each_stage_is_calle
     found = [[] for _ in wanted]
     run_pass([Query(each, total, own.append) for each, own in zip(wanted, found)])
     assert rows.source.passes == 1
-    whole = float(np.arange(1, 21).sum())
-    assert [sum(own) for own in found] == [whole * factor for factor in (1, 6, 2, 10, 3, 2)]
+    assert [sum(own) for own in found] == [WHOLE * factor for factor in (1, 6, 2, 10, 3, 2)]
     assert (double.calls, triple.calls, fivefold.calls) == (4, 8, 4)  # triple stands on two ways
 
 
@@ -102,8 +104,7 @@ def test_several_share_their_passes_and_the_later_know_what_the_earlier_have_fou
         return "nothing"
         yield
 
-    whole = float(np.arange(1, 21).sum())
-    assert run_passes(adding("a", 1), nothing(), adding("b", 3)) == [[whole], "nothing", [whole] * 3]
+    assert run_passes(adding("a", 1), nothing(), adding("b", 3)) == [[WHOLE], "nothing", [WHOLE] * 3]
     assert rows.source.passes == 3
     assert said == [("a", 0), ("b", 0), ("b", 1), ("b", 2)]
     assert run_passes() == []
@@ -112,6 +113,6 @@ def test_several_share_their_passes_and_the_later_know_what_the_earlier_have_fou
 def test_processes_find_the_same():
     with ProcessEngine(2) as engine:
         rows, found = counted(made(), engine), []
-        passed: list[FittedStep] = fit_each(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20)
+        passed = fit_each(filterkit.Chain.parse("standardize l2").stages, rows, 1 << 20)
         run_pass([Query(each.rows, starts, found.append) for each in passed])
     assert found == [0, 0, 3, 3, 6, 6, 9, 9]

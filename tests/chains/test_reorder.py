@@ -2,28 +2,23 @@
 
 import numpy as np
 import pytest
+from agreement import cut, make
+from counted import rows_in_memory
 
-from filterkit import Attribute, Batch, Schema
 from filterkit.chains.reorder import take_rows
-from filterkit.chains.rows import BatchSource, Rows
-from filterkit.engines.local import LocalEngine
-
-SCHEMA = Schema("r", [Attribute("n"), Attribute("class", "nominal", ("no", "yes"))], 1)
+from filterkit.chains.rows import Rows
 
 
 def rows_of(step, memory=1 << 20):
     """Ten rows, whose value is their number and whose class is whether that is odd, in batches of `step`."""
-    batches = [
-        Batch(SCHEMA, np.array([[float(i)] for i in part]), np.array([i % 2 for i in part], np.int32))
-        for part in (range(i, min(i + step, 10)) for i in range(0, 10, step))
-    ]
-    return Rows(BatchSource.of_batches(SCHEMA, batches, LocalEngine(1), memory))
+    numbers = np.arange(10)
+    return rows_in_memory(cut(make(numbers[:, None], numbers % 2), step), memory=memory)
 
 
 def taken(rows, numbers):
     batches = list(take_rows(rows, np.array(numbers, np.int64)))
     values = [value for batch in batches for value in batch.X[:, 0].tolist()]
-    assert [code for batch in batches for code in batch.y.tolist()] == [value % 2 for value in values]
+    assert [code for batch in batches for code in batch.y] == [value % 2 for value in values]
     return values
 
 
