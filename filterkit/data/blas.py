@@ -31,7 +31,7 @@ def one_blas_thread() -> Iterator[None]:
     global _inside, _limits
     with _LOCK:
         if not _inside:
-            _limits = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+            _limits = _libraries(len(sys.modules)).limit(limits=1, user_api="blas").__enter__()
         _inside += 1
     try:
         yield
@@ -39,4 +39,4 @@ def one_blas_thread() -> Iterator[None]:
         with _LOCK:
             _inside -= 1
             if not _inside:
-                _limits.restore_original_limits()
+                _limits.__exit__(None, None, None)  # which lets other threads of Python set limits, too

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import reference_columns as ref
-from agreement import batches, cut, dense, make, sample, shared
+from agreement import batches, cut, dense, make, shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from weka import WEKA_SUBSET, weka
@@ -21,22 +21,6 @@ def kept(batch, text="cfs", **how):
     chosen = [i for i, a in enumerate(batch.schema.features) if a.name in names]
     np.testing.assert_array_equal(dense(out), dense(batch)[:, chosen])
     return chosen
-
-
-def test_a_copy_of_a_column_is_left_out():
-    """The merit of both is 2 r / √(2 + 2), as that of one."""
-    batch = make([[i % 2, i % 2] for i in range(40)], [i % 2 if i % 10 else 1 for i in range(40)])
-    assert kept(batch) == [0]
-
-
-def test_locally_predictive_columns_are_added():
-    """A column that tells little about the class lowers the merit, but it tells even less about the first column."""
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 1000)
-    good, weak = (np.where(rng.random(2000) < share, y, 1 - y) for share in (0.95, 0.65))
-    batch = make(np.column_stack([good, weak]), y)
-    assert kept(batch, "cfs --no-locally-predictive") == [0]
-    assert kept(batch) == kept(batch, "cfs --locally-predictive") == [0, 1]
 
 
 # ---- the plain search ------------------------------------------------------------------------------------------------
@@ -101,7 +85,7 @@ def plain_search(batch, stale=5):
 
 
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from([1, 5]))
-@settings(deadline=None)
+@settings(max_examples=25)
 def test_small_batches_agree_with_the_plain_search(batch, stale):
     known = batch.y >= 0 if batch.weights is None else (batch.y >= 0) & (batch.weights > 0)
     if not known.any():
@@ -121,34 +105,15 @@ def test_small_batches_agree_with_the_plain_search(batch, stale):
 # ---- memory, blocks and errors ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("memory", [0, 40_000])
-def test_memory_and_blocks_change_nothing(memory, monkeypatch):
+def test_memory_and_blocks_change_nothing(monkeypatch):
     batch = shared("uci/vehicle.arff")
-    batch = batch.take(np.arange(0, len(batch), 4))
+    batch = batch.take(np.arange(0, len(batch), 8))
     expected = kept(batch)
     monkeypatch.setattr("filterkit_plugins.uncertainty.cfs._FEWEST", 64)
     blocks = cut(batch, 50)
-    assert kept(batch, memory=memory) == expected
-    names = [a.name for a in filterkit.chain("cfs").fit(blocks, memory=memory).schema.features]
+    assert kept(batch, memory=0) == expected
+    names = [a.name for a in filterkit.chain("cfs").fit(blocks, memory=0).schema.features]
     assert names == [batch.schema.features[i].name for i in expected]
-
-
-def test_fractional_weights_count_in_any_order():
-    batch = sample("iris")
-    weights = np.random.default_rng(0).random(len(batch))
-    weighted = batch.replace(weights=weights)
-    back = np.arange(len(batch))[::-1]
-    assert kept(weighted) == kept(weighted.take(back))
-
-
-def test_too_many_labels_are_refused():
-    values = tuple(f"v{i}" for i in range(2001))
-    schema = filterkit.Schema(
-        "r", [filterkit.Attribute("id", "nominal", values), filterkit.Attribute("c", "nominal", ("a", "b"))], 1
-    )
-    batch = filterkit.Batch(schema, np.arange(4.0)[:, None], np.array([0, 1, 0, 1], np.int32))
-    with pytest.raises(StageError, match="attribute 'id' has 2001 labels"):
-        kept(batch)
 
 
 def test_blocks_and_order_change_nothing_with_a_numeric_class():
@@ -172,40 +137,41 @@ def test_rows_without_a_class_and_of_weight_0_do_not_count():
     assert kept(batch) == kept(copies)
 
 
-def test_a_numeric_class_of_one_value_leaves_no_column():
-    with pytest.raises(StageError, match="no column tells anything about the class"):
-        kept(make([[1, 2], [3, 4]], [5, 5], None), "cfs --no-locally-predictive")
+IDS = filterkit.Attribute("id", "nominal", tuple(f"v{i}" for i in range(2001)))
+CLASS = filterkit.Attribute("c", "nominal", ("a", "b"))
 
 
-def test_more_columns_and_labels_than_can_be_correlated_are_refused():
-    batch = make(np.zeros((2, 1991)), [0, 1], None, nominal=[7], sparse=True)  # of 26 labels
-    with pytest.raises(StageError, match="there are 2,017 columns and labels, but with a numeric class at most"):
-        kept(batch)
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        (
+            filterkit.Batch(filterkit.Schema("r", [IDS, CLASS], 1), np.zeros((2, 1)), np.array([0, 1], np.int32)),
+            "attribute 'id' has 2001 labels",
+        ),
+        (make([[1, 2], [3, 4]], [5, 5], None), "no column tells anything about the class"),
+        (
+            make(np.zeros((2, 1991)), [0, 1], None, nominal=[7], sparse=True),  # of 26 labels
+            "there are 2,017 columns and labels, but with a numeric class at most",
+        ),
+    ],
+)
+def test_what_cannot_be_chosen_from_is_refused(batch, message):
+    with pytest.raises(StageError, match=message):
+        kept(batch, "cfs --no-locally-predictive")
 
 
-SETS = ["uci/credit-g.arff", "uci/vehicle.arff", "weka/labor.arff", "weka/soybean.arff"]
-
-
-@pytest.mark.parametrize("name", SETS)
-def test_the_columns_are_those_that_weka_chooses(name, weka39, tmp_path):
-    batch = shared(name)
-    path = tmp_path / "plain.arff"
-    filterkit.write(batch, str(path))
-    for theirs, ours in (("", "cfs"), (" -L", "cfs --no-locally-predictive")):
-        evaluator = f"weka.attributeSelection.CfsSubsetEval{theirs}"
-        printed = weka(weka39, WEKA_SUBSET, path, evaluator)
-        assert kept(batch, ours) == sorted(map(int, printed.split())), ours
-
-
-NUMERIC_CLASSES = {
-    "weka/cpu.with.vendor.arff": "class", "weka/labor.arff": "wage-increase-first-year", "uci/diabetes.arff": "age",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", NUMERIC_CLASSES)
-def test_the_columns_for_a_numeric_class_are_those_that_weka_chooses(name, weka39, tmp_path):
-    """With labels and missing values."""
-    target = NUMERIC_CLASSES[name]
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("uci/vehicle.arff", "last"),
+        ("weka/labor.arff", "last"),
+        ("weka/soybean.arff", "last"),
+        ("weka/cpu.with.vendor.arff", "class"),
+        ("weka/labor.arff", "wage-increase-first-year"),
+    ],
+)
+def test_the_columns_are_those_that_weka_chooses(name, target, weka39, tmp_path):
+    """For nominal and numeric classes, with labels and missing values."""
     batch = filterkit.chain(f"class {target} reorder --last {target}").fit_transform(shared(name))[1]
     filterkit.write(batch, str(tmp_path / "in.arff"))
     for theirs, ours in (("", "cfs"), (" -L", "cfs --no-locally-predictive")):

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -20,8 +21,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from command import run as run_command
-from command import start
+from command import files, output, refusal, run, start
 
 import filterkit
 import filterkit.testing as testing
@@ -41,9 +41,8 @@ from filterkit_plugins.dask_engine.work import replace_parts  # noqa: E402
 pytestmark = pytest.mark.separate
 
 # Dask is not imported in commands of other tests: with it, semaphores outlive a failed command with processes.
-run = partial(run_command, imported=("distributed",))
+DASK = {"imported": ("distributed",)}
 SAMPLES = pathlib.Path(__file__).parents[2] / "arff_samples"
-SMALL = ["--memory", "100KB", "--block-size", "2KB"]
 PLUGIN = """
 import os
 from filterkit import RowStage, StageError, hookimpl
@@ -133,13 +132,14 @@ def folder(tmp_path_factory):
     (path / "n.arff").write_text(numbers(3000))
     shutil.copy(SAMPLES / "iris.arff", path)
     digits = filterkit.read(SAMPLES / "digits.arff")
-    filterkit.write(digits.take(np.arange(0, len(digits), 4)), path / "digits.arff")
+    filterkit.write(digits.take(np.arange(0, len(digits), 12)), path / "digits.arff")
     (path / "n.arff.gz").write_bytes(gzip.compress(numbers(3000).encode()))
     (path / "broken.arff").write_text(numbers(3000).replace("\n1500,", "\nx,").replace("\n2000,", "\n2000,1,"))
     words = "".join(f"'{' '.join(f'w{i * j % 97}' for j in range(i % 9))}',{'pq'[i % 2]}\n" for i in range(2000))
     (path / "texts.arff").write_text(f"@relation r\n@attribute t string\n@attribute c {{p,q}}\n@data\n{words}")
     for number in range(3):
         (path / f"part-{number}.arff").write_text(numbers(500))
+    output("--save saved.fk -o saved.arff n.arff shape bns", cwd=path)
     return path
 
 
@@ -195,13 +195,20 @@ def client(scheduler):
         yield client
 
 
-def outcome(folder, engine, *words, name="out.arff"):
-    """The rows, exit status and messages of a command."""
-    target = folder / name
-    target.unlink(missing_ok=True)
-    done = run("--engine", engine, "-o", str(target), *words, cwd=folder)
-    text = target.read_bytes() if target.exists() else b""
-    return re.sub(rb"% filterkit.*\n", b"", text), done.returncode, done.stderr
+def outcome(folder, engine, line, **options):
+    """The files in the folder out, exit status, messages and standard output of a command."""
+    shutil.rmtree(folder / "out", ignore_errors=True)
+    (folder / "out").mkdir()
+    done = run("--engine", engine, *shlex.split(line), cwd=folder, **(options or DASK))
+    found = {name: re.sub(rb"% filterkit.*\n", b"", text) for name, text in files(folder / "out").items()}
+    return found, done.returncode, done.stderr, re.sub(r"% filterkit.*\n", "", done.stdout)
+
+
+def assert_same(folder, scheduler, line, status=0):
+    """Assert that a command does on the workers what it does in threads; returns what that is."""
+    found, expected = (outcome(folder, engine, line) for engine in (f"dask:{scheduler}", "local"))
+    assert found == expected and found[1] == status
+    return found
 
 
 @pytest.mark.parametrize("check", testing.ENGINE_CHECKS, ids=lambda check: check.__name__)
@@ -217,24 +224,24 @@ def test_the_engine_conforms(check, client, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "status"),
+    ("line", "status"),
     [
         ("--memory 1MB --block-size 10KB digits.arff select --by ig --top 9 shuffle sample --fraction 1/2", 0),
         ("--memory 100KB --block-size 2KB n.arff.gz impute range", 0),
-        ("--memory 100KB --block-size 2KB part-?.arff bins onehot", 0),
+        ("--memory 100KB --block-size 2KB --load saved.fk part-?.arff", 0),
         ("--memory 100KB --block-size 2KB broken.arff standardize", 1),
-        ("--memory 100KB --block-size 2KB --rejects rejects.arff broken.arff l2", 0),
-        ("--memory 1GB --block-size 2KB n.arff shape bns l2", 0),
+        ("--memory 100KB --block-size 2KB --rejects out/rejects.arff broken.arff l2", 0),
         ("--memory 16KB --block-size 2KB n.arff shape bns l2", 0),  # rows are read again
+        ("--block-size 2KB --test part-1.arff out/other.arff --save out/saved.fk -o out/a.arff n.arff shape bns", 0),
+        ("--block-size 4KB -o out/part-*.parquet n.arff standardize", 0),
+        ("--block-size 4KB -o out/part-*.csv.gz n.arff.gz bins onehot", 0),
+        ("--block-size 4KB -o out/part-*.arff n.arff shuffle", 0),
+        ("--block-size 4KB -o out/part-*.arff broken.arff l2", 1),
     ],
 )
-def test_rows_and_messages_are_those_of_threads(folder, scheduler, words, status):
-    found = []
-    for engine in (f"dask:{scheduler}", "local"):
-        (folder / "rejects.arff").unlink(missing_ok=True)
-        rows = outcome(folder, engine, *words.split())
-        found.append((rows, (folder / "rejects.arff").read_text() if "--rejects" in words else ""))
-    assert found[0] == found[1] and found[0][0][1] == status
+def test_rows_files_and_messages_are_those_of_threads(folder, scheduler, line, status):
+    found = assert_same(folder, scheduler, line, status)
+    assert len(found[0]) > 2 or "out/part" not in line
 
 
 def fitted_and_put_out(path, chain, engine, memory=1 << 20):
@@ -249,15 +256,8 @@ def fitted_and_put_out(path, chain, engine, memory=1 << 20):
             rows.source.close()
     X = [whole.csr.data, whole.csr.indices, whole.csr.indptr] if whole.sparse else [whole.X]
     arrays = [each.tobytes() for each in (*X, whole.y, whole.weights) if each is not None]
-    return list(fitted.schema.attributes), saved(fitted), arrays
-
-
-def saved(fitted):
-    """The bytes of a saved chain."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "saved.fk")
-        filterkit.save(fitted, path)
-        return path.read_bytes()
+    filterkit.save(fitted, f"{path}.fk")
+    return list(fitted.schema.attributes), pathlib.Path(f"{path}.fk").read_bytes(), arrays
 
 
 @pytest.mark.parametrize(
@@ -283,63 +283,47 @@ def test_no_statistic_comes_to_the_process_that_asks(folder, client):
             replace_parts(result, Statistic, statistics.append)
             return result
 
-    assert run("-o", "narrow.arff", SAMPLES / "digits.arff", "keep", "--range", "20-40,65", cwd=folder).returncode == 0
     digits = str(folder / "narrow.arff")
+    filterkit.write(
+        filterkit.chain("keep --range 20-40,65").fit_transform(filterkit.read(SAMPLES / "digits.arff"))[1], digits
+    )
     expected = fitted_and_put_out(digits, "bns l2", LocalEngine(1))
     assert fitted_and_put_out(digits, "bns l2", Watched.of(client), 100_000) == expected
     assert not statistics
 
 
-def test_further_inputs_and_saved_chains_are_those_of_threads(folder, scheduler):
-    found = []
-    for engine in (f"dask:{scheduler}", "local"):
-        words = ["--test", "part-1.arff", "other.arff", "--save", "saved.fk", "n.arff", "shape", "bns"]
-        rows = [outcome(folder, engine, *SMALL, "--seed", "7", *words)]
-        rows.append(outcome(folder, engine, *SMALL, "--load", "saved.fk", "part-?.arff"))
-        other = re.sub(rb"% filterkit.*\n", b"", (folder / "other.arff").read_bytes())
-        found.append((rows, other, (folder / "saved.fk").read_bytes()))
-    assert found[0] == found[1] and found[0][0][1][1] == 0
-
-
 def test_workers_get_the_plugins_that_only_the_user_has(folder, scheduler):
     os.rename(folder / "away" / "plugin.py", folder / "plugin.py")
-    words = ["--plugin", "plugin.py", *SMALL, "n.arff"]
-    assert outcome(folder, f"dask:{scheduler}", *words, "doubled") == outcome(folder, "local", *words, "doubled")
-    found, expected = outcome(folder, f"dask:{scheduler}", *words, "refuse"), outcome(folder, "local", *words, "refuse")
-    assert found == expected and found[2] == "filterkit: refuse: n.arff: row 1501: 1500 is too many\n"
-    text, status, message = outcome(folder, f"dask:{scheduler}", *words, "die")
-    assert (text, status) == (b"", 1)
+    line = "--plugin plugin.py --memory 100KB --block-size 2KB -o out/a.arff n.arff"
+    assert_same(folder, scheduler, f"{line} doubled")
+    refused = assert_same(folder, scheduler, f"{line} refuse", 1)
+    assert refused[2] == "filterkit: refuse: n.arff: row 1501: 1500 is too many\n"
+    found, status, message, _ = outcome(folder, f"dask:{scheduler}", f"{line} die")
+    assert (found, status) == ({}, 1)
     assert re.fullmatch(
         r"filterkit: n\.arff, bytes \d+ to \d+: the Dask workers that worked on this were killed, 4 of them one after "
         r"the other; give each more memory\n",
         message,
     )
-    assert outcome(folder, f"dask:{scheduler}", *words, "l2")[1] == 0  # those that were killed load it again
+    assert outcome(folder, f"dask:{scheduler}", f"{line} l2")[1] == 0  # those that were killed load it again
     (folder / "plugin.py").write_text(PLUGIN + "\n")
-    message = outcome(folder, f"dask:{scheduler}", *words, "l2")[2]
+    message = outcome(folder, f"dask:{scheduler}", f"{line} l2")[2]
     assert "plugin.py: a worker has loaded another file of this name before; restart the workers" in message
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "line"),
     [
-        ("killed-in-fit", ["-o", "out/part-*.arff", "--block-size", "4KB", "n.arff", "killed-in-fit", "shape"]),
-        ("killed-in-writing", ["-o", "out/part-*.arff", "--block-size", "4KB", "n.arff", "killed-in-writing", "l2"]),
-        ("killed-in-evaluate", ["evaluate", "iris.arff", "--folds", "10", "--chain", "killed-in-evaluate neighbors"]),
+        ("killed-in-fit", "-o out/part-*.arff --block-size 4KB n.arff killed-in-fit shape"),
+        ("killed-in-writing", "-o out/part-*.arff --block-size 4KB n.arff killed-in-writing l2"),
+        ("killed-in-evaluate", "evaluate iris.arff --folds 10 --chain 'killed-in-evaluate neighbors'"),
     ],
 )
-def test_a_worker_that_is_killed_in_a_run_changes_nothing(folder, client, scheduler, tmp_path, name, words):
+def test_a_worker_that_is_killed_in_a_run_changes_nothing(folder, client, scheduler, tmp_path, name, line):
     marker, plugin = tmp_path / "killed", tmp_path / f"{name}.py"
     plugin.write_text(KILLING.format(marker=str(marker), name=name))
-    found = []
-    for engine in (f"dask:{scheduler}", "local"):
-        shutil.rmtree(folder / "out", ignore_errors=True)
-        (folder / "out").mkdir()
-        done = run("--engine", engine, "--plugin", plugin, *words, cwd=folder)
-        assert not done.stderr and done.returncode == 0
-        found.append((done.stdout, {path.name: path.read_bytes() for path in (folder / "out").iterdir()}))
-        assert marker.exists()
-    assert found[0] == found[1]
+    assert not assert_same(folder, scheduler, f"--plugin {plugin} {line}")[2]
+    assert marker.exists()
 
 
 def test_a_cluster_without_workers_is_an_error(monkeypatch):
@@ -407,48 +391,20 @@ def test_web_servers_are_read_by_the_workers_if_they_send_parts(folder, schedule
     class Whole(Server):
         do_GET = http.server.SimpleHTTPRequestHandler.do_GET
 
-    expected = outcome(folder, "local", "n.arff", "standardize")
+    expected = outcome(folder, "local", "n.arff standardize")
     for handler in (Server, Whole):
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *a, h=handler: h(*a, directory=folder)) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             url = f"http://127.0.0.1:{server.server_port}/n.arff"
-            assert outcome(folder, f"dask:{scheduler}", "--block-size", "8KB", url, "standardize") == expected
+            assert outcome(folder, f"dask:{scheduler}", f"--block-size 8KB {url} standardize") == expected
             server.shutdown()
     assert len([first for first in asked if first > 4096]) >= 2
 
 
-def in_parts(folder, engine, name, *words, ending="arff"):
-    """The files of an output in parts, in a new folder, and how the command ended."""
-    target = folder / name
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir()
-    done = run("--engine", engine, "-o", f"{name}/part-*.{ending}", *words, cwd=folder)
-    return {path.name: path.read_bytes() for path in target.iterdir()}, done.returncode, done.stderr
-
-
-@pytest.mark.parametrize(
-    ("source", "chain", "ending"),
-    [
-        ("n.arff", "standardize", "parquet"),
-        ("n.arff.gz", "bins onehot", "csv.gz"),
-        ("n.arff", "shuffle", "arff"),
-        ("broken.arff", "l2", "arff"),
-    ],
-)
-def test_workers_write_the_parts_that_threads_write(folder, scheduler, source, chain, ending):
-    words = ["--block-size", "4KB", source, *chain.split()]
-    expected = in_parts(folder, "local", "by-threads", *words, ending=ending)
-    found, status, message = in_parts(folder, f"dask:{scheduler}", "by-workers", *words, ending=ending)
-    assert (found, status, message.replace("by-workers", "by-threads")) == expected
-    assert len(found) > 2
-
-
 def test_the_engine_starts_workers_of_its_own_and_leaves_nothing(folder, tmp_path):
-    options = ["--engine", "dask", "--jobs", "2", "-o", "own.arff", "n.arff", "range"]
-    done = run(*options, cwd=folder, env=os.environ | {"TMPDIR": str(tmp_path)})
-    assert (done.returncode, done.stderr) == (0, "")
-    written = re.sub(rb"% filterkit.*\n", b"", (folder / "own.arff").read_bytes())
-    assert written == outcome(folder, "local", "n.arff", "range")[0]
+    line = "--jobs 2 -o out/a.arff n.arff range"
+    found = outcome(folder, "dask", line, env=os.environ | {"TMPDIR": str(tmp_path)})
+    assert found == outcome(folder, "local", line) and found[1:3] == (0, "")
     assert not list(tmp_path.iterdir())
 
 
@@ -474,8 +430,7 @@ def test_a_scheduler_that_is_not_there_is_an_error_at_once(folder):
         ("ftp://a:1", "no scheduler answers at ftp://a:1 (unknown address scheme"),
         ("broken.json", "no scheduler answers at broken.json (it has no address)"),
     ):
-        found = outcome(folder, f"dask:{options}", "n.arff", "l2")
-        assert found[:2] == (b"", 1) and message in found[2] and found[2].count("\n") == 1
+        assert message in refusal(f"--engine dask:{options} n.arff l2", status=1, cwd=folder, **DASK)
 
 
 def test_a_client_that_the_user_holds_is_an_engine(client):
@@ -525,28 +480,25 @@ def test_certificates_of_dasks_settings_are_used(tmp_path):
     with scheduled(tmp_path, 1, "--protocol", "tls", env=environment("own")) as file:
         address = json.loads(pathlib.Path(file).read_text())["address"]
         assert address.startswith("tls://")
-        words = ["--engine", f"dask:{address}", "n.arff", "l2"]
-        done = run(*words, cwd=tmp_path, env=environment("own"))
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.partition("@data")[2] == run("n.arff", "l2", cwd=tmp_path).stdout.partition("@data")[2]
+        line = f"--engine dask:{address} n.arff l2"
+        text = output(line, cwd=tmp_path, env=environment("own"))
+        assert text.partition("@data")[2] == output("n.arff l2", cwd=tmp_path).partition("@data")[2]
         lacks = f"{address} needs certificates; Dask's settings distributed.comm.tls name their files"
         for settings, message in (
             (dict(os.environ), lacks),
             (environment("none"), lacks),
             (environment("other"), f"no scheduler answers at {address} ("),
         ):
-            done = run(*words, cwd=tmp_path, env=settings)
-            assert done.returncode == 1 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
+            assert message in refusal(line, status=1, cwd=tmp_path, env=settings)
 
 
 def test_a_scheduler_that_the_environment_names_is_used_or_missed_at_once(folder, scheduler):
     address = json.loads(pathlib.Path(scheduler).read_text())["address"]
-    expected = run("n.arff", "l2", cwd=folder).stdout.partition("@data")[2]
-    done = run("--engine", "dask", "n.arff", "l2", cwd=folder, env=os.environ | {"DASK_SCHEDULER_ADDRESS": address})
-    assert (done.returncode, done.stderr, done.stdout.partition("@data")[2]) == (0, "", expected)
-    wrong = os.environ | {"DASK_SCHEDULER_ADDRESS": "tcp://127.0.0.1:1"}
-    done = run("--engine", "dask", "n.arff", "l2", cwd=folder, env=wrong)
-    assert (done.returncode, done.stdout) == (1, "") and "no scheduler answers at tcp://127.0.0.1:1 (" in done.stderr
+    right, wrong = (os.environ | {"DASK_SCHEDULER_ADDRESS": each} for each in (address, "tcp://127.0.0.1:1"))
+    found = outcome(folder, "dask", "n.arff l2", env=right)
+    assert found == outcome(folder, "local", "n.arff l2") and found[1:3] == (0, "")
+    message = refusal("--engine dask n.arff l2", status=1, cwd=folder, env=wrong)
+    assert "no scheduler answers at tcp://127.0.0.1:1 (" in message
 
 
 def test_workers_with_other_versions_are_refused():

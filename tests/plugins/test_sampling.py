@@ -4,8 +4,8 @@ import os
 
 import numpy as np
 import pytest
-from agreement import cut, make, sample
-from hypothesis import given, settings
+from agreement import make, sample
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import filterkit
@@ -44,6 +44,7 @@ def test_head_reads_no_further_than_it_must():
         assert len(read) <= most
 
 
+@settings(max_examples=25)
 @given(st.lists(st.integers(-1, 3), max_size=50), st.data())
 def test_a_sample_has_the_share_of_each_class(classes, data):
     size = data.draw(st.integers(0, len(classes)))
@@ -61,16 +62,16 @@ def test_a_sample_of_a_share_has_that_many_rows():
         chosen = numbers(f"sample --fraction {share}", numbered(classes))
         assert np.bincount(np.array(classes)[chosen]).tolist() == [6, 3, 1]
     assert numbers("sample --fraction 1", numbered(classes)) == list(range(100))
-    assert numbers("sample --fraction 0", numbered(classes)) == []
     other = [numbers(f"sample --fraction 0.5 --seed {seed}", numbered(classes)) for seed in (0, 1, 0)]
     assert other[0] != other[1] and other[0] == other[2]
 
 
-def test_every_row_is_sampled_equally_often():
-    drawn = np.zeros(20, int)
-    for seed in range(600):
-        drawn[numbers(f"sample --rows 5 --seed {seed}", numbered([0] * 12 + [1] * 8))] += 1
-    assert (abs(drawn - 150) < 60).all()  # six standard deviations
+@pytest.mark.parametrize(("options", "mean", "most"), [("--rows 5", 50, 35), ("--fraction 1 --replace", 200, 85)])
+def test_every_row_is_drawn_equally_often(options, mean, most):
+    times = np.zeros(20, int)
+    for seed in range(200):
+        np.add.at(times, numbers(f"sample {options} --seed {seed}", numbered([0] * 12 + [1] * 8)), 1)
+    assert (abs(times - mean) < most).all()  # six standard deviations
 
 
 def stratify(classes):
@@ -87,7 +88,7 @@ def stratify(classes):
     return order
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(st.integers(-1, 3), min_size=3, max_size=80))
 def test_rows_are_dealt_as_weka_deals_them(classes):
     order = stratify(classes)
@@ -95,7 +96,7 @@ def test_rows_are_dealt_as_weka_deals_them(classes):
         assert numbers(f"split --fold {fold}/3", numbered(classes)) == sorted(order[fold - 1 :: 3])
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(st.integers(-1, 3), min_size=2, max_size=40), st.data(), st.integers(0, 2))
 def test_the_folds_partition_the_rows(classes, data, seed):
     folds = data.draw(st.integers(2, len(classes)))
@@ -123,23 +124,6 @@ def test_with_a_seed_rows_are_shuffled_before_they_are_dealt():
 def test_folds_without_a_nominal_class_are_runs_of_rows():
     batch = Batch(Schema("s", [Attribute("n")]), np.arange(10.0)[:, None])
     assert [numbers(f"split --fold {i}/3", batch) for i in (1, 2, 3)] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
-
-
-def test_shuffling_puts_rows_in_random_order():
-    batch = numbered([0, 1] * 50)
-    one, other, again = (numbers(f"shuffle --seed {seed}", batch) for seed in (1, 2, 1))
-    assert sorted(one) == list(range(100)) and one == again != other and one != sorted(one)
-
-
-@pytest.mark.parametrize("name", ["mixed", "mixed-sparse", "empty"])
-def test_shuffled_rows_are_whole_and_the_same_for_any_memory(name):
-    batch = sample(name)
-    batch = batch.rows(0, min(len(batch), 40))
-    order = np.random.default_rng(4).permutation(len(batch))
-    parts = cut(batch, 7)
-    for memory in (1 << 30, 8 * 1300, 0):
-        _, out = filterkit.chain("shuffle --seed 4").fit_transform(iter(parts), memory=memory, jobs=2)
-        assert testing.same(out, batch.take(order))
 
 
 def test_shuffled_rows_are_read_again_from_their_own_spool():
@@ -178,11 +162,22 @@ def test_many_copies_are_drawn_in_parts_and_come_in_parts(at_once, monkeypatch):
     assert numbers("sample --rows 40 --replace --seed 3", batch) == whole
 
 
-def test_more_rows_or_folds_than_there_are_rows_are_refused():
-    with pytest.raises(StageError, match=r"sample: --rows 5: there are only 3"):
-        numbers("sample --rows 5", numbered([0, 1, 2]))
-    with pytest.raises(StageError, match=r"split: --fold 1/5: there are only 3 rows"):
-        numbers("split --fold 1/5", numbered([0, 1, 2]))
+@pytest.mark.parametrize(
+    ("chain", "data", "message"),
+    [
+        ("sample --rows 5", numbered([0, 1, 2]), "sample: --rows 5: there are only 3"),
+        ("split --fold 1/5", numbered([0, 1, 2]), "split: --fold 1/5: there are only 3 rows"),
+        (
+            "sample --rows 4 --bias 1",
+            numbered([0, 0, 0, 1]),
+            "class 'b' has 1 rows, but 2 are to be drawn; draw fewer, or use --replace",
+        ),
+        ("sample --rows 1 --bias 1", testing.sample("no-class"), "--bias needs a nominal class"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(chain, data, message):
+    with pytest.raises(StageError, match=message):
+        filterkit.chain(chain).fit_transform(data)
 
 
 def test_a_full_temporary_folder_is_reported(monkeypatch, tmp_path):
@@ -197,28 +192,16 @@ def test_a_biased_sample_has_classes_of_equal_size():
         chosen = numbers(f"sample --rows 20 --bias {bias}", numbered(classes))
         assert np.bincount(np.array(classes)[chosen]).tolist() == expected
         assert len(set(chosen)) == 20
-    with pytest.raises(StageError, match="class 'c' has 10 rows, but 20 are to be drawn; draw fewer, or use --replace"):
-        numbers("sample --rows 60 --bias 1", numbered(classes))
-    with pytest.raises(StageError, match="--bias needs a nominal class"):
-        filterkit.chain("sample --rows 1 --bias 1").fit_transform(testing.sample("no-class"))
 
 
+@settings(max_examples=25)
 @given(st.lists(st.integers(-1, 3), min_size=1, max_size=40), st.integers(0, 100), st.sampled_from([0, 0.5, 1]))
 def test_drawing_with_replacement(classes, size, bias):
     batch = numbered(classes)
-    if bias == 1 and set(classes) == {-1}:
-        return
+    assume(bias < 1 or set(classes) != {-1})
     _, out = filterkit.chain(f"sample --rows {size} --replace --bias {bias}").fit_transform(batch)
     chosen = out.X.ravel().astype(int).tolist()
     assert len(chosen) == size and chosen == sorted(chosen)
     if bias == 1:
         counts = [out.y.tolist().count(c) for c in set(classes) - {-1}]
         assert max(counts) - min(counts) <= 1 and out.y.tolist().count(-1) == 0
-
-
-def test_every_row_is_drawn_equally_often_with_replacement():
-    times = np.zeros(20, int)
-    for seed in range(300):
-        chosen = numbers(f"sample --fraction 1 --replace --seed {seed}", numbered([0] * 12 + [1] * 8))
-        np.add.at(times, chosen, 1)
-    assert (abs(times - 300) < 100).all()  # six standard deviations
