@@ -61,10 +61,10 @@ def text_of_concat(count, read, folder):
 
 def expression_values(count, read, folder):
     data, refused = read(HEAD + "1\n"), []
-    for text in ("max(a", "min(a", "coalesce(a", "concat('b'", "1 in (a"):
-        more = ",a" * (count - 1 - text.startswith("1 in"))
+    for start, value in (("max(", "a"), ("min(", "a"), ("coalesce(", "a"), ("concat(", "'b'"), ("a in (1,", "1")):
+        values = ",".join([value] * (count - 2 * start.startswith("a in")))
         try:
-            filterkit.Chain.parse(["set", f"y = {text}{more})"]).fit(data).transform(data)
+            filterkit.Chain.parse(["set", f"y = {start}{values})"]).fit(data).transform(data)
         except FilterkitError as error:
             refused.append(error)
     assert len(refused) in (0, 5)
