@@ -29,27 +29,21 @@ def two_folds(n_rows):
     return [["TEST" if row % 2 == fold else "TRAIN", row, 0, fold] for fold in range(2) for row in range(n_rows)]
 
 
-def test_each_value_of_the_column_is_a_fold_and_no_chain_sees_it():
-    X = np.column_stack([np.arange(12) % 3, np.arange(12) // 6 * 10 + np.arange(12)]).astype(float)
-    batch = make(X, np.arange(12) // 6)
-    own, rest = folds_of_column(batch, "a0")
-    assert [fold.name for fold in own.folds] == ["a0 0", "a0 1", "a0 2"]
-    assert [fold.test.tolist() for fold in own.folds] == [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]
-    assert all(sorted([*fold.test, *fold.training[0]]) == list(range(12)) for fold in own.folds)
-    assert [a.name for a in rest.schema.features] == ["a1"]
-    results = evaluated(batch, nearest(fold_column="a0"))
-    assert [(result.fold, result.fold_name, result.share, result.columns) for result in results] == [
-        (fold, f"a0 {fold}", 1.0, 1) for fold in range(3)
+@pytest.mark.parametrize(
+    ("one", "other", "options"),
+    [(0, 1, {}), ("ann", "bob", {"labels": {"who": ["ann", "bob"]}}), ("ann", "bob", {"texts": ["who"]})],
+)
+def test_each_value_of_the_column_is_a_fold_and_no_chain_sees_it(one, other, options):
+    who = [other, other, one, one, other, one]
+    batch = rows({"who": who, "x": range(6), "class": ["n", "y"] * 3}, **options)
+    own, rest = folds_of_column(batch, "who")
+    found = {fold.name: (fold.test.tolist(), fold.training[0].tolist()) for fold in own.folds}
+    assert found == {f"who {one}": ([2, 3, 5], [0, 1, 4]), f"who {other}": ([0, 1, 4], [2, 3, 5])}
+    assert [a.name for a in rest.schema.attributes] == ["x", "class"]
+    results = evaluated(batch, nearest(fold_column="who"))
+    assert [(row.fold, row.fold_name, row.share, row.columns) for row in results] == [
+        (fold, name, 1.0, 1) for fold, name in enumerate(found)
     ]
-
-
-@pytest.mark.parametrize("texts", [(), ["who"]])
-def test_values_may_be_labels_or_texts(texts):
-    who = ["bob", "bob", "ann", "ann", "bob", "ann"]
-    data = {"who": who, "x": [1] * 6, "class": ["n", "y"] * 3}
-    batch = rows(data, texts=texts, labels={} if texts else {"who": ["ann", "bob"]})
-    found = {fold.name: fold.test.tolist() for fold in folds_of_column(batch, "who")[0].folds}
-    assert found == {"who ann": [2, 3, 5], "who bob": [0, 1, 4]}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """The experiments, each on a small sample with fewer chains: they run, and write tables of numbers."""
 
 import importlib
-import itertools
-import lzma
 import re
 import sys
 from pathlib import Path
@@ -10,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from agreement import columns, sample
-from made_results import result
 
 import filterkit
-from filterkit.evaluation.results import Results
 from filterkit.plugin.registry import registry
 
 pytestmark = pytest.mark.separate
@@ -26,10 +22,16 @@ SMALL = {
         "FEWEST": 20,
         "FOLDS": 3,
         "INNER": 2,
+        "LEARNER": "svm --c 1 --folds {inner} --calibrate",
         "TEXT_CHAINS": {"baseline": "binary l2", "scaling": "binary bns l2", "shaping": "max bns l2"},
         "LESIONS": {"shaping": "shape bns l2", "no scaling": "shape l2"},
     },
-    "seed_001_svm_selection": {"SPARSITIES": ("5", "10"), "SUBSETS": ("1", "1/4"), "MEMORY": range(1, 3)},
+    "seed_001_svm_selection": {
+        "SPARSITIES": ("5", "10"),
+        "SUBSETS": ("1", "1/4"),
+        "MEMORY": range(1, 3),
+        "RANKINGS": {"normal-1": "normal", "normal-1/4": "normal --subset 1/4", "ig": "ig", "odds": "odds"},
+    },
     "seed_002_ordinal_boosting": {},
     "seed_003_adaptive_intercept": {"SEEDS": (0,), "FEWEST": 20, "MOST": 200},
     "safeguards": {
@@ -55,13 +57,15 @@ def lab(monkeypatch):
     registry.cache_clear()  # of the plugins of an experiment
 
 
-def with_labels(rows):
-    """The same rows with a label for each of two classes."""
-    labels = [filterkit.Attribute(name, "nominal", ("0", "1")) for name in ("label-a", "label-b")]
-    count = len(rows.schema.features)
-    schema = filterkit.Schema("labelled", [*rows.schema.features, *labels], sparse=True, labels=(count, count + 1))
-    y = np.column_stack([rows.y == 0, rows.y == 1]).astype(np.int8)
-    return filterkit.Batch(schema, rows.X, y)
+def write_reuters(folder, train, test):
+    """Write rows as split documents, with a label for each of two classes."""
+    (folder / "reuters").mkdir()
+    for part, rows in (("train", train), ("test", test)):
+        labels = [filterkit.Attribute(name, "nominal", ("0", "1")) for name in ("label-a", "label-b")]
+        count = len(rows.schema.features)
+        schema = filterkit.Schema("labelled", [*rows.schema.features, *labels], sparse=True, labels=(count, count + 1))
+        batch = filterkit.Batch(schema, rows.X, np.column_stack([rows.y == 0, rows.y == 1]).astype(np.int8))
+        filterkit.write(batch, str(folder / "reuters" / f"reuters-{part}.arff.gz"))
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -72,9 +76,7 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
     monkeypatch.setattr(lab, "text_sets", lambda folder, names=(): [("fortunes", texts)])
     monkeypatch.setattr(lab, "uci_sets", lambda folder, most, positives: ([("iris", iris)], tasks))
     if name == "seed_002_ordinal_boosting":
-        (tmp_path / "reuters").mkdir()
-        for part in ("train", "test"):
-            filterkit.write(with_labels(texts), str(tmp_path / "reuters" / f"reuters-{part}.arff.gz"))
+        write_reuters(tmp_path, texts, texts)
         monkeypatch.setattr(lab, "CATEGORIES", 2)
     script = importlib.import_module(name)
     for constant, value in SMALL[name].items():
@@ -84,11 +86,6 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
             2, {"beside-threshold": "range svm --threshold f1"}, (("beside-threshold", "baseline"),)
         )
         monkeypatch.setattr(script, "FURTHER", {"UCI": (beside,), "Text": ()})
-    if name == "seed_001_svm_selection":
-        rankings = {f"normal-{s}": f"normal --subset {s}" for s in ("1", "1/4")} | {"ig": "ig", "odds": "odds"}
-        monkeypatch.setattr(script, "RANKINGS", rankings)
-    if name == "seed_000_shaping":
-        monkeypatch.setattr(script, "LEARNER", "svm --c 1 --folds {inner} --calibrate")
     if name == "seed_002_ordinal_boosting":
         chains = {key: re.sub(r"(-mh|mp-boost)$", r"\1 --rounds 3", chain) for key, chain in script.CHAINS.items()}
         monkeypatch.setattr(script, "CHAINS", chains)
@@ -106,10 +103,8 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
 def test_selection_runs_on_split_documents(lab, monkeypatch, tmp_path):
     """Naive Bayes and the perceptron learn, too."""
     third = filterkit.chain("sample --fraction 1/3").fit_transform(sample("fortunes"))[1]
-    texts = with_labels(columns(third, range(0, 2011, 4)))
-    (tmp_path / "reuters").mkdir()
-    for part, rows in (("train", texts), ("test", texts.rows(0, 40))):
-        filterkit.write(rows, str(tmp_path / "reuters" / f"reuters-{part}.arff.gz"))
+    texts = columns(third, range(0, 2011, 4))
+    write_reuters(tmp_path, texts, texts.rows(0, 40))
     script = importlib.import_module("seed_001_svm_selection")
     monkeypatch.setattr(lab, "CATEGORIES", 2)
     monkeypatch.setattr(script, "SPARSITIES", ("5",))
@@ -123,65 +118,29 @@ def test_selection_runs_on_split_documents(lab, monkeypatch, tmp_path):
     assert "label-a, label-b" in text and "### naive-bayes" in text and "### perceptron" in text
 
 
-@pytest.mark.parametrize("costs", ["0.1,1"])
-def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores(lab, costs):
-    registry().add_file(str(ROOT / "experiments/sigmoids.py"))
-    batch = filterkit.read(str(ROOT / "arff_samples/iris.arff"), positive="virginica")
-    scores = filterkit.chain(f"l2 svm --c {costs}").fit(batch).transform(batch).X[:, -1]
-    made = filterkit.chain(f"l2 svm-uncrossed --c {costs}").fit(batch).transform(batch)
-    a, b = sys.modules["filterkit_plugins.svm.calibration"].fit_sigmoid(scores, batch.labels() == "virginica")
-    assert a < 0
-    np.testing.assert_allclose(made.X[:, -1], 1 / (1 + np.exp(a * scores + b)), rtol=1e-9)
-    assert made.schema.attributes[-2].name == "probability@virginica"
+def model(batch, c):
+    return filterkit.chain(f"svm --c {c}").fit(batch).stages[0].model
 
 
-@pytest.mark.parametrize("costs", ["1", "0.1,1"])
-def test_a_sigmoid_is_fitted_on_the_scores_of_halves(lab, costs):
+@pytest.mark.parametrize(("stage", "costs"), [("svm-uncrossed", "0.1,1"), ("svm-halved", "1"), ("svm-halved", "0.1,1")])
+def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores_or_on_those_of_halves(lab, stage, costs):
     registry().add_file(str(ROOT / "experiments/sigmoids.py"))
-    module = sys.modules["filterkit_plugin_file_sigmoids"]
-    batch = filterkit.read(str(ROOT / "arff_samples/iris.arff"), positive="virginica")
+    batch = sample("iris", positive="virginica")
     truth = batch.labels() == "virginica"
-    halves = module._halves(truth[:, None], 0)
-    assert halves.sum() == 75 and truth[halves].sum() == 25
-    chosen = filterkit.chain(f"svm --c {costs}").fit(batch).stages[0].model
-    c = next(c for c in costs.split(",") if chosen.coefficients.tolist() == model(batch, c).coefficients.tolist())
-    scores = np.empty(150)
-    for half in (True, False):
-        other = model(batch.take(np.flatnonzero(halves != half)), c)
-        scores[halves == half] = other.scores(batch.X[halves == half])[:, 0]
+    chosen = model(batch, costs)
+    own = chosen.scores(batch.X)[:, 0]
+    scores = own.copy()
+    if stage == "svm-halved":
+        halves = sys.modules["filterkit_plugin_file_sigmoids"]._halves(truth[:, None], 0)
+        assert halves.sum() == 75 and truth[halves].sum() == 25
+        c = next(c for c in costs.split(",") if chosen.coefficients.tolist() == model(batch, c).coefficients.tolist())
+        for half in (True, False):
+            other = model(batch.take(np.flatnonzero(halves != half)), c)
+            scores[halves == half] = other.scores(batch.X[halves == half])[:, 0]
     a, b = sys.modules["filterkit_plugins.svm.calibration"].fit_sigmoid(scores, truth)
-    made = filterkit.chain(f"svm-halved --c {costs}").fit(batch).transform(batch).X[:, -1]
-    own = filterkit.chain(f"svm --c {costs}").fit(batch).transform(batch).X[:, -1]
-    np.testing.assert_allclose(made, 1 / (1 + np.exp(a * own + b)), rtol=1e-6)
-
-
-def test_advice_is_by_the_number_of_positive_rows(lab, monkeypatch, tmp_path, capsys):
-    """Ten tasks at two shares: with 5 positive rows the paper's chain is best, with 50 the safeguarded one."""
-    rng = np.random.default_rng(0)
-    rows = []
-    for task, (share, positives, best) in itertools.product(range(10), [(0.1, 5, "shaping"), (0.9, 50, "beside")]):
-        for chain in ("baseline", "beside", "shaping"):
-            value = (0.8 if chain == best else 0.5) + rng.random() / 100
-            row = result(chain, value, f"d{task // 2}", f"t{task}", share=share)
-            rows.append(row._replace(train_rows=10 * positives, train_positives=positives, columns=4, nonzeros=4.0))
-    (tmp_path / "safeguards-uci.csv.xz").write_bytes(lzma.compress(Results(rows).text().encode()))
-    advice = importlib.import_module("advice")
-    monkeypatch.setattr(advice, "RESULTS", tmp_path)
-    advice.main()
-    text = capsys.readouterr().out
-    lines = text.partition("## Tables")[2].splitlines()
-    tables = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
-    assert "Counts of words" not in text
-    few, _, _, more, _, _ = tables[2:8]
-    assert few[:4] == ["1 to 10", "10 of 5", "f1", "`shaping`"]
-    assert few[-2].startswith("+0.30") and few[-2].endswith("(p 0.002; 10, 0, 0)") and few[-1] == "none"
-    assert more[:4] == ["31 to 100", "10 of 5", "f1", "`beside`"]
-    assert [cells[2] for cells in tables[2:8]] == ["f1", "auc", "accuracy"] * 2
-    every, best = next(cells for cells in tables if cells[0] == "f1")[1:]
-    assert (every[:4], best[:5]) == ("+0.1", "+0.30")  # the first on all tasks suits half of them
-    assert best.endswith("(0% worse)")
-    assert "| `shaping` | `impute onehot shape bns l2 svm --c 0.01,0.1,1,10,100 --folds 5 --calibrate` |\n" in text
-    assert "\n- `threshold`: " in text and "- `beside`: " not in text
+    made = filterkit.chain(f"{stage} --c {costs}").fit(batch).transform(batch)
+    np.testing.assert_allclose(made.X[:, -1], 1 / (1 + np.exp(a * own + b)), rtol=1e-6)
+    assert made.schema.attributes[-2].name == "probability@virginica"
 
 
 def with_missing_values(rows):
@@ -197,8 +156,7 @@ def with_missing_values(rows):
 def test_what_is_advised_runs_on_missing_values(lab):
     """It fills them itself; words are counts, without nominal columns."""
     script = importlib.import_module("safeguards")
-    rows = columns(sample("breast-cancer"), range(4)).rows(0, 60)
-    rows = with_missing_values(rows)
+    rows = with_missing_values(columns(sample("breast-cancer"), range(4)).rows(0, 60))
     for kind, of in (("UCI", script.UCI_CHAINS), ("Text", script.TEXT_CHAINS)):
         batch = rows if kind == "UCI" else columns(rows, range(4))
         texts = [*script.chains(of), *script.ways_to_decide(of)]
@@ -212,7 +170,3 @@ def test_the_page_of_advice_is_printed_from_the_results(lab, capsys):
     """If this fails: python experiments/advice.py > docs/advice.md"""
     importlib.import_module("advice").main()
     assert capsys.readouterr().out == (ROOT / "docs" / "advice.md").read_text(encoding="utf-8")
-
-
-def model(batch, c):
-    return filterkit.chain(f"svm --c {c}").fit(batch).stages[0].model

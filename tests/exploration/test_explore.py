@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pyarrow as pa
 import pytest
-from agreement import columns, dense, make, sample
+from agreement import columns, cut, dense, make, sample
 from cases import rows
 from gathered import gathered
 
@@ -74,24 +74,21 @@ def test_a_positive_class_stands_against_all_others():
 
 
 def counted(batch, column, shown):
-    """The histogram of a column, counted row by row."""
-    labels, values = shown["classes"], dense(batch)[:, column]
-    names = batch.schema.class_attribute.values
+    """The histogram of a column, as numpy counts it."""
+    values, names = dense(batch)[:, column], batch.schema.class_attribute.values
     weights = np.ones(len(batch)) if batch.weights is None else batch.weights
-    found = {key: np.zeros(np.shape(shown[key])) for key in ("counts", "missing")} | {"zero": np.zeros(len(labels))}
-    for value, y, weight in zip(values, batch.y, weights):
-        if y < 0:
-            continue
-        group = labels.index(names[y]) if names[y] in labels[: len(labels) - ("others" in labels[-1])] else -1
-        if np.isnan(value):
-            found["missing"][group] += weight
-        elif value == 0 and shown["zero"] is not None:
-            found["zero"][group] += weight
-        else:
-            edges = shown["edges"]
-            place = max(i for i, edge in enumerate(edges) if edge <= value)
-            found["counts"][group][min(place, len(edges) - 2)] += weight
-    return found
+    codes = [names.index(label) for label in shown["classes"] if label in names]
+    groups = [batch.y == code for code in codes]
+    if len(codes) < len(shown["classes"]):
+        groups.append((batch.y >= 0) & ~np.isin(batch.y, codes))
+    inner = ~np.isnan(values) & ((values != 0) | (shown["zero"] is None))
+    return {
+        "counts": [
+            np.histogram(values[each & inner], shown["edges"], weights=weights[each & inner])[0] for each in groups
+        ],
+        "missing": [weights[each & np.isnan(values)].sum() for each in groups],
+        "zero": [weights[each & (values == 0)].sum() for each in groups],
+    }
 
 
 @pytest.mark.parametrize(("sparse", "weighted", "classes"), [(False, True, 14), (True, False, 2)])
@@ -105,7 +102,7 @@ def test_histograms_before_and_after_count_each_row(sparse, weighted, classes):
     y = rng.integers(-1, classes, 400)
     names = [f"c{i}" for i in range(classes)]
     batch = make(X, y, names, weights=rng.random(400) if weighted else None, sparse=sparse)
-    pieces = [batch.rows(i, min(i + 90, 400)).replace(start=0) for i in range(0, 400, 90)]
+    pieces = [part.replace(start=0) for part in cut(batch, 90)]
     out = filterkit.chain("range").fit(batch).transform(batch)
     for each in gathered(pieces, "range", by=["bns"])["details"]:
         for source, shown in [(batch, each["before"]), (out, each["after"][0]["histogram"])]:
@@ -220,7 +217,6 @@ def test_a_numeric_class_is_described_and_scored():
     assert [each["name"] for each in found["metrics"]] == ["correlation", "dfreq", "ftest", "mi"]
     assert (found["tasks"], found["isolines"], found["details"][0]["before"]["classes"]) == ([], {}, [""])
     assert found["features"]["point"]["mi"] == [-1, -1, -1]
-    assert found["features"]["points"]["threshold"] == []
     listed = filterkit.scores(with_numbers(), ["correlation", "mi"]).to_pydict()
     for name in ("correlation", "mi"):
         expected = [listed[name][listed["attribute"].index(each)] for each in found["features"]["name"]]
@@ -295,9 +291,9 @@ def test_warnings_name_what_deserves_attention():
 
 def test_nothing_depends_on_batches_jobs_memory_and_engine():
     batch = with_numbers()
-    assert timeless(gathered([batch.rows(i, i + 1) for i in range(11)], memory=0)) == timeless(gathered(batch))
+    assert timeless(gathered(cut(batch, 1), memory=0)) == timeless(gathered(batch))
     batch = sample("mixed-sparse")
-    pieces = [batch.rows(i, min(i + 6, len(batch))).replace(start=0) for i in range(0, len(batch), 6)]
+    pieces = [part.replace(start=0) for part in cut(batch, 6)]
     one = timeless(gathered(batch, "shape bns l2"))
     assert timeless(gathered(pieces, "shape bns l2", memory=1 << 16, engine=LocalEngine(2))) == one
     with ProcessEngine(2) as engine:

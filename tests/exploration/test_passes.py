@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from agreement import make
+from agreement import cut, make
 from counted import counted_rows
 from gathered import explored
 
@@ -15,9 +15,8 @@ from filterkit.engines.local import LocalEngine
 PLENTY = 1 << 30
 
 
-def pieces(batch, count=5):
-    step = -(-len(batch) // count)
-    return [batch.rows(i, min(i + step, len(batch))).replace(start=0) for i in range(0, len(batch), step)]
+def pieces(batch):
+    return [part.replace(start=0) for part in cut(batch, 40)]
 
 
 def numbers():
@@ -26,17 +25,15 @@ def numbers():
 
 
 def texts():
-    rng = np.random.default_rng(2)
-    vocabulary = np.array([f"word{i}" for i in range(400)])
-    rows = [" ".join(vocabulary[rng.zipf(1.3, 12) % 400]) for _ in range(200)]
-    table = pa.table({"text": rows, "class": ["ham" if i % 3 else "spam" for i in range(200)]})
-    return filterkit.from_arrow(table, class_="class")
+    texts = [f"a{i % 7} b{i % 5} c{i % 3}" for i in range(60)]
+    classes = ["ham" if i % 3 else "spam" for i in range(60)]
+    return filterkit.from_arrow(pa.table({"text": texts, "class": classes}), class_="class")
 
 
 CHAINS = [
     (numbers, "", 0),
     (numbers, "shape bns l2", 1),
-    (texts, "words --keep 200 tfidf select --by ig --top 50 l2", 3),
+    (texts, "words tfidf select --by ig --top 50 l2", 3),
 ]
 
 

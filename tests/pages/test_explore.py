@@ -78,14 +78,15 @@ def search(opened, text):
 def test_overview_and_table_show_the_data(open_page):
     data = text_like()
     opened = open_page(page_of(data))
-    text = opened.page.locator("#overview").inner_text()
+    page = opened.page
+    text = page.locator("#overview").inner_text()
     assert all(part in text for part in ("400", "300 numeric, 1 nominal", "88.3 %", "wheat", "rest"))
-    assert opened.page.locator("header").inner_text().startswith("made.arff")
-    bars = opened.page.locator(".bars .fill").evaluate_all("bars => bars.map(bar => bar.offsetWidth)")
+    assert page.locator("header").inner_text().startswith("made.arff")
+    bars = page.locator(".bars .fill").evaluate_all("bars => bars.map(bar => bar.offsetWidth)")
     sizes = sorted(data["overview"]["class"]["rows"], reverse=True)
     assert bars[1] / bars[0] == pytest.approx(sizes[1] / sizes[0], abs=0.02)
     features, best = data["features"], ranking(data)[0]
-    row = dict(zip(opened.page.locator("#features thead th").all_text_contents(), rows(opened)[0]))
+    row = dict(zip(page.locator("#features thead th").all_text_contents(), rows(opened)[0]))
     shown = {name: features["points"][name][best_point(data, best)] for name in ("threshold", "tp", "fp")}
     assert (row["Name"], row["Rank"], row["Test"]) == (features["name"][best], "1", f"≥ {shown['threshold']:g}")
     assert (float(row["tp"]), float(row["fp"])) == (shown["tp"], shown["fp"])
@@ -96,7 +97,8 @@ def test_overview_and_table_show_the_data(open_page):
 def test_plane_and_cards_show_the_data(open_page):
     data = text_like()
     opened = open_page(page_of(data))
-    board, size = opened.page.locator(".board"), board_size(opened)
+    page = opened.page
+    board, size = page.locator(".board"), board_size(opened)
     drawn = {key: int(board.get_attribute(f"data-{key}")) for key in ("dots", "features", "best")}
     varying = ranking(data)
     pixels = {
@@ -112,12 +114,12 @@ def test_plane_and_cards_show_the_data(open_page):
         const scale = shown.width / shown.clientWidth;
         return places.map(([x, y]) => context.getImageData(x * scale, y * scale, 1, 1).data[3]);
     }"""
-    assert min(opened.page.evaluate(alpha, sorted(pixels))) > 0
-    assert opened.page.evaluate(alpha, [[size - 100, size / 2]]) == [0]
+    assert min(page.evaluate(alpha, sorted(pixels))) > 0
+    assert page.evaluate(alpha, [[size - 100, size / 2]]) == [0]
 
-    opened.page.wait_for_function("() => !document.querySelector('.waiting')")
-    assert opened.page.locator(".card").count() == len(data["details"])
-    detail, card = data["details"][0], opened.page.locator(".card").first
+    page.wait_for_function("() => !document.querySelector('.waiting')")
+    assert page.locator(".card").count() == len(data["details"])
+    detail, card = data["details"][0], page.locator(".card").first
     assert card.locator("figure").count() == 3
     bars = card.locator("figure").first.locator("[aria-label=rect] rect")
     heights = [float(height) for height in bars.evaluate_all("bars => bars.map(bar => bar.getAttribute('height'))")]
@@ -160,70 +162,73 @@ def test_pointer_keyboard_and_row_choose_a_feature(open_page):
 def test_rectangle_and_search_filter_the_table_which_sorts(open_page):
     data = text_like()
     opened = open_page(page_of(data))
+    page = opened.page
     features = data["features"]
-    opened.page.mouse.move(*place(opened, 0.1, 0.5))
-    opened.page.mouse.down()
-    opened.page.mouse.move(*place(opened, 0.9, 0.1), steps=3)
-    opened.page.mouse.up()
+    page.mouse.move(*place(opened, 0.1, 0.5))
+    page.mouse.down()
+    page.mouse.move(*place(opened, 0.9, 0.1), steps=3)
+    page.mouse.up()
     opened.settle()
     inside = [i for i in ranking(data) if 0.1 <= rates(data, i)[0] <= 0.9 and 0.1 <= rates(data, i)[1] <= 0.5]
     assert inside and column(opened, "Name") == [features["name"][i] for i in inside]
-    opened.page.locator("fieldset").get_by_role("button", name="Clear").click()
+    page.locator("fieldset").get_by_role("button", name="Clear").click()
     opened.settle()
-    assert opened.page.locator("#features table").get_attribute("aria-rowcount") == "301"
+    assert page.locator("#features table").get_attribute("aria-rowcount") == "301"
     for label in ("least fpr", "least tpr"):  # the same without a pointer
-        opened.page.get_by_label(label).fill("0.1")
-        opened.page.get_by_label(label).press("Enter")
+        page.get_by_label(label).fill("0.1")
+        page.get_by_label(label).press("Enter")
     opened.settle()
     inside = [i for i in ranking(data) if min(rates(data, i)) >= 0.1]
     assert column(opened, "Name") == [features["name"][i] for i in inside]
-    opened.page.locator("fieldset").get_by_role("button", name="Clear").click()
+    page.locator("fieldset").get_by_role("button", name="Clear").click()
 
     search(opened, "A29")
     found = [i for i in ranking(data) if "a29" in features["name"][i]]
     assert column(opened, "Name") == [features["name"][i] for i in found]
-    assert f"{len(found)} of 300 features" in opened.page.locator("#features [role=status]").inner_text()
-    header = opened.page.locator("#features th", has_text="Non-zero")
+    assert f"{len(found)} of 300 features" in page.locator("#features [role=status]").inner_text()
+    header = page.locator("#features th", has_text="Non-zero")
     header.get_by_role("button").click()
     for order, sign in (("descending", -1), ("ascending", 1)):
         opened.settle()
         assert header.get_attribute("aria-sort") == order
         counts = sorted((features["nonzero"][i] for i in found), key=lambda count: sign * count)
         assert list(map(float, column(opened, "Non-zero"))) == counts
-        opened.page.keyboard.press("Enter")  # the head of the column has the focus
+        page.keyboard.press("Enter")  # the head of the column has the focus
 
 
 def test_the_number_of_best_features_moves_the_cut_everywhere(open_page):
     data = text_like()
     opened = open_page(page_of(data))
-    with opened.page.expect_download() as saved:
-        opened.page.get_by_role("button", name="Save the 75 names").click()
+    page = opened.page
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save the 75 names").click()
     assert saved.value.path().read_text("utf-8").splitlines() == best_names(data, count=75)
     assert saved.value.suggested_filename == "best-75-by-bns.txt"
-    slider, board = opened.page.locator("#cut"), opened.page.locator(".board")
+    slider, board = page.locator("#cut"), page.locator(".board")
     slider.focus()
-    opened.page.keyboard.press("Home")
+    page.keyboard.press("Home")
     opened.settle()
     assert slider.get_attribute("aria-valuetext") == "1 feature"
     assert board.get_attribute("data-best") == "1"
-    opened.page.get_by_label("N, the number of best features").fill("50")
-    opened.page.keyboard.press("Enter")
+    page.get_by_label("N, the number of best features").fill("50")
+    page.keyboard.press("Enter")
     opened.settle()
     assert board.get_attribute("data-best") == "50"
     assert "best 50" in board.locator(".cut text").text_content()
     both = set(ranking(data)[:50]) & set(ranking(data, "chi")[:50])
-    shared = opened.page.locator("#rankings .heat").nth(1).locator("tbody tr").nth(0).locator("td").nth(1)
+    shared = page.locator("#rankings .heat").nth(1).locator("tbody tr").nth(0).locator("td").nth(1)
     assert shared.inner_text() == f"{100 * len(both) / 50:.0f}"
     nonzero = sum(data["features"]["nonzero"][i] for i in ranking(data)[:50]) / 400
-    assert f"bns{nonzero:.4g}" in opened.page.locator(".ends li[aria-current]").text_content()
-    assert "select --by bns --top 50" in opened.page.locator(".command").inner_text()
+    assert f"bns{nonzero:.4g}" in page.locator(".ends li[aria-current]").text_content()
+    assert "select --by bns --top 50" in page.locator(".command").inner_text()
 
 
 def test_another_metric_is_in_the_plane_before_it_is_in_the_table(open_page):
     data = text_like()
     opened = open_page(page_of(data))
-    caption = opened.page.locator("#plane figcaption")
-    at_once = opened.page.evaluate(
+    page = opened.page
+    caption = page.locator("#plane figcaption")
+    at_once = page.evaluate(
         """() => {
             const choice = document.querySelector(".steering select");
             choice.value = "f1";
@@ -239,7 +244,7 @@ def test_another_metric_is_in_the_plane_before_it_is_in_the_table(open_page):
     # A metric that does not look at the plane has no lines, and the page says so.
     choose_metric(opened, "gainratio")
     assert column(opened, "Name")[:10] == best_names(data, "gainratio", 10)
-    assert opened.page.locator(".board path").count() == opened.page.locator(".board .grid path").count()
+    assert page.locator(".board path").count() == page.locator(".board .grid path").count()
     assert "does not score points of the plane" in caption.inner_text()
 
 
@@ -264,30 +269,31 @@ def test_isolines_pass_where_the_scores_are(open_page):
 def test_many_classes_a_nominal_and_a_constant_attribute(open_page):
     data = many_classes()
     opened = open_page(page_of(data))
-    opened.page.wait_for_function("() => !document.querySelector('.waiting')")
-    detail, card = data["details"][0], opened.page.locator(".card").first
+    page = opened.page
+    page.wait_for_function("() => !document.querySelector('.waiting')")
+    detail, card = data["details"][0], page.locator(".card").first
     lines, rects = card.locator("[aria-label=line] path"), card.locator("[aria-label=rect] rect")
     strokes = lines.evaluate_all("lines => lines.map(each => each.getAttribute('stroke'))")
     fills = rects.evaluate_all("rects => rects.map(each => each.getAttribute('fill'))")
     assert strokes == [f"var(--colour-{curve['task']})" for curve in detail["curves"]]
     assert fills[:: len(detail["before"]["counts"][0])] == [*(f"var(--colour-{n})" for n in range(5)), "var(--dot)"]
 
-    assert "the same value in all rows: a4" in opened.page.locator(".warnings").inner_text()
+    assert "the same value in all rows: a4" in page.locator(".warnings").inner_text()
     search(opened, "a4")
     assert [column(opened, label) for label in ("Name", "Rank", "Test", "bns")] == [["a4"], ["–"], ["–"], ["–"]]
     search(opened, "a5")
     assert column(opened, "Test")[0].startswith("= ")
-    board, points = opened.page.locator(".board"), data["features"]["points"]
+    board, points = page.locator(".board"), data["features"]["points"]
     here = [i for i in ranking(data) if points["task"][best_point(data, i)] == 3]
     for choice, count in (("3", len(here)), ("", 29)):
-        opened.page.get_by_label("Class").first.select_option(choice)
+        page.get_by_label("Class").first.select_option(choice)
         opened.settle()
         assert board.get_attribute("data-features") == str(count)
-    assert "Choose one class to see isolines" in opened.page.locator("#plane figcaption").inner_text()
+    assert "Choose one class to see isolines" in page.locator("#plane figcaption").inner_text()
 
     assert opened.is_within(390)
     assert board_size(opened) <= 390
-    ends = opened.page.locator(".scroller").evaluate_all("all => all.map(it => it.getBoundingClientRect().right)")
+    ends = page.locator(".scroller").evaluate_all("all => all.map(it => it.getBoundingClientRect().right)")
     assert max(ends) <= 390  # only tables scroll
 
 
@@ -301,28 +307,30 @@ def test_scores_that_need_no_class(open_page):
 
 def test_a_numeric_class_has_a_distribution_and_curves_of_its_mean(open_page):
     opened = open_page(page_of(numeric_class()))
-    assert opened.page.locator("#plane").count() == 0
-    assert opened.page.get_by_label("Distribution of the class", exact=True).count() == 1
-    assert opened.page.get_by_label("Mean of the class", exact=True).count() == 3
-    heads = opened.page.locator("#features thead th").all_text_contents()
+    page = opened.page
+    assert page.locator("#plane").count() == 0
+    assert page.get_by_label("Distribution of the class", exact=True).count() == 1
+    assert page.get_by_label("Mean of the class", exact=True).count() == 3
+    heads = page.locator("#features thead th").all_text_contents()
     assert {"correlation", "ftest", "mi"} <= set(heads) and not {"tp", "fp", "Test"} & set(heads)
-    text = opened.page.inner_text("main")
+    text = page.inner_text("main")
     assert "positive" not in text and "Missing\n1 row" in text
 
 
 def test_hostile_names_are_harmless_and_visible(open_page):
     opened = open_page(page_of(hostile_names()))
-    assert opened.page.locator("main img, main script").count() == 0
+    page = opened.page
+    assert page.locator("main img, main script").count() == 0
     shown = column(opened, "Name")
     assert len(shown) == len(HOSTILE)
     assert {
         *("</script><script>window.hacked = 1</script>", "(empty)", "__proto__", "␣␣blanks at both ends␣␣"),
         *("line␊break␉tab␀null␛escape␡", "right⟨U+202E⟩to left⟨U+2066⟩isolate⟨U+200B⟩zero width"),
     } <= set(shown)
-    opened.page.locator(".board").focus()
+    page.locator(".board").focus()
     for _ in HOSTILE:
-        opened.page.keyboard.press("ArrowRight")
-    assert opened.page.evaluate("window.hacked") is None
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("window.hacked") is None
     assert opened.is_within(1280) and opened.is_within(390)
 
 
@@ -330,12 +338,13 @@ def test_many_features_are_in_the_document_only_where_they_are_seen(open_page):
     content = page_of(many_features())
     assert len(content) < 1_500_000
     opened = open_page(content)
-    assert opened.page.locator("#features table").get_attribute("aria-rowcount") == "20001"
-    assert opened.page.locator("#features tbody tr").count() < 60
-    opened.page.locator("#features tbody tr[tabindex='0']").focus()
-    opened.page.keyboard.press("End")
+    page = opened.page
+    assert page.locator("#features table").get_attribute("aria-rowcount") == "20001"
+    assert page.locator("#features tbody tr").count() < 60
+    page.locator("#features tbody tr[tabindex='0']").focus()
+    page.keyboard.press("End")
     opened.settle()
-    assert opened.page.locator("#features tbody tr:focus").get_attribute("aria-rowindex") == "20001"
+    assert page.locator("#features tbody tr:focus").get_attribute("aria-rowindex") == "20001"
     search(opened, "a1999")
     assert sorted(column(opened, "Name")) == sorted(["a1999", *(f"a1999{digit}" for digit in range(10))])
 
@@ -347,16 +356,17 @@ def test_a_table_without_features(open_page):
 
 def test_the_page_in_the_dark_and_on_paper(open_page):
     opened = open_page(page_of(text_like()))
+    page = opened.page
     for scheme, colour in (("dark", "rgb(18, 22, 27)"), ("light", "rgb(255, 255, 255)")):
-        opened.page.emulate_media(color_scheme=scheme)
-        assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == colour
-    opened.page.emulate_media(media="print")
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == colour
+    page.emulate_media(media="print")
     opened.settle()
-    assert opened.page.locator(".steering").is_hidden()
-    assert opened.page.locator("#features tbody tr[data-row]").count() == 50
-    assert "and 250 more rows" in opened.page.locator("#features tbody").inner_text()
-    assert opened.page.locator(".board canvas").bounding_box()["width"] <= 460
-    opened.page.emulate_media(media="screen")
+    assert page.locator(".steering").is_hidden()
+    assert page.locator("#features tbody tr[data-row]").count() == 50
+    assert "and 250 more rows" in page.locator("#features tbody").inner_text()
+    assert page.locator(".board canvas").bounding_box()["width"] <= 460
+    page.emulate_media(media="screen")
     opened.settle()
-    assert len(re.findall(rb"/Type */Page\b", opened.page.pdf(format="A4"))) < 12
-    assert opened.page.locator("#features tbody .spacer").count() == 1
+    assert len(re.findall(rb"/Type */Page\b", page.pdf(format="A4"))) < 12
+    assert page.locator("#features tbody .spacer").count() == 1

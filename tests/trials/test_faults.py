@@ -67,29 +67,25 @@ def trials(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "earlier", "wanted"),
     [
-        ('"$@"; touch "$TMPDIR/kept"', "kept is left in the temporary folder"),
-        ('"$@"; echo more >> out.arff', "status 0, and out.arff is "),
-        ("true", "status 0, and out.arff is "),
-        ('echo "filterkit: unexpected KeyError" >&2; exit 1', "status 1: 'filterkit: unexpected KeyError"),
-        ('printf "filterkit: a\\nb\\nc\\n" >&2; exit 1', "the message is 'filterkit: a"),
-        ("exit 3", "status 3 and not [0, 1]"),
-        ("kill -SEGV $$", "status -11 and not [0, 1]"),
-        ("sleep 60", "it has not ended after 10 s"),
-        ('sleep 60 & exec "$@"', "left: 1 processes"),
+        ('"$@"; touch "$TMPDIR/kept"', False, "kept is left in the temporary folder"),
+        ('"$@"; echo more >> out.arff', False, "status 0, and out.arff is "),
+        ("true", False, "status 0, and out.arff is "),
+        ('echo "filterkit: unexpected KeyError" >&2; exit 1', False, "status 1: 'filterkit: unexpected KeyError"),
+        ('printf "filterkit: a\\nb\\nc\\n" >&2; exit 1', False, "the message is 'filterkit: a"),
+        ("exit 3", False, "status 3 and not [0, 1]"),
+        ("kill -SEGV $$", False, "status -11 and not [0, 1]"),
+        ("sleep 60", False, "it has not ended after 10 s"),
+        ('sleep 60 & exec "$@"', False, "left: 1 processes"),
+        ("rm out.arff; exit 1", True, "out.arff is "),
+        ("echo half > out.arff; exit 1", True, "out.arff is "),
     ],
 )
-def test_a_defect_is_found(text, wanted, trials):
-    found = trials(text).wrong(ROWS, NONE, earlier=False)
-    assert found
+def test_a_defect_is_found(text, earlier, wanted, trials):
+    """`earlier` is whether there is a file already that the command is to replace."""
+    found = trials(text).wrong(ROWS, NONE, earlier)
     assert any(wanted in line for line in found), found
-
-
-@pytest.mark.parametrize("text", ["rm out.arff; exit 1", "echo half > out.arff; exit 1"])
-def test_harm_to_an_earlier_file_is_found(text, trials):
-    found = trials(text).wrong(ROWS, NONE, earlier=True)
-    assert any("out.arff is " in line for line in found), found
 
 
 def test_the_command_itself_is_without_defects(trials):
