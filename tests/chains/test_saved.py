@@ -15,7 +15,6 @@ from command import run
 import filterkit
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, Stage, testing
 from filterkit.chains import saved
-from filterkit.data.schema_json import attribute_from_json, attribute_to_json, schema_from_json, schema_to_json
 from filterkit.plugin import Ragged
 from filterkit.plugin.registry import Registry
 
@@ -93,14 +92,6 @@ class Mine(filterkit.RowStage):
 def filterkit_stages():
     return [Mine]
 """
-
-
-@pytest.mark.parametrize("name", ["mixed", "wine"])
-def test_a_schema_survives_its_json_form(name):
-    schema = filterkit.chain("bns").fit(sample(name, class_="first" if name == "wine" else None)).schema
-    assert schema_from_json(json.loads(json.dumps(schema_to_json(schema)))) == schema
-    for attribute in schema.attributes:
-        assert attribute_from_json(json.loads(json.dumps(attribute_to_json(attribute)))) == attribute
 
 
 # ---- refused ---------------------------------------------------------------------------------------
