@@ -27,6 +27,7 @@ from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.plugin.engines import engine_on
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
+from filterkit.plugin.unknown_names import name_remedy
 from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
 from filterkit.stages.learned import format_learned
@@ -192,7 +193,7 @@ def add_remedies() -> Iterator[None]:
     try:
         yield
     except StageError as error:
-        registry().name_remedy(error)
+        name_remedy(registry(), error)
         raise
 
 

@@ -259,7 +259,9 @@ def _explain_error(error: Exception) -> tuple[str, int]:
     if isinstance(error, click.ClickException):
         return message_of(error, "filterkit --help"), 2
     if isinstance(error, StageError) and error.lacks:
-        registry().name_remedy(error)
+        from filterkit.plugin.unknown_names import name_remedy
+
+        name_remedy(registry(), error)
     if isinstance(error, FilterkitError):
         return str(error), 2 if isinstance(error, UsageError) else 1
     if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):

@@ -15,6 +15,7 @@ import click
 from filterkit.errors import UsageError, file_error, quoted
 from filterkit.messages import message_of
 from filterkit.plugin.registry import Registry
+from filterkit.plugin.unknown_names import explain_option_position, list_completed_lines
 from filterkit.stages.options import INT_OR_TEXT, fields_of, flag_of, types_of
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def parse_stages(
             info_name = f"filterkit INPUT {stage.name}"
             context = stage_command(stage).make_context(info_name, words[1:], default_map=values)
         except click.NoSuchOption as error:
-            hint = plugins.explain_option_position(error.option_name)
+            hint = explain_option_position(plugins, error.option_name)
             if hint:  # whatever options of the stage are similar
                 error = click.NoSuchOption(error.option_name)
             elif not error.possibilities:
@@ -152,7 +153,7 @@ def parse_stages(
         try:
             stages.append(stage(**context.params))
         except UsageError:
-            line = plugins.lines_by_word().get(words[0], "") if words else ""
+            line = list_completed_lines(plugins).get(words[0], "") if words else ""
             if line.startswith(f"{stage.name} "):  # the word is a value whose option was forgotten
                 raise UsageError(f"{stage.name}: {quoted(words[0])} is not a stage; write: {line}") from None
             raise

@@ -13,8 +13,6 @@ import copyreg
 import errno
 import importlib
 import os
-import re
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,19 +28,17 @@ from filterkit._version import DISTRIBUTION
 from filterkit.errors import (
     FilterkitError,
     PluginError,
-    StageError,
     UsageError,
-    add_plugin_hint,
     file_error,
     quoted,
     record_module,
     record_plugin,
-    suggestion,
 )
 from filterkit.plugin.discovery import Installed, installed
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
-from filterkit.stages.options import fields_of, flag_of, options_of
+from filterkit.plugin.unknown_names import explain_unknown_stage, list_alternatives
+from filterkit.stages.options import options_of
 
 if TYPE_CHECKING:
     import click
@@ -386,7 +382,7 @@ class Registry:
 
         stage = self.stages.get(name)
         if stage is None or not issubclass(stage, MetricScaling):
-            raise UsageError(f"no metric {quoted(name)}{self._list_alternatives(name, self.metrics)}")
+            raise UsageError(f"no metric {quoted(name)}{list_alternatives(self, name, self.metrics)}")
         return stage.metric
 
     def engine(self, name: str) -> type[Engine]:
@@ -397,7 +393,7 @@ class Registry:
         UsageError : there is none; suggests one of a similar name.
         """
         if name not in self.engines:
-            raise UsageError(f"--engine: no engine {quoted(name)}{self._list_alternatives(name, self.engines)}")
+            raise UsageError(f"--engine: no engine {quoted(name)}{list_alternatives(self, name, self.engines)}")
         return self.engines[name]
 
     def stage(self, name: str) -> type[Stage]:
@@ -412,89 +408,12 @@ class Registry:
             self.load_all()  # one may offer what its entry points do not list
         if name in self.stages:
             return self.stages[name]
-        raise UsageError(f"no stage {quoted(name)}{self._hint(name)}")
-
-    def _hint(self, name: str) -> str:
-        """Return the end of a message about an unknown stage."""
-        words = name.replace(",", " ").replace("|", " ").split()
-        if name.startswith("-"):
-            flag = name.partition("=")[0]
-            return self.explain_option_position(flag) or "; the options of a stage go after its name"
-        if len(words) > 1 and words[0] in self.stages:
-            return f"; write stages and options as words of their own: {' '.join(words)}"
-        answers = (stage.answer_unknown_stage(name) for stage in self.stages.values())
-        hint = next(filter(None, answers), "") or _find_in_weka(name, self.stages)
-        if hint:
-            return hint
-        lines = self.lines_by_word()
-        if (bare := name.rpartition(".")[2]) in lines:
-            return f"; write: {lines[bare]}"
-        hint = suggestion(name, sorted({*self.stages, *lines.values()}))
-        if not hint and os.path.isfile(name):
-            return ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
-        if not hint and os.path.splitext(name)[1].lower() in self.formats:
-            return f"; to write a file, say: -o {shlex.quote(name)}"
-        if not hint and any(plugin.problem for plugin in self.plugins):
-            return "; some plugins are broken, see: filterkit plugins"
-        return self._add_plugin_hint(hint or "; see: filterkit stages")
-
-    def lines_by_word(self) -> dict[str, str]:
-        """Return the line to write for each word that options of stages complete: stage, option and word."""
-        lines: dict[str, str] = {}
-        for name, stage in self.stages.items():
-            for field in fields_of(stage):
-                if field.metadata["completions"]:
-                    start = name if field.metadata["bare"] else f"{name} {flag_of(field)}"
-                    lines |= {word: f"{start} {word}" for word in field.metadata["completions"]({})}
-        return lines
-
-    def name_remedy(self, error: StageError) -> None:
-        """Add the stages that mend what a stage refuses to the message about it."""
-        names = [name for name, stage in sorted(self.stages.items()) if error.lacks and stage.mends == error.lacks]
-        error.message += f", such as {' or '.join(names)}" * bool(names)
-        error.lacks = ""
-
-    def explain_option_position(self, flag: str) -> str:
-        """Return the end of a message about an option in the wrong position, if it is one of filterkit itself; else
-        ""."""
-        return "; options of filterkit itself go before the input" if flag in self.flags else ""
-
-    def _list_alternatives(self, name: str, known: Mapping[str, Any]) -> str:
-        """Return the end of a message about another unknown name: a similar one, or all that are known."""
-        return self._add_plugin_hint(suggestion(name, sorted(known)) or f"; known: {', '.join(sorted(known))}")
-
-    def _add_plugin_hint(self, hint: str) -> str:
-        """Return `hint`, and how to load a plugin from a file, unless the user has done that."""
-        return hint if self.files else add_plugin_hint(hint, self.in_python)
+        raise UsageError(f"no stage {quoted(name)}{explain_unknown_stage(self, name)}")
 
     @property
     def in_python(self) -> bool:
         """Tell whether names are looked up from Python instead of from the command line."""
         return not self.flags
-
-
-def _find_in_weka(name: str, stages: Mapping[str, type[Stage]]) -> str:
-    """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else "".
-
-    The package of the class and the end ``AttributeEval`` may be left out.
-    """
-    from inspect import getdoc
-
-    asked = _strip_class_name(name)
-    found = [stage for stage, made in stages.items() if asked in _weka_classes(getdoc(made) or "")]
-    if not found:
-        return ""
-    return f"; Weka's {name.rpartition('.')[2]} is {' or '.join(map(quoted, found[:3]))} here"
-
-
-def _weka_classes(text: str) -> set[str]:
-    """List the classes that a help text names in sentences such as "as Weka's Remove and RemoveByName do"."""
-    sentences = re.findall(r"Weka's ([^.;:]*)", " ".join(text.split()))
-    return {_strip_class_name(word) for sentence in sentences for word in re.findall(r"\b[A-Z]\w+", sentence)}
-
-
-def _strip_class_name(name: str) -> str:
-    return name.rpartition(".")[2].lower().removesuffix("attributeeval")
 
 
 def _join_names(plugins: list[Plugin]) -> str:

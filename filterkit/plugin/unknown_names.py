@@ -1,0 +1,99 @@
+"""Says in messages what to write instead of a name that nobody offers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from filterkit.errors import StageError, add_plugin_hint, quoted, suggestion
+from filterkit.stages.options import fields_of, flag_of
+
+if TYPE_CHECKING:
+    from filterkit.plugin.registry import Registry
+    from filterkit.stages.base import Stage
+
+
+def explain_unknown_stage(known: Registry, name: str) -> str:
+    """Return the end of a message about an unknown stage."""
+    words = name.replace(",", " ").replace("|", " ").split()
+    if name.startswith("-"):
+        flag = name.partition("=")[0]
+        return explain_option_position(known, flag) or "; the options of a stage go after its name"
+    if len(words) > 1 and words[0] in known.stages:
+        return f"; write stages and options as words of their own: {' '.join(words)}"
+    answers = (stage.answer_unknown_stage(name) for stage in known.stages.values())
+    hint = next(filter(None, answers), "") or _find_in_weka(name, known.stages)
+    if hint:
+        return hint
+    lines = list_completed_lines(known)
+    if (bare := name.rpartition(".")[2]) in lines:
+        return f"; write: {lines[bare]}"
+    hint = suggestion(name, sorted({*known.stages, *lines.values()}))
+    if not hint and os.path.isfile(name):
+        return ", but a file; several files that make one input are given as a pattern in quotes, '*.arff'"
+    if not hint and os.path.splitext(name)[1].lower() in known.formats:
+        return f"; to write a file, say: -o {shlex.quote(name)}"
+    if not hint and any(plugin.problem for plugin in known.plugins):
+        return "; some plugins are broken, see: filterkit plugins"
+    return _add_plugin_hint(known, hint or "; see: filterkit stages")
+
+
+def list_completed_lines(known: Registry) -> dict[str, str]:
+    """Return the line to write for each word that options of stages complete: stage, option and word."""
+    lines: dict[str, str] = {}
+    for name, stage in known.stages.items():
+        for field in fields_of(stage):
+            if field.metadata["completions"]:
+                start = name if field.metadata["bare"] else f"{name} {flag_of(field)}"
+                lines |= {word: f"{start} {word}" for word in field.metadata["completions"]({})}
+    return lines
+
+
+def name_remedy(known: Registry, error: StageError) -> None:
+    """Add the stages that mend what a stage refuses to the message about it."""
+    names = [name for name, stage in sorted(known.stages.items()) if error.lacks and stage.mends == error.lacks]
+    error.message += f", such as {' or '.join(names)}" * bool(names)
+    error.lacks = ""
+
+
+def explain_option_position(known: Registry, flag: str) -> str:
+    """Return the end of a message about an option in the wrong position, if it is one of filterkit itself; else
+    ""."""
+    return "; options of filterkit itself go before the input" if flag in known.flags else ""
+
+
+def list_alternatives(known: Registry, name: str, names: Mapping[str, Any]) -> str:
+    """Return the end of a message about another unknown name: a similar one, or all that are known."""
+    return _add_plugin_hint(known, suggestion(name, sorted(names)) or f"; known: {', '.join(sorted(names))}")
+
+
+def _add_plugin_hint(known: Registry, hint: str) -> str:
+    """Return `hint`, and how to load a plugin from a file, unless the user has done that."""
+    return hint if known.files else add_plugin_hint(hint, known.in_python)
+
+
+def _find_in_weka(name: str, stages: Mapping[str, type[Stage]]) -> str:
+    """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else "".
+
+    The package of the class and the end ``AttributeEval`` may be left out.
+    """
+    from inspect import getdoc
+
+    asked = _strip_class_name(name)
+    found = [stage for stage, made in stages.items() if asked in _weka_classes(getdoc(made) or "")]
+    if not found:
+        return ""
+    return f"; Weka's {name.rpartition('.')[2]} is {' or '.join(map(quoted, found[:3]))} here"
+
+
+def _weka_classes(text: str) -> set[str]:
+    """List the classes that a help text names in sentences such as "as Weka's Remove and RemoveByName do"."""
+    sentences = re.findall(r"Weka's ([^.;:]*)", " ".join(text.split()))
+    return {_strip_class_name(word) for sentence in sentences for word in re.findall(r"\b[A-Z]\w+", sentence)}
+
+
+def _strip_class_name(name: str) -> str:
+    return name.rpartition(".")[2].lower().removesuffix("attributeeval")
