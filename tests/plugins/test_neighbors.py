@@ -85,9 +85,9 @@ def test_votes_equal_those_of_a_plain_loop(data):
     training, later = make(X, y, weights=weights, positive="yes"), make(later, [-1] * len(later))
     k = data.draw(st.integers(1, len(X)))
     expected = plain(training, later, k, distance)
-    for form in (lambda batch: batch, sparsely):
-        fitted = filterkit.chain(f"neighbors --k {k} --distance {distance}").fit(form(training))
-        assert fitted.stages[0].scores(form(later)).ravel() == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    for known, asked in ((training, later), (sparsely(training), sparsely(later))):
+        scores = filterkit.chain(f"neighbors --k {k} --distance {distance}").fit(known).stages[0].scores(asked)
+        assert scores.ravel() == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
