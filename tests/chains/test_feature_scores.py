@@ -23,28 +23,30 @@ SAMPLES = Path(__file__).parents[2] / "arff_samples"
 
 def test_a_table_worked_by_hand():
     batch = make([[1, 0, 1], [2, 0, 1], [3, 1, 1], [0, 1, 1]], [1, 1, 0, 0], positive="yes")
-    table = filterkit.scores(batch, ["acc2", "dfreq"]).to_pylist()
-    assert table == [
-        {"rank": 1, "attribute": "a1", "threshold": 1.0, "tp": 0, "fp": 2, "tpr": 0, "fpr": 1, "acc2": 1, "dfreq": 2},
-        # at least 1: 2 and 1; at least 2: 1 and 1; at least 3: 0 and 1. The first of the best is shown.
-        {"rank": 2, "attribute": "a0", "threshold": 1.0, "tp": 2, "fp": 1, "tpr": 1, "fpr": 0.5}
-        | {"acc2": 0.5, "dfreq": 3},
-        {"rank": 3, "attribute": "a2", "threshold": None, "tp": None, "fp": None, "tpr": None, "fpr": None}
-        | {"acc2": 0, "dfreq": 0},
-    ]
+    assert filterkit.scores(batch, ["acc2", "dfreq"]).to_pydict() == {
+        "rank": [1, 2, 3],
+        "attribute": ["a1", "a0", "a2"],
+        # Of a0, at least 1: 2 and 1; at least 2: 1 and 1; at least 3: 0 and 1. The first of the best is shown.
+        "threshold": [1, 1, None],
+        "tp": [0, 2, None],
+        "fp": [2, 1, None],
+        "tpr": [0, 1, None],
+        "fpr": [1, 0.5, None],
+        "acc2": [1, 0.5, 0],
+        "dfreq": [2, 3, 0],
+    }
 
 
 def test_a_nominal_feature_has_a_label_in_place_of_a_threshold():
     data = {"number": [1, 2, 2, 2], "sky": ["sun", "sun", "rain", "fog"], "same": ["b"] * 4}
-    data |= {"class": ["yes", "yes", "no", "no"]}
-    table = filterkit.scores(rows(data, positive="yes"), "bns")
-    assert table.column_names[:6] == ["rank", "attribute", "threshold", "label", "tp", "fp"]
-    shown = ("attribute", "threshold", "label", "tp", "fp")
-    assert [tuple(row[name] for name in shown) for row in table.to_pylist()] == [
-        ("sky", None, "sun", 2, 0),
-        ("number", 2, None, 1, 2),
-        ("same", None, None, None, None),
-    ]
+    table = filterkit.scores(rows(data | {"class": ["yes", "yes", "no", "no"]}, positive="yes"), "bns")
+    assert table.select(["attribute", "threshold", "label", "tp", "fp"]).to_pydict() == {
+        "attribute": ["sky", "number", "same"],
+        "threshold": [None, 2, None],
+        "label": ["sun", None, None],
+        "tp": [2, 1, None],
+        "fp": [0, 2, None],
+    }
     assert text_lines(table, 40)[1].split()[:3] == ["1", "sky", "sun"]
 
 
@@ -83,10 +85,12 @@ def test_a_metric_that_needs_a_class_is_refused_without_one():
 
 def test_with_a_numeric_class_there_are_no_tests():
     batch = make([[1, 0], [2, 0], [3, 1]], [1, 2, 3], None)
-    assert filterkit.scores(batch, ["correlation", "dfreq"]).to_pylist() == [
-        {"rank": 1, "attribute": "a0", "correlation": pytest.approx(1), "dfreq": 2},
-        {"rank": 2, "attribute": "a1", "correlation": pytest.approx(np.sqrt(3) / 2), "dfreq": 1},
-    ]
+    assert filterkit.scores(batch, ["correlation", "dfreq"]).to_pydict() == {
+        "rank": [1, 2],
+        "attribute": ["a0", "a1"],
+        "correlation": pytest.approx([1, np.sqrt(3) / 2]),
+        "dfreq": [2, 1],
+    }
     assert filterkit.scores(batch, "dfreq")["threshold"].to_pylist() == [2, 1]
 
 
