@@ -1,21 +1,33 @@
 """Files written and read for tests, and their content as plain values."""
 
 import math
+import warnings
 
-from filterkit import batches
+from filterkit import FilterkitError
 from filterkit.arff import exact
 from filterkit.arff.form import Arff
-from filterkit.data.batch import concatenate
+from filterkit.data.batch import concatenate, itself
 from filterkit.formats.reader import Reader
 
 
 def load(path, block_size=1 << 20, **options):
     """The file as one batch that was read in blocks of that size, by default with no class."""
-    parts = list(batches(str(path), **({"class_": "none"} | options), block_size=block_size))
-    if parts:
-        return concatenate(parts, parts[0].schema)
-    with Reader(Arff(), str(path), **({"class_": "none"} | options)) as source:
-        return concatenate([], source.schema)
+    with Reader(Arff(), str(path), block_size=block_size, **({"class_": "none"} | options)) as reader:
+        return concatenate(list(reader.batches()), reader.schema)
+
+
+def outcome(pattern, engine, form=None, **options):
+    """What an engine reads of an input, by default of ARFF, as text, or its error; and the warnings."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            with Reader(form or Arff(), str(pattern), **options) as reader:
+                rows = concatenate(list(reader.map(itself, engine)), reader.schema)
+            texts = rows.passthrough and rows.passthrough.to_pydict()
+            found = repr((rows.sparse, rows.in_form(False).X.tolist(), texts, rows.y is None or rows.y.tolist()))
+        except FilterkitError as error:
+            found = str(error)
+    return found, [str(each.message) for each in warned]
 
 
 def content(batch):

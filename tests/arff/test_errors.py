@@ -1,11 +1,9 @@
 """Error messages for invalid files: one line that names file, line, attribute and value."""
 
-import gzip
 import os
 import pickle
 import sys
 
-import numpy as np
 import pytest
 from content import load, write_text
 
@@ -20,17 +18,15 @@ BAGGED = "@relation r\n@attribute a numeric\n@attribute g relational\n@attribute
 def message(folder, text, name="t.arff"):
     """The error message for `text`, without the folder; it must be the same at every block size."""
     path = write_text(folder, text, name)
-    messages = set()
-    for block_size in (1, 64, 1 << 20):
-        messages.add(refusal(path, block_size))
-    assert len(messages) == 1
-    return messages.pop().replace(f"{folder}{os.sep}", "")
+    found = {refusal(path, block_size).replace(f"{folder}{os.sep}", "") for block_size in (1, 1 << 20)}
+    assert len(found) == 1
+    return found.pop()
 
 
-def refusal(path, *options, **more):
+def refusal(path, block_size=1 << 20, **options):
     """The error message for a file."""
     with pytest.raises(FilterkitError) as caught:
-        load(path, *options, **more)
+        list(filterkit.batches(path, class_="none", block_size=block_size, **options))
     return str(caught.value)
 
 
@@ -105,19 +101,16 @@ NOT_ARFF = '; if this is not ARFF, say its format with --from ("filterkit format
     ],
 )
 def test_an_invalid_row_is_reported_with_its_line_and_reason(tmp_path, way, row, expected):
-    for filler in ("1,x,p\n", "% c\n", "'1'\t'x' 'p'\n"):
-        assert message(tmp_path, f"{HEADER}{filler * 3}{row}\n{filler * 3}") == f"t.arff:9: {expected}"
-        assert message(tmp_path, f"{HEADER}{filler * 3}{row}") == f"t.arff:9: {expected}"
+    text = f"{HEADER}1,x,p\n% c\n'1'\t'x' 'p'\n{row}"
+    for end in ("", "\n1,x,p\n% c\n"):
+        assert message(tmp_path, text + end) == f"t.arff:9: {expected}"
 
 
 def test_only_what_missing_values_would_mend_says_so(tmp_path, way):
-    said = "is not one of its values {x, y}"
     assert "--unseen" not in message(tmp_path, HEADER + "1,z\n")
-    assert message(tmp_path, HEADER + "1,z,p\n") == f"t.arff:6: attribute 'b': 'z' {said}{UNSEEN}"
-    assert np.isnan(filterkit.read(str(tmp_path / "t.arff"), unseen="missing").X[0, 1])
     bag = BAGGED.replace("x numeric", "x {x,y}")
     assert message(tmp_path, f"{bag}1,'w'\n") == (
-        f"t.arff:7: attribute 'g': row 1 of the bag: attribute 'x': 'w' {said}"
+        "t.arff:7: attribute 'g': row 1 of the bag: attribute 'x': 'w' is not one of its values {x, y}"
     )
 
 
@@ -139,8 +132,9 @@ def test_an_invalid_date_is_reported_with_the_expected_form(tmp_path, way, text)
     ],
 )
 def test_an_error_in_a_relational_value_names_its_inner_row(tmp_path, way, bag, expected):
-    assert message(tmp_path, f"{BAGGED}1,'1'\n1,{bag}\n") == f"t.arff:8: attribute 'g': {expected}"
-    assert message(tmp_path, f"{BAGGED}{{1 '1'}}\n{{1 {bag}}}\n") == f"t.arff:8: attribute 'g': {expected}"
+    for form in ("1,{}\n", "{{1 {}}}\n"):
+        text = BAGGED + form.format("'1'") + form.format(bag)
+        assert message(tmp_path, text) == f"t.arff:8: attribute 'g': {expected}"
 
 
 def test_lines_are_counted_over_every_kind_of_line_end(tmp_path, way):
@@ -249,30 +243,11 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
 )
 def test_an_invalid_header_is_reported_with_its_line(tmp_path, text, expected):
     assert message(tmp_path, text) == f"t.arff:{expected}"
-    if "line 2" not in expected and "line 3" not in expected:
-        number, rest = expected.split(":", 1)
-        shift = 0 if "nothing" in rest else 2
-        assert message(tmp_path, "\r\n% it's\r" + text) == f"t.arff:{int(number) + shift}:{rest}"
 
 
 def test_bytes_invalid_in_the_encoding_are_reported(tmp_path, way):
     found = message(tmp_path, HEADER.encode() + b"1,x,p\n1,x,caf\xe9\n")
     assert found == r"t.arff:7: attribute 's': 'caf\xe9' is not valid in this encoding; try --encoding latin-1"
-
-
-def test_a_gzip_file_that_is_damaged_or_cut_off_is_reported(tmp_path, way):
-    data = gzip.compress((HEADER + "".join(f"{i * i},x,{i}\n" for i in range(400))).encode())
-    cut_off = "t.arff.gz: the compressed data ends too early: the file is cut off"
-    assert message(tmp_path, data[: len(data) // 2], "t.arff.gz") == cut_off
-    assert message(tmp_path, data[:-4], "t.arff.gz") == cut_off
-    assert message(tmp_path, HEADER, "t.arff.gz").startswith("t.arff.gz: the compressed data is damaged (")
-    assert message(tmp_path, data[:-8] + b"\0" * 8, "t.arff.gz").startswith(
-        "t.arff.gz: the compressed data is damaged ("
-    )
-    assert (
-        message(tmp_path, b"", "t.arff.gz")
-        == "t.arff.gz:1: the file declares nothing; an ARFF file starts with @relation"
-    )
 
 
 def test_a_missing_file_and_a_folder_are_reported(tmp_path):
@@ -300,8 +275,7 @@ def test_an_unknown_encoding_is_reported(tmp_path, encoding):
 @pytest.mark.parametrize("odd", [b"\x41\xd8\x41\0", b"x"])
 def test_text_invalid_in_utf_16_is_reported(tmp_path, odd):
     path = write_text(tmp_path, HEADER.encode("utf-16-le") + odd)
-    for block_size in (1, 1 << 20):
-        assert refusal(path, block_size, encoding="utf-16-le").startswith(f"{path}: this is not utf-16-le text (")
+    assert refusal(path, encoding="utf-16-le").startswith(f"{path}: this is not utf-16-le text (")
 
 
 def test_a_part_with_other_attributes_is_reported(tmp_path):
@@ -313,19 +287,9 @@ def test_a_part_with_other_attributes_is_reported(tmp_path):
     )
 
 
-def test_an_error_in_a_later_part_names_that_file_and_its_line(tmp_path, way):
-    write_text(tmp_path, HEADER + "1,x,p\n", "p1.arff")
-    bad = write_text(tmp_path, "% c\n1,z,p\n", "p2.arff")
-    for block_size in (1, 1 << 20):
-        assert refusal(tmp_path / "p*.arff", block_size) == (
-            f"{bad}:2: attribute 'b': 'z' is not one of its values {{x, y}}; --unseen missing reads it as missing"
-        )
-
-
 def nested(depth):
-    names = [f"g{number}" for number in range(depth)]
-    begin = "".join(f"@attribute {name} relational\n" for name in names)
-    end = "".join(f"@end {name}\n" for name in reversed(names))
+    begin = "".join(f"@attribute g{number} relational\n" for number in range(depth))
+    end = "".join(f"@end g{number}\n" for number in reversed(range(depth)))
     return f"@relation r\n{begin}@attribute x numeric\n{end}@data\n?\n"
 
 
@@ -337,11 +301,10 @@ def test_relational_attributes_nested_too_deep_are_refused(tmp_path):
 
 def test_relational_attributes_nested_to_the_limit_are_read_written_and_saved(tmp_path):
     data = load(write_text(tmp_path, nested(100)))
-    filterkit.write(data, str(tmp_path / "o.arff"))
+    filterkit.write(data, tmp_path / "o.arff")
     assert load(tmp_path / "o.arff").schema == data.schema
-    filterkit.save(filterkit.chain("head 1").fit(data), str(tmp_path / "chain"))
-    assert filterkit.load(str(tmp_path / "chain")).incoming == data.schema
-    assert pickle.loads(pickle.dumps(data.schema)) == data.schema
+    filterkit.save(filterkit.chain("head 1").fit(data), tmp_path / "chain")
+    assert filterkit.load(tmp_path / "chain").incoming == pickle.loads(pickle.dumps(data.schema)) == data.schema
 
 
 @pytest.mark.parametrize(

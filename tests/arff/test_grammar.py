@@ -3,9 +3,7 @@
 import bz2
 import gzip
 import lzma
-import subprocess
-import sys
-import threading
+from functools import partial
 
 import pyarrow as pa
 import pytest
@@ -21,9 +19,9 @@ INF = "Infinity"
 def read(folder, text, **options):
     """The content of `text`, which must be the same at every block size."""
     path = write_text(folder, text)
-    found = [content(load(path, size, **options)) for size in (1, 64, 1 << 20)]
-    assert all(other == found[0] for other in found)
-    return found[0]
+    found, other = (content(load(path, size, **options)) for size in (1, 1 << 20))
+    assert found == other
+    return found
 
 
 def values(folder, declarations, rows):
@@ -34,29 +32,35 @@ def values(folder, declarations, rows):
 
 
 @pytest.mark.parametrize(
+    "row",
+    [
+        "1,x,s",
+        "1 x s",
+        " 1 , x ,\ts ",
+        "1\x01x\x0bs\x0c",
+        "1,x,s,",
+        "1,x,s , ",
+        "1'x'\"s\"",
+        "'1','x','s'",
+    ],
+)
+def test_separators_are_recognised(tmp_path, way, row):
+    found = values(tmp_path, ["numeric", "{x,y}", "string"], f"{row}\n\n  \n{row}")
+    assert found == [[1.0, "x", "s"], [1.0, "x", "s"]]
+
+
+@pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        ("1,x,s\n", [[1.0, "x", "s"]]),
-        ("1 x s\n", [[1.0, "x", "s"]]),
-        ("1\tx\ts\n", [[1.0, "x", "s"]]),
-        (" 1 , x ,\ts \n", [[1.0, "x", "s"]]),
-        ("1\x01x\x0bs\x0c\n", [[1.0, "x", "s"]]),
-        ("1,x,s,\n", [[1.0, "x", "s"]]),
-        ("1,x,s , \n", [[1.0, "x", "s"]]),
-        ("1,x,s", [[1.0, "x", "s"]]),
-        ("1,x,s\n\n  \n2,y,t\n", [[1.0, "x", "s"], [2.0, "y", "t"]]),
         ("?,?,?\n", [[None, None, None]]),
-        ("1'x'\"s\"\n", [[1.0, "x", "s"]]),
-        ("'1','x','s'\n", [[1.0, "x", "s"]]),
         ("1,x,'?'\n", [[1.0, "x", "?"]]),
-        ('1,x,"?"\n', [[1.0, "x", "?"]]),
         ("1,x,''\n", [[1.0, "x", ""]]),
         ("", []),
         ("\n \n", []),
         ("% only a comment", []),
     ],
 )
-def test_separators_and_missing_values_are_recognised(tmp_path, way, rows, expected):
+def test_missing_values_and_files_without_rows_are_recognised(tmp_path, way, rows, expected):
     assert values(tmp_path, ["numeric", "{x,y}", "string"], rows) == expected
 
 
@@ -108,33 +112,28 @@ def test_comments_are_skipped(tmp_path, way, rows, expected):
     assert values(tmp_path, ["numeric", "{x,y}"], rows) == expected
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\r\r\n", "\n\n", " \n"])
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\r\r\n", "\n\n", " \n"])
 def test_every_kind_of_line_end_is_accepted(tmp_path, way, end):
-    lines = ["@relation r", "@attribute a numeric", "@attribute b {x,y}", "@data", "1,x", "2,y"]
-    assert [row["values"] for row in read(tmp_path, end.join(lines))["rows"]] == [[1.0, "x"], [2.0, "y"]]
-    lines[4:] = ["{0 1}", "{1 y}"]
-    assert [row["values"] for row in read(tmp_path, end.join(lines) + end)["rows"]] == [[1.0, "x"], [0.0, "y"]]
+    lines = ["@relation r", "@attribute a numeric", "@attribute b {x,y}", "@data", "1,x", "{1 y}"]
+    assert [row["values"] for row in read(tmp_path, end.join(lines))["rows"]] == [[1.0, "x"], [0.0, "y"]]
 
 
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
         ("{}\n{ }\n", [[0.0, "x", 0.0], [0.0, "x", 0.0]]),
-        ("{0 1,1 y,2 3}\n", [[1.0, "y", 3.0]]),
         ("{ 0 1 , 1 y }\n", [[1.0, "y", 0.0]]),
+        ("{,0,1,,1,y,}\n", [[1.0, "y", 0.0]]),
         ("{0\t1\t,2  3}\n", [[1.0, "x", 3.0]]),
         ("{0 1 2 3}\n", [[1.0, "x", 3.0]]),
-        ("{,0,1,,1,y,}\n", [[1.0, "y", 0.0]]),
-        ("{0 ?, 1 ?}\n", [[None, None, 0.0]]),
         ("{2 3,0 1}\n", [[1.0, "x", 3.0]]),
         ("{+0 1,02 3}\n", [[1.0, "x", 3.0]]),
         ("{" + "0" * 40 + " 1," + "0" * 40 + "2 3}\n", [[1.0, "x", 3.0]]),
         ("{'0' 1,\"2\"'3'}\n", [[1.0, "x", 3.0]]),
-        ("{0 0,1 x,2 -0}\n", [[0.0, "x", 0.0]]),
+        ("{0 ?, 1 ?}\n", [[None, None, 0.0]]),
         ("{0 1},\n{0 2} , \n", [[1.0, "x", 0.0], [2.0, "x", 0.0]]),
-        ("{0 1}\n2,y,3\n", [[1.0, "x", 0.0], [2.0, "y", 3.0]]),
+        ("{0 1}%}\n2,y,3\n", [[1.0, "x", 0.0], [2.0, "y", 3.0]]),
         ("2,y,3\n{0 1}\n", [[2.0, "y", 3.0], [1.0, "x", 0.0]]),
-        ("{0 1}%}\n", [[1.0, "x", 0.0]]),
     ],
 )
 def test_sparse_rows_are_read(tmp_path, way, rows, expected):
@@ -146,7 +145,7 @@ def test_sparse_rows_are_read(tmp_path, way, rows, expected):
 )
 def test_the_first_row_decides_the_form_of_all(tmp_path, way, rows, sparse):
     path = write_text(tmp_path, "@relation r\n@attribute a numeric\n@data\n" + rows)
-    assert [load(path, size).sparse for size in (1, 1 << 20)] == [sparse] * 2
+    assert load(path, 1).sparse == load(path).sparse == sparse
 
 
 def test_an_omitted_string_or_relational_value_is_the_first_of_the_file(tmp_path, way):
@@ -211,7 +210,6 @@ def test_instance_weights_are_read(tmp_path, way, rows, expected):
 )
 def test_numbers_are_read_as_java_reads_them(tmp_path, way, text, number):
     assert values(tmp_path, ["numeric", "numeric"], f"{text},1\n2,{text}\n") == [[number, 1.0], [2.0, number]]
-    assert values(tmp_path, ["numeric", "numeric"], f"{{1 {text}}}\n") == [[0.0, number]]
 
 
 def test_a_whole_number_that_is_rounded_has_a_warning(tmp_path, way):
@@ -240,14 +238,11 @@ def test_a_number_that_is_too_large_is_infinite_with_a_warning(tmp_path, way):
         load(path)
 
 
-def test_a_number_like_label_keeps_its_spelling(tmp_path, way):
-    kinds = ["{1,1.0,-0,1e5,NaN,Infinity,0x1}", "numeric"]
-    rows = "1,1\n1.0,2\n-0,3\n1e5,4\nNaN,5\nInfinity,6\n'0x1',7\n"
+@pytest.mark.parametrize("form", ["{},1\n", "{{0 {},1 1}}\n"])
+def test_a_number_like_label_keeps_its_spelling(tmp_path, way, form):
     labels = ["1", "1.0", "-0", "1e5", "NaN", "Infinity", "0x1"]
-    expected = [[label, float(i)] for i, label in enumerate(labels, 1)]
-    assert values(tmp_path, kinds, rows) == expected
-    sparse = "".join(f"{{0 {label},1 {i}}}\n" for i, label in enumerate(labels, 1))
-    assert values(tmp_path, kinds, sparse) == expected
+    rows = "".join(map(form.format, labels))
+    assert values(tmp_path, [f"{{{','.join(labels)}}}", "numeric"], rows) == [[label, 1.0] for label in labels]
 
 
 DAY = 86_400_000.0
@@ -270,9 +265,7 @@ def test_dates_are_read_by_the_format_of_the_attribute(tmp_path, way, form, text
 
 
 def test_relational_values_nest(tmp_path, way):
-    declarations = (
-        "relational\n@attribute x numeric\n@attribute y relational\n@attribute z {p,'q r'}\n@end y\n@END A % c\n"
-    )
+    kind = "relational\n@attribute x numeric\n@attribute y relational\n@attribute z {p,'q r'}\n@end y\n@END A % c\n"
     row = r"""'1,"p\\n\'q r\',{2}"\n{1 ?},{3}\n?,?',5""" + "\n'',6\n?,7\n"
     inner = [{"weight": 1.0, "values": ["p"]}, {"weight": 2.0, "values": ["q r"]}]
     bag = [
@@ -280,7 +273,7 @@ def test_relational_values_nest(tmp_path, way):
         {"weight": 3.0, "values": [0.0, None]},
         {"weight": 1.0, "values": [None, None]},
     ]
-    assert values(tmp_path, [declarations, "numeric"], row) == [[bag, 5.0], [[], 6.0], [None, 7.0]]
+    assert values(tmp_path, [kind, "numeric"], row) == [[bag, 5.0], [[], 6.0], [None, 7.0]]
 
 
 def header(folder, lines):
@@ -337,12 +330,6 @@ def test_attribute_weights_are_read(tmp_path):
     assert attributes[4]["attributes"][0]["weight"] == 6.0
 
 
-@pytest.mark.parametrize("escaped", ["'p\\\nq'", "'p\\\rq'"])
-def test_a_label_may_hold_an_escaped_line_end(tmp_path, escaped):
-    lines = ["@relation r", f"@attribute a {{{escaped}}}", "@attribute b numeric"]
-    assert header(tmp_path, lines)[1][0][3] == [escaped[1:-1].replace("\\", "")]
-
-
 @pytest.mark.parametrize(
     "data",
     ["@data\n", "@DATA\n", "'@data'\n", '"@data"\n', " @data\t\n", ",@data \n", "@data % c\n", "@data%c\n", "@data "],
@@ -367,59 +354,36 @@ def test_a_byte_order_mark_and_invalid_bytes_in_comments_are_skipped(tmp_path, w
         assert read(tmp_path, text)["rows"][0]["values"] == [None, 1.0]
 
 
-def zstd_compress(data):
-    return pa.compress(data, "zstd", asbytes=True)
-
-
-COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstd_compress}
+COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+COMPRESS[".zst"] = partial(pa.compress, codec="zstd", asbytes=True)
 
 
 @pytest.mark.parametrize("ending", sorted(COMPRESS))
 def test_compressed_files_are_read_or_refused_if_cut_off_or_damaged(tmp_path, ending):
     compress = COMPRESS[ending]
-    rows = [f"ö,{i * 7919 % 1009}\n" for i in range(5000)]
+    rows = [f"ö,{i * 7919 % 1009}\n" for i in range(2000)]
     data = compress((HEADER + "".join(rows)).encode())
     path = write_text(tmp_path, data + compress(b"\xc3\xbc,2\n"), f"t.arff{ending.upper()}")  # two streams
     for block_size in (100, 1 << 20):
         found = load(path, block_size).X
-        assert len(found) == 5001 and found[-1].tolist() == [0, 2]
-    path = write_text(tmp_path, data[: len(data) * 2 // 3], f"cut.arff{ending}")
-    with pytest.raises(FilterkitError, match="cut off"):
-        load(path, 100)
+        assert len(found) == 2001 and found[-1].tolist() == [0, 2]
     middle = len(data) // 2
-    path = write_text(tmp_path, data[:middle] + b"\xff\0\xff\0" * 8 + data[middle + 32 :], f"bad.arff{ending}")
-    with pytest.raises(FilterkitError, match=r"damaged|not a number|not one of|few values|more than|encoding|empty"):
-        load(path, 100)
-    path = write_text(tmp_path, HEADER + "ö,1\n", f"plain.arff{ending}")
-    with pytest.raises(FilterkitError, match="damaged"):
-        load(path)
+    damaged = data[:middle] + b"\xff\0\xff\0" * 8 + data[middle + 32 :]
+    for bad, message in (
+        (data[: len(data) * 2 // 3], "the compressed data ends too early: the file is cut off"),
+        (damaged, "damaged|not a number|not one of|few values|more than|encoding|empty"),
+        (HEADER.encode(), r"t\.arff\.\w+: the compressed data is damaged \("),
+    ):
+        with pytest.raises(FilterkitError, match=message):
+            load(write_text(tmp_path, bad, f"t.arff{ending}"), 100)
 
 
-def test_rows_are_read_as_they_arrive_on_standard_input():
-    program = "import filterkit\nfor batch in filterkit.batches('-'): print(batch.X.tolist(), flush=True)"
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-    ) as process:
-        guard = threading.Timer(60, process.kill)
-        guard.start()
-        process.stdin.write("@relation r\n@attribute a numeric\n@data\n1\n2\n")
-        assert process.stdout.readline() == "[[1.0], [2.0]]\n"
-        for row in ("3", "4"):
-            process.stdin.write(f"{row}\n")
-            assert process.stdout.readline() == f"[[{row}.0]]\n"
-        process.stdin.write("5")
-        process.stdin.close()
-        assert process.stdout.readline() == "[[5.0]]\n"
-        guard.cancel()
-    assert process.returncode == 0
-
-
-LONG = 1_000_000
+LONG = 300_000
 DECLARED = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n"
 
 
-@pytest.mark.parametrize("filler", ["\n", "\r", "\r\n", "\0", "%", "%\n", "% c\r\n", "\t", ",", ",\n", "% filterkit :"])
-@pytest.mark.parametrize("place", ["@relation", "@attribute c", "@data", "1,x"])
+@pytest.mark.parametrize("filler", ["\n", "\r", "\0", "%", "% c\r\n", ",", "% filterkit :"])
+@pytest.mark.parametrize("place", ["@relation", "@data", "1,x"])
 def test_blanks_and_comments_of_any_length_are_skipped(tmp_path, guard, filler, place):
     if place == "1,x" and "," in filler:
         pytest.skip("commas are empty fields where rows are")
@@ -451,8 +415,7 @@ def test_blanks_and_comments_of_any_length_are_skipped(tmp_path, guard, filler, 
 )
 def test_headers_of_any_length_are_read(tmp_path, guard, header, filler):
     text = header.format(filler * (LONG // 40 // len(filler))) + "\n@data\n"
-    with Reader(Arff(), str(write_text(tmp_path, text))) as reader:
-        assert len(reader.schema.attributes) == 1
+    assert len(load(write_text(tmp_path, text)).schema.attributes) == 1
 
 
 def test_scores_are_read_from_the_end_of_a_comment(tmp_path):
@@ -467,8 +430,8 @@ def test_scores_are_read_from_the_end_of_a_comment(tmp_path):
 
 def test_comments_of_filterkit_are_found_anywhere_in_a_header(tmp_path):
     notes = [f"% filterkit 0.1: in.arff head {number}\n" for number in range(4)]
-    lines = [notes[0], "\n% c\n", notes[1], "@relation r\n", notes[2], "@attribute a numeric\n", notes[3], "@data\n1\n"]
-    path = write_text(tmp_path, "".join([*lines, notes[0]]))
+    text = "{}\n% c\n{}@relation r\n{}@attribute a numeric\n{}@data\n1\n".format(*notes)
+    path = write_text(tmp_path, text + notes[0])
     for size in (1, 50, 1 << 20):
         with Reader(Arff(), str(path), block_size=size) as reader:
             assert reader.history == tuple(note[2:-1] for note in notes)
