@@ -47,9 +47,8 @@ def test_a_work_is_run_and_reported(tmp_path):
 
 
 def test_a_failed_check_is_reported():
-    failed = compare.compare(
-        work(Target("at least"), (sys.executable, "-c", "import sys; sys.exit('not the same')")), 1
-    )
+    check = (sys.executable, "-c", "import sys; sys.exit('not the same')")
+    failed = compare.compare(work(Target("at least"), check), 1)
     assert "say: FAILED" in report.plain([failed], []) and "not the same" in failed.failure
 
 

@@ -98,8 +98,6 @@ def test_pyright_finds_mistakes_and_no_others(scripts):
     done = subprocess.run(command, cwd=scripts, capture_output=True, text=True, timeout=300)
     if not done.stdout.strip().startswith("{"):
         pytest.skip("pyright does not run here, as where it has no Node.js")
-    found = json.loads(done.stdout)["generalDiagnostics"]
-    errors = {
-        (Path(each["file"]).stem, each["range"]["start"]["line"] + 1) for each in found if each["severity"] == "error"
-    }
+    found = [each for each in json.loads(done.stdout)["generalDiagnostics"] if each["severity"] == "error"]
+    errors = {(Path(each["file"]).stem, each["range"]["start"]["line"] + 1) for each in found}
     assert errors == {("wrong", line) for line in MISTAKES}, done.stdout
