@@ -3,6 +3,7 @@
 import datetime
 import warnings
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import arff
@@ -60,11 +61,14 @@ def test_sparse_data_goes_to_liac_arff_and_back():
         assert testing.same(from_liac(data), batch)
 
 
-def test_values_of_liac_arff_may_be_missing_large_or_no_texts():
+def test_values_of_liac_arff_may_be_missing_or_large():
     kinds = [("a", "REAL"), ("b", ["x", "y"]), ("s", "STRING")]
     data = from_liac({"relation": "r", "attributes": kinds, "data": [[None, None, None], [2**60, "y", "t"]]})
     assert view(data) == {"a": [None, 2.0**60], "b": [None, "y"], "s": [None, "t"]}
     assert to_liac(data)["data"][0] == [None, None, None]
+
+
+def test_labels_of_liac_arff_may_be_no_texts():
     data = from_liac({"attributes": [("b", [1, 2]), ("c", [True, False])], "data": [[1, False], [2, True]]}, "none")
     assert view(data) == {"b": ["1", "2"], "c": ["False", "True"]}
     assert attributes_of(data) == [["1", "2"], ["True", "False"]]
@@ -75,12 +79,11 @@ def test_values_of_liac_arff_may_be_missing_large_or_no_texts():
 
 def test_every_kind_of_attribute_has_a_type_of_arrow_and_pandas():
     batch = testing.sample("all-kinds")
-    table, frame = to_arrow(batch), to_pandas(batch)
+    table, frame = to_arrow(batch).drop_columns(["d", "bag", "empty"]), to_pandas(batch)
     expected = view(batch)
-    for name in ("n", "c", "s", "class"):
-        assert table.column(name).to_pylist() == expected[name]
-        assert [None if pd.isna(value) else value for value in frame[name]] == expected[name]
-    assert str(table.column("d")[0]) == "2001-02-03 00:00:00" and frame["d"][0] == pd.Timestamp("2001-02-03")
+    for name, values in table.drop_columns("weight").to_pydict().items():
+        assert values == expected[name] == [None if pd.isna(value) else value for value in frame[name]]
+    assert to_arrow(batch)["d"][0].as_py() == frame["d"][0] == pd.Timestamp("2001-02-03")
     assert list(frame["c"].cat.categories) == ["red", "dark green", "blue"]
 
 
@@ -104,15 +107,12 @@ DAYS = [981158400000, None, -86400000, 0]
     ],
 )
 def test_arrow_dates_become_date_attributes(tmp_path, kind, values, form):
-    table = pa.table({"d": pa.array(values, pa.timestamp("ms")).cast(pa.timestamp("ms", getattr(kind, "tz", None)))})
-    data = from_arrow(table.cast(pa.schema({"d": kind})))
+    moments = pa.timestamp("ms", "UTC" if form.endswith("X") else None)
+    data = from_arrow(pa.table({"d": pa.array(values, moments).cast(kind)}))
     assert data.schema.attributes[0].format == form
     filterkit.write(data, str(tmp_path / "t.arff"))
     for batch in (data, filterkit.read(str(tmp_path / "t.arff"))):
-        assert batch.passthrough.column(0).cast("int64").to_pylist() == values
-    back = to_arrow(data)
-    assert back.column("d").cast(pa.int64()).to_pylist() == values
-    assert back.schema.field("d").type == pa.timestamp("ms", "UTC" if form.endswith("X") else None)
+        assert to_arrow(batch)["d"].combine_chunks().equals(pa.array(values, moments))
 
 
 def test_pandas_dates_become_date_attributes():
@@ -130,12 +130,12 @@ def test_times_of_other_zones_are_put_in_utc_with_a_warning():
 
 
 @pytest.mark.parametrize(("form", "lost"), [(SECOND, "milliseconds"), ("yyyy", "milliseconds"), ("", "dates")])
-@pytest.mark.parametrize("count", [1, 20000])
+@pytest.mark.parametrize("count", [0, 20000])
 def test_milliseconds_are_not_left_out_of_a_file(tmp_path, form, lost, count):
-    batch = from_columns(Schema("r", [Attribute("d", "date", format=form)]), [[1000] * (count - 1) + [1001]])
+    batch = from_columns(Schema("r", [Attribute("d", "date", format=form)]), [[1000] * count + [1001]])
     with pytest.raises(FilterkitError, match=f"attribute 'd': its date format '{form}' would lose its {lost}"):
-        filterkit.write(batch, str(tmp_path / "t.arff"))
-    assert not (tmp_path / "t.arff").exists()
+        filterkit.write(batch, tmp_path / "t.arff")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("values", [[2**60, 2**53 + 1], [2**63 - 1, None], pa.array([2**64 - 1], pa.uint64())])
@@ -220,14 +220,10 @@ WEIGHTED = rows({"weight": [1, 2, 3], "class": ["x", "y", "x"]}, weights=[2.5, 1
 
 def test_weights_become_a_column_and_are_recognised_there():
     table, frame = to_arrow(WEIGHTED), to_pandas(WEIGHTED)
-    assert table.column_names == ["weight", "class", "weight_"] == list(frame)
-    assert table.column("weight_").to_pylist() == frame["weight_"].tolist() == [2.5, 1, 0]
     bare = table.replace_schema_metadata(None)
-    for back in (
-        from_arrow(table),
-        from_pandas(frame),
-        from_arrow(bare, "made", "last", weights="weight_"),
-    ):
+    assert table.column_names == ["weight", "class", "weight_"] == list(frame)
+    assert table["weight_"].to_pylist() == frame["weight_"].tolist() == [2.5, 1, 0]
+    for back in (from_arrow(table), from_pandas(frame), from_arrow(bare, "made", "last", weights="weight_")):
         assert testing.same(back, WEIGHTED)
     assert from_arrow(bare).schema.width == 3
     assert from_arrow(table.drop_columns("weight_")).weights is None
@@ -288,12 +284,15 @@ def test_the_class_is_as_asked_for_and_no_column_unasked():
     frame = pd.DataFrame({"n": [1, 0, 1], "t": ["v", None, "u"], "c": pd.Categorical(["u", "v", "u"])})
     assert from_pandas(frame).schema.class_index is None
     assert from_arrow(pa.Table.from_pandas(frame)).schema.class_index is None
-    assert from_pandas(frame, class_="c").y.tolist() == [0, 1, 0]
-    data = from_pandas(frame, class_="t", positive="u")
-    assert data.schema.class_attribute.values == ("v", "u") and data.y.tolist() == [0, -1, 1]
-    assert from_pandas(frame, class_="n").y.dtype == np.float64
-    schema = from_pandas(frame, class_="n", positive=1).schema
-    assert schema.class_attribute.values == ("1", "0") and schema.positive == "1"
+    for options, values, y in (
+        ({"class_": "c"}, ("u", "v"), [0, 1, 0]),
+        ({"class_": "t", "positive": "u"}, ("v", "u"), [0, -1, 1]),
+        ({"class_": "n"}, (), [1.0, 0.0, 1.0]),
+        ({"class_": "n", "positive": 1}, ("1", "0"), [0, 1, 0]),
+    ):
+        data = from_pandas(frame, **options)
+        assert (data.schema.class_attribute.values, data.y.tolist()) == (values, y)
+    assert data.schema.positive == "1"
 
 
 def test_what_a_batch_does_not_keep_is_warned_of_once_by_name(kinds):
@@ -350,7 +349,6 @@ def of_pandas(values):
 TWINS = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["x", "x"]))
 WEIGHTS = pa.table({"a": [1.0, 2.0], "w": [1.0, None], "t": ["x", "y"]})
 TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
-FINE = "'a': it has parts of a millisecond, which dates"
 
 
 @pytest.mark.parametrize(
@@ -370,12 +368,9 @@ FINE = "'a': it has parts of a millisecond, which dates"
         (from_arrow, pd.DataFrame(), r"found a DataFrame of pandas; convert it by filterkit\.from_pandas"),
         (from_arrow, [1], "with __arrow_c_stream__, found a list"),
         (from_arrow, of_arrow(TWINS), "column 'a' has two categories that are the same as text"),
-        (from_arrow, of_arrow([1001], pa.timestamp("us")), FINE),
-        (from_arrow, of_arrow([1], pa.timestamp("ns")), FINE),
+        (from_arrow, of_arrow([1], pa.timestamp("ns")), "'a': it has parts of a millisecond, which dates"),
         (from_arrow, of_arrow([2**62], pa.timestamp("s")), "'a': it has dates that milliseconds cannot"),
         (from_arrow, of_arrow([-62135769600001], pa.timestamp("ms")), "beyond the years 1 to 292278993"),
-        (from_arrow, of_arrow([1], pa.duration("s")), "column 'a' has the type duration"),
-        (from_arrow, of_arrow([2**60 + 1], pa.decimal128(20, 0)), "'a': 1152921504606846977 has more"),
         (from_arrow, of_arrow(TENTHS, pa.decimal128(38, 18)), "0.100000000000000001 has more"),
         (lambda table: from_arrow(table, weights="w"), WEIGHTS, "a weight that is missing"),
         (lambda table: from_arrow(table, weights="t"), WEIGHTS, "the type string"),
@@ -392,7 +387,6 @@ FINE = "'a': it has parts of a millisecond, which dates"
         (from_liac, of_liac("REAL", [1], []), "row 2 has 0 values for 1 attributes"),
         (from_liac, of_liac("STRING", {0: "x"}), "does not say what an omitted string is; load"),
         (from_liac, of_liac("REAL", [np.int64(2**53 + 1)]), "column 'a': 9007199254740993 has more digits"),
-        (from_liac, of_liac("REAL", [10**400]), f"column 'a': {10**400} has more digits than float64 holds"),
         (from_liac, liac("sparse-counts-multiclass", return_type=arff.COO), "list of dicts"),
         (to_liac, testing.sample("all-kinds"), "attribute 'd' is date, a type that liac-arff does not have"),
         (to_liac, WEIGHTED, "liac-arff has no weights of rows"),
@@ -419,8 +413,13 @@ def test_what_cannot_be_converted_is_refused(convert, given, message):
 )
 def test_what_is_no_rows_is_refused_with_what_to_give_instead(tmp_path, given, message):
     chain = filterkit.chain("l2")
-    score, write = (lambda rows: filterkit.scores(rows, "bns")), (lambda rows: filterkit.write(rows, tmp_path / "o"))
-    for use in (chain.fit, chain.fit_transform, chain.fit(WEIGHTED).transform, score, write):
+    for use in (
+        chain.fit,
+        chain.fit_transform,
+        chain.fit(WEIGHTED).transform,
+        partial(filterkit.scores, metrics="bns"),
+        partial(filterkit.write, path=tmp_path / "out.arff"),
+    ):
         with pytest.raises(FilterkitError, match=message):
             use(given)
 
@@ -442,8 +441,7 @@ def test_polars_needs_no_adapter(kinds):
     assert frame["class"].dtype == pl.Enum(list(iris.schema.class_attribute.values))
     assert testing.same(from_arrow(frame, "iris", class_="class"), iris)
     with pytest.warns(ConversionWarning):
-        frame = pl.DataFrame(kinds)
-    back = from_arrow(frame)
+        back = from_arrow(pl.DataFrame(kinds))
     assert back.schema.attributes[3].values == ("late", "early", "never")  # unused labels and the order stay
     assert back.passthrough.column(0).to_pylist() == kinds.passthrough.column(0).to_pylist()
     mixed = {"c": pl.Series(["u", "v", None], dtype=pl.Categorical), "t": ["a", None, "b"]}
@@ -478,20 +476,16 @@ def test_duckdb_needs_no_adapter():
 
 
 def test_chains_write_and_scores_take_frames(tmp_path):
-    iris = sample("iris")
+    iris, chain = sample("iris"), filterkit.chain("shape")
     frame = to_pandas(iris)
-    several = [to_pandas(iris.rows(0, 70)), to_pandas(iris.rows(70, 150))]
-    expected = filterkit.chain("shape").fit(iris).transform(iris)
-    bare = frame.copy()
+    several = [frame[:70], frame[70:]]
+    bare = frame.astype({"class": str})
     bare.attrs.clear()
-    bare["class"] = bare["class"].astype(str)
-    fitted = filterkit.chain("shape").fit(several)
+    fitted, expected = chain.fit(several), chain.fit(iris).transform(iris)
     for given in (frame, to_arrow(iris), bare, bare.drop(columns="class")):
         assert np.array_equal(fitted.transform(given).X, expected.X)
-    texts = []
-    for given in (iris, frame, several):
+    for given in (frame, several):
         filterkit.write(given, tmp_path / "o.arff")
-        texts.append((tmp_path / "o.arff").read_text())
-    assert texts[0] == texts[1] == texts[2]
+        assert testing.same(filterkit.read(tmp_path / "o.arff"), iris)
     for metrics in ("bns", ["bns"]):
         assert filterkit.scores(frame, metrics).equals(filterkit.scores(iris, ["bns"]))
