@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from functools import reduce
 
 import numpy as np
 import pytest
@@ -48,31 +47,6 @@ def exponent_of(values):
 def test_a_sum_misses_at_most_half_of_the_last_digit_of_each_number(values):
     last = Fraction(2) ** (BITS * (int(exponent_of(values)[0]) + 2 - MOST_DIGITS))
     assert abs(value(sums_of(values)) - sum(map(Fraction, values))) <= len(values) * last / 2
-
-
-@few
-@given(st.lists(st.lists(NUMBERS, max_size=5), min_size=1, max_size=6), st.randoms())
-def test_sums_are_the_same_in_any_grouping_and_order(groups, random):
-    whole = sums_of([v for group in groups for v in group])
-    random.shuffle(groups)
-    parts = [sums_of(group) for group in groups]
-    for merged in (ExactSums.merge(parts), reduce(lambda one, other: ExactSums.merge([one, other]), parts)):
-        assert merged.whole().tolist() == whole.whole().tolist()
-
-
-@few
-@given(st.lists(st.tuples(NUMBERS, st.integers(0, 2), st.integers(1, 9)), max_size=12))
-def test_entries_that_occur_several_times_sum_as_rows(entries):
-    of_column = [[(v, n) for v, c, n in entries if c == column] for column in range(3)]
-    exponent = choose_exponent(np.array([max((abs(v) for v, _ in each), default=0.0) for each in of_column]))
-    values, columns, times = np.array(entries, float).reshape(-1, 3).T
-    columns = columns.astype(int)
-    made = np.zeros((MOST_DIGITS, 3))
-    add_digits(values * compute_scale(exponent)[columns], made, 1, columns, times)
-    found = ExactSums(1, exponent, 0, made)
-    for column, each in enumerate(of_column):
-        rows = sums_of([v for v, n in each for _ in range(n)])
-        assert value(found[column : column + 1]) == value(rows)
 
 
 @pytest.mark.parametrize(

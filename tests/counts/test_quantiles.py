@@ -38,10 +38,8 @@ def test_they_are_those_of_numpy(rows, sparse):
 
 def test_by_hand():
     table = table_of([[1, NAN], [2, NAN], [4, NAN], [0, NAN]])
-    found = quantiles(table, [0.5, 0.25])
-    np.testing.assert_array_equal(found, [[1.5, 0.75], [NAN, NAN]])
+    np.testing.assert_array_equal(quantiles(table, [0.5, 0.25]), [[1.5, 0.75], [NAN, NAN]])
     np.testing.assert_array_equal(quantiles(table, [0.5, 0.51], "inverted_cdf"), [[1, 2], [NAN, NAN]])
-    assert quantiles(table, []).shape == (2, 0)
     values = SortedValues(table)
     assert values.count.tolist() == [4, 0]
     np.testing.assert_array_equal(values.at(np.array([3, 3])), [4, NAN])
