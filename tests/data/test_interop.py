@@ -138,20 +138,49 @@ def test_milliseconds_are_not_left_out_of_a_file(tmp_path, form, lost, count):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("values", [[2**60, 2**53 + 1], [2**63 - 1, None], pa.array([2**64 - 1], pa.uint64())])
-def test_whole_numbers_that_float64_does_not_have_are_texts(values):
-    table = pa.table({"d": values})
-    with pytest.warns(ConversionWarning, match="the numbers of 'd' become texts, as float64 would round one"):
-        data = from_arrow(table)
-    assert view(data)["d"] == [n and str(n) for n in table.column(0).to_pylist()]
-    with pytest.raises(FilterkitError, match=r"column 'd': \d+ has more digits than float64 holds; make it text, or"):
-        from_arrow(table, kinds={"d": "numeric"})
+def of_liac(kind, *rows):
+    return {"attributes": [("a", kind)], "data": list(rows)}
 
 
-@pytest.mark.parametrize("values", [[2**60, None, -(2**62)], pa.array([2**63], pa.uint64())])
-def test_whole_numbers_that_are_exact_are_numbers_however_large(values):
-    table = pa.table({"d": values})
-    assert view(from_arrow(table)) == table.to_pydict()
+def of_arrow(values, kind=None):
+    return pa.table({"a": pa.array(values, kind)})
+
+
+def of_dictionary(codes, labels):
+    return of_arrow(pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(labels)))
+
+
+def of_pandas(values, kind=None):
+    return pd.DataFrame({"a": values if kind is None else pd.array(values, kind)})
+
+
+NUMBERS = [*map(str, range(128))]
+RUNS = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array([1.0, 2.0]))
+
+
+@pytest.mark.filterwarnings("ignore::filterkit.ConversionWarning")
+@pytest.mark.parametrize(
+    ("convert", "column", "attribute", "values"),
+    [
+        (from_arrow, of_arrow([2**60, None, -(2**62)]), "numeric", [2**60, None, -(2**62)]),
+        (from_arrow, of_arrow([2**63], pa.uint64()), "numeric", [2**63]),
+        (from_arrow, of_arrow([2**60, 2**53 + 1]), "string", [str(2**60), str(2**53 + 1)]),
+        (from_arrow, of_arrow([2**63 - 1, None]), "string", [str(2**63 - 1), None]),
+        (from_arrow, of_arrow(RUNS), "numeric", [1, 1, 2]),
+        (from_arrow, of_dictionary([0, 1, 2, None], ["x", None, "y"]), ["x", "y"], ["x", None, "y", None]),
+        (from_arrow, of_dictionary([127, None], NUMBERS), NUMBERS, ["127", None]),
+        (from_pandas, of_pandas([1, None], "Int64"), "numeric", [1, None]),
+        (from_pandas, of_pandas([1, None], "int64[pyarrow]"), "numeric", [1, None]),
+        (from_pandas, of_pandas([True, None], "boolean"), ["false", "true"], ["true", None]),
+        (from_pandas, of_pandas(["x", "x"], "string"), "string", ["x", "x"]),
+        (from_pandas, of_pandas(pd.Categorical([3, 2, None])), ["2", "3"], ["3", "2", None]),
+        (from_pandas, of_pandas(pd.arrays.SparseArray([0, np.nan, 2.0], fill_value=0)), "numeric", [0, None, 2]),
+        (from_pandas, of_pandas(pd.arrays.SparseArray([np.nan, 1.0])), "numeric", [None, 1]),
+    ],
+)
+def test_a_column_becomes_an_attribute(convert, column, attribute, values):
+    data = convert(column)
+    assert (attributes_of(data), view(data)) == ([attribute], {"a": values})
 
 
 KINDS = pa.table({"zip": ["01", "02", "01", "02"], "n": [1, 2, 1, 2], "f": [True, None, False, True]})
@@ -164,53 +193,22 @@ def test_kinds_that_are_asked_for_come_before_what_is_found():
     assert from_arrow(KINDS, most=1).schema.attributes[0].kind == "string"
 
 
-def test_arrow_dictionaries_become_nominal_attributes():
-    codes = pa.array([0, 1, 2, None], pa.int8())
-    table = pa.table({"c": pa.DictionaryArray.from_arrays(codes, pa.array(["x", None, "y"]))})
-    data = from_arrow(table, class_="c")
-    assert (attributes_of(data), data.y.tolist()) == ([["x", "y"]], [0, -1, 1, -1])
-    many = pa.DictionaryArray.from_arrays(pa.array([127, None], pa.int8()), pa.array([str(i) for i in range(128)]))
-    assert from_arrow(pa.table({"c": many}), class_=1).y.tolist() == [127, -1]
-
-
-@pytest.mark.filterwarnings("ignore::filterkit.ConversionWarning")
-@pytest.mark.parametrize(
-    ("kind", "value", "expected"),
-    [
-        ("Int64", 1, 1),
-        ("Float32", 1, 1),
-        ("boolean", True, "true"),
-        ("string", "x", "x"),
-        ("int64[pyarrow]", 1, 1),
-        ("bool[pyarrow]", True, "true"),
-    ],
-)
-def test_nullable_columns_of_pandas_are_converted(kind, value, expected):
-    assert view(from_pandas(pd.DataFrame({"a": pd.array([value, None], kind)}))) == {"a": [expected, None]}
-
-
-def test_runs_of_equal_values_are_decoded():
-    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array([1.0, 2.0]))
-    assert from_arrow(pa.table({"a": runs})).X.tolist() == [[1], [1], [2]]
-
-
 def test_sparse_frames_stay_sparse():
     batch = testing.sample("sparse-two-classes")
     frame = to_pandas(batch)
     assert frame.iloc[:, 0].dtype == pd.SparseDtype(float, 0)
     frame.attrs.clear()
     assert testing.same(from_pandas(frame, batch.schema.relation, class_="class"), batch)
-    mixed = pd.DataFrame({"s": pd.arrays.SparseArray([0, np.nan, 2.0], fill_value=0), "d": [0.0, 1, np.nan]})
-    mixed["gaps"] = pd.arrays.SparseArray([np.nan, 1.0, np.nan])
-    assert view(from_pandas(mixed)) == {"s": [0, None, 2], "d": [0, 1, None], "gaps": [None, 1, None]}
+    mixed = frame[["u"]].assign(d=[0.0, 1, np.nan, 1, 1, 1])
+    assert view(from_pandas(mixed)) == {"u": view(batch)["u"], "d": [0, 1, None, 1, 1, 1]}
 
 
 def test_columns_of_several_levels_and_numbers_have_names():
-    levels = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]))
+    frame = pd.DataFrame([[1, 2]])
+    assert list(view(from_pandas(frame))) == ["0", "1"]
+    frame.columns = pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])
     with pytest.warns(ConversionWarning, match="the 2 levels of the columns' names become one text each"):
-        data = from_pandas(levels)
-    assert list(view(data)) == ["('a', 'b')", "('a', 'c')"]
-    assert list(view(from_pandas(pd.DataFrame([[1, 2]])))) == ["0", "1"]
+        assert list(view(from_pandas(frame))) == ["('a', 'b')", "('a', 'c')"]
 
 
 # ---- weights and what columns do not tell ----------------------------------------------------------
@@ -229,16 +227,13 @@ def test_weights_become_a_column_and_are_recognised_there():
     assert from_arrow(table.drop_columns("weight_")).weights is None
 
 
-def test_the_name_of_weights_may_be_chosen():
-    some = WEIGHTED.rows(1, 2)
-    assert to_arrow(some.replace(weights=None)).column_names == ["weight", "class"]
-    for data in (some, some.replace(weights=None)):
-        table = to_arrow(data, weights="w")
-        assert table.column("w").to_pylist() == to_pandas(data, weights="w")["w"].tolist() == [1.0]
-        assert from_arrow(table).weights is None
-    for convert in (to_arrow, to_pandas):
-        with pytest.raises(FilterkitError, match="an attribute is called 'class'; choose another name for the weights"):
-            convert(some, weights="class")
+@pytest.mark.parametrize("weights", [None, np.ones(3)])
+def test_the_name_of_weights_may_be_chosen(weights):
+    data = WEIGHTED.replace(weights=weights)
+    table = to_arrow(data, weights="w")
+    assert table["w"].to_pylist() == to_pandas(data, weights="w")["w"].tolist() == [1, 1, 1]
+    assert from_arrow(table).weights is None
+    assert weights is not None or to_arrow(data).column_names == ["weight", "class"]
 
 
 @pytest.fixture
@@ -295,30 +290,43 @@ def test_the_class_is_as_asked_for_and_no_column_unasked():
     assert data.schema.positive == "1"
 
 
-def test_what_a_batch_does_not_keep_is_warned_of_once_by_name(kinds):
-    frame = pd.DataFrame(
-        {"b": [True, False], "o": pd.Categorical(["v", "u"], ["v", "u"], ordered=True), "i": pd.Categorical([3, 2])},
-        index=pd.Index(["x", "y"], name="key"),
-    )
+def test_what_a_batch_does_not_keep_is_warned_of_once_by_name():
+    ordered = pd.Categorical(["v", "u"], ["v", "u"], ordered=True)
+    frame = pd.DataFrame({"o": ordered, "i": pd.Categorical([3, 2])}, index=pd.Index(["x", "y"], name="key"))
     with pytest.warns(ConversionWarning) as caught:
-        data = from_pandas(frame)
+        assert attributes_of(from_pandas(frame)) == [["v", "u"], ["2", "3"]]
     assert [str(each.message) for each in caught] == [
         "from_pandas: the index 'key' is left out; reset_index() makes it a column; the categories of 'i' become "
         "texts; 'o' is no longer marked as ordered, though its labels stay in order"
     ]
-    assert attributes_of(data) == [["false", "true"], ["v", "u"], ["2", "3"]]
-    with pytest.warns(ConversionWarning, match="to_liac: the weight of 'n' is left out"):
-        to_liac(filterkit.chain("keep --attribute n").fit_transform(kinds)[1])
+
+
+@pytest.mark.parametrize(
+    ("convert", "given", "message"),
+    [
+        (from_pandas, of_pandas(pd.arrays.SparseArray([False, True])), "True and False of 'a' become 1 and 0"),
+        (from_arrow, of_arrow([2**53 + 1]), "the numbers of 'a' become texts, as float64 would round one"),
+        (
+            to_liac,
+            rows({"a": [1]}).replace(schema=Schema("r", [Attribute("n", weight=2)])),
+            "the weight of 'n' is left",
+        ),
+    ],
+)
+def test_a_warning_names_what_is_left_out(convert, given, message):
+    with pytest.warns(ConversionWarning, match=message):
+        convert(given)
+
+
+def test_a_warning_names_what_only_the_metadata_of_arrow_tell(kinds):
     said = "only the metadata tell the attributes of 'bag', the format of dates of 'd', the weight of 'n'; "
     with pytest.warns(ConversionWarning, match=said):
         pa.table(kinds)
-    with pytest.warns(ConversionWarning, match="True and False of 'a' become 1 and 0"):
-        from_pandas(pd.DataFrame({"a": pd.arrays.SparseArray([False, True])}))
 
 
 @pytest.mark.filterwarnings("error")
 def test_what_is_no_loss_is_not_warned_of():
-    assert attributes_of(from_pandas(pd.DataFrame({"a": pd.Categorical([None])}))) == ["nominal"]
+    from_pandas(of_pandas(pd.Categorical([None])))
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
     for some in (frame, frame.iloc[1:], frame.iloc[[2, 0]], frame[frame["a"] != 2]):  # an index of row numbers
         assert from_pandas(some).X[:, 0].tolist() == some["a"].tolist()
@@ -334,19 +342,6 @@ def test_a_warning_is_for_the_line_that_asked(convert):
 # ---- refusals --------------------------------------------------------------------------------------
 
 
-def of_liac(kind, *rows):
-    return {"attributes": [("a", kind)], "data": list(rows)}
-
-
-def of_arrow(values, kind=None):
-    return pa.table({"a": pa.array(values, kind)})
-
-
-def of_pandas(values):
-    return pd.DataFrame({"a": values})
-
-
-TWINS = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["x", "x"]))
 WEIGHTS = pa.table({"a": [1.0, 2.0], "w": [1.0, None], "t": ["x", "y"]})
 TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
 
@@ -367,17 +362,22 @@ TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
         (from_pandas, of_pandas(pd.period_range("2001", periods=1, freq="M")), "'a' has the type extension<pandas.per"),
         (from_arrow, pd.DataFrame(), r"found a DataFrame of pandas; convert it by filterkit\.from_pandas"),
         (from_arrow, [1], "with __arrow_c_stream__, found a list"),
-        (from_arrow, of_arrow(TWINS), "column 'a' has two categories that are the same as text"),
+        (from_arrow, of_dictionary([0, 1], ["x", "x"]), "column 'a' has two categories that are the same as text"),
         (from_arrow, of_arrow([1], pa.timestamp("ns")), "'a': it has parts of a millisecond, which dates"),
         (from_arrow, of_arrow([2**62], pa.timestamp("s")), "'a': it has dates that milliseconds cannot"),
         (from_arrow, of_arrow([-62135769600001], pa.timestamp("ms")), "beyond the years 1 to 292278993"),
         (from_arrow, of_arrow(TENTHS, pa.decimal128(38, 18)), "0.100000000000000001 has more"),
-        (lambda table: from_arrow(table, weights="w"), WEIGHTS, "a weight that is missing"),
-        (lambda table: from_arrow(table, weights="t"), WEIGHTS, "the type string"),
-        (lambda table: from_arrow(table, weights="ww"), WEIGHTS, "no column 'ww'"),
-        (lambda kinds: from_arrow(KINDS, kinds=kinds), {"zipp": "string"}, "is no column 'zipp'; did you mean 'zip'"),
-        (lambda kinds: from_arrow(KINDS, kinds=kinds), {"n": "date"}, "'n' cannot be 'date'; say numeric, nominal or "),
-        (lambda table: from_arrow(table, kinds={"a": "numeric"}), of_arrow(["1", "x"]), "'a': 'x' is not a number"),
+        (partial(from_arrow, weights="w"), WEIGHTS, "a weight that is missing"),
+        (partial(from_arrow, weights="t"), WEIGHTS, "the type string"),
+        (partial(from_arrow, weights="ww"), WEIGHTS, "no column 'ww'"),
+        (partial(from_arrow, kinds={"zipp": "string"}), KINDS, "is no column 'zipp'; did you mean 'zip'"),
+        (partial(from_arrow, kinds={"n": "date"}), KINDS, "'n' cannot be 'date'; say numeric, nominal or "),
+        (partial(from_arrow, kinds={"a": "numeric"}), of_arrow(["1", "x"]), "'a': 'x' is not a number"),
+        (
+            partial(from_arrow, kinds={"a": "numeric"}),
+            of_arrow([2**53 + 1]),
+            "column 'a': 9007199254740993 has more digits than float64 holds; make it text, or",
+        ),
         (from_liac, [1], r"expected the dictionary that arff\.load returns, found a list"),
         (from_liac, of_liac("REAL", ["x"]), "attribute 'a' is numeric and has 'x'; make it a number"),
         (from_liac, of_liac("STRING", [1]), "attribute 'a' is string and has '1'; make it a text"),
@@ -390,6 +390,8 @@ TENTHS = [None, Decimal("0.1"), Decimal("0.100000000000000001")]
         (from_liac, liac("sparse-counts-multiclass", return_type=arff.COO), "list of dicts"),
         (to_liac, testing.sample("all-kinds"), "attribute 'd' is date, a type that liac-arff does not have"),
         (to_liac, WEIGHTED, "liac-arff has no weights of rows"),
+        (partial(to_arrow, weights="class"), WEIGHTED, "an attribute is called 'class'; choose another name for the w"),
+        (partial(to_pandas, weights="class"), WEIGHTED, "an attribute is called 'class'; choose another name for the "),
     ],
 )
 def test_what_cannot_be_converted_is_refused(convert, given, message):
