@@ -1,11 +1,9 @@
 """Ragged: rows of different lengths, which are all searched at once."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit.data.ragged import begins_run, row_starts, sort_key
 from filterkit.plugin import Ragged
 
 
@@ -35,21 +33,3 @@ def test_concatenate_gives_all_rows_in_order(some, others):
     found, expected = Ragged.concatenate([ragged(some), ragged(others)]), ragged(some + others)
     assert found.indptr.tolist() == expected.indptr.tolist()
     assert found.values.tolist() == expected.values.tolist()
-
-
-def test_sort_key_orders_by_row_and_then_by_value():
-    key = sort_key(np.array([1, 0, 1, 0]), np.array([-5.0, 2, -7, 1e300]))
-    assert np.argsort(key).tolist() == [1, 3, 2, 0]
-
-
-@pytest.mark.parametrize("numbers", [[3, 3, 1, 1, 1, 3], [7.5], []])
-def test_runs_begin_where_a_number_differs_from_the_one_before(numbers):
-    expected = [not i or number != numbers[i - 1] for i, number in enumerate(numbers)]
-    assert begins_run(np.array(numbers)).tolist() == expected
-
-
-@settings(max_examples=25)
-@given(st.lists(st.integers(0, 5)))
-def test_starts_are_the_bounds_of_rows(rows):
-    expected = [sum(row < i for row in rows) for i in range(7)]
-    assert row_starts(np.array(sorted(rows), np.int64), 6).tolist() == expected

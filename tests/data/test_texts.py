@@ -46,19 +46,14 @@ def test_texts_are_joined_element_by_element(some, others):
 
 @few
 @given(words, words)
-def test_places_and_members_are_those_of_a_list(some, others):
+def test_positions_members_and_the_order_are_those_of_a_list(some, others):
     texts = Texts.of(some)
     for each in [*some, *others]:
         assert texts.find(each) == (some.index(each) if each in some else None)
         assert (each in texts) == (each in some)
     assert texts.isin(Texts.of(others)).tolist() == [each in others for each in some]
-
-
-@few
-@given(words)
-def test_the_first_twin_is_the_first_that_came_before(some):
     expected = next(((some.index(each), i) for i, each in enumerate(some) if each in some[:i]), None)
-    assert Texts.of(some).first_twin == expected
+    assert texts.first_twin == expected
 
 
 def test_different_texts_of_one_hash_are_no_twins(monkeypatch):
@@ -71,8 +66,3 @@ def test_different_texts_of_one_hash_are_no_twins(monkeypatch):
 @given(st.lists(st.text(max_size=4)))
 def test_the_order_is_that_of_python(some):
     assert [some[place] for place in Texts.of(some).order().tolist()] == sorted(some)
-
-
-def test_pieces_of_a_text_are_taken_in_order():
-    characters = np.frombuffer(b"ab,c,,def", np.uint8)
-    assert list(Texts.of_pieces(characters, np.array([0, 3, 6]), np.array([2, 4, 9]))) == ["ab", "c", "def"]
