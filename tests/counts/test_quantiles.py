@@ -6,7 +6,7 @@ from agreement import make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filterkit.plugin import ContingencyTable, SortedValues, quantiles
+from filterkit.plugin import ContingencyTable, quantiles
 
 NAN = np.nan
 VALUES = st.integers(-4, 4).map(float) | st.floats(-1e3, 1e3) | st.just(NAN)
@@ -34,15 +34,6 @@ def test_they_are_those_of_numpy(rows, sparse):
         np.testing.assert_allclose(own, np.quantile(repeated, SHARES), rtol=1e-12, atol=1e-12)
         expected = np.quantile(column, SHARES, method="inverted_cdf", weights=weights / 8)
         np.testing.assert_array_equal(step, expected)
-
-
-def test_by_hand():
-    table = table_of([[1, NAN], [2, NAN], [4, NAN], [0, NAN]])
-    np.testing.assert_array_equal(quantiles(table, [0.5, 0.25]), [[1.5, 0.75], [NAN, NAN]])
-    np.testing.assert_array_equal(quantiles(table, [0.5, 0.51], "inverted_cdf"), [[1, 2], [NAN, NAN]])
-    values = SortedValues(table)
-    assert values.count.tolist() == [4, 0]
-    np.testing.assert_array_equal(values.at(np.array([3, 3])), [4, NAN])
 
 
 @pytest.mark.parametrize(

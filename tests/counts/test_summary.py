@@ -31,7 +31,7 @@ def rows(draw, weighted=True):
 
 
 def plain(batch, column):
-    """Number, mean and squared deviations of the values of a column, as fractions."""
+    """Mean and squared deviations of the values of a column, as fractions."""
     pairs = [
         (Fraction(v), Fraction(round(Fraction(w) * 2**64), 2**64))  # what a weight has below counts for nothing
         for v, w in zip(batch.X[:, column].tolist(), batch.row_weights.tolist())
@@ -39,7 +39,7 @@ def plain(batch, column):
     ]
     total = sum(w for _, w in pairs)
     mean = sum(v * w for v, w in pairs) / total if total else Fraction(0)
-    return total, mean, sum(w * (v - mean) ** 2 for v, w in pairs)
+    return mean, sum(w * (v - mean) ** 2 for v, w in pairs)
 
 
 def taken(kind, batch):
@@ -60,8 +60,7 @@ def content(found):
 def test_moments_are_those_of_fractions(batch):
     found = taken(Moments, batch)
     for column in range(2):
-        total, mean, squares = plain(batch, column)
-        np.testing.assert_allclose(found.present[column], float(total), rtol=1e-12)
+        mean, squares = plain(batch, column)
         largest = float(np.abs(found.extremes())[:, column].max())
         scale = -600 if largest > 1e100 else 600 if largest < 1e-100 else 0  # no square overflows or underflows
         up = Fraction(2) ** scale
@@ -73,8 +72,6 @@ def test_moments_are_those_of_fractions(batch):
         np.testing.assert_allclose(found.mean_remainder(scale)[column], rest, rtol=1e-12, atol=lost)
         expected = float(squares * up * up)
         np.testing.assert_allclose(found.squared_deviations(scale)[column], expected, rtol=1e-15, atol=rounding**2)
-        if total >= 2:
-            np.testing.assert_allclose(found.deviation(scale)[column] ** 2, expected / float(total - 1), rtol=1e-15)
 
 
 @settings(max_examples=40)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Attribute, Chain, ColumnStage, Schema, StageError
+from filterkit import Attribute, Chain, ColumnStage, StageError
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import exact_parts
 
@@ -76,12 +76,6 @@ def test_some_columns_have_the_table_of_those_columns_alone(batch, chosen, count
     np.testing.assert_array_equal(part.nominal, alone.nominal)
     assert_same(table_of(batch).only(chosen), part)
     assert_same(table_of(batch).first_columns(count), table_of(batch, range(min(count, batch.schema.width))))
-
-
-def test_an_unsupervised_table_needs_no_class():
-    batch = make([[1], [1], [0]], [0, -1, 1])
-    for rows in (batch, batch.replace(schema=Schema("made", batch.schema.features), y=None)):
-        assert counted(table_of(rows, supervised=False)) == [{None: [0], 0: [1], 1: [2]}]
 
 
 @pytest.mark.parametrize("weight", [-1.0, np.inf, NAN])
