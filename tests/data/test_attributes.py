@@ -15,7 +15,6 @@ from filterkit.data import attributes as module
 from filterkit.data import schema as schemas
 from filterkit.data.attributes import (
     Attributes,
-    Collected,
     describe_difference,
     find_attribute,
     join_attributes,
@@ -105,21 +104,6 @@ def test_questions_about_all_attributes_are_answered_at_once(some):
     assert list(attributes.names) == [a.name for a in some]
     assert attributes.label_counts.tolist() == [len(a.values) for a in some]
     assert attributes.is_plain.tolist() == [a == Attribute(a.name) for a in some]
-
-
-@few
-@given(st.lists(st.lists(st.text("ab", max_size=2), max_size=5) | one))
-def test_attributes_are_collected_one_by_one_and_together(parts):
-    collected, expected = Collected(), []
-    for part in parts:
-        if isinstance(part, Attribute):
-            collected.add(part)
-            expected.append(part)
-        else:
-            collected.add_numeric(Texts.of(part))
-            expected += map(Attribute, part)
-        assert len(collected) == len(expected)
-    assert collected.all() == tuple(expected)
 
 
 # ---- in a schema ---------------------------------------------------------------------------------

@@ -47,11 +47,10 @@ def test_numbers_are_mapped_and_everything_else_stays(name):
     assert out.sparse == batch.sparse
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_missing_values_stay_and_new_zeros_are_not_stored(sparse):
-    out = plugin.map_numbers(make([[1, 2], [0, np.nan], [-3, 0]], [0, 0, 1], sparse=sparse), lambda values: values > 1)
-    assert view(out) == {"a0": [0, 0, 0], "a1": [1, None, 0], "class": ["no", "no", "yes"]}
-    assert not sparse or out.csr.indptr.tolist() == [0, 1, 2, 2]
+def test_new_zeros_are_not_stored():
+    batch = make([[1, 2], [0, np.nan], [-3, 0]], [0, 0, 1], sparse=True)
+    out = plugin.map_numbers(batch, lambda values: values > 1).csr
+    assert (out.indices.tolist(), out.indptr.tolist(), out.data[0]) == ([1, 1], [0, 1, 2, 2], 1)
 
 
 def test_a_function_that_moves_zero_needs_dense_rows():

@@ -174,12 +174,6 @@ def test_columns_must_say_where_they_come_from(source, message):
         Schema("r", new("a", "b", "c")).with_features(new("x", "y"), np.array(source))
 
 
-def test_with_features_can_also_change_other_members():
-    schema = Schema("r", [A, C], 1, "no", sparse=True)
-    out = schema.with_features(new("A"), np.array([0]), zero=False, sparse=False)
-    assert (out.zero, out.sparse, out.positive) == (False, False, "no")
-
-
 def test_renewed_attributes_are_made_once_when_first_asked_for():
     schema, made = Schema("r", [A, TEXT, C, B], 2, "no", sparse=True), []
 

@@ -9,8 +9,6 @@ from content import content, load, write_text
 
 import filterkit
 from filterkit import FilterkitError
-from filterkit.data.schema import Attribute, Schema
-from filterkit.data.unseen import add_values, drop_unknown_values
 
 HEADER = "@relation r\n@attribute n numeric\n@attribute c {x,y}\n@attribute d {'a b'}\n@data\n"
 ROWS = "1,x,'a b'\n2,z,'a b'\n% c\n3,'?',e\n4,?,'e'\n5,z,\"it's\"\n"
@@ -56,15 +54,6 @@ def test_a_pipe_cannot_be_extended(tmp_path):
 def test_another_choice_is_refused(tmp_path):
     with pytest.raises(FilterkitError, match="--unseen must be error, missing or extend, not 'ignore'"):
         filterkit.read(write_text(tmp_path, HEADER), unseen="ignore")
-
-
-def test_attributes_get_more_values_or_fewer():
-    attributes = (Attribute("a"), Attribute("b", "nominal", ("x", "y")), Attribute("c", "nominal", ("y", "x")))
-    more = add_values(attributes, {1: ["z", "w"]})
-    assert [a.values for a in more] == [(), ("x", "y", "z", "w"), ("y", "x")]
-    like = Schema("r", (Attribute("c", "nominal", ("x",)), Attribute("b", "nominal", ("y", "q", "x"))))
-    assert [a.values for a in drop_unknown_values(attributes, like, sparse=False)] == [(), ("x", "y"), ("x",)]
-    assert drop_unknown_values(attributes, like, sparse=True) == attributes
 
 
 TRAINING = "@relation r\n@attribute n numeric\n@attribute c {x,y}\n@attribute k {no,yes}\n@data\n1,x,no\n2,y,yes\n"
