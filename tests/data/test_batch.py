@@ -6,7 +6,7 @@ from agreement import cut, make, sample
 from cases import view
 
 from filterkit import Attribute, Batch, Schema
-from filterkit.data.batch import empty, passthrough_table, same
+from filterkit.data.batch import empty, same
 from filterkit.plugin import concatenate, equal_blocks
 
 SAMPLES = ["mixed", "mixed-sparse"]  # with weights, nominal, string and date attributes, missing values
@@ -69,15 +69,6 @@ def test_in_form_changes_only_the_form(name):
     X = (back if batch.sparse else other).X
     assert X.indices.dtype == X.indptr.dtype == np.int32
     assert X.has_canonical_format and X.data.all()
-
-
-def test_the_passthrough_table_is_typed_by_the_attributes():
-    schema = Schema("r", [Attribute("a"), *(Attribute(kind, kind) for kind in ("string", "date", "relational"))])
-    table = passthrough_table(schema, [["x", None], [86_400_000, None], ["1,2", ""]])
-    assert [str(field.type) for field in table.schema] == ["string", "timestamp[ms]", "string"]
-    assert table.column("string").to_pylist() == ["x", None]
-    assert table.column("date").cast("int64").to_pylist() == [86_400_000, None]
-    assert passthrough_table(Schema("r", [Attribute("a")]), []) is None
 
 
 @pytest.mark.parametrize("name", SAMPLES)

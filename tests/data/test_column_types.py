@@ -103,6 +103,7 @@ def test_dates_share_one_format():
         (pa.null(), "numeric"),
         (pa.large_string(), "string"),
         (pa.binary_view(), "string"),
+        (pa.date64(), "yyyy-MM-dd"),
     ],
 )
 def test_a_type_says_what_a_column_is(kind, expected):

@@ -249,14 +249,35 @@ def test_a_stage_that_needs_a_class_says_so(stage):
 # ---- multi-target data ---------------------------------------------------------------------------------------
 
 # A target of three values, a label, and a target of two other values, of which "yes" is the rarer.
-TARGETS = "@attribute t {a,b,c}\n@attribute p {0,1}\n@attribute u {yes,no}\n"
-TARGET_ROWS = [
-    ("a,0,no", "1,5"), ("b,1,no", "2,4"), ("c,0,yes", "3,3"), ("a,1,yes", "1.5,5"), ("b,0,no", "0,1"), ("c,1,no", "0,2")
-]  # fmt: skip
-NUMBERS = "@attribute x numeric\n@attribute y numeric\n"
 TARGET_TEXTS = {
-    "first": f"@relation 'r: -C 3'\n{TARGETS}{NUMBERS}@data\n" + "".join(f"{t},{x}\n" for t, x in TARGET_ROWS),
-    "last": f"@relation 'r: -C -3'\n{NUMBERS}{TARGETS}@data\n" + "".join(f"{x},{t}\n" for t, x in TARGET_ROWS),
+    "first": """@relation 'r: -C 3'
+@attribute t {a,b,c}
+@attribute p {0,1}
+@attribute u {yes,no}
+@attribute x numeric
+@attribute y numeric
+@data
+a,0,no,1,5
+b,1,no,2,4
+c,0,yes,3,3
+a,1,yes,1.5,5
+b,0,no,0,1
+c,1,no,0,2
+""",
+    "last": """@relation 'r: -C -3'
+@attribute x numeric
+@attribute y numeric
+@attribute t {a,b,c}
+@attribute p {0,1}
+@attribute u {yes,no}
+@data
+1,5,a,0,no
+2,4,b,1,no
+3,3,c,0,yes
+1.5,5,a,1,yes
+0,1,b,0,no
+0,2,c,1,no
+""",
 }
 TARGET_Y = [[0, 0, 1], [1, 1, 1], [2, 0, 0], [0, 1, 0], [1, 0, 1], [2, 1, 1]]
 
