@@ -282,11 +282,8 @@ class Date(Retyping):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._form()
-
-    def _form(self) -> DateFormat:
         try:
-            return DateFormat(self.format)
+            self._form = DateFormat(self.format)
         except FilterkitError as error:
             raise UsageError(f"{self.name}: --format: {error}") from None
 
@@ -304,7 +301,7 @@ class Date(Retyping):
                 raise self.refuse(attribute, format_number(float(values[row])), "date", start + row)
             return make_dates(values, np.isnan(values) | wrong)
         texts, codes = _encode(values, attribute)
-        found = [self._form().parse(text) for text in texts]
+        found = [self._form.parse(text) for text in texts]
         is_known = np.array([*(moment is not None for moment in found), False])[codes]
         for row in np.flatnonzero((codes >= 0) & ~is_known)[:1].tolist() if self.invalid == "error" else ():
             raise self.refuse(attribute, texts[codes[row]], f"date as {self.format}", start + row)

@@ -45,9 +45,7 @@ class Balance(TrainingStage):
             order = np.random.default_rng(self.seed).permutation(len(strata))
             yield from take_rows(rows, choose_rows(strata, self._limit_rows(np.bincount(strata, minlength=1)), order))
             return
-        parts = list(rows.map(_weights_of))
-        classes = np.concatenate([np.empty(0, np.int32), *(part[0] for part in parts)])
-        weights = np.concatenate([np.empty(0), *(part[1] for part in parts)])
+        classes, weights = map(np.concatenate, zip((np.empty(0, np.int32), np.empty(0)), *rows.map(_read_weights)))
         target = rows.schema.class_attribute
         assert target is not None
         # `fsum` does not round on the way, so that the order of rows does not matter.
@@ -65,15 +63,13 @@ class Balance(TrainingStage):
         return np.append(counts[0], np.full(len(counts) - 1, limit))
 
 
-def _weights_of(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
-    assert batch.y is not None
-    return batch.y, batch.row_weights
+def _read_weights(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+    return np.asarray(batch.y), batch.row_weights
 
 
 def _multiply_weights(batch: Batch, factors: np.ndarray) -> Batch:
     """Multiply the weight of each row by the factor of its class; the last factor is that of a missing class."""
-    classes, weights = _weights_of(batch)
-    return batch.replace(weights=weights * factors[classes])
+    return batch.replace(weights=batch.row_weights * factors[batch.y])
 
 
 @hookimpl

@@ -105,7 +105,7 @@ class Nearest:
         if isinstance(X, np.ndarray):
             return np.ldexp(X, -exponents[:, None])
         scaled = X.copy()
-        scaled.data = np.ldexp(X.data, -exponents[_row_of_entry(X)])
+        scaled.data = np.ldexp(X.data, -np.repeat(exponents, np.diff(X.indptr)))
         return scaled
 
     def get_state(self) -> dict[str, Any]:
@@ -207,22 +207,13 @@ class Nearest:
 
 def _find_largest(X: Any) -> np.ndarray:
     """Return the largest absolute value of each row, 0 where there is none."""
-    if isinstance(X, np.ndarray):
-        return np.abs(X).max(axis=1, initial=0.0)
-    largest = np.zeros(X.shape[0])
-    np.maximum.at(largest, _row_of_entry(X), np.abs(X.data))
-    return largest
-
-
-def _row_of_entry(X: Any) -> np.ndarray:
-    return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    largest = abs(X).max(axis=1)
+    return largest.toarray().ravel() if hasattr(largest, "toarray") else largest
 
 
 def _square_lengths(X: Any) -> np.ndarray:
     """Return the squared Euclidean length of each row, float64 (rows,)."""
-    if isinstance(X, np.ndarray):
-        return (X * X).sum(axis=1)
-    return np.bincount(_row_of_entry(X), X.data * X.data, X.shape[0])
+    return (X * X).sum(axis=1)
 
 
 @hookimpl

@@ -46,13 +46,13 @@ class Limit(ColumnStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        least, largest, lower, upper = self.min, self.max, self.lower, self.upper
-        if least is largest is lower is upper is None:
+        limits = {"--min": self.min, "--max": self.max, "--lower": self.lower, "--upper": self.upper}
+        if all(limit is None for limit in limits.values()):
             raise UsageError(f"{self.name}: give the range with --min, --max, --lower or --upper")
-        if least is not None and largest is not None and least > largest:
-            raise UsageError(f"{self.name}: --min {least:g} is above --max {largest:g}, so no value is inside")
-        if lower is not None and upper is not None and lower > upper:
-            raise UsageError(f"{self.name}: --lower {lower:g} is above --upper {upper:g}, so no value is inside")
+        for least, largest in (("--min", "--max"), ("--lower", "--upper")):
+            low, high = limits[least], limits[largest]
+            if low is not None and high is not None and low > high:
+                raise UsageError(f"{self.name}: {least} {low:g} is above {largest} {high:g}, so no value is inside")
 
     def fit_columns(self, table: ContingencyTable) -> State:
         low = np.full(len(table), -np.inf if self.min is None else self.min)
@@ -106,7 +106,12 @@ class Outliers(SelectiveStage):
                 waiting = [ContingencyTable.merge(waiting)]
         limits = np.full((4, schema.width), np.nan)
         if waiting:
-            first, third = _compute_quartiles(SortedValues(ContingencyTable.merge(waiting)))
+            values = SortedValues(ContingencyTable.merge(waiting))
+            half = np.floor(values.count / 2)
+            quarter, even = np.floor(half / 2), half % 2 == 0
+            # The quartiles, as Weka's InterquartileRange computes them.
+            first = (values.at(quarter) + values.at(quarter + even)) / 2
+            third = (values.at(values.count - quarter - 1) + values.at(values.count - quarter - 1 + even)) / 2
             for number, factor in enumerate((self.outlier_factor, self.extreme_factor)):
                 limits[2 * number, columns] = first - factor * (third - first)
                 limits[2 * number + 1, columns] = third + factor * (third - first)
@@ -121,16 +126,6 @@ class Outliers(SelectiveStage):
         edit.append(Attribute("ExtremeValue", "nominal", ("no", "yes")), partial(_flag_rows, limits, True))
         columns = np.append(np.arange(schema.width), np.full(2, max(schema.width - 1, 0)))
         return edit.built()._replace(columns=columns)
-
-
-def _compute_quartiles(values: SortedValues) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the first and third quartile of each column as Weka's InterquartileRange does, float64 (columns,)."""
-    half = np.floor(values.count / 2)
-    quarter = np.floor(half / 2)
-    even = half % 2 == 0
-    first = (values.at(quarter) + values.at(quarter + even)) / 2
-    third = (values.at(values.count - quarter - 1) + values.at(values.count - quarter - 1 + even)) / 2
-    return first, third
 
 
 _TOGETHER = 16  # tables that are merged at once

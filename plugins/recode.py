@@ -48,17 +48,12 @@ class Recode(ChoosingStage):
         asked = self.missing or self.fill is not None or self.rename or self.rare is not None or self.first or self.sort
         if not asked:
             raise UsageError(f"{self.name}: say what to do, such as --rename OLD=NEW or --sort")
-        self._parse_renames()
-
-    def _parse_renames(self) -> dict[str, str]:
-        """Return the new names by the old ones; raise a `UsageError` if ``--rename`` is not like OLD=NEW."""
-        found = {}
+        self._renames: dict[str, str] = {}  # the new names by the old ones
         for pair in self.rename:
             old, equals, new = pair.partition("=")
             if not equals or not old:
                 raise UsageError(f"{self.name}: --rename must be like OLD=NEW, not {quoted(pair)}")
-            found[old] = new
-        return found
+            self._renames[old] = new
 
     def _choose(self, schema: Schema) -> list[int]:
         """Return the positions of the attributes to recode."""
@@ -69,7 +64,7 @@ class Recode(ChoosingStage):
         positions = self._choose(schema)
         known = {label for position in positions for label in schema.attributes[position].values}
         self._check("--missing", self.missing, known)
-        self._check("--rename", self._parse_renames(), known)
+        self._check("--rename", self._renames, known)
         merged = {position: self._merge(schema.attributes[position]) for position in positions}
         self._check("--first", self.first, {self.rare_label}.union(*(labels for labels, _ in merged.values())))
         counts = {position: np.zeros(len(labels), np.int64) for position, (labels, _) in merged.items()}
@@ -109,9 +104,8 @@ class Recode(ChoosingStage):
         The labels after them; and int64 (labels + 1,), the code of each old label among them, and last that of a
         missing value; -1 for missing.
         """
-        renames = self._parse_renames()
-        names = [None if label in self.missing else renames.get(label, label) for label in attribute.values]
-        filled = None if self.fill is None else renames.get(self.fill, self.fill)
+        names = [None if label in self.missing else self._renames.get(label, label) for label in attribute.values]
+        filled = None if self.fill is None else self._renames.get(self.fill, self.fill)
         names.append(filled)
         if filled is not None:
             names = [filled if name is None else name for name in names]

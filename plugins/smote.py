@@ -71,15 +71,11 @@ class Smote(TrainingStage):
         made = np.asarray(classes[len(known) :], np.int32)
         weights = None if known.weights is None else np.ones(len(made))
         nothing = empty(schema).passthrough
-        passthrough = None if nothing is None else _make_missing(nothing, len(made))
-        return Batch(schema, X, made, weights, passthrough)
+        if nothing is not None:
+            import pyarrow as pa
 
-
-def _make_missing(table: Any, rows: int) -> Any:
-    """Make an Arrow table with the columns of `table` and this many rows, all missing."""
-    import pyarrow as pa
-
-    return pa.table({field.name: pa.nulls(rows, field.type) for field in table.schema})
+            nothing = pa.table({field.name: pa.nulls(len(made), field.type) for field in nothing.schema})
+        return Batch(schema, X, made, weights, nothing)
 
 
 def _make_sampler(nominal: np.ndarray, neighbors: int, seed: int) -> Any:

@@ -6,8 +6,9 @@ import os
 from typing import Any
 
 from filterkit.engines.engine import Engine, find_options_fault
-from filterkit.errors import PluginError, UsageError
+from filterkit.errors import PluginError, UsageError, quoted
 from filterkit.plugin.registry import Registry
+from filterkit.plugin.unknown_names import list_alternatives
 from filterkit.temporary import TemporaryFolder, temporary_errors
 
 
@@ -26,7 +27,9 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
     PluginError : the class of the engine cannot be made with options.
     """
     name, _, options = text.partition(":")
-    kind = known.engine(name)
+    if name not in known.engines:
+        raise UsageError(f"--engine: no engine {quoted(name)}{list_alternatives(known, name, known.engines)}")
+    kind = known.engines[name]
     if options and (fault := find_options_fault(kind)) is not None:
         raise PluginError(f"--engine: {name} {fault}")
     return _load_plugins_in_workers(kind(jobs, options) if options else kind(jobs), known)

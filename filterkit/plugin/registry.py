@@ -121,10 +121,51 @@ OWN = {
 }
 
 
-class Registry:
-    """All plugins, and what they offer by name.
+class Claims:
+    """Gives plugins the names of what they offer.
 
     A name that two plugins claim belongs to neither. A name that filterkit itself claims stays filterkit's.
+
+    Parameters
+    ----------
+    plugins : all that are loaded, in their order; a wrong claim becomes the problem of its plugin.
+
+    Attributes
+    ----------
+    items : what plugins offer, by kind and name.
+    owners : the plugins that claim a name, by kind and name.
+    """
+
+    def __init__(self, plugins: Iterable[Plugin]) -> None:
+        self.items: dict[str, dict[str, Any]] = {}
+        self.owners: dict[tuple[str, str], list[Plugin]] = {}
+        for plugin in plugins:
+            for kind, name, item in plugin.names():
+                self._claim(plugin, kind, name, item)
+
+    def _claim(self, plugin: Plugin, kind: str, name: str, item: Any) -> None:
+        """Give a plugin a name, unless filterkit or other plugins have claimed it."""
+        known = self.items.setdefault(kind, {})
+        owners = self.owners.setdefault((kind, name), [])
+        owners.append(plugin)
+        if owners.count(plugin) > 1:
+            plugin.problem = f"it offers the {kind} {quoted(name)} twice"
+        elif name in OWN.get(kind, ()):
+            plugin.problem = f"two plugins claim the {kind} '{name}': filterkit itself and {plugin}"
+        elif len(owners) == 1:
+            known[name] = item
+        else:
+            known.pop(name, None)
+            for late in owners[1:]:
+                late.problem = f"two plugins claim the {kind} '{name}': {_join_names(owners)}"
+
+    def find_rivals(self, plugin: Plugin) -> set[Plugin]:
+        """Return the other plugins that claim names of a plugin."""
+        return {each for owners in self.owners.values() if plugin in owners for each in owners} - {plugin}
+
+
+class Registry:
+    """All plugins, and what they offer by name.
 
     Attributes
     ----------
@@ -153,8 +194,7 @@ class Registry:
         self._others: list[Plugin] = []  # from files
         self._by_file: dict[str, Plugin] = {}  # by the path of the file
         self._warned: set[Plugin] = set()
-        self._items: dict[str, dict[str, Any]] = {}  # by kind and name
-        self._owners: dict[tuple[str, str], list[Plugin]] = {}
+        self._claims = Claims([])
         self._hooks = HookCaller()
         self._lock = RLock()
 
@@ -169,7 +209,7 @@ class Registry:
     def plugins(self) -> list[Plugin]:
         """List all plugins, in the order of their names, then those from files."""
         self.load_all()
-        return [*(self._installed[point] for point in self._points), *self._others]
+        return self._list_loaded()
 
     def find(self, kind: str, name: str) -> Any:
         """Return what filterkit itself, or else a plugin, offers by this name.
@@ -185,10 +225,10 @@ class Registry:
             wanted = {(each, name) for each in _list_groups(kind)}
             listing = [point for point in self._points if not wanted.isdisjoint(point.listed)]
             self._load(listing)
-            if name in self._items.get(kind, ()):
-                self._warn_of(self._owners[kind, name])
-                return self._items[kind][name]
-            if owners := self._owners.get((kind, name)):
+            if name in self._claims.items.get(kind, ()):
+                self._warn_of(self._claims.owners[kind, name])
+                return self._claims.items[kind][name]
+            if owners := self._claims.owners.get((kind, name)):
                 raise PluginError(
                     f"two plugins claim the {kind} '{name}': {_join_names(owners)}; uninstall one of them"
                 )
@@ -203,7 +243,7 @@ class Registry:
             listing = [point for point in self._points if any(each in _list_groups(kind) for each, _ in point.listed)]
             self._load(listing)
             self._warn_of(self._installed[point] for point in self._points if point.is_open or point in listing)
-            return [*OWN.get(kind, ()), *self._items.get(kind, ())]
+            return [*OWN.get(kind, ()), *self._claims.items.get(kind, ())]
 
     def load_all(self) -> None:
         """Load all installed plugins that are not loaded yet."""
@@ -227,7 +267,7 @@ class Registry:
             if not (plugin.problem or point.is_open or self._hooks.wrappers):
                 plugin.problem = _compare_with_listed(point, plugin)
         if loaded:
-            self._claim_anew()
+            self._claims = Claims(self._list_loaded())
 
     def _warn_of(self, plugins: Iterable[Plugin]) -> None:
         """Warn of those plugins that are broken, once of each."""
@@ -272,23 +312,18 @@ class Registry:
             spec.loader.exec_module(module)
             self._hooks.register(name, module)
             self._take_offers(plugin, module)
-        self._claim_anew()
+        self._claims = Claims(self._list_loaded())
         if plugin.problem:
-            hint = self._explain_remedy(plugin)
+            hint, rivals = "", self._claims.find_rivals(plugin)
+            if rivals:
+                hint = "; load only one of these files"
+            if rivals & {*self._installed.values()}:
+                hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
             self._forget(plugin, module)
             raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
         self.files.append(path)
         self._by_file[place] = plugin
         return plugin
-
-    def _explain_remedy(self, plugin: Plugin) -> str:
-        """Say what to do if a plugin from a file claims names of others; "" if it does not."""
-        rivals = {each for owners in self._owners.values() if plugin in owners for each in owners} - {plugin}
-        if not rivals:
-            return ""
-        if rivals & {*self._installed.values()}:
-            return "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
-        return "; load only one of these files"
 
     def _forget(self, plugin: Plugin, module: ModuleType) -> None:
         """Leave everything as it was before a plugin from a file was loaded."""
@@ -296,7 +331,7 @@ class Registry:
         sys.modules.pop(module.__name__, None)
         if self._hooks.has(module):
             self._hooks.unregister(module)
-        self._claim_anew()
+        self._claims = Claims(self._list_loaded())
 
     def add_stage(self, stage: type[Stage]) -> None:
         """Register a stage class that no plugin offers."""
@@ -304,7 +339,7 @@ class Registry:
         plugin = Plugin(stage.name, stage.__module__)
         self._others.append(plugin)
         self._take(plugin, Offers(stages=[stage]))
-        self._claim_anew()
+        self._claims = Claims(self._list_loaded())
 
     def _take_offers(self, plugin: Plugin, module: ModuleType) -> None:
         """Ask a registered module what it offers, and take that."""
@@ -324,29 +359,10 @@ class Registry:
         for stage in offers.stages:
             copyreg.pickle(stage, _reduce_stage)
 
-    def _claim_anew(self) -> None:
-        """Give all loaded plugins, in their order, the names of what they offer."""
-        self._items, self._owners = {}, {}
+    def _list_loaded(self) -> list[Plugin]:
+        """List all loaded plugins, in the order of their names, then those from files."""
         installed = (self._installed[point] for point in self._points if point in self._installed)
-        for plugin in (*installed, *self._others):
-            self._claim(plugin)
-
-    def _claim(self, plugin: Plugin) -> None:
-        """Give a plugin the names of its offers, unless filterkit or other plugins have claimed them."""
-        for kind, name, item in plugin.names():
-            known = self._items.setdefault(kind, {})
-            owners = self._owners.setdefault((kind, name), [])
-            owners.append(plugin)
-            if owners.count(plugin) > 1:
-                plugin.problem = f"it offers the {kind} {quoted(name)} twice"
-            elif name in OWN.get(kind, ()):
-                plugin.problem = f"two plugins claim the {kind} '{name}': filterkit itself and {plugin}"
-            elif len(owners) == 1:
-                known[name] = item
-            else:
-                known.pop(name, None)
-                for late in owners[1:]:
-                    late.problem = f"two plugins claim the {kind} '{name}': {_join_names(owners)}"
+        return [*installed, *self._others]
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -354,7 +370,9 @@ class Registry:
         from filterkit.stages.metric_scaling import MetricScaling
 
         self.names("metric")
-        return {name: s.metric for name, s in self._items.get("stage", {}).items() if issubclass(s, MetricScaling)}
+        return {
+            name: s.metric for name, s in self._claims.items.get("stage", {}).items() if issubclass(s, MetricScaling)
+        }
 
     def origin(self, stage: str) -> str:
         """Return the plugin that offers the stage of this name, and its distribution or file, as text.
@@ -363,38 +381,13 @@ class Registry:
         ------
         PluginError : no plugin offers it.
         """
-        if stage not in self.stages and ("stage", stage) not in self._owners:
+        if stage not in self.stages and ("stage", stage) not in self._claims.owners:
             how = "load the file that does by filterkit.load_plugin" if self.in_python else "name it with --plugin FILE"
             raise PluginError(
                 f"no plugin that is loaded offers the stage {quoted(stage)}; {how}; "
                 "its hook filterkit_stages returns the stage"
             )
-        return self._owners["stage", stage][0].known_as()
-
-    def metric(self, name: str) -> Metric:
-        """Return the metric of this name.
-
-        Raises
-        ------
-        UsageError : there is none; suggests one of a similar name.
-        """
-        from filterkit.stages.metric_scaling import MetricScaling
-
-        stage = self.stages.get(name)
-        if stage is None or not issubclass(stage, MetricScaling):
-            raise UsageError(f"no metric {quoted(name)}{list_alternatives(self, name, self.metrics)}")
-        return stage.metric
-
-    def engine(self, name: str) -> type[Engine]:
-        """Return the engine class of this name.
-
-        Raises
-        ------
-        UsageError : there is none; suggests one of a similar name.
-        """
-        if name not in self.engines:
-            raise UsageError(f"--engine: no engine {quoted(name)}{list_alternatives(self, name, self.engines)}")
-        return self.engines[name]
+        return self._claims.owners["stage", stage][0].known_as()
 
     def stage(self, name: str) -> type[Stage]:
         """Return the stage class of this name.
@@ -464,9 +457,15 @@ def find_metric(name: str) -> Metric:
 
     Raises
     ------
-    UsageError : there is none.
+    UsageError : there is none; suggests one of a similar name.
     """
-    return registry().metric(name)
+    from filterkit.stages.metric_scaling import MetricScaling
+
+    known = registry()
+    stage = known.stages.get(name)
+    if stage is None or not issubclass(stage, MetricScaling):
+        raise UsageError(f"no metric {quoted(name)}{list_alternatives(known, name, known.metrics)}")
+    return stage.metric
 
 
 def _reduce_stage(stage: Stage) -> tuple[Any, ...]:

@@ -132,7 +132,11 @@ class Set(Stage):
             raise StageError(self.name, self._describe_error(error, at)) from None
         position = next((i for i, a in enumerate(schema.attributes) if a.name == name), None)
         weight = 1.0 if position is None else schema.attributes[position].weight
-        attribute = _make_attribute(name, value, weight)
+        if value.kind == TEXT and value.is_closed:
+            attribute = Attribute(name, "nominal", value.labels, weight=weight)
+        else:
+            kind = {TEXT: "string", DATE: "date"}.get(value.kind, "numeric")
+            attribute = Attribute(name, kind, format=value.format, weight=weight)
 
         def compute(batch: Batch) -> Any:
             return _make_column(evaluate(tree, partial(reader.read, batch)), attribute.kind, len(batch))
@@ -143,15 +147,6 @@ class Set(Stage):
         else:
             edit.change(position, attribute, compute)
         return edit.built()
-
-
-def _make_attribute(name: str, value: Value, weight: float) -> Attribute:
-    """Return the attribute that holds the value of an expression, which may be that of no rows."""
-    if value.kind == DATE:
-        return Attribute(name, "date", format=value.format, weight=weight)
-    if value.kind == TEXT and value.is_closed:
-        return Attribute(name, "nominal", value.labels, weight=weight)
-    return Attribute(name, "string" if value.kind == TEXT else "numeric", weight=weight)
 
 
 def _make_column(value: Value, kind: str, rows: int) -> Any:

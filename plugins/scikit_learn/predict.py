@@ -181,7 +181,7 @@ class Predict(Learner):
 
     @cached_property
     def _takes_categories(self) -> bool:
-        return bool(self.make({}).get_params().get("categorical_features") == "from_dtype")  # the default
+        return self.make({}).get_params().get("categorical_features") == "from_dtype"  # the default
 
     def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
         check_finite(self.name, batch, rows, missing_allowed=self._tags.input_tags.allow_nan)
@@ -200,19 +200,18 @@ class Predict(Learner):
         grid = {name: [parse_value(self.name, name, each) for each in text.split(",")] for name, text in pairs}
         combinations = [dict(zip(grid, values)) for values in product(*grid.values())]
         criterion = self._criterion(training.tasks.is_numeric)
-        found = [[self._try(*split, chosen, criterion) for chosen in combinations] for split in inner_splits]
+        found: list[list[float]] = []
+        for inner, held_out in inner_splits:
+            found.append([])
+            for chosen in combinations:
+                model, tasks = self._fit(inner, chosen), held_out.tasks
+                scores = None if model.threshold is None else model.scores(held_out.X)
+                parts = held_out.truth, model.predict(held_out.X), scores, tasks.exclusive, held_out.weights
+                found[-1].append(measures(Outcome(*parts, means=tasks.means), (criterion,))[criterion])
         best = find_best(found, criterion)
         if best is None:
             raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds")
         return self._fit(training, combinations[best])
-
-    def _try(self, inner: Training, held_out: Training, chosen: dict[str, Any], criterion: str) -> float:
-        """Fit on the rows of an inner fold, and return the criterion of the rows that are held out."""
-        model, tasks = self._fit(inner, chosen), held_out.tasks
-        scores = None if model.threshold is None else model.scores(held_out.X)
-        predicted = model.predict(held_out.X)
-        outcome = Outcome(held_out.truth, predicted, scores, tasks.exclusive, held_out.weights, means=tasks.means)
-        return measures(outcome, (criterion,))[criterion]
 
     def _fit(self, training: Training, chosen: dict[str, Any]) -> Estimators:
         try:

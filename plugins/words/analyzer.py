@@ -7,26 +7,18 @@ number: then two sequences are the same text if, and only if, they have the same
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from filterkit import StageError
 from filterkit.plugin import Pattern, ranges
 
+if TYPE_CHECKING:
+    from .stage import Words
+
 RUN = r"\b\w\w+\b"
 _PIECES = 1 << 21  # how many pieces of sequences to have in memory, unless a single text has more
-
-
-class Options(Protocol):
-    """The options of the stage that say what a word is."""
-
-    name: ClassVar[str]
-    lower: bool
-    pattern: str
-    stop: str
-    stem: str
-    ngrams: int
 
 
 class Sequences(NamedTuple):
@@ -47,11 +39,11 @@ class Analyzer:
 
     Parameters
     ----------
-    options : the stage.
+    options : the stage, whose options say what a word is.
     stop : the words to leave out.
     """
 
-    def __init__(self, options: Options, stop: Iterable[str]) -> None:
+    def __init__(self, options: Words, stop: Iterable[str]) -> None:
         self._options = options
         self.stop = frozenset(stop)
         self._stemmer: Any = None
@@ -164,12 +156,10 @@ def _join_pieces(code: np.ndarray, pieces: list[list[int]]) -> tuple[np.ndarray,
 
 
 def _concatenate(parts: list[Sequences]) -> Sequences:
-    if len(parts) == 1:
-        return parts[0]
-    return Sequences(np.concatenate([part.row for part in parts]), np.concatenate([part.pieces for part in parts]))
+    return Sequences(*map(np.concatenate, zip(*parts)))
 
 
-def read_stop_words(options: Options) -> frozenset[str]:
+def read_stop_words(options: Words) -> frozenset[str]:
     """Return the words to leave out, of scikit-learn's list or a file; raise a `StageError` if it cannot be read."""
     if options.stop == "none":
         return frozenset()

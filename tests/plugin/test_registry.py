@@ -124,7 +124,7 @@ def test_a_metric_is_a_stage_too(found):
     stage = known.stage("half")
     assert stage.summary() == "Scale by a score: Half of the positives."
     assert stage.needs_class
-    assert known.metric("half").score is half
+    assert known.metrics["half"].score is half
     assert known.plugins[0].stages == [stage]
 
 
@@ -308,9 +308,9 @@ def test_a_plugin_is_loaded_when_one_of_its_names_is_looked_up(packages):
 @pytest.mark.parametrize(
     ("hook", "name", "offers", "find"),
     [
-        ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.metric("m")),
+        ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.metrics["m"]),
         ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.stage("m").metric),
-        ("engines", "e", "[type('E', (), {'name': 'e', 'map': 0})]", lambda registry: registry.engine("e")),
+        ("engines", "e", "[type('E', (), {'name': 'e', 'map': 0})]", lambda registry: registry.engines["e"]),
         ("subcommands", "c", "[click.Command('c')]", lambda registry: registry.subcommands["c"]),
         ("formats", ".f", "[type('F', (), {'name': '', 'endings': ('.f',)})]", lambda registry: registry.formats[".f"]),
     ],
