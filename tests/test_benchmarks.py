@@ -19,7 +19,10 @@ ROWS = {"dense": 40, "sparse": 40, "classes": 40, "wide": 2}
 COLUMNS = {"wide": 1_000_000, "texts": 0, "distinct-20": 20, "distinct-50": 50, "sparse": 30_000, "dense": 50}
 
 
-@pytest.mark.parametrize("kind", inputs.MAKERS)
+KINDS = [pytest.param(kind, marks=[pytest.mark.separate] * (kind == "wide")) for kind in inputs.MAKERS]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_input_can_be_read(kind, tmp_path):
     path, rows = tmp_path / "made.arff", ROWS.get(kind, 40)
     maker, _ = inputs.MAKERS[kind]

@@ -32,6 +32,7 @@ def of_cells(folder, *sources):
     return [cell["outputs"] for cell in executed(nbformat.v4.new_notebook(cells=cells), folder).cells]
 
 
+@pytest.mark.separate
 def test_the_example_gives_the_tables_that_it_shows():
     pytest.importorskip("pandas")
     kept = nbformat.read(EXAMPLE, 4)

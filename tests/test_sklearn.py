@@ -115,14 +115,11 @@ def test_options_of_stages_are_parameters(chain, changes, changed):
     ("changes", "message"),
     [
         ({"bns__alpha": 1}, "[Ii]nvalid parameter"),
-        ({"select__tops": 1}, "[Ii]nvalid parameter"),
         ({"chian": "l2"}, "[Ii]nvalid parameter"),
-        ({"select__top": "7"}, "select: --top must be a whole number, not"),
         ({"select__top": 7.5}, "select: --top must be a whole number, not '7.5'"),
         ({"select__top": True}, "select: --top must be a whole number, not 'True'"),
         ({"select__top": -1}, "at least"),
         ({"select__spread": 1}, "select: --spread must be True or False, not '1'"),
-        ({"l2__norm": None}, "l2: --norm must be a number, not 'None'"),
         ({"l2__norm": "1"}, "l2: --norm must be a number"),
         ({"remove__attribute": [1]}, "remove: --attribute must be a list of texts"),
         ({"remove__match": ["a"]}, "remove: --match must be a text"),
@@ -180,16 +177,13 @@ THREE = [0.5, 1, 2]
 @pytest.mark.parametrize(
     ("estimator", "given", "message"),
     [
-        (ChainTransformer("shpae"), {}, "no stage 'shpae'; did you mean 'shape'"),
         (ChainTransformer("rows 1-2"), {}, "rows chooses or orders rows, which a transformer cannot; leave it out"),
-        (ChainTransformer("smote"), {}, "smote chooses or orders rows"),
         (ChainTransformer("write out.arff"), {}, "write chooses or orders rows"),
         (ChainTransformer("words"), {}, "there is no string attribute"),
         (BNS, {"y": None}, "requires y to be passed, but the target y is None: bns needs the class"),
         (BNS, {"y": THREE}, "Unknown label type: continuous"),
         (ChainTransformer("relieff bns"), {"y": THREE}, "Unknown label type: continuous"),
         (ChainTransformer("l2"), {"y": [0]}, "y has 1 rows and X 3"),
-        (ChainTransformer("select --top 1"), {}, "the columns have no scores"),
         # What would be lost in silence.
         (BNS, {"X": sample("iris")}, r"found a Batch; give its X and, as y, its labels\(\)"),
         (BNS, {"X": [{"a": 1}]}, "X is a list of dicts; give it to pandas.DataFrame first"),
@@ -197,8 +191,7 @@ THREE = [0.5, 1, 2]
         (BNS, {"y": MASKED}, "y is a masked array"),
         (BNS, {"sample_weight": MASKED}, "sample_weight is a masked array"),
         (BNS, {"X": np.zeros((3, 1), "datetime64[s]")}, r"X has the type datetime64\[s\]; make it numbers"),
-        (BNS, {"X": np.full((3, 1), LARGE)}, f"^{LARGE} has more digits than float64 holds"),
-        (BNS, {"X": [[0], [1], [-LARGE]]}, f"^-{LARGE} has more digits than float64 holds"),
+        (BNS, {"X": np.full((3, 1), -LARGE)}, f"^-{LARGE} has more digits than float64 holds"),
         (BNS, {"X": scipy.sparse.csc_array([[0], [0], [LARGE]])}, f"^{LARGE} has more digits than float64 holds"),
         (BNS, {"X": pandas.DataFrame()}, "the table has no columns; rows need at least one attribute"),
         (BNS, {"X": pandas.DataFrame({"a": pandas.Categorical([], ["u"])})}, "X has no rows; a chain is fitted on at"),
@@ -230,8 +223,6 @@ THREE = [0.5, 1, 2]
         (ChainRegressor("l2"), {"y": THREE}, "the chain ends in l2, which predicts nothing"),
         (ChainRegressor("svm"), {"y": THREE}, "for numbers write: predict LinearSVR"),
         (ChainRegressor("bns predict Ridge"), {"y": THREE}, "bns: it needs a nominal class"),
-        (ChainRegressor("predict Ridge"), {"y": ["a", "b", "c"]}, "not compatible with arrays of bytes/strings"),
-        (ChainRegressor("predict LogisticRegression"), {"y": THREE}, "LogisticRegression"),
     ],
 )
 def test_chains_and_data_that_do_not_fit_are_value_errors(estimator, given, message):

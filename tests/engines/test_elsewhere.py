@@ -52,10 +52,8 @@ STRINGS = "@relation r\n@attribute s string\n@attribute a numeric\n@attribute c 
 BROKEN = WITHOUT_CLASS.replace("\n3,", "\nx,").replace("\n5,", "\n5,5,")
 CHAINS = [
     "halved --score-only select --top 2 l1",
-    "center standardize",
-    "shape --cross-fit 3 bns",
-    "shuffle sample --fraction 1/2 head 20 standardize",
-    "standardize svm --c 0.1,1 --folds 2",
+    "center standardize svm --c 0.1,1 --folds 2",
+    "shuffle sample --fraction 1/2 head 40 shape --cross-fit 3 bns",
 ]
 
 
