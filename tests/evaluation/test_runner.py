@@ -269,7 +269,7 @@ def reference(batch, text, test):
 @pytest.mark.parametrize(
     ("batch", "text"),
     [
-        (sample("breast-cancer"), "shape --cross-fit 3 bns l2 svm --c 0.1,1 --calibrate --folds 2"),
+        (sample("breast-cancer").rows(0, 190), "shape --cross-fit 3 bns l2 svm --c 0.1,1 --calibrate --folds 2"),
         (sample("iris"), "neighbors --k 5 --distance euclidean"),
         (labelled(150), "standardize svm"),
     ],

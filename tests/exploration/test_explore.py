@@ -69,6 +69,7 @@ def test_histograms_by_class_worked_by_hand():
 def test_a_positive_class_stands_against_all_others():
     batch = sample("wine", class_="first", positive="class_1")
     (shown,) = gathered(batch, by=["bns"], best=1)["details"]
+    assert len(shown["curves"]) == 1
     assert shown["before"]["classes"] == ["class_1", "2 others"]
     assert np.sum(shown["before"]["counts"], axis=1).tolist() == np.bincount(batch.y != 1).tolist()
 
@@ -181,7 +182,8 @@ def test_stages_are_accounted_for():
         ("range", 2, 3, 3, 1),
         ("standardize", 2, 3, 5, 1),
     ]
-    assert found[0]["seconds"] is None
+    # Those of the last stage are in those of the one with which it was fitted.
+    assert [each["seconds"] is None for each in found] == [True, False, False, True]
 
 
 def test_stages_that_make_features_come_first():
@@ -289,7 +291,7 @@ def test_warnings_name_what_deserves_attention():
     }
 
 
-def test_nothing_depends_on_batches_jobs_memory_and_engine():
+def test_nothing_depends_on_batches_jobs_memory_and_engine(quick_processes):
     batch = with_numbers()
     assert timeless(gathered(cut(batch, 1), memory=0)) == timeless(gathered(batch))
     batch = sample("mixed-sparse")
