@@ -2,15 +2,11 @@
 
 import gzip
 
-import pyarrow as pa
-import pyarrow.feather as feather
-import pyarrow.parquet as pq
 import pytest
 
 import filterkit
 from filterkit import FilterkitError
 
-TABLE = pa.table({"a": [1.0]})
 XRFF = (
     '<?xml version="1.0" encoding="utf-16"?><dataset name="ä"><header><attributes><attribute name="n" type="numeric"/>'
     "</attributes></header><body><instances><instance><value>1</value></instance></instances></body></dataset>"
@@ -19,26 +15,20 @@ XRFF = (
 
 @pytest.mark.parametrize("ending", ["arff", "csv", "jsonl", "libsvm", "xrff"])
 @pytest.mark.parametrize(
-    ("make", "what"),
+    ("content", "what"),
     [
-        (
-            lambda path: path.write_bytes(gzip.compress(b"a,b")),
-            "compressed by gzip; give the file a name that ends in .gz",
-        ),
-        (
-            lambda path: path.write_bytes(b"BZh91AY&SY"),
-            "compressed by bzip2; give the file a name that ends in .bz2",
-        ),
-        (lambda path: path.write_bytes(b"\xfd7zXZ\x00\x00"), "compressed by xz"),
-        (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd\x04"), "compressed by zstd"),
-        (lambda path: path.write_bytes(b"PK\x03\x04\x14\x00"), "a zip archive: unpack it, or give a saved chain to"),
-        (lambda path: path.write_bytes("a,b".encode("utf-16")), "text in UTF-16: say --encoding utf-16"),
-        (lambda path: pq.write_table(TABLE, path), "Parquet: say --from parquet"),
-        (lambda path: feather.write_feather(TABLE, path), "Arrow: say --from arrow"),
+        (gzip.compress(b"a,b"), "compressed by gzip; give the file a name that ends in .gz"),
+        (b"BZh91AY&SY", "compressed by bzip2; give the file a name that ends in .bz2"),
+        (b"\xfd7zXZ\x00\x00", "compressed by xz"),
+        (b"\x28\xb5\x2f\xfd\x04", "compressed by zstd"),
+        (b"PK\x03\x04\x14\x00", "a zip archive: unpack it, or give a saved chain to"),
+        ("a,b".encode("utf-16"), "text in UTF-16: say --encoding utf-16"),
+        (b"PAR1", "Parquet: say --from parquet"),
+        (b"ARROW1\0\0", "Arrow: say --from arrow"),
     ],
 )
-def test_a_file_with_the_wrong_ending_is_told(ending, make, what, tmp_path):
-    make(tmp_path / f"x.{ending}")
+def test_a_file_with_the_wrong_ending_is_told(ending, content, what, tmp_path):
+    (tmp_path / f"x.{ending}").write_bytes(content)
     with pytest.raises(FilterkitError) as error:
         filterkit.read(tmp_path / f"x.{ending}")
     assert f"x.{ending}: this is {what}" in str(error.value)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from agreement import sample
-from command import run
+from command import output, refusal, run
 
 import filterkit
-from filterkit import UsageError
-from filterkit.files.endings import COMPRESSIONS, ending
+from filterkit import FilterkitError, UsageError
+from filterkit.files.endings import ending
 
 IRIS = str(Path(__file__).parents[2] / "arff_samples" / "iris.arff")
 
@@ -79,17 +79,13 @@ REFUSED = {
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_a_format_that_does_not_fit_the_ending_is_refused(words, tmp_path):
-    done = run(*words.split(), cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert REFUSED[words] in done.stderr and done.stderr.count("\n") == 1
+    assert REFUSED[words] in refusal(words, cwd=tmp_path)
     assert not os.listdir(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["o", "o.ARFF.gz", "o.txt"])
-def test_arff_may_be_written_under_names_of_its_own_or_any_of_no_format_if_asked(name, tmp_path):
-    options = ["--to", "arff"] if name == "o.txt" else []
-    done = run(*options, "-o", name, "--test", IRIS, f"t-{name}", IRIS, "write", *options, f"w-{name}", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize(("name", "option"), [("o", ""), ("o.ARFF.gz", ""), ("o.txt", "--to arff")])
+def test_arff_may_be_written_under_names_of_its_own_or_any_of_no_format_if_asked(name, option, tmp_path):
+    output(f"{option} -o {name} --test {IRIS} t-{name} {IRIS} write {option} w-{name}", cwd=tmp_path)
     assert sorted(os.listdir(tmp_path)) == sorted([name, f"t-{name}", f"w-{name}"])
 
 
@@ -98,13 +94,10 @@ def test_the_ending_of_another_input_or_output_says_its_format(tmp_path):
     for name in ("x.txt", "t.csv", "u"):
         (tmp_path / name).write_text(table)
     (tmp_path / "v.tsv").write_text(table.replace(";", "\t"))
-    form, tests = "csv:delimiter=;", []
-    for source in ("t.csv", "u", "v.tsv"):
-        tests += ["--test", source, f"o-{source}"]
-    done = run("--from", form, "--to", form, *tests, "--test", "u", "w.arff", "x.txt", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "") and done.stdout == table
-    assert (tmp_path / "o-t.csv").read_text() == (tmp_path / "o-u").read_text() == table
-    assert (tmp_path / "o-v.tsv").read_text() == table.replace(";", "\t")
+    tests = "--test t.csv o.csv --test u o --test v.tsv o.tsv --test u w.arff"
+    assert output(f"--from 'csv:delimiter=;' --to 'csv:delimiter=;' {tests} x.txt", cwd=tmp_path) == table
+    assert (tmp_path / "o.csv").read_text() == (tmp_path / "o").read_text() == table
+    assert (tmp_path / "o.tsv").read_text() == table.replace(";", "\t")
     assert "@relation" in (tmp_path / "w.arff").read_text()
 
 
@@ -119,18 +112,13 @@ def test_the_rules_of_endings_hold_in_python(tmp_path):
     assert not os.listdir(tmp_path)
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_file_with_another_ending_is_read_as_arff_and_errors_say_so(packed, tmp_path):
-    path = tmp_path / ("x.json.gz" if packed else "x.json")
-    path.write_bytes(gzip.compress(b"a,b\n1,2\n") if packed else b"a,b\n1,2\n")
-    done = run(path.name, cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr == (
-        f"filterkit: {path.name}:1: expected @relation, found 'a'; its ending is that of JSON, but it is read as ARFF: "
-        "convert it first, as jq -c '.[]' does to JSON lines, or load a plugin that reads JSON\n"
-    )
-    path.write_bytes(gzip.compress(Path(IRIS).read_bytes()) if packed else Path(IRIS).read_bytes())
-    assert run(path.name, cwd=tmp_path).returncode == 0
+def test_a_file_with_another_ending_is_read_as_arff_and_errors_say_so(tmp_path):
+    path = tmp_path / "x.json.gz"
+    path.write_bytes(gzip.compress(b"a"))
+    with pytest.raises(FilterkitError, match=r"expected @relation, found 'a'; its ending is that of JSON, but it is r"):
+        filterkit.read(path)
+    path.write_bytes(gzip.compress(Path(IRIS).read_bytes()))
+    assert len(filterkit.read(path)) == 150
 
 
 @pytest.fixture
@@ -138,32 +126,25 @@ def table(tmp_path):
     """The arguments that load a format; the working folder has a file in it."""
     (tmp_path / "table.py").write_text(FORMAT)
     (tmp_path / "in.table").write_text("a b\n1 2\n3 4.5\n")
-    return ["--plugin", "table.py"]
+    return "--plugin table.py"
 
 
-@pytest.mark.parametrize("packing", ["", *COMPRESSIONS])
+@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
 def test_a_format_is_known_in_compressed_files(packing, table, tmp_path):
-    done = run(*table, "-o", f"o.table{packing}", "in.table", "l2", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    output(f"{table} -o o.table{packing} in.table", cwd=tmp_path)
     assert (tmp_path / f"o.table{packing}").read_bytes().startswith(b"a b\n") == (not packing)
-    done = run(*table, f"o.table{packing}", cwd=tmp_path)
-    rows = done.stdout.partition("@data\n")[2].splitlines()
-    assert [float(value) for value in rows[0].split(",")] == pytest.approx([1 / 5**0.5, 2 / 5**0.5])
-    test = run(*table, "-o", "x.arff", "--test", f"o.table{packing}", "t.arff", "in.table", cwd=tmp_path)
-    assert (test.returncode, test.stderr) == (0, "")
+    rows = output(f"{table} -o x.arff --test o.table{packing} - in.table", cwd=tmp_path)
+    assert rows.endswith("@data\n1,2\n3,4.5\n% 2 rows\n")
 
 
 def test_the_decompressed_copy_is_temporary(table, tmp_path):
     (tmp_path / "tmp").mkdir()
-    (tmp_path / "in.table.gz").write_bytes(gzip.compress(b"a b\n1 2\n"))
-    (tmp_path / "bad.table.gz").write_bytes(gzip.compress(b"a b\n1 2\n")[:-6])
-    (tmp_path / "odd.table.gz").write_bytes(gzip.compress(b"a b\n1 x\n"))
+    packed = gzip.compress(b"a b\n1 2\n")
     environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
-    for name, status in (("in", 0), ("bad", 1), ("odd", 1), ("none", 1)):
-        done = run(*table, f"{name}.table.gz", cwd=tmp_path, env=environment)
-        assert done.returncode == status, done.stderr
+    for text, status in ((packed, 0), (packed[:-6], 1)):
+        (tmp_path / "x.table.gz").write_bytes(text)
+        assert run(f"{table} x.table.gz", cwd=tmp_path, env=environment).returncode == status
         assert not os.listdir(tmp_path / "tmp")
-    assert "none.table.gz: No such file or directory" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -176,12 +157,7 @@ def test_the_decompressed_copy_is_temporary(table, tmp_path):
         ("--precision 3 -o o.table in.table", "--precision does not apply to 'o.table', which is Table"),
         ("--dense -o o.table in.table", "--dense does not apply to 'o.table', which is Table"),
         ("--encoding latin-1 scores in.table ig", "--encoding does not apply to 'in.table', which is Table"),
-        (
-            "--encoding latin-1 evaluate in.table --chain svm",
-            "--encoding does not apply to 'in.table', which is Table",
-        ),
     ],
 )
 def test_options_about_arff_are_refused_for_other_formats(arguments, message, table, tmp_path):
-    done = run(*table, *arguments.split(), cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: {message}\n")
+    assert refusal(f"{table} {arguments}", cwd=tmp_path) == message

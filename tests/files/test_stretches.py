@@ -1,3 +1,5 @@
+import gzip
+from contextlib import closing
 from itertools import pairwise
 
 import pytest
@@ -14,21 +16,18 @@ PIECES = st.sampled_from([b"1,2", b"x", b"\n", b"\r\n", b"\r", b"\\\n", b"\\", b
 
 def read(path, first, size):
     """The texts of all stretches of a file."""
-    source = Source(str(path))
-    try:
+    with closing(Source(str(path))) as source:
         return [each.read()[0].text for each in stretches(source, first, size)]
-    finally:
-        source.close()
 
 
-@settings(deadline=None)
+@settings(max_examples=50)
 @given(st.lists(PIECES, max_size=40), st.integers(1, 30), st.integers(0, 8))
 def test_stretches_of_any_size_hold_every_byte_once_and_are_cut_between_lines(tmp_path_factory, pieces, size, first):
     path = tmp_path_factory.getbasetemp() / "stretches.txt"
     text = b"".join(pieces)
     path.write_bytes(text)
     found = read(path, min(first, len(text)), size)
-    assert b"".join(found) == text[min(first, len(text)) :]
+    assert b"".join(found) == text[first:]
     for each, following in pairwise(found):
         ends = [end.end() for end in LINE_END.finditer(each + following)]
         assert not each or not following or len(each) in ends
@@ -43,22 +42,19 @@ def test_stretches_are_many_for_small_inputs_and_long_for_large_ones():
 
 
 def test_a_line_may_be_longer_than_many_stretches(tmp_path):
-    long = b"9" * 300_000
-    (tmp_path / "a").write_bytes(b"1\n" + long + b"\n2\n")
-    found = read(tmp_path / "a", 0, 50_000)
-    assert [len(each) for each in found] == [300_003, 0, 0, 0, 0, 0, 2][: len(found)]
-    assert b"".join(found) == b"1\n" + long + b"\n2\n"
+    text = b"1\n" + b"9" * 300_000 + b"\n2\n"
+    (tmp_path / "a").write_bytes(text)
+    assert [len(each) for each in read(tmp_path / "a", 0, 50_000)] == [300_003, 0, 0, 0, 0, 0, 2]
 
 
 def test_a_file_that_changes_meanwhile_is_an_error(tmp_path):
     path = tmp_path / "a.arff"
     path.write_text("1\n2\n3\n")
-    source = Source(str(path))
-    first, *_ = stretches(source, 0, 3)
+    with closing(Source(str(path))) as source:
+        first, *_ = stretches(source, 0, 3)
     path.write_text("1\n2\n3\n4\n")
     with pytest.raises(FilterkitError, match="the file changed while it was read"):
         first.read()
-    source.close()
 
 
 def test_a_file_that_a_worker_does_not_see_is_named_with_what_to_do(tmp_path):
@@ -67,12 +63,11 @@ def test_a_file_that_a_worker_does_not_see_is_named_with_what_to_do(tmp_path):
         away.read()
 
 
-def test_only_plain_files_have_stretches(tmp_path):
-    import gzip
-
-    (tmp_path / "a.gz").write_bytes(gzip.compress(b"1\n"))
-    (tmp_path / "a").write_bytes(b"1\n")
-    for path, encoding, length in (("a", "utf-8", 2), ("a", "latin-1", None), ("a.gz", "utf-8", None)):
-        source = Source(str(tmp_path / path), encoding)
-        assert source.length() == source.ranges() == length
-        source.close()
+@pytest.mark.parametrize(
+    ("name", "encoding", "length"), [("a", "utf-8", 2), ("a", "latin-1", None), ("a.gz", "utf-8", None)]
+)
+def test_only_plain_files_have_stretches(name, encoding, length, tmp_path):
+    (tmp_path / name).write_bytes(gzip.compress(b"1\n") if name == "a.gz" else b"1\n")
+    source = Source(str(tmp_path / name), encoding)
+    assert source.length() == source.ranges() == length
+    source.close()

@@ -41,24 +41,21 @@ def folder(tmp_path):
 
 
 def test_patterns_of_urls_are_expanded_in_order_with_their_protocol(folder):
-    assert list(expand(f"file://{folder}/b-*.arff")) == [f"file://{folder}/b-{n}.arff" for n in ("1", "10", "2")]
-    assert set(expand(f"file://{folder}/b-?.arff").values()) == {8}
+    found = expand(f"file://{folder}/b-*.arff")
+    assert list(found) == [f"file://{folder}/b-{n}.arff" for n in ("1", "10", "2")]
+    assert list(found.values()) == [8, 9, 8]
     memory = fsspec.filesystem("memory")
-    for name in ("/expanded/x1.csv", "/expanded/x2.csv"):
-        memory.pipe(name, b"1\n")
-    assert list(expand("memory://expanded/x[12].csv")) == ["memory:///expanded/x1.csv", "memory:///expanded/x2.csv"]
+    memory.pipe("/expanded/x1.csv", b"1\n")
+    assert list(expand("memory://expanded/x[12].csv")) == ["memory:///expanded/x1.csv"]
 
 
 def test_patterns_in_chained_urls_are_expanded_where_they_stand(folder):
     with zipfile.ZipFile(folder / "all.zip", "w") as archive:
-        for path in sorted(folder.glob("b-*.arff")):
+        for path in folder.glob("b-*.arff"):
             archive.write(path, path.name)
-    url = f"zip://b-*.arff::file://{folder}/all.zip"
-    assert list(expand(url)) == [url.replace("*", n) for n in ("1", "10", "2")]
-    assert open_first(url).read(100) == b"b-1.arff"
-    cached = f"simplecache::file://{folder}/b-*.arff"
-    assert list(expand(cached)) == [cached.replace("*", n) for n in ("1", "10", "2")]
-    assert Source([*expand(cached)][2]).read(100) == b"b-2.arff"
+    for url in (f"zip://b-*.arff::file://{folder}/all.zip", f"simplecache::file://{folder}/b-*.arff"):
+        assert list(expand(url)) == [url.replace("*", n) for n in ("1", "10", "2")]
+        assert open_first(url).read(100) == b"b-1.arff"
 
 
 def test_a_file_that_has_the_name_of_a_pattern_is_meant_itself(folder):
@@ -77,16 +74,17 @@ def test_web_servers_that_list_their_files_are_asked(folder):
 
 @pytest.mark.parametrize("pattern", ["x.arff", "x*.arff"])
 def test_servers_that_cannot_be_asked_are_errors_that_say_why(pattern, folder):
-    with served(folder) as url:
+    with served(folder) as closed:
         pass
-    with pytest.raises(FilterkitError, match=rf"{pattern.replace('*', '.')}: Connect call failed"):
-        open_first(f"{url}/{pattern}")
-    with served(folder, 403) as url, pytest.raises(FilterkitError, match=r"x.*\.arff: .*(403|[Ff]orbidden|matches)"):
-        open_first(f"{url}/{pattern}")
-    with pytest.raises(FilterkitError, match=r"nowhere://.*: Protocol not known: nowhere"):
-        open_first(f"nowhere://{pattern}")
-    with pytest.raises(FileNotFoundError, match=r"no file matches|No such file"):
-        open_first(f"file://{folder}/none/{pattern}")
+    with served(folder, 403) as url:
+        for server, message in (
+            (closed, rf"{pattern.replace('*', '.')}: Connect call failed"),
+            (url, r"x.*\.arff: .*(403|[Ff]orbidden|matches)"),
+            ("nowhere:/", r"nowhere://.*: Protocol not known: nowhere"),
+            (f"file://{folder}/none", r"no file matches|No such file"),
+        ):
+            with pytest.raises((FilterkitError, FileNotFoundError), match=message):
+                open_first(f"{server}/{pattern}")
 
 
 @pytest.mark.parametrize("pattern", ["x.arff", "x*.arff"])

@@ -56,8 +56,8 @@ def give(door, values, folder):
     if door in ("x.csv", "x.tsv"):
         frame.to_csv(path, index=False, sep="\t" if door == "x.tsv" else ",")
     elif door == "x.jsonl":
-        texts = [v.isoformat() if isinstance(v, datetime.date) else v for v in values]
-        path.write_text("".join(json.dumps({"a": v, "z": n / 7}) + "\n" for n, v in enumerate(texts)))
+        rows = [json.dumps(row, default=str) + "\n" for row in table.to_pylist()]
+        path.write_text("".join(rows))
     elif door == "x.parquet":
         parquet.write_table(table, path)
     elif door == "x.feather":
@@ -66,7 +66,7 @@ def give(door, values, folder):
         with pa.ipc.new_stream(path, table.schema) as out:
             out.write_table(table)
     elif door == "Polars":
-        return importlib.import_module("polars").DataFrame({"a": values, "z": np.arange(ROWS) / 7})
+        return importlib.import_module("polars").from_arrow(table)
     else:
         return table if door == "Arrow" else frame
     return path
@@ -117,7 +117,6 @@ def test_numbers_with_decimal_commas_can_be_codes(tmp_path):
     form = "csv:delimiter=semicolon,decimal=comma"
     with pytest.warns(filterkit.ConversionWarning, match="'a', as '1,5e400' is larger than any float64; 'b', as '01'"):
         assert [a.kind for a in filterkit.read(path, format=form).schema.attributes] == ["string", "string", "numeric"]
-    assert filterkit.read(path, format=f"{form},numeric=a,numeric=b").X.tolist() == [[np.inf, 1, 1.5], [2.5, 2, 2]]
 
 
 LATE = "".join(f"{number},1\n" for number in range(300))

@@ -1,7 +1,7 @@
 """Folders of texts."""
 
 import pytest
-from command import run
+from command import output, refusal, run
 
 import filterkit
 from filterkit import FilterkitError
@@ -10,14 +10,14 @@ from filterkit import FilterkitError
 @pytest.fixture
 def folder(tmp_path):
     for path, text in {
-        "texts/art/b.txt": "paint, brush",
-        "texts/sci/a.txt": "atom\nray",
-        "texts/sci/c.md": "two atoms",
-        "texts/.hidden/x.txt": "no",
-        "texts/sci/.DS_Store": "no",
+        "art/b.txt": "paint, brush",
+        "sci/a.txt": "atom\nray",
+        "sci/c.md": "two atoms",
+        ".hidden/x.txt": "no",
+        "sci/.DS_Store": "no",
     }.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
+        (tmp_path / "texts" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "texts" / path).write_text(text)
     return tmp_path / "texts"
 
 
@@ -36,37 +36,24 @@ def test_a_warning_names_what_is_not_read(folder):
     with pytest.warns(filterkit.ConversionWarning, match="'read me.txt' is not read: a text is a file in the folder"):
         assert len(filterkit.read(folder)) == 3
     (folder / "art" / "deep").mkdir()
-    done = run("texts", "words", "l2", cwd=folder.parent)
-    assert done.returncode == 0 and done.stderr.count("\n") == 1
-    assert done.stderr.startswith("filterkit: warning: texts: 'read me.txt' is not read, nor 1 more: a text")
+    with pytest.warns(filterkit.ConversionWarning, match="'read me.txt' is not read, nor 1 more: a text"):
+        filterkit.read(folder)
 
 
-def test_from_texts_to_scored_rows_in_one_command(folder):
-    done = run("--save", "m.chain", "--to", "csv", "texts", "words", "ig", "l2", cwd=folder.parent)
-    assert (done.returncode, done.stderr) == (0, "") and done.stdout.count("\n") == 4
-    again = run("--load", "m.chain", "--from", "text", "--to", "csv", "texts", cwd=folder.parent)
-    assert (again.returncode, again.stdout) == (0, done.stdout)
-
-
-def test_a_folder_may_be_tested_on_itself(folder):
-    done = run("--test", "texts", "t.arff", "-o", "o.arff", "texts", "words", "l2", cwd=folder.parent)
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = [(folder.parent / name).read_text().partition("@data")[2].splitlines()[1:4] for name in ("o.arff", "t.arff")]
-    assert rows[0] == rows[1]
+def test_a_folder_may_be_every_input(folder):
+    words = "--save m.chain -o o.csv --test texts t.csv texts words l2"
+    output(words, cwd=folder.parent)
+    rows = (folder.parent / "o.csv").read_text()
+    assert rows.count("\n") == 4 and (folder.parent / "t.csv").read_text() == rows
+    assert output("--load m.chain --from text --to csv texts", cwd=folder.parent) == rows
 
 
 def test_what_cannot_be_read_is_said(folder):
     (folder / "sci" / "d.txt").write_bytes(b"caf\xe9")
-    done = run("texts", cwd=folder.parent)
-    assert done.returncode == 1 and "d.txt: this is not utf-8 text; name its encoding" in done.stderr
-    assert "café" in run("--encoding", "latin-1", "texts", cwd=folder.parent).stdout
-    done = run("--rejects", "bad.txt", "texts", cwd=folder.parent)
-    assert (
-        done.returncode == 0
-        and "% 3 rows" in done.stdout
-        and "d.txt" in (folder.parent / "bad.txt").read_text(errors="replace")
-    )
+    assert "d.txt: this is not utf-8 text; name its encoding" in refusal("texts -o o", status=1, cwd=folder.parent)
+    assert filterkit.read(folder, encoding="latin-1").passthrough["text"][-1].as_py() == "café"
+    assert "% 3 rows" in run("--rejects bad.txt texts", cwd=folder.parent).stdout
+    assert b"d.txt" in (folder.parent / "bad.txt").read_bytes()
     with pytest.raises(FilterkitError, match="does not contain a folder of texts"):
         filterkit.read(folder / "sci")
-    done = run("-o", "out", "--to", "text", "texts", cwd=folder.parent)
-    assert done.returncode == 2 and "is only read, not written" in done.stderr
+    assert "is only read, not written" in refusal("-o out --to text texts", cwd=folder.parent)
