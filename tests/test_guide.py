@@ -313,14 +313,13 @@ def test_methods_are_documented_with_what_they_take():
 
 
 def test_every_option_is_tested():
-    """Its flag or its name occurs in a test of another file."""
-    texts = "\n".join(
-        path.read_text() for path in Path(__file__).parent.rglob("test_*.py") if path.name != "test_guide.py"
-    )
+    """Its flag, what takes the flag back, or its name occurs in a test of another file."""
+    others = [path for path in Path(__file__).parent.rglob("test_*.py") if path.name != "test_guide.py"]
+    texts = "\n".join(path.read_text() for path in others)
     for name, stage in registry().stages.items():
         for field in dataclasses.fields(stage):
-            flag = flag_of(field)
-            assert flag in texts or f"{field.name}=" in texts or field.metadata["bare"], f"{name} {flag} is in no test"
+            words = (flag_of(field), flag_of(field).replace("--", "--no-", 1), f"{field.name}=")
+            assert field.metadata["bare"] or any(word in texts for word in words), f"{name} {words[0]} is in no test"
 
 
 def test_the_picture_of_isolines_has_every_metric():
