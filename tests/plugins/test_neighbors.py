@@ -72,7 +72,7 @@ def apart(x, z, distance):
 WHOLE = [[0, 0], [1, 0], [2, 0], [0, 1], [0, -4], [3, 4], [-3, 4], [6, 8], [4, 3], [8, -6], [-1, 0]]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.data())
 def test_votes_equal_those_of_a_plain_loop(data):
     distance = data.draw(st.sampled_from(["cosine", "euclidean"]))

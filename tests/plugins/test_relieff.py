@@ -93,7 +93,7 @@ def plain(batch, neighbors):
     return (total / weights.sum()).tolist()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(batches(), st.sampled_from([1, 2, 10]))
 def test_small_batches_agree_with_the_plain_reference(batch, neighbors):
     text = f"relieff --neighbors {neighbors}"

@@ -239,7 +239,7 @@ def test_samples_agree(options, name):
     st.sampled_from(["", "--zero", "--no-zero"]),
     st.integers(0, 14),
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_small_batches_agree(batch, options, zero, trained):
     plain = "--center" not in options and "--method" not in options
     assert_agrees(batch, f"shape {options} {zero}", min(trained, len(batch)), same_zeros=plain)
