@@ -11,17 +11,12 @@ from filterkit.data.arrow import encode_values, exact_numbers, make_dates, pick_
 
 
 @pytest.mark.parametrize(
-    ("digits", "kind"),
-    [
-        (4, pa.decimal128(4, 2)),
-        (15, pa.decimal128(38, 30)),
-        (9, pa.decimal128(9, -2)),
-        (15, pa.decimal256(60, 10)),
-    ],
+    "kind",
+    [pa.decimal128(4, 2), pa.decimal128(38, 30), pa.decimal128(9, -2), pa.decimal256(60, 10)],
 )
-def test_decimals_are_the_nearest_numbers(digits, kind):
-    chance = random.Random(1)
-    decimals = [Decimal(chance.randrange(-(10**digits), 10**digits)).scaleb(-kind.scale) for _ in range(500)]
+def test_decimals_are_the_nearest_numbers(kind):
+    chance, most = random.Random(1), 10 ** min(kind.precision, 15)
+    decimals = [Decimal(chance.randrange(-most, most)).scaleb(-kind.scale) for _ in range(500)]
     array = pa.array([None, *decimals, None], kind)
     for some in (array, array.slice(2, 90)):
         assert exact_numbers(some).to_pylist() == [number and float(number) for number in some.to_pylist()]
@@ -38,8 +33,8 @@ def test_texts_become_codes_and_back():
 
 def test_dates_become_milliseconds_and_back():
     array = pa.array([10**15 + 1, None, -5], pa.timestamp("ms"))
-    for some, expected in ((array, [10**15 + 1, -5]), (array.slice(1), [-5])):
+    for some in (array, array.slice(1)):
         milliseconds, missing = read_dates(some)
-        assert milliseconds[~missing].tolist() == encode_values(some)[0] == expected
+        assert milliseconds[~missing].tolist() == encode_values(some)[0] == some.drop_null().cast("int64").to_pylist()
         assert make_dates(milliseconds, missing).equals(some)
-    assert make_dates(np.array([1.9, np.nan]), np.array([False, True])).cast(pa.int64()).to_pylist() == [1, None]
+    assert make_dates(np.array([1.9]), np.array([False])).cast("int64").to_pylist() == [1]

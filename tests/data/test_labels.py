@@ -231,9 +231,9 @@ def test_labels_of_other_data_may_be_declared_otherwise_or_absent(header, row, y
 
 def test_a_transformer_that_wants_labels_gets_rows_that_have_them_all():
     random = np.random.default_rng(0)
-    X, y = random.integers(0, 3, (40, 4)) * 1.0, random.integers(-1, 2, (40, 3)).astype(np.int8)
-    names = [*(Attribute(f"a{j}") for j in range(4)), *(Attribute(name, "nominal", BIT) for name in "pqr")]
-    data = Batch(Schema("made", names, labels=(4, 5, 6)), X, y)
+    X, y = random.integers(0, 3, (40, 4)) * 1.0, random.integers(-1, 2, (40, 2)).astype(np.int8)
+    names = [*map(Attribute, "abcd"), *(Attribute(name, "nominal", BIT) for name in "pq")]
+    data = Batch(Schema("made", names, labels=(4, 5)), X, y)
     known = data.take(np.flatnonzero((y >= 0).all(axis=1)))
     chain = filterkit.chain("sklearn --class sklearn.cross_decomposition.PLSRegression")
     assert testing.same(chain.fit(data).transform(data), chain.fit(known).transform(data))

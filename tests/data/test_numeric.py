@@ -15,7 +15,6 @@ def test_a_value_that_is_no_number_is_named(sparse):
         plugin.check_finite("mine", batch)
     with pytest.raises(StageError, match=r"mine: row 13: attribute 'a0' is inf$"):
         plugin.check_finite("mine", batch, np.array([True, False, True]))
-    plugin.check_finite("mine", batch.rows(0, 1))
 
 
 def test_columns_are_numbers_or_two_labels():

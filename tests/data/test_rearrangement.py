@@ -23,15 +23,12 @@ def test_there_and_back(name):
 @pytest.mark.parametrize("name", ["all-kinds", "all-kinds-sparse"])
 def test_copies_and_new_attributes(name):
     batch = sample(name)
-    schema, old = batch.schema, batch.schema.attributes
-    wanted = schema.replace(
-        attributes=[Attribute("new"), old[0]._replace(name="one"), *old, old[2]._replace(name="t")],
-        class_index=schema.class_index + 2,
-    )
+    schema, old, before = batch.schema, batch.schema.attributes, view(batch)
+    made = [Attribute("new"), old[0]._replace(name="one"), *old, old[2]._replace(name="t")]
+    wanted = schema.replace(attributes=made, class_index=schema.class_index + 2)
     numbers = np.arange(len(batch), dtype=float)
     out = Rearrangement(schema, wanted, [-1, 0, *range(len(old)), 2]).apply(batch, {0: numbers})
     assert out.sparse == batch.sparse
-    before = view(batch)
     assert view(out) == {"new": numbers.tolist(), "one": before["n"], "t": before["s"]} | before
 
 

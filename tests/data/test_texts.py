@@ -23,14 +23,13 @@ def few_at_once(monkeypatch):
 @few
 @given(words, words, st.integers(-3, 15), st.integers(-3, 15), st.sampled_from([1, 2, -1]))
 def test_texts_are_a_sequence(some, others, first, stop, step):
-    texts = Texts.of(iter(some))
-    assert len(texts) == len(some)
-    assert list(texts) == some == [texts[i] for i in range(len(some))]
+    texts, more = Texts.of(iter(some)), Texts.of(others)
+    assert list(texts) == some == [texts[i] for i in range(len(texts))]
     assert list(texts[first:stop:step]) == some[first:stop:step]
     assert list(pickle.loads(pickle.dumps(texts))) == some
     assert Texts.of(some[1:]) == texts[1:]
-    assert (Texts.of(others) == texts) == (others == some)
-    assert list(Texts.concatenate([texts[1:], Texts.of(others)])) == some[1:] + others
+    assert (more == texts) == (others == some)
+    assert list(Texts.concatenate([texts[1:], more])) == some[1:] + others
     with pytest.raises(IndexError):
         texts[len(some)]
 
