@@ -275,7 +275,6 @@ def test_what_is_noted_follows_the_columns(kinds):
 def test_the_class_is_as_asked_for_and_no_column_unasked():
     frame = pd.DataFrame({"n": [1, 0, 1], "t": ["v", None, "u"], "c": pd.Categorical(["u", "v", "u"])})
     assert from_pandas(frame).schema.class_index is None
-    assert from_arrow(pa.Table.from_pandas(frame)).schema.class_index is None
     for options, values, y in (
         ({"class_": "c"}, ("u", "v"), [0, 1, 0]),
         ({"class_": "t", "positive": "u"}, ("v", "u"), [0, -1, 1]),

@@ -8,7 +8,6 @@ import struct
 import numpy as np
 import pytest
 
-from filterkit.arff.fast_writer import round_significant
 from filterkit.arff.number_texts import row_texts, spaced_texts
 from filterkit.data.numbers import format_number, parse_number
 
@@ -110,11 +109,6 @@ def rows(numbers, width):
 
 
 ODD = [0.0, -0.0, math.nan, -math.nan, INF, -INF, 1 / 3, -1 / 3, 1e300, 5e-324, 0.1, 7.0]
-
-
-def test_round_significant_keeps_what_is_not_finite():
-    found = round_significant(np.array([INF, -INF, math.nan, 0.0, 123.456]), 2)
-    np.testing.assert_array_equal(found, [INF, -INF, math.nan, 0.0, 120.0])
 
 
 NO_NUMBERS = (

@@ -9,7 +9,7 @@ from filterkit.data import products
 
 
 @pytest.mark.parametrize("width", [0, 1, 50, 700])
-@pytest.mark.parametrize("k", [1, 8, 33])
+@pytest.mark.parametrize("k", [1, 33])
 def test_a_row_has_the_same_bits_whatever_rows_are_beside_it(width, k, monkeypatch):
     random = np.random.default_rng(width + k)
     X = random.normal(size=(60, width)) * 10.0 ** random.integers(-6, 6, size=(60, width))

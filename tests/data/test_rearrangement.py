@@ -6,7 +6,7 @@ from cases import view
 
 import filterkit
 from filterkit import Attribute, Schema, testing
-from filterkit.data.rearrangement import Rearrangement, attribute_values
+from filterkit.data.rearrangement import Rearrangement
 from filterkit.testing import SAMPLES, sample
 
 
@@ -30,14 +30,6 @@ def test_copies_and_new_attributes(name):
     out = Rearrangement(schema, wanted, [-1, 0, *range(len(old)), 2]).apply(batch, {0: numbers})
     assert out.sparse == batch.sparse
     assert view(out) == {"new": numbers.tolist(), "one": before["n"], "t": before["s"]} | before
-
-
-def test_the_values_of_any_attribute():
-    batch = sample("all-kinds")
-    assert attribute_values(batch, 2).to_pylist() == view(batch)["s"]
-    np.testing.assert_array_equal(attribute_values(batch, 1), [0, 1, np.nan, 0, 2, 0])
-    np.testing.assert_array_equal(attribute_values(batch, 6), [0, 1, 1, 0, np.nan, 1])
-    assert attribute_values(sample("sparse-two-classes"), 1).tolist() == [0, 1, 0, 0, 2, 0]
 
 
 def test_a_numeric_class_moves_as_it_is():

@@ -28,12 +28,10 @@ def test_a_schema_has_features_a_class_and_passthrough_attributes():
     assert "a" in schema.names and repr(schema.names).startswith("{'text', 'a', ")
 
 
-@pytest.mark.parametrize(
-    ("sparse", "zero", "expected"),
-    [(False, None, False), (True, None, True), (False, True, True), (True, False, False)],
-)
-def test_zero_is_special_for_sparse_unless_said_otherwise(sparse, zero, expected):
-    assert Schema("r", [A], sparse=sparse, zero=zero).zero == expected
+def test_zero_is_special_for_sparse_unless_said_otherwise():
+    assert [Schema("r", [A], sparse=sparse).zero for sparse in (False, True)] == [False, True]
+    assert Schema("r", [A], zero=True).zero
+    assert not Schema("r", [A], sparse=True, zero=False).zero
 
 
 @pytest.mark.parametrize(
@@ -124,7 +122,6 @@ def test_the_class_is_found_by_name_number_or_position(attributes, choice, expec
         ("0", "^--class 0: the attributes are numbered from 1 to 3$"),
         ("4", "^--class 4: the attributes are numbered from 1 to 3$"),
         ("colour", r"^--class: no attribute 'colour'; did you mean 'color'\?$"),
-        ("z", "^--class: no attribute 'z'$"),
         ("-1", "^--class: no attribute '-1'$"),
         ("٣", "^--class: no attribute '٣'$"),  # no ASCII digit
         ("", "^--class: no attribute ''$"),
@@ -149,7 +146,6 @@ def new(*words):
         ([A, B, C, Attribute("d"), TEXT, Attribute("e")], 2, "B E", [1, 3], "B c text E"),
         ([A, B, C, TEXT], 2, "", [], "c text"),
         ([C, A, B], 0, "a1 a2 b1", [0, 0, 1], "c a1 a2 b1"),
-        ([A, B], None, "a1 b1 b2", [0, 1, 1], "a1 b1 b2"),
     ],
 )
 def test_columns_change_in_their_places_around_the_class(attributes, class_index, made, source, expected):
