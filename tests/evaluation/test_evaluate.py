@@ -3,7 +3,6 @@
 import base64
 import gzip
 import html
-import io
 import re
 
 import numpy as np
@@ -36,9 +35,8 @@ def test_the_frame_has_a_row_for_each_result():
     found = filterkit.evaluate(sample("iris"), ["neighbors", filterkit.chain("neighbors --k 5")], folds=2)
     frame = found.frame()
     assert frame["chain"].tolist() == ["neighbors", "neighbors --k 5"] * 2
-    written = pd.read_csv(io.StringIO(found.text()))
-    assert frame["accuracy"].tolist() == written["accuracy"].tolist()
-    assert set(frame["data"]) == {"iris"}
+    assert frame["accuracy"].tolist() == [row.values["accuracy"] for row in found.rows]
+    assert frame["fold"].tolist() == [1, 1, 2, 2] and set(frame["data"]) == {"iris"}
 
 
 def test_folds_may_be_those_of_a_splitter():

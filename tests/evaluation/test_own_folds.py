@@ -106,7 +106,6 @@ SAMPLED = [["TEST", 0, 0, 0, 0], ["TRAIN", 1, 0, 0, 0], ["TEST", 2, 0, 0, 1], ["
         (splits([*two_folds(4), ["TRAIN", 0, 0, 0]]), "repeat 0, fold 0: row 0 is named twice"),
         (splits([*two_folds(4), ["TEST", 9, 0, 0]]), "row 9: there is no row 9; DATA has 4, numbered from 0"),
         (splits([*two_folds(4), ["TEST", 1.5, 0, 0]]), "row 9: rowid must be a whole number from 0, not '1.5'"),
-        (splits([*two_folds(4), ["TEST", 1, -1, 0]]), "row 9: repeat must be a whole number from 0, not '-1'"),
         (splits([*two_folds(4), ["TEST", 1, 0, np.nan]]), "row 9: fold must be a whole number from 0, not '?'"),
         (splits([["TRAIN", 1, 0, 0]]), "repeat 0, fold 0: there are no rows to test on"),
         (splits([["TEST", 1, 0, 0]]), "repeat 0, fold 0: there are no rows to train on"),

@@ -110,14 +110,10 @@ def test_measures_of_targets_are_means_over_those_for_which_they_are_defined():
 
 def test_errors_can_be_summed_in_parts():
     given = drawn(targets=2)._replace(weights=np.random.default_rng(3).random(60) + 0.1)
-    parts = [
-        sum_errors(
-            given._replace(truth=given.truth[rows], predicted=given.predicted[rows], weights=given.weights[rows])
-        )
-        for rows in (slice(20), slice(20, None))
-    ]
+    names = ("truth", "predicted", "weights")
+    parts = [given._replace(**{n: getattr(given, n)[rows] for n in names}) for rows in (slice(20), slice(20, None))]
     whole = rate_errors(sum_errors(given))
-    for name, values in rate_errors(sum(parts)).items():
+    for name, values in rate_errors(sum(map(sum_errors, parts))).items():
         np.testing.assert_allclose(values, whole[name], rtol=1e-13)
 
 

@@ -39,10 +39,9 @@ def test_scores_and_best_tests_are_those_of_scores():
 
 def test_scores_of_nominal_columns_are_those_of_scores():
     features = gathered(sample("mixed"), by=["ig"])["features"]
-    found = dict(zip(features["name"], features["scores"]["ig"]))
-    for row in filterkit.scores(sample("mixed"), "ig").to_pylist():
-        if row["ig"]:  # the page has no score of a column that does not vary
-            assert found[row["attribute"]] == pytest.approx(row["ig"], rel=1e-3)
+    expected = filterkit.scores(sample("mixed"), "ig").to_pydict()
+    found = [features["scores"]["ig"][features["name"].index(name)] or 0 for name in expected["attribute"]]
+    assert found == pytest.approx(expected["ig"], rel=1e-3)
 
 
 def test_small_pictures_count_rows_of_the_class_and_of_the_rest():
@@ -253,15 +252,11 @@ def test_a_numeric_class_of_one_value_or_none_has_a_page(y):
 
 
 def test_isolines_are_scores_of_features_at_these_rates():
-    batch = sample("breast-cancer")
-    found = gathered(batch, by=["bns", "f1", "gainratio"])
+    found = gathered(sample("breast-cancer"), by=["bns", "f1", "gainratio"])
     assert [each["plane"] for each in found["metrics"]] == [True, True, False]
-    (grid,) = found["isolines"]["f1"]
-    pos, neg = found["tasks"][0]["pos"], found["tasks"][0]["neg"]
-    axis = roc_rates()
-    tpr, fpr = axis[24], axis[8]
-    expected = 2 * tpr * pos / (pos + tpr * pos + fpr * neg)
-    assert np.reshape(grid, (len(axis), len(axis)))[24, 8] == pytest.approx(expected, rel=1e-3)
+    (grid,), (task,), axis = found["isolines"]["f1"], found["tasks"], roc_rates()
+    tp, fp = axis[24] * task["pos"], axis[8] * task["neg"]
+    assert np.reshape(grid, (len(axis), len(axis)))[24, 8] == pytest.approx(2 * tp / (task["pos"] + tp + fp), rel=1e-3)
     assert found["rates"] == axis.tolist()
 
 

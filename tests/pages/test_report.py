@@ -132,7 +132,6 @@ def test_curves_and_confusion_tell_their_numbers_to_pointer_and_keyboard(open_pa
     page.locator("#curves svg").first.focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
-    mean, error = results.summary("accuracy")[1, 1]
     assert page.locator("#tooltip").inner_text().endswith(f"50 %: {mean:.3f} ± {error:.3f}")
 
     cells = page.locator("#confusion tbody td")
