@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
@@ -33,40 +34,29 @@ class Minus(Plus):
     name = "minus"
 
 
-def module(name, *stages, hook="filterkit_stages"):
-    made = types.ModuleType(name)
-
-    def offer():
-        return list(stages)
-
-    offer.__name__ = hook
-    setattr(made, hook, hookimpl(offer))
+def module(*offered, hook="filterkit_stages"):
+    """A plugin that offers these in a hook."""
+    made = types.ModuleType("made")
+    made.offer = hookimpl(specname=hook)(lambda: list(offered))
     return made
-
-
-class Point:
-    """An entry point in the group for anything, and what it leads to."""
-
-    def __init__(self, name, module, value="package.module"):
-        self.name, self.module, self.value = name, module, value
 
 
 @pytest.fixture
 def found(monkeypatch):
-    """A registry of the entry points given."""
+    """A registry of these modules, each in the group for anything."""
 
-    def make(*points):
-        left = iter(points)
+    def make(**modules):
+        left = iter(modules.values())
 
         def load(value):
             if value.startswith("filterkit."):  # filterkit's own
                 return _import_value(value)
-            point = next(left)
-            if isinstance(point.module, BaseException):
-                raise point.module
-            return point.module
+            found = next(left)
+            if isinstance(found, BaseException):
+                raise found
+            return found
 
-        listed = [Installed(point.name, point.value, point.value, (), True) for point in points]
+        listed = [Installed(name, f"of.{name}", f"{name} 1.0", (), True) for name in modules]
         monkeypatch.setattr("filterkit.plugin.registry.installed", lambda: listed)
         monkeypatch.setattr("filterkit.plugin.registry._import_value", load)
         registry = Registry()
@@ -77,50 +67,48 @@ def found(monkeypatch):
 
 
 def test_stages_are_found_by_name(found):
-    registry = found(Point("plus", module("plus", Plus)))
+    registry = found(plus=module(Plus))
     assert registry.stage("plus") is Plus
-    assert [(p.name, p.origin, p.problem) for p in registry.plugins] == [("plus", "package.module", "")]
+    assert [(p.name, p.origin, p.problem) for p in registry.plugins] == [("plus", "plus 1.0", "")]
 
 
 @pytest.mark.parametrize("error", [ImportError("no module x"), ValueError("bad\nnews"), SystemExit(3)])
 def test_a_plugin_that_fails_to_import_is_reported_and_others_work(found, error):
-    registry = found(Point("bad", error), Point("plus", module("plus", Plus)))
+    registry = found(bad=error, plus=module(Plus))
     assert registry.stage("plus") is Plus
     bad = registry.plugins[0]
-    assert bad.problem == f"{type(error).__name__}: {error}".partition("\n")[0]
-    assert "Traceback" in bad.trace or type(error).__name__ in bad.trace
-
-
-def test_two_plugins_that_claim_a_name_are_both_named_and_neither_wins(found):
-    registry = found(Point("one", module("one", Plus), "a"), Point("two", module("two", Plus), "b"))
-    with pytest.raises(PluginError, match=r"two plugins claim the stage 'plus': one \(a\) and two \(b\)"):
-        registry.stage("plus")
-    assert "plus" not in [*registry.stages]
-    assert "claim the stage 'plus'" in registry.plugins[1].problem
-
-
-def test_an_unknown_stage_points_to_broken_plugins(found):
+    assert bad.problem == f"{type(error).__name__}: {error}".partition("\n")[0] and "Traceback" in bad.trace
     with pytest.raises(UsageError, match="some plugins are broken, see: filterkit plugins"):
-        found(Point("bad", ImportError("x"))).stage("whatever")
+        registry.stage("whatever")
+
+
+@pytest.mark.parametrize("other", [module(Plus), module(Metric("plus", half), hook="filterkit_metrics")])
+def test_two_plugins_that_claim_a_name_are_both_named_and_neither_wins(found, other):
+    """A metric is a stage, too."""
+    registry = found(one=other, two=module(Plus))
+    with pytest.raises(PluginError, match=r"two plugins claim the stage 'plus': one \(one 1.0\) and two \(two 1.0\)"):
+        registry.stage("plus")
+    assert "plus" not in {*registry.stages, *registry.metrics}
+    assert "claim the stage 'plus'" in registry.plugins[1].problem
 
 
 def test_a_broken_plugin_warns_and_the_command_line_goes_on(found, monkeypatch, capsys):
     from filterkit.cli import main
 
-    broken = found(Point("bad", ImportError("no x")), Point("plus", module("plus", Plus)))
+    broken = found(bad=ImportError("no x"), plus=module(Plus))
     monkeypatch.setattr(main, "registry", lambda: broken)
     assert main._main(["stages"]) == 0
     out, err = capsys.readouterr()
     assert "plus  Add one." in out
-    assert err == "filterkit: warning: plugin 'bad' (package.module): ImportError: no x\n"
-    assert main._main(["plugins"]) == 0
-    assert "bad     package.module  broken: ImportError: no x" in capsys.readouterr().out
+    assert err == "filterkit: warning: plugin 'bad' (bad 1.0): ImportError: no x\n"
     assert main._main(["--debug", "plugins"]) == 0
-    assert capsys.readouterr().out.count("ImportError: no x") == 2  # the row and its traceback
+    out = capsys.readouterr().out
+    assert re.search("bad +bad 1.0 +broken: ImportError: no x", out)
+    assert out.count("ImportError: no x") == 2  # the row and its traceback
 
 
 def test_a_metric_is_a_stage_too(found):
-    known = found(Point("halves", module("halves", Metric("half", half), hook="filterkit_metrics")))
+    known = found(halves=module(Metric("half", half), hook="filterkit_metrics"))
     stage = known.stage("half")
     assert stage.summary() == "Scale by a score: Half of the positives."
     assert stage.needs_class
@@ -128,18 +116,9 @@ def test_a_metric_is_a_stage_too(found):
     assert known.plugins[0].stages == [stage]
 
 
-def test_a_metric_and_a_stage_of_the_same_name_clash(found):
-    known = found(
-        Point("one", module("one", Metric("plus", half), hook="filterkit_metrics")), Point("two", module("two", Plus))
-    )
-    with pytest.raises(PluginError, match="two plugins claim the stage 'plus'"):
-        known.stage("plus")
-    assert "plus" not in known.metrics
-
-
-def wrapping(name, function, **order):
+def wrapping(function, **order):
     """A plugin that wraps the hook for stages: `function` maps what each plugin offers."""
-    made = types.ModuleType(name)
+    made = types.ModuleType("made")
 
     @hookimpl(wrapper=True, **order)
     def filterkit_stages():
@@ -158,8 +137,8 @@ def test_a_wrapper_sees_what_each_plugin_offers(found, first):
         seen.append([stage.name for stage in stages])
         return [stage for stage in stages if stage is not Minus]
 
-    wrapper, points = Point("w", wrapping("w", note)), [Point("p", module("p", Plus)), Point("m", module("m", Minus))]
-    registry = found(*([wrapper, *points] if first else [*points, wrapper]))
+    wrapper, others = {"w": wrapping(note)}, {"p": module(Plus), "m": module(Minus)}
+    registry = found(**(wrapper | others if first else others | wrapper))
     assert list(registry.stages) == ["plus"]
     assert [plugin.problem for plugin in registry.plugins] == ["", "", ""]
     assert [names for names in seen if names] == [["plus"], ["minus"]]
@@ -171,9 +150,9 @@ def test_hooks_are_called_in_the_order_that_they_ask_for(found):
     several.late = hookimpl(specname="filterkit_stages", trylast=True)(lambda: [Plus])
     several.early = hookimpl(specname="filterkit_stages", tryfirst=True)(lambda: [Minus])
     order = []
-    outer = wrapping("outer", lambda stages: order.append("outer") or stages, tryfirst=True)
-    inner = wrapping("inner", lambda stages: order.append("inner") or stages, trylast=True)
-    registry = found(Point("outer", outer), Point("inner", inner), Point("several", several))
+    outer = wrapping(lambda stages: order.append("outer") or stages, tryfirst=True)
+    inner = wrapping(lambda stages: order.append("inner") or stages, trylast=True)
+    registry = found(outer=outer, inner=inner, several=several)
     assert [stage.name for stage in registry.plugins[-1].stages] == ["minus", "plus"]
     assert order[-2:] == ["inner", "outer"]
 
@@ -182,14 +161,14 @@ def test_a_wrapper_that_fails_breaks_only_its_own_plugin(found):
     def fail(stages):
         raise ValueError("no wrapper")
 
-    registry = found(Point("bad", wrapping("bad", fail)), Point("plus", module("plus", Plus)))
+    registry = found(bad=wrapping(fail), plus=module(Plus))
     assert [plugin.problem for plugin in registry.plugins] == ["ValueError: no wrapper", ""]
     assert registry.stage("plus") is Plus
 
 
 def test_an_invalid_format_breaks_only_its_own_plugin(found):
     for hook in ("filterkit_formats", "filterkit_engines", "filterkit_subcommands"):
-        registry = found(Point("odd", module("odd", "text", hook=hook)), Point("plus", module("plus", Plus)))
+        registry = found(odd=module("text", hook=hook), plus=module(Plus))
         assert registry.plugins[0].problem.startswith(f"{hook} gives 'text', which is not a")
         assert registry.stage("plus") is Plus
 
@@ -197,20 +176,10 @@ def test_an_invalid_format_breaks_only_its_own_plugin(found):
 def test_a_plugin_cannot_take_the_name_of_a_bundled_subcommand(found):
     import click
 
-    registry = found(Point("one", module("one", click.Command("info"), hook="filterkit_subcommands")))
+    registry = found(one=module(click.Command("info"), hook="filterkit_subcommands"))
     assert registry.subcommands["info"].callback.__module__ == "filterkit.cli.subcommands.info"
-    claimed = "two plugins claim the subcommand 'info': filterkit itself and one (package.module)"
+    claimed = "two plugins claim the subcommand 'info': filterkit itself and one (one 1.0)"
     assert registry.plugins[0].problem == claimed
-
-
-def test_filterkit_no_plugins_leaves_the_bundled_plugins(found, monkeypatch):
-    """These are all plugins of its distribution, wherever their modules are."""
-    monkeypatch.setenv("FILTERKIT_NO_PLUGINS", "1")
-    points = [
-        Point("plus", module("plus", Plus), "arff-filterkit 0.1.0"),
-        Point("other", None, "filterkit_plugins.x 1"),
-    ]
-    assert [plugin.name for plugin in found(*points).plugins] == ["plus"]
 
 
 LAZY = '''\
@@ -402,9 +371,13 @@ def test_a_wrapper_in_another_group_is_refused(packages):
 
 
 def test_filterkit_no_plugins_leaves_out_names_of_others(packages, monkeypatch):
+    """The bundled ones are all plugins of its distribution, wherever their modules are."""
     monkeypatch.setenv("FILTERKIT_NO_PLUGINS", "1")
     registry, _ = packages.start()
     assert [*registry.stages] == [] == packages.loaded()
+    metadata = packages.info / "METADATA"
+    metadata.write_text(metadata.read_text().replace("some-plugins", "arff-filterkit"))
+    assert [*packages.start()[0].stages] == ["one", "two"]
 
 
 def test_all_plugins_are_loaded_before_that_of_a_file(packages, tmp_path):
@@ -471,18 +444,20 @@ def test_a_file_that_is_refused_changes_nothing(tmp_path):
             False,
             "filterkit_stage is not marked as a hook; .*, and call it filterkit_stages$",
         ),
-        ("filterkit_version", False, None),
-        ("stages", False, None),
     ],
 )
 def test_a_hook_that_is_misspelt_or_not_marked_gets_a_suggestion(hook, marked, said, tmp_path):
     text = lazy_module("one").replace("filterkit_stages", hook)
     (tmp_path / "my.py").write_text(text if marked else text.replace("@hookimpl\n", ""))
-    if said is None:
-        assert Registry().add_file(str(tmp_path / "my.py")).stages == []
-        return
     with pytest.raises(PluginError, match=said):
         Registry().add_file(str(tmp_path / "my.py"))
+
+
+@pytest.mark.parametrize("name", ["filterkit_version", "stages"])
+def test_a_function_of_another_name_is_no_hook(name, tmp_path):
+    text = lazy_module("one").replace("@hookimpl\n", "").replace("filterkit_stages", name)
+    (tmp_path / "my.py").write_text(text)
+    assert Registry().add_file(str(tmp_path / "my.py")).stages == []
 
 
 MISTAKES = """
@@ -502,7 +477,7 @@ def count(path):
     pass
 
 @filterkit.hookimpl
-def filterkit_HOOK(ARGUMENTS):
+def filterkit_HOOK:
     return GIVEN
 """
 
@@ -510,50 +485,35 @@ def filterkit_HOOK(ARGUMENTS):
 @pytest.mark.parametrize(
     ("hook", "given", "said"),
     [
-        ("stages", "Mine", r"filterkit_stages gives <class .*>; return a list"),
-        ("stages", "'mine'", r"filterkit_stages gives 'mine'; return a list"),
-        ("stages", "{'mine': Mine}", r"filterkit_stages gives \{'mine': .*\}; return a list"),
+        ("stages()", "Mine", r"filterkit_stages gives <class .*>; return a list"),
+        ("stages()", "'mine'", r"filterkit_stages gives 'mine'; return a list"),
+        ("stages()", "[Mine()]", r"gives <Mine: mine>, which is not a stage class with a name; list the class"),
         (
-            "stages",
-            "[Mine()]",
-            r"gives <Mine: mine>, which is not a stage class with a name; list the class",
-        ),
-        (
-            "stages",
+            "stages()",
             "[Nameless]",
             r"which is not a stage class with a name; list the class itself, and give it a name = ",
         ),
-        ("stages", "[Mine, Mine]", r"it offers the stage 'mine' twice"),
+        ("stages()", "[Mine, Mine]", r"it offers the stage 'mine' twice"),
+        ("stages(known)", "[Mine]", r"my\.py: the hook filterkit_stages takes no arguments$"),
+        ("metrics()", "[share]", r"which is not a Metric with a name and a function; write filterkit\.Metric"),
+        ("metrics()", "[filterkit.Metric(share, 'share')]", r"which is not a Metric with a name and a function; write"),
         (
-            "metrics",
-            "[share]",
-            r"which is not a Metric with a name and a function; write filterkit\.Metric",
-        ),
-        ("metrics", "[filterkit.Metric(share, 'share')]", r"which is not a Metric with a name and a function; write"),
-        (
-            "formats",
+            "formats()",
             "[filterkit.Format('a', '.a')]",
             r"the endings of the format 'a' are not a tuple; write endings = \('\.a',\)$",
         ),
         (
-            "formats",
+            "formats()",
             "[filterkit.Format('a', ('a',))]",
             r"the format 'a' has the ending 'a'; an ending begins with a dot",
         ),
-        ("engines", "[Mine]", r"which is not an engine class with a name; list the class itself"),
-        ("subcommands", "[count]", r"which is not a click command with a name; write @click\.command\('…'\) above the"),
+        ("engines()", "[Mine]", r"which is not an engine class with a name; list the class itself"),
+        ("subcommands()", "[count]", r"not a click command with a name; write @click\.command\('…'\) above the"),
     ],
 )
 def test_a_hook_that_gives_something_else_is_told_what_to_give(hook, given, said, tmp_path):
-    text = MISTAKES.replace("HOOK", hook).replace("ARGUMENTS", "").replace("GIVEN", given)
+    text = MISTAKES.replace("HOOK", hook).replace("GIVEN", given)
     (tmp_path / "my.py").write_text(text)
     with pytest.raises(PluginError, match=said) as caught:
         Registry().add_file(str(tmp_path / "my.py"))
     assert "\n" not in str(caught.value)
-
-
-def test_a_hook_with_arguments_is_refused(tmp_path):
-    text = MISTAKES.replace("HOOK", "stages").replace("ARGUMENTS", "known").replace("GIVEN", "[Mine]")
-    (tmp_path / "my.py").write_text(text)
-    with pytest.raises(PluginError, match=r"my\.py: the hook filterkit_stages takes no arguments$"):
-        Registry().add_file(str(tmp_path / "my.py"))
