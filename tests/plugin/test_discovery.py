@@ -1,12 +1,11 @@
 """How installed plugins are found: entry points beside packages, wherever Python imports from."""
 
-import subprocess
 import sys
 import zipfile
 from importlib import metadata
-from pathlib import Path
 
 import pytest
+from command import run_anew
 
 from filterkit.plugin.discovery import Installed, installed
 from filterkit.plugin.registry import _import_value
@@ -75,17 +74,21 @@ def test_a_plugin_of_two_distributions_is_listed_once(folder):
     assert installed() == [ONE._replace(origin="arff-one 1.0")]
 
 
-def test_the_first_distribution_of_a_name_counts(folder, monkeypatch):
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("ab", [ONE._replace(origin="One 2.0")]),
+        ("ba", [ONE._replace(origin="one 3.0", listed=(("stage", "other"),))]),
+        ("0a", []),
+    ],
+)
+def test_the_first_distribution_of_a_name_counts(path, found, folder, monkeypatch):
     """Also if that has no entry points for filterkit."""
     install(folder / "a", "One", POINTS, "2.0")
     install(folder / "b", "one", "[filterkit.stages]\nother = my_module\n", "3.0", end="egg-info")
-    monkeypatch.setattr(sys, "path", [str(folder / "a"), str(folder / "b")])
-    assert installed() == [ONE._replace(origin="One 2.0")]
-    monkeypatch.setattr(sys, "path", [str(folder / "b"), str(folder / "a")])
-    assert installed() == [ONE._replace(origin="one 3.0", listed=(("stage", "other"),))]
     install(folder / "0", "one", "[console_scripts]\n", "4.0")
-    monkeypatch.setattr(sys, "path", [str(folder / "0"), str(folder / "a")])
-    assert installed() == []
+    monkeypatch.setattr(sys, "path", [str(folder / name) for name in path])
+    assert installed() == found
 
 
 def test_packages_in_zip_archives_are_found(folder, monkeypatch):
@@ -128,11 +131,8 @@ def test_python_finds_the_same_entry_points_here():
 def test_a_folder_in_pythonpath_counts(folder):
     install(folder, "one", POINTS)
     (folder / "my_module.py").write_text("")
-    script = Path(sys.executable).with_name("filterkit")
-    done = subprocess.run(
-        [script, "plugins"], env={"PYTHONPATH": str(folder)}, capture_output=True, text=True, check=True
-    )
-    assert "my_module        one 1.0               broken: its entry points list the stage 'mine', which" in done.stdout
+    told = run_anew("plugins", env={"PYTHONPATH": str(folder)}).stdout
+    assert "my_module        one 1.0               broken: its entry points list the stage 'mine', which" in told
 
 
 def test_an_entry_point_names_a_module_or_an_object():
