@@ -265,17 +265,9 @@ def chain(text, X, kinds, y, classes, weights=None, zero=False, positive=None):
     while words:
         name, options = words.pop(0), {"zero": zero}
         while words and words[0].startswith("--"):
-            flag = words.pop(0)
-            if flag in ("--neighbors", "--method", "--prior", "--strength"):
-                options[flag[2:]] = words.pop(0)
-            elif flag == "--weight":
-                options["weight"] = float(words.pop(0))
-            elif flag in ("--center", "--beside"):
-                options[flag[2:]] = True
-            elif flag == "--multiply":
-                options["multiply"] = True
-            else:
-                options["zero"] = {"--zero": True, "--no-zero": False}[flag]
+            flag = words.pop(0)[2:]
+            switch = flag.removeprefix("no-")
+            options[switch] = switch == flag if switch in ("zero", "center", "beside", "multiply") else words.pop(0)
         if name == "shape":
             made, X = shape(X, kinds, y, classes, weights, positive=positive, **options)
             plan = [(plan[j][0], plan[j][1] + suffix) for j, suffix in made]

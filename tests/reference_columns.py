@@ -22,8 +22,8 @@ def entropy(items):
     return bits(Counter(items).values())
 
 
-def mdl(rows, by_rows=False):
-    """The cut points of Fayyad and Irani, where a range of n distinct values, or of n rows, has n - 1 possible cuts.
+def mdl(rows):
+    """The cut points of Fayyad and Irani, where a range of n distinct values has n - 1 possible cuts.
 
     A cut is the largest value below it.
     """
@@ -41,10 +41,10 @@ def mdl(rows, by_rows=False):
     k, k1, k2 = (len(set(part)) for part in (classes, left, right))
     gain = entropy(classes) - after
     delta = math.log2(3**k - 2) - (k * entropy(classes) - k1 * entropy(left) - k2 * entropy(right))
-    if gain <= 1e-12 or gain <= (math.log2(len(rows if by_rows else values) - 1) + delta) / len(rows):
+    if gain <= 1e-12 or gain <= (math.log2(len(values) - 1) + delta) / len(rows):
         return []
     below, above = ([r for r in rows if (r[0] > cut) == is_above] for is_above in (False, True))
-    return [*mdl(below, by_rows), cut, *mdl(above, by_rows)]
+    return [*mdl(below), cut, *mdl(above)]
 
 
 def joint(pairs):
@@ -66,15 +66,15 @@ def joint(pairs):
     return counts
 
 
-def binned(rows, nominal):
-    """The counts of values, numbers in bins, and classes."""
+def in_mdl_bins(rows, nominal):
+    """The rows with numbers in bins."""
     cuts = [] if nominal else mdl([(v, c) for v, c in rows if v is not None])
-    return joint([(v if nominal or v is None else sum(v > cut for cut in cuts), c) for v, c in rows])
+    return [(v if nominal or v is None else sum(v > cut for cut in cuts), c) for v, c in rows]
 
 
 def entropies(rows, nominal):
     """(of the values, of the classes, the information gain)."""
-    counts, sides = binned(rows, nominal), (Counter(), Counter())
+    counts, sides = joint(in_mdl_bins(rows, nominal)), (Counter(), Counter())
     for pair, n in counts.items():
         for side, value in zip(sides, pair, strict=True):
             side[value] += n
@@ -98,7 +98,7 @@ def infogain(rows, nominal):
 
 def chisquared(rows, nominal):
     """Sum of (observed - expected)^2 / expected."""
-    counts = binned(rows, nominal)
+    counts = joint(in_mdl_bins(rows, nominal))
     total, found = sum(counts.values()), 0.0
     for value, class_ in itertools.product({v for v, _ in counts}, {c for _, c in counts}):
         of_value = sum(n for (v, _), n in counts.items() if v == value)
@@ -197,10 +197,10 @@ NUMERIC = {f.__name__: f for f in (correlation, ftest, mi)}  # which also take a
 METRICS = {f.__name__: f for f in (su, gainratio, infogain, chisquared, oner)} | NUMERIC
 
 
-def scores(name, batch):
-    """The score of each column of a batch with whole weights."""
+def columns(batch):
+    """(whether it is nominal, rows) of each column of a batch with whole weights."""
     target = batch.schema.class_attribute
-    numeric = {"numeric": True} if target.kind == "numeric" else {}
+    numeric = target.kind == "numeric"
     weights = [1] * len(batch) if batch.weights is None else batch.weights.astype(int).tolist()
     codes = batch.y.tolist()
     if batch.schema.positive is not None:
@@ -214,5 +214,11 @@ def scores(name, batch):
         for value, code, weight in zip(column, codes, weights, strict=True):
             known = not math.isnan(code) if numeric else code >= 0
             rows += [(None if math.isnan(value) else value, code)] * (weight if known else 0)
-        found.append(METRICS[name](rows, attribute.kind == "nominal", **numeric))
+        found.append((attribute.kind == "nominal", rows))
     return found
+
+
+def scores(name, batch):
+    """The score of each column of a batch with whole weights."""
+    how = {"numeric": True} if batch.schema.class_attribute.kind == "numeric" else {}
+    return [METRICS[name](rows, nominal, **how) for nominal, rows in columns(batch)]

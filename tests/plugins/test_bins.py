@@ -1,12 +1,11 @@
-"""`bins`: cut points by hand, by plain recursion, and (in test_weka.py) Weka's."""
+"""`bins`: cut points by hand, and (in test_weka.py) Weka's."""
 
 import itertools
 import warnings
 
 import numpy as np
 import pytest
-import reference_columns as ref
-from agreement import batches, dense, make, sample
+from agreement import batches, dense, make
 from hypothesis import given, settings
 
 import filterkit
@@ -72,18 +71,6 @@ def test_mdl_cuts_off_less_than_a_whole_row():
     # (log2(2.75 - 1) + log2(3^2 - 2) - 2 * 0.845) / 2.75 = 0.700.
     batch = make([[0], [1], [1]], [0, 1, 1], weights=[0.75, 1, 1])
     assert run(batch, "bins")[0] == [("(-inf-0.5]", "(0.5-inf)")]
-
-
-def test_mdl_equals_the_plain_recursion():
-    batch = sample("iris")
-    fitted = filterkit.chain("bins").fit(batch)
-    for j, attribute in enumerate(fitted.schema.features):
-        column = batch.X[:, j]
-        cuts = ref.mdl(list(zip(column.tolist(), batch.y.tolist(), strict=True)), by_rows=True)
-        assert len(attribute.values) == len(cuts) + 1, attribute.name
-        ends = [float(label[label.rindex("-") + 1 : -1]) for label in attribute.values[:-1]]
-        after = [column[column > cut].min() for cut in cuts]  # a cut is half-way between two values
-        assert ends == pytest.approx((np.add(cuts, after) / 2).tolist())
 
 
 @given(batches())

@@ -33,29 +33,12 @@ def uncertainty(pairs, floor):
     return float(np.float32(2 * gain / (one + other)))
 
 
-def coded(batch):
-    """The columns as bins and labels, None for missing, and the classes; rows of the weight n stand there n times."""
-    weights = [1] * len(batch) if batch.weights is None else batch.weights.astype(int).tolist()
-    rows = [i for i, weight in enumerate(weights) for _ in range(weight if batch.y[i] >= 0 else 0)]
-    y = batch.y[rows]
-    if batch.schema.positive is not None:
-        y = (y == batch.schema.class_attribute.values.index(batch.schema.positive)).astype(int)
-    columns = []
-    for attribute, column in zip(batch.schema.features, dense(batch)[rows].T, strict=True):
-        known = ~np.isnan(column)
-        values = column
-        if attribute.kind != "nominal":
-            cuts = ref.mdl(list(zip(column[known].tolist(), y[known].tolist(), strict=True)))
-            values = np.searchsorted(cuts, column)
-        columns.append([int(v) if k else None for v, k in zip(values, known, strict=True)])
-    return columns, y.tolist()
-
-
 def plain_search(batch, stale=5):
     """Best-first search as Weka's, set by set."""
-    columns, y = coded(batch)
+    coded = [ref.in_mdl_bins(rows, nominal) for nominal, rows in ref.columns(batch)]
+    columns = [[v for v, _ in rows] for rows in coded]
     count = len(columns)
-    with_class = [uncertainty(list(zip(column, y, strict=True)), 0.0) for column in columns]
+    with_class = [uncertainty(rows, 0.0) for rows in coded]
     between = {
         pair: uncertainty(list(zip(*(columns[i] for i in pair), strict=True)), 1.0)
         for pair in itertools.combinations(range(count), 2)

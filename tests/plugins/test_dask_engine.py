@@ -17,20 +17,15 @@ import sys
 import tempfile
 import threading
 import time
-from functools import partial
 
 import numpy as np
 import pytest
+from agreement import cut
 from command import files, output, refusal, run, start
 
 import filterkit
 import filterkit.testing as testing
-from filterkit.arff.form import Arff
-from filterkit.chains.rows import BatchSource, Rows
 from filterkit.counts.statistic import Statistic
-from filterkit.data.batch import concatenate, itself
-from filterkit.engines.local import LocalEngine
-from filterkit.formats.reader import Reader
 
 distributed = pytest.importorskip("distributed", reason="the package distributed is not installed")
 
@@ -177,17 +172,6 @@ def scheduler(folder):
         yield file
 
 
-@pytest.fixture(scope="module")
-def alone():
-    """A client of a cluster with one worker, in this process."""
-    options = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
-    with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 @pytest.fixture
 def client(scheduler):
     with distributed.Client(scheduler_file=scheduler) as client:
@@ -223,6 +207,9 @@ def test_the_engine_conforms(check, client, monkeypatch):
     check(Shared)
 
 
+SAVED = "--memory 1MB --block-size 8KB -o out/a.arff --save out/saved.fk"
+
+
 @pytest.mark.parametrize(
     ("line", "status"),
     [
@@ -233,6 +220,12 @@ def test_the_engine_conforms(check, client, monkeypatch):
         ("--memory 100KB --block-size 2KB --rejects out/rejects.arff broken.arff l2", 0),
         ("--memory 16KB --block-size 2KB n.arff shape bns l2", 0),  # rows are read again
         ("--block-size 2KB --test part-1.arff out/other.arff --save out/saved.fk -o out/a.arff n.arff shape bns", 0),
+        (
+            f"{SAVED} n.arff balance shuffle --seed 3 sample --fraction 1/2 --seed 2 shape --cross-fit 5 rand --seed 4",
+            0,
+        ),
+        (f"{SAVED} texts.arff words --keep 1000 tfidf select --by ig --top 500 l2", 0),
+        (f"{SAVED} digits.arff shape bns standardize", 0),  # several classes
         ("--block-size 4KB -o out/part-*.parquet n.arff standardize", 0),
         ("--block-size 4KB -o out/part-*.csv.gz n.arff.gz bins onehot", 0),
         ("--block-size 4KB -o out/part-*.arff n.arff shuffle", 0),
@@ -244,37 +237,7 @@ def test_rows_files_and_messages_are_those_of_threads(folder, scheduler, line, s
     assert len(found[0]) > 2 or "out/part" not in line
 
 
-def fitted_and_put_out(path, chain, engine, memory=1 << 20):
-    """The attributes, what a saved chain holds, and the columns, classes and weights of the rows that come out."""
-    with Reader(Arff(), path, block_size=8192) as reader:
-        once, rereads = partial(reader.map, engine=engine), reader.rereads(engine)
-        rows = Rows(BatchSource(reader.schema, once, engine, memory // 8, rereads=rereads))
-        try:
-            fitted, out = filterkit.chain(chain).fit_rows(rows, memory)
-            whole = concatenate(out.map(itself, last=True), fitted.schema)
-        finally:
-            rows.source.close()
-    X = [whole.csr.data, whole.csr.indices, whole.csr.indptr] if whole.sparse else [whole.X]
-    arrays = [each.tobytes() for each in (*X, whole.y, whole.weights) if each is not None]
-    filterkit.save(fitted, f"{path}.fk")
-    return list(fitted.schema.attributes), pathlib.Path(f"{path}.fk").read_bytes(), arrays
-
-
-@pytest.mark.parametrize(
-    ("source", "chain"),
-    [
-        ("n.arff", "balance shuffle --seed 3 sample --fraction 1/2 --seed 2 shape --cross-fit 5 rand --seed 4"),
-        ("texts.arff", "words --keep 1000 tfidf select --by ig --top 500 l2"),
-        ("digits.arff", "shape bns standardize"),  # several classes
-    ],
-)
-def test_one_worker_and_two_learn_and_put_out_what_threads_do(folder, client, alone, source, chain):
-    engines = [LocalEngine(1), DaskEngine.of(alone), DaskEngine.of(client)]
-    expected, *others = (fitted_and_put_out(str(folder / source), chain, engine) for engine in engines)
-    assert all(found == expected for found in others)
-
-
-def test_no_statistic_comes_to_the_process_that_asks(folder, client):
+def test_no_statistic_comes_to_the_process_that_asks(client):
     statistics = []
 
     class Watched(DaskEngine):
@@ -283,12 +246,10 @@ def test_no_statistic_comes_to_the_process_that_asks(folder, client):
             replace_parts(result, Statistic, statistics.append)
             return result
 
-    digits = str(folder / "narrow.arff")
-    filterkit.write(
-        filterkit.chain("keep --range 20-40,65").fit_transform(filterkit.read(SAMPLES / "digits.arff"))[1], digits
-    )
-    expected = fitted_and_put_out(digits, "bns l2", LocalEngine(1))
-    assert fitted_and_put_out(digits, "bns l2", Watched.of(client), 100_000) == expected
+    digits = filterkit.chain("keep --range 20-40,65").fit_transform(filterkit.read(SAMPLES / "digits.arff"))[1]
+    chain = filterkit.chain("bns l2")
+    _, found = chain.fit_transform(iter(cut(digits, 100)), engine=Watched.of(client), memory=100_000)
+    assert testing.same(found, chain.fit_transform(digits)[1])
     assert not statistics
 
 

@@ -111,7 +111,10 @@ def test_many_classes_agree_with_the_plain_reference():
 
 
 @settings(max_examples=40)
-@given(batches(weights=(FRACTIONS,)), st.sampled_from([*(f"{name} --score-only" for name in NAMES), "bins"]))
+@given(
+    batches(weights=(FRACTIONS,)),
+    st.sampled_from([*(f"{name} --score-only" for name in [*NAMES, "bns", "ig"]), "bins"]),
+)
 def test_no_score_and_no_bin_depends_on_the_columns_beside_it(batch, text):
     """To the last bit, also with weights whose sums are rounded."""
     if text == "bins":  # refuses zeros that are special

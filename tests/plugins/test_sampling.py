@@ -5,11 +5,12 @@ import os
 import numpy as np
 import pytest
 from agreement import make, sample
+from cases import rows
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
+from filterkit import FilterkitError, StageError, UsageError, testing
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
 
@@ -89,41 +90,28 @@ def stratify(classes):
 
 
 @settings(max_examples=15)
-@given(st.lists(st.integers(-1, 3), min_size=3, max_size=80))
-def test_rows_are_dealt_as_weka_deals_them(classes):
-    order = stratify(classes)
-    for fold in (1, 2, 3):
-        assert numbers(f"split --fold {fold}/3", numbered(classes)) == sorted(order[fold - 1 :: 3])
-
-
-@settings(max_examples=15)
-@given(st.lists(st.integers(-1, 3), min_size=2, max_size=40), st.data(), st.integers(0, 2))
-def test_the_folds_partition_the_rows(classes, data, seed):
+@given(st.lists(st.integers(-1, 3), min_size=2, max_size=40), st.data(), st.sampled_from(["", "--seed 5"]))
+def test_rows_are_dealt_as_weka_deals_them(classes, data, seed):
+    """With a seed they are shuffled before."""
     folds = data.draw(st.integers(2, len(classes)))
-    batch = numbered(classes)
-    parts = [numbers(f"split --fold {i}/{folds} --seed {seed}", batch) for i in range(1, folds + 1)]
-    assert sorted(row for part in parts for row in part) == list(range(len(classes)))
-    for number, part in enumerate(parts, 1):
-        rest = numbers(f"split --fold {number}/{folds} --rest --seed {seed}", batch)
-        assert sorted(part + rest) == list(range(len(classes))) and rest == sorted(rest)
-        for c in {-1, 0, 1, 2, 3}:
-            assert abs(sum(classes[i] == c for i in part) - classes.count(c) / folds) < 2
-
-
-def test_with_a_seed_rows_are_shuffled_before_they_are_dealt():
-    classes = [0, 1, 1, 0, 2, 0, 1, 0, 0, 1, 2]
-    order = np.arange(len(classes))
-    np.random.default_rng(5).shuffle(order)
+    batch, order = numbered(classes), np.arange(len(classes))
+    if seed:
+        np.random.default_rng(5).shuffle(order)
     dealt = order[stratify(np.array(classes)[order])]
-    for fold in (1, 2, 3):
-        assert numbers(f"split --fold {fold}/3 --seed 5", numbered(classes)) == sorted(dealt[fold - 1 :: 3].tolist())
-    batch = Batch(Schema("s", [Attribute("n")]), np.arange(11.0)[:, None])
-    assert numbers("split --fold 1/3 --seed 5", batch) == sorted(order[:4].tolist())
+    for fold in range(1, folds + 1):
+        part = sorted(dealt[fold - 1 :: folds].tolist())
+        assert numbers(f"split --fold {fold}/{folds} {seed}", batch) == part
+        assert (
+            numbers(f"split --fold {fold}/{folds} --rest {seed}", batch)
+            == np.delete(range(len(classes)), part).tolist()
+        )
 
 
 def test_folds_without_a_nominal_class_are_runs_of_rows():
-    batch = Batch(Schema("s", [Attribute("n")]), np.arange(10.0)[:, None])
-    assert [numbers(f"split --fold {i}/3", batch) for i in (1, 2, 3)] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    batch = rows({"n": range(11)})
+    assert [numbers(f"split --fold {i}/3", batch) for i in (1, 2, 3)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
+    shuffled = np.random.default_rng(5).permutation(11)
+    assert numbers("split --fold 1/3 --seed 5", batch) == sorted(shuffled[:4].tolist())
 
 
 def test_shuffled_rows_are_read_again_from_their_own_spool():
@@ -135,10 +123,10 @@ def test_shuffled_rows_are_read_again_from_their_own_spool():
         reads.append(1)
         return map(function, [batch.rows(0, 300), batch.rows(300, len(batch))])
 
-    rows = Rows(BatchSource(batch.schema, once, LocalEngine(1), 1 << 20))
-    fitted, out = filterkit.chain("shuffle shape l2 bns shuffle --seed 2 head 9").fit_rows(rows)
+    source = Rows(BatchSource(batch.schema, once, LocalEngine(1), 1 << 20))
+    fitted, out = filterkit.chain("shuffle shape l2 bns shuffle --seed 2 head 9").fit_rows(source)
     result = list(out.map(lambda part: part, last=True))
-    rows.source.close()
+    source.source.close()
     assert reads == [1]
     first = np.random.default_rng(0).permutation(len(batch))
     second = np.random.default_rng(2).permutation(len(batch))
