@@ -68,9 +68,7 @@ def test_missing_values_and_files_without_rows_are_recognised(tmp_path, way, row
     ("quoted", "expected"),
     [
         ("'a b'", "a b"),
-        ('"a,b"', "a,b"),
         ("'50%'", "50%"),
-        ("'{x}'", "{x}"),
         ("'it\"s'", 'it"s'),
         ('"it\'s"', "it's"),
         (r"'it\'s'", "it's"),
@@ -81,16 +79,14 @@ def test_missing_values_and_files_without_rows_are_recognised(tmp_path, way, row
         (r"'\1012'", "A2"),
         (r"'\400'", "\x200"),
         (r"'\8\u0041\%'", "8u0041%"),
-        ("' lead and trail '", " lead and trail "),
         ("'a\\\nb'", "a\nb"),
         ("'a\\\rb'", "a\rb"),
         ("'é日本\u00a0'", "é日本\u00a0"),
     ],
 )
 def test_quotes_and_escapes_are_resolved(tmp_path, way, quoted, expected):
-    assert values(tmp_path, ["string", "numeric"], f"{quoted},1\n'',2\n") == [[expected, 1.0], ["", 2.0]]
-    assert values(tmp_path, [f"{{x, {quoted}}}", "numeric"], f"{quoted},1\nx,2\n") == [[expected, 1.0], ["x", 2.0]]
-    assert values(tmp_path, [f"{{x, {quoted}}}", "string"], f"{{0 {quoted}, 1 {quoted}}}\n") == [[expected, expected]]
+    kinds = ["string", f"{{x, {quoted}}}"]
+    assert values(tmp_path, kinds, f"{quoted},{quoted}\n'',x\n") == [[expected, expected], ["", "x"]]
 
 
 @pytest.mark.parametrize("word", ["a\\b", "\\", "\\n", "\u00a0", "\u3000wide", "\x7f", "\x85", "\u2028"])
@@ -161,24 +157,23 @@ def test_an_omitted_string_or_relational_value_is_the_first_of_the_file(tmp_path
     ]
 
 
+@pytest.mark.parametrize("before", ["1,x", "{0 1}", "{}"])
 @pytest.mark.parametrize(
-    ("rows", "expected"),
+    ("weight", "expected"),
     [
-        ("1,x,{2}\n2,y {0.5}\n", [2.0, 0.5]),
-        ("1,x{2}\n2,y\n", [2.0, 1.0]),
-        ("1,x , { 3 } , \n", [3.0]),
-        ("1,x,{'2'}\n", [2.0]),
-        ("1,x,{1e-3},%c\n", [0.001]),
-        ("1,x,{0}\n1,x,{-1}\n1,x,{Infinity}\n", [0.0, -1.0, float("inf")]),
-        ("{0 1},{2}\n{1 y} {0.5}\n", [2.0, 0.5]),
-        ("{0 1}{2}\n{}\n", [2.0, 1.0]),
-        ("{0 1} , { 3 } , \n", [3.0]),
-        ("{},{2}\n1,x,{3}\n", [2.0, 3.0]),
+        (",{2}", 2.0),
+        (" {0.5}", 0.5),
+        ("{2}", 2.0),
+        (" , { 3 } , ", 3.0),
+        (",{'2'}", 2.0),
+        (",{1e-3},%c", 0.001),
+        (",{-1}", -1.0),
+        (",{Infinity}", float("inf")),
     ],
 )
-def test_instance_weights_are_read(tmp_path, way, rows, expected):
-    text = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n" + rows
-    assert [row["weight"] for row in read(tmp_path, text)["rows"]] == expected
+def test_instance_weights_are_read(tmp_path, way, before, weight, expected):
+    text = f"@relation r\n@attribute a numeric\n@attribute b {{x,y}}\n@data\n{before}{weight}\n1,x\n"
+    assert [row["weight"] for row in read(tmp_path, text)["rows"]] == [expected, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -188,20 +183,14 @@ def test_instance_weights_are_read(tmp_path, way, rows, expected):
         (".5", 0.5),
         ("+3", 3.0),
         ("-.5e+1", -5.0),
-        ("007", 7.0),
-        ("1E3", 1000.0),
         ("1e400", INF),
-        ("-1e400", "-Infinity"),
-        ("1e-400", 0.0),
         ("4.9e-324", 5e-324),
         ("9007199254740993", 9007199254740992.0),
         ("0.1000000000000000055511151231257827", 0.1),
         ("1.7976931348623157e308", 1.7976931348623157e308),
         ("NaN", None),
-        ("-NaN", None),
         ("Infinity", INF),
         ("1d", 1.0),
-        ("2F", 2.0),
         ("0x1p3", 8.0),
         ("-0X1.8P-1d", -0.75),
         ("' 1 '", 1.0),
@@ -261,7 +250,6 @@ DAY = 86_400_000.0
 )
 def test_dates_are_read_by_the_format_of_the_attribute(tmp_path, way, form, text, expected):
     assert values(tmp_path, [f"date {form}", "numeric"], f"{text},1\n?,2\n") == [[expected, 1.0], [None, 2.0]]
-    assert values(tmp_path, [f"date {form}", "numeric"], f"{{0 {text}}}\n{{}}\n") == [[expected, 0.0], [0.0, 0.0]]
 
 
 def test_relational_values_nest(tmp_path, way):
@@ -274,12 +262,6 @@ def test_relational_values_nest(tmp_path, way):
         {"weight": 1.0, "values": [None, None]},
     ]
     assert values(tmp_path, [kind, "numeric"], row) == [[bag, 5.0], [[], 6.0], [None, 7.0]]
-
-
-def header(folder, lines):
-    """The relation name and attributes of a file with these header lines and no rows."""
-    found = read(folder, "\n".join(lines) + "\n@data\n")
-    return found["relation"], [tuple(a.values()) for a in found["attributes"]]
 
 
 def test_a_header_may_be_spelt_in_many_ways(tmp_path):
@@ -301,24 +283,17 @@ def test_a_header_may_be_spelt_in_many_ways(tmp_path):
         "@attribute A numeric",
         "\t@attribute é numeric%comment",
     ]
-    assert header(tmp_path, lines) == (
-        "r s",
-        [
-            ("a", "numeric", 1.0),
-            ("b c", "numeric", 1.0),
-            ("d", "numeric", 1.0),
-            ("e", "string", 1.0),
-            ("f", "nominal", 1.0, ["x", "y"]),
-            ("g", "nominal", 1.0, ["x y", "z", "?"]),
-            ("h", "nominal", 1.0, []),
-            ("i", "date", 1.0, "yyyy-MM-dd'T'HH:mm:ss"),
-            ("j", "date", 1.0, "yyyy"),
-            ("@attribute", "numeric", 1.0),
-            ("@data", "numeric", 1.0),
-            ("A", "numeric", 1.0),
-            ("é", "numeric", 1.0),
-        ],
-    )
+    found = read(tmp_path, "\n".join(lines) + "\n@data\n")
+    assert found["relation"] == "r s"
+    assert {a["name"]: a.get("values", a.get("format", a["type"])) for a in found["attributes"]} == {
+        **dict.fromkeys(["a", "b c", "d", "@attribute", "@data", "A", "é"], "numeric"),
+        "e": "string",
+        "f": ["x", "y"],
+        "g": ["x y", "z", "?"],
+        "h": [],
+        "i": "yyyy-MM-dd'T'HH:mm:ss",
+        "j": "yyyy",
+    }
 
 
 def test_attribute_weights_are_read(tmp_path):
@@ -397,17 +372,11 @@ def test_blanks_and_comments_of_any_length_are_skipped(tmp_path, guard, filler, 
     ("header", "filler"),
     [
         ("@relation {}\n@attribute c {{x}}", "a"),
-        ("@relation '{}'\n@attribute c {{x}}", r"\'"),
         ("@relation '{}'\n@attribute c {{x}}", "\\\n"),
-        ("@relation 'a {}'\n@attribute c {{x}}", ":"),
         ("@relation 'a {}'\n@attribute c {{x}}", ": -C x "),
         ("@relation r\n@attribute c {{x}} {}", "% a=1 "),
-        ("@relation r\n@attribute c {{x}} {} b", "% a=1 "),
-        ("@relation r\n@attribute c numeric {} b", "% a=1 "),
         ("@relation r\n@attribute c numeric % a={} b", "1"),
-        ("@relation r\n@attribute c numeric % {}", "a"),
         ("@relation r\n@attribute c numeric {}", "%\\\n"),
-        ("@relation r\n@attribute c numeric {}", "@data "),
         ("@relation r\n@attribute c {{x{}}}", ","),
         ("@relation r\n@attribute {} numeric", "c"),
         ("@relation r\n@attribute '{}' numeric", r"\c"),
@@ -418,14 +387,13 @@ def test_headers_of_any_length_are_read(tmp_path, guard, header, filler):
     assert len(load(write_text(tmp_path, text)).schema.attributes) == 1
 
 
-def test_scores_are_read_from_the_end_of_a_comment(tmp_path):
-    comments = ["% bns=1.5", "% bns=1.5 % ig=-2e-3", "% of words % bns=1.5", "% bns=1.5 of words"]
-    comments += ["% bns=NaN % ig=1", ""]
-    for kind in ("numeric", "{x,y}", "numeric {2}", "string"):
-        lines = [f"@attribute a{number} {kind} {comment}\n" for number, comment in enumerate(comments)]
-        text = "@relation r\n" + "".join(lines) + "@data\n"
-        scores = [a.scores for a in load(write_text(tmp_path, text)).schema.attributes]
-        assert scores == [(("bns", 1.5),), (("bns", 1.5), ("ig", -0.002)), (("bns", 1.5),), (), (("ig", 1.0),), ()]
+@pytest.mark.parametrize("kind", ["numeric", "{x,y}", "numeric {2}", "string"])
+def test_scores_are_read_from_the_end_of_a_comment(tmp_path, kind):
+    comments = ["% bns=1.5", "% bns=1.5 % ig=-2e-3", "% of words % bns=1.5", "% bns=1.5 of words", "% bns=NaN % ig=1"]
+    lines = [f"@attribute a{number} {kind} {comment}\n" for number, comment in enumerate(comments)]
+    text = "@relation r\n" + "".join(lines) + "@data\n"
+    scores = [a.scores for a in load(write_text(tmp_path, text)).schema.attributes]
+    assert scores == [(("bns", 1.5),), (("bns", 1.5), ("ig", -0.002)), (("bns", 1.5),), (), (("ig", 1.0),)]
 
 
 def test_comments_of_filterkit_are_found_anywhere_in_a_header(tmp_path):
