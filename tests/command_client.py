@@ -27,9 +27,8 @@ def ask(connection, numbers, descriptors, words, folder, place):
     words : "filterkit" or "python", and the arguments.
     folder, place : where it runs, and what begins its path of modules.
     """
-    request = marshal.dumps((numbers, words, folder, dict(os.environ), place))
-    socket.send_fds(connection, [len(request).to_bytes(8, "big")], descriptors)
-    connection.sendall(request)
+    socket.send_fds(connection, [b"."], descriptors)
+    connection.sendall(marshal.dumps((numbers, words, folder, dict(os.environ), place)))
 
 
 def main():

@@ -36,14 +36,10 @@ def import_all(further):
 
 def received(connection):
     """The descriptors and the request that a client sent; the request is None if the client ended meanwhile."""
-    head, descriptors, _, _ = socket.recv_fds(connection, 8, 250)
-    left, pieces = int.from_bytes(head, "big"), []
-    while left:
-        pieces.append(connection.recv(min(left, 1 << 16)))
-        if not pieces[-1]:
-            return descriptors, None
-        left -= len(pieces[-1])
-    return descriptors, marshal.loads(b"".join(pieces)) if pieces else None
+    _, descriptors, _, _ = socket.recv_fds(connection, 1, 250)
+    with suppress(EOFError), connection.makefile("rb") as file:
+        return descriptors, marshal.load(file)
+    return descriptors, None
 
 
 class Commands:
