@@ -48,6 +48,7 @@ from filterkit.counts.weights import sum_parts as sum_parts
 from filterkit.data.arithmetic import divide_or_zero as divide_or_zero
 from filterkit.data.arithmetic import exponents_of_extremes as exponents_of_extremes
 from filterkit.data.arithmetic import times_log2 as times_log2
+from filterkit.data.arrow import bounds as bounds
 from filterkit.data.arrow import encode_values as encode_values
 from filterkit.data.arrow import exact_numbers as exact_numbers
 from filterkit.data.arrow import make_dates as make_dates

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import Pattern, ranges
+from filterkit.plugin import Pattern, bounds, encode_values, ranges
 
 if TYPE_CHECKING:
     from .stage import Words
@@ -120,15 +120,8 @@ class Analyzer:
         else:
             pattern = Pattern(self._options.name, "--pattern", self._options.pattern)
             lists = pa.array(pattern.found(texts.to_pylist()), pa.list_(pa.string()))
-        tokens = lists.flatten()
-        # Read the buffers themselves, because Arrow's own conversion to numpy imports pandas.
-        offsets = np.frombuffer(lists.buffers()[1], np.int32)[lists.offset : lists.offset + len(lists) + 1]
-        row = np.repeat(np.arange(len(texts)), np.diff(offsets))
-        encoded = tokens.dictionary_encode()
-        distinct = encoded.dictionary.to_pylist()
-        indices = encoded.indices
-        code = np.frombuffer(indices.buffers()[1], np.int32)[indices.offset : indices.offset + len(indices)]
-        code = code.astype(np.int64)
+        row = np.repeat(np.arange(len(texts)), np.diff(bounds(lists)))
+        distinct, code = encode_values(lists.flatten())
         if self._options.pattern == RUN:
             long = np.array([len(word) > 1 for word in distinct], bool)
             keep = long[code] if len(code) else np.zeros(0, bool)

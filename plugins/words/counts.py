@@ -7,7 +7,7 @@ the end all runs are merged block by block.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -152,45 +152,9 @@ class Counter:
         arrays = iter(self._scratch.map_arrays([stored for run in self._runs[length] for stored in run]))
         sources = [*map(Counts._make, zip(*[arrays] * len(Counts._fields))), *held]
         block = max(self._budget // (2 * _ITEM * len(sources)), 256)
-        readers = [_Reader(source, block) for source in sources]
-        while readers:
-            end = min((reader.counts.key[-1] for reader in readers if reader.has_more), default=None)
-            parts = [part for part in (reader.take(end) for reader in readers) if len(part.key)]
-            if parts:
-                yield _merge(parts)
-            readers = [reader for reader in readers if len(reader.counts.key)]
-
-
-class _Reader:
-    """Reads counts block by block.
-
-    Attributes
-    ----------
-    counts : those that are read and not yet returned.
-    """
-
-    def __init__(self, source: Counts, block: int) -> None:
-        self._source = source
-        self._block = block
-        self._next = 0
-        self._read()
-
-    def _read(self) -> Counts:
-        stop = min(self._next + self._block, len(self._source.key))
-        self.counts, self._next = self._source.part(self._next, stop), stop
-        return self.counts
-
-    @property
-    def has_more(self) -> bool:
-        """Whether there is more to read."""
-        return self._next < len(self._source.key)
-
-    def take(self, end: Any) -> Counts:
-        """Take the counts whose key is less than `end`, or all if it is None; then read on if only `end` is left."""
-        have = self.counts
-        count = len(have.key) if end is None else int(np.searchsorted(have.key, end))
-        self.counts = have.part(count, len(have.key))
-        if self.has_more and self.counts.key[-1] == end:
-            rest = self.counts
-            self.counts = Counts(*map(np.concatenate, zip(rest, self._read())))
-        return have.part(0, count)
+        while sources:  # each time, from all sources, up to the least key that ends a block of one
+            end = min(source.key[:block][-1] for source in sources)
+            stops = [int(np.searchsorted(source.key, end, side="right")) for source in sources]
+            yield _merge([source.part(0, stop) for source, stop in zip(sources, stops) if stop])
+            rests = [source.part(stop, len(source.key)) for source, stop in zip(sources, stops)]
+            sources = [rest for rest in rests if len(rest.key)]

@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-from filterkit.plugin import Texts, begins_run
+from filterkit.plugin import Texts, begins_run, bounds, encode_values
 
 from .analyzer import Sequences
 from .counts import Counter, Counts, make_keys, split_keys
@@ -106,11 +106,9 @@ class Vocabulary:
         kind = pa.string() if words.bounds.dtype == np.int32 else pa.large_string()
         buffers = [None, pa.py_buffer(words.bounds), pa.py_buffer(words.characters)]
         split = pc.split_pattern(pa.Array.from_buffers(kind, len(words), buffers), " ")
-        encoded = split.flatten().dictionary_encode()
-        numbers = [self._numbers.setdefault(piece, len(self._numbers)) for piece in encoded.dictionary.to_pylist()]
-        indices = np.frombuffer(encoded.indices.buffers()[1], np.int32, len(encoded), 4 * encoded.indices.offset)
-        starts = np.frombuffer(split.buffers()[1], np.int32, len(split) + 1, 4 * split.offset)
-        return np.array(numbers, np.int64)[indices], starts
+        pieces, codes = encode_values(split.flatten())
+        numbers = [self._numbers.setdefault(piece, len(self._numbers)) for piece in pieces]
+        return np.array(numbers, np.int64)[codes], bounds(split)
 
     def number_piece(self, piece: str) -> int:
         """Return the number of a piece, or -1 if no word of the vocabulary has it."""
