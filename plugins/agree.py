@@ -61,20 +61,16 @@ class Agree(TrainingStage):
         numbers = np.arange(len(data))
         random = np.random.default_rng(self.seed)
         for _ in range(self.rounds):
-            right = self._find_right(data.take(numbers).replace(start=0), random)
+            left = data.take(numbers).replace(start=0)
+            right = np.ones(len(left), bool)  # whether the class is predicted right, or is unknown
+            fold = self._deal(left, random)
+            for number in range(int(fold.max(initial=-1)) + 1):
+                test = np.flatnonzero(fold == number)
+                right[test] = self._predict(left.take(np.flatnonzero(fold != number)), left.take(test))
             numbers = numbers[right]
             if right.all():
                 break
         yield from take_rows(rows, numbers)
-
-    def _find_right(self, data: Batch, random: np.random.Generator) -> np.ndarray:
-        """Return which rows have a class that is predicted right, or is unknown: bool (rows,)."""
-        right = np.ones(len(data), bool)
-        fold = self._deal(data, random)
-        for number in range(int(fold.max(initial=-1)) + 1):
-            test = np.flatnonzero(fold == number)
-            right[test] = self._predict(data.take(np.flatnonzero(fold != number)), data.take(test))
-        return right
 
     def _deal(self, data: Batch, random: np.random.Generator) -> np.ndarray:
         """Deal the rows into folds: int64 (rows,), -1 for rows without a class and for the only row of one."""

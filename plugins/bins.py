@@ -47,7 +47,10 @@ class Bins(ColumnStage):
             column, cuts = self._cut_widths(cells)
         else:
             last = mdl_cuts(cells) if self.method == "mdl" else self._find_last_cells(cells)
-            column, cuts = cells.column_of_cell[last], _halve(cells.values[last], cells.values[last + 1])
+            low, high = cells.values[last], cells.values[last + 1]
+            with np.errstate(over="ignore"):
+                middle = low + high
+            column, cuts = cells.column_of_cell[last], np.where(np.isinf(middle), low / 2 + high / 2, middle / 2)
         numeric = ~cells.nominal[column]
         column, cuts = column[numeric], cuts[numeric]
         order = np.lexsort((cuts, column))
@@ -125,12 +128,6 @@ def _shorten(cuts: list[float]) -> list[float]:
         if close and len(set(ends)) == len(cuts):
             return ends
     return cuts
-
-
-def _halve(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore"):
-        middle = low + high
-    return np.where(np.isinf(middle), low / 2 + high / 2, middle / 2)
 
 
 @hookimpl

@@ -106,12 +106,8 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
     for position in others:
         values = attribute_values(batch, position)
         column = np.full(len(batch), position + (1 << 32), np.uint64)
-        _add_hashes(
-            found,
-            np.arange(len(batch)),
-            column,
-            _read_bits(values) if isinstance(values, np.ndarray) else _hash_values(values),
-        )
+        bits = _read_bits(values) if isinstance(values, np.ndarray) else _hash_values(values)
+        _add_hashes(found, np.arange(len(batch)), column, bits)
     return found
 
 

@@ -218,17 +218,27 @@ class Predict(Learner):
             costs = None if self.costs is None else read_costs(self.costs, training.schema)
         except FilterkitError as error:
             raise StageError(self.name, f"--costs {error}") from None
-        is_numeric, needs_columns = training.tasks.is_numeric, not self._tags.target_tags.single_output
-        targets = list(training.truth.T) if is_numeric else _make_targets(training)
+        truth, tasks = training.truth, training.tasks
+        is_numeric, needs_columns = tasks.is_numeric, not self._tags.target_tags.single_output
+        targets = list(truth.T)
+        if (
+            not is_numeric
+        ):  # the values of the class, of each label or of each target: from 0, in the order of the header
+            targets = [
+                truth[:, first:stop].argmax(axis=1)
+                if stop - first > 1
+                else (truth[:, first] == _positive(tasks)).astype(int)
+                for first, stop in pairwise(group_bounds(tasks.exclusive, len(tasks.names)))
+            ]
         takes_several = self._tags.target_tags.multi_output if is_numeric else self._tags.classifier_tags.multi_label
-        is_joint = len(targets) > 1 and len(targets) == len(training.tasks.names)
+        is_joint = len(targets) > 1 and len(targets) == len(tasks.names)
         if (is_numeric and needs_columns) or (is_joint and takes_several and np.ptp(targets)):
             targets = [np.column_stack(targets)]
         fitted = [
             self._fit_one(training, target, chosen) if is_numeric or np.ptp(target) else int(target.flat[0])
             for target in targets
         ]
-        return Estimators(self, fitted, training.tasks, costs)
+        return Estimators(self, fitted, tasks, costs)
 
     def _fit_one(self, training: Training, target: np.ndarray, chosen: dict[str, Any]) -> Any:
         """Fit an estimator to values of one target, int64 (rows,), or of all labels, int64 (rows, labels).
@@ -267,19 +277,6 @@ class Predict(Learner):
         if costs is not None and (costs.ndim != 2 or min(costs.shape) <= max(1, *tasks.codes)):
             raise FilterkitError("its costs do not fit its classes")
         return Estimators(self, estimators, tasks, costs)
-
-
-def _make_targets(training: Training) -> list[np.ndarray]:
-    """Return int64 (rows,) for the class, or for each label or target: the value of each row, from 0.
-
-    A single task has the values 0 and 1. Of a class of two values they are in the order of the header.
-    """
-    truth, tasks = training.truth, training.tasks
-    bounds = group_bounds(tasks.exclusive, len(tasks.names))
-    return [
-        truth[:, first:stop].argmax(axis=1) if stop - first > 1 else (truth[:, first] == _positive(tasks)).astype(int)
-        for first, stop in pairwise(bounds)
-    ]
 
 
 def _positive(tasks: Tasks) -> int:
