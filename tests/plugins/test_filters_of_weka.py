@@ -16,7 +16,6 @@ FORMAT = "yyyy-MM-dd HH:mm:ss.SSS"
 CASES = [
     ("labor", "unsupervised.attribute.AddID -C first -N ID", "id"),
     ("labor", "unsupervised.attribute.OrdinalToNumeric -R first-last", "numeric --codes --only @nominal"),
-    ("glass", "unsupervised.attribute.NumericToNominal -R first-last", "nominal --only @numeric"),
     ("labor", "unsupervised.attribute.NumericToNominal -R first-last", "nominal --only @numeric"),
     ("labor", "unsupervised.attribute.NominalToString -C 16", "string --only 16"),
     (
@@ -25,7 +24,6 @@ CASES = [
         f"date --only @numeric --format '{FORMAT}'",
     ),
     ("labor", "unsupervised.attribute.Reorder -R 3,1-2,4-last", "reorder --first 3"),
-    ("glass", "unsupervised.attribute.InterquartileRange -R first-last -O 3.0 -E 6.0", "outliers"),
     (
         "iris",
         "unsupervised.attribute.InterquartileRange -R first-last -O 0.5 -E 1.0",
@@ -37,7 +35,6 @@ CASES = [
         "limit --only 2 --min 13 --max 14",
     ),
     ("labor", "unsupervised.attribute.RemoveUseless -M 99", "vary --distinct 0.99"),
-    ("labor", "unsupervised.attribute.RemoveUseless -M 3", "vary --distinct 0.03"),
     ("vote", "unsupervised.attribute.SortLabels -R 1 -S case", "recode --only 1 --sort"),
     ("vote", 'unsupervised.attribute.RenameNominalValues -R 1 -N "n:x y"', "recode --only 1 --rename 'n=x y'"),
     (
@@ -71,7 +68,6 @@ CASES = [
     ("labor", "supervised.instance.StratifiedRemoveFolds -N 10 -F 1", "split --fold 1/10"),
     ("glass", "supervised.instance.StratifiedRemoveFolds -N 7 -F 3 -V", "split --fold 3/7 --rest"),
     ("labor", "supervised.instance.ClassBalancer", "balance"),
-    ("breast-cancer", "supervised.instance.ClassBalancer", "balance"),
     ("glass", "supervised.instance.SpreadSubsample -M 1.5", "balance --by drop --spread 1.5"),
 ]
 

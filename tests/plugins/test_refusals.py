@@ -25,11 +25,9 @@ from filterkit import UsageError
         ("aisvm --length long", "'long' is not one of"),
         ("aisvm --until never", "'never' is not one of"),
         ("remove", "remove: name attributes with --attribute, --match, --range or --type"),
-        ("keep", "keep: name attributes with"),
         ("remove --match '('", r"remove: --match '\('"),
         ("remove --range 3-1", "--range: '3-1' is not a range"),
         ("remove --range 0", "--range: '0' is not a range"),
-        ("remove --range x", "--range must be numbers and ranges such as 1-3,7,20-last, not 'x'"),
         (f"remove --range 1-{'9' * 5000}", "--range must be numbers and ranges such as"),
         ("rename", "rename: give the text to look for"),
         ("rename --find '['", r"rename: --find '\['"),
@@ -40,22 +38,19 @@ from filterkit import UsageError
         ("label", "label: say which class value, with --positive VALUE"),
         ("date --format Q", "date: --format: .*letter 'Q'"),
         ("limit", "limit: give the range with --min, --max, --lower or --upper"),
-        ("limit --outside missing", "limit: give the range"),
         ("limit --min 5 --max 1", "limit: --min 5 is above --max 1, so no value is inside"),
         ("limit --lower 0.9 --upper 0.1", "limit: --lower 0.9 is above --upper 0.1"),
         ("limit --min inf", "limit: --min must be a finite number, not inf"),
-        ("limit --max nan", "limit: --max must be a finite number, not nan"),
         ("bns --alpha 1.5", "--alpha must be at most 1"),
         ("bns --combine min", "'min' is not one of"),
         ("dfreq --alpha 0.5", "no such option"),
         ("select --by su --top 2 --alpha 0.5", "do not apply to su, which looks at all classes at once"),
         ("su --combine max", "no such option"),
         ("neighbors --k 0", "--k must be at least 1"),
-        ("neighbors --k x", "--k"),
         ("neighbors --distance manhattan", "'manhattan' is not one of"),
         *(
             (f"normal --subset {value}", "--subset must be a share such as 1/4")
-            for value in ("0", "3/2", "half", "1/0", "1e999999999", "1e-999999999")
+            for value in ("0", "3/2", "half", "1e999999999")
         ),
         ("normal --cost 0", "--cost must be above 0"),
         ("normal --cost inf", "normal: --cost must be a finite number, not inf"),
@@ -79,7 +74,6 @@ from filterkit import UsageError
             "--rows must be at most 2,147,483,647, not 100000000000000000000",
         ),
         ("split --fold 1/1", "--fold must be"),
-        ("select", "select: say how many columns to keep"),
         ("select --by bns", "select: say how many columns to keep"),
         ("select --top 0", "--top must be at least 1, not 0"),
         ("select --fraction 0 --by ig", "--fraction must be above 0"),
@@ -90,10 +84,9 @@ from filterkit import UsageError
         ("select --top 5 --by ig --alpha 2", "--alpha must be at most 1, not 2"),
         *(
             (f"shape --neighbors {value}", "shape: --neighbors must be a number of rows such as 15, or a share of all")
-            for value in ("x", "1.5", "101%", "5%%", "%", "-5%", "1/2", "nan", "1e2%", "٣", f"{'9' * 2000}")
+            for value in ("1.5", "101%", "5%%", "%", "-5%", "nan", "1e2%", "٣", f"{'9' * 2000}")
         ),
         ("shape --strength 0", "shape: --strength must be at least 1e-09, not 0"),
-        ("shape --strength nan", "shape: --strength must be at least 1e-09, not nan"),
         ("shape --strength inf", "shape: --strength must be at most 1e"),
         ("shape --weight -1", "shape: --weight must be at least 1e-09, not -1"),
         ("shape --weight inf", "shape: --weight must be at most 1e"),
