@@ -64,6 +64,7 @@ def plain(batch, supervised=True):
 def test_a_table_is_the_plain_count(batch, supervised):
     table = table_of(batch, supervised=supervised)
     assert counted(table) == plain(batch, supervised)
+    assert table.nbytes >= table.values.nbytes + table.cell_parts.nbytes
     np.testing.assert_allclose(table.rows, table.counts.sum(axis=1), rtol=1e-15)
 
 
