@@ -162,6 +162,8 @@ def test_the_fast_path_takes_usual_rows(wide, row, end):
         (False, "1,x\n,\n2,x\n"),
         (False, "1,x\n{0}\n"),
         (False, "1,x,,{2}\n"),
+        (False, "1,x,,\n"),
+        (False, ",\n1,x\n"),
         (False, "1,,x\n"),
         (False, "1,x\n2\n"),
         (False, "1,x,2\n"),

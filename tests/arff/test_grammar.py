@@ -405,14 +405,6 @@ def test_comments_of_filterkit_are_found_anywhere_in_a_header(tmp_path):
             assert reader.history == tuple(note[2:-1] for note in notes)
 
 
-@pytest.mark.parametrize("row", ["{}x,x", "'{}x',x", "0x{}x,x", "{{0 {}x}}", "1,'{}'", "1,x {{{}x}}"])
-def test_rows_of_any_length_are_refused(tmp_path, way, guard, row):
-    for filler in ("1", r"\'", "\\\n", "'\"", "{", "1,", " "):
-        text = DECLARED + row.format(filler * (LONG // 40 // len(filler))) + "\n"
-        with pytest.raises(FilterkitError):
-            load(write_text(tmp_path, text))
-
-
 @pytest.mark.parametrize("begin", [b"", b"%", b"@relation r\n@attribute a numeric\n", b"@relation r\n%"])
 def test_a_line_of_a_header_that_is_too_long_is_refused(tmp_path, monkeypatch, begin):
     monkeypatch.setattr("filterkit.files.lines.LONGEST", 1 << 20)

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from agreement import make
-from cases import view
+from cases import rows, view
 
 import filterkit
 from filterkit import FilterkitError, UsageError, testing
@@ -36,9 +35,9 @@ def test_rows_without_attributes_are_refused(tmp_path):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_file_without_a_class_has_none(ending, tmp_path):
-    filterkit.write(testing.sample("no-class"), tmp_path / f"x.{ending}")
-    assert filterkit.read(tmp_path / f"x.{ending}").schema.class_index is None
-    assert filterkit.read(tmp_path / f"x.{ending}", class_="last").schema.class_index is not None
+    filterkit.write(filterkit.read(SAMPLES / "iris.arff", class_="none"), tmp_path / f"x.{ending}")
+    assert filterkit.read(tmp_path / f"x.{ending}").schema.class_attribute is None
+    assert filterkit.read(tmp_path / f"x.{ending}", class_="last").schema.class_attribute.name == "class"
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -69,14 +68,14 @@ def test_pandas_reads_and_writes_them(ending, tmp_path):
 def test_weights_that_come_late_are_not_dropped(tmp_path, monkeypatch):
     """In a group that is written, 128 rows here, there is still time."""
     monkeypatch.setattr("filterkit_plugins.columnar._GROUP", 1)
-    early = make(np.ones((60, 2)), [0] * 60)
+    path, early = tmp_path / "x.parquet", rows({"a": [1] * 60, "b": [1] * 60})
     late = early.replace(weights=np.full(60, 2.0))
-    filterkit.write([early, late], tmp_path / "x.parquet")
-    assert filterkit.read(tmp_path / "x.parquet").weights.sum() == 180
+    filterkit.write([early, late], path)
+    assert filterkit.read(path).weights.sum() == 180
     with pytest.raises(FilterkitError, match="say --to parquet:weights=weight"):
-        filterkit.write([early] * 9 + [late], tmp_path / "y.parquet")
-    filterkit.write([early] * 9 + [late], tmp_path / "y.parquet", format="parquet:weights=w")
-    assert filterkit.read(tmp_path / "y.parquet").weights.sum() == 660
+        filterkit.write([early] * 9 + [late], path)
+    filterkit.write([early] * 9 + [late], path, format="parquet:weights=w")
+    assert filterkit.read(path).weights.sum() == 660
 
 
 def test_categories_of_pandas_are_labels_whatever_they_are(tmp_path):
@@ -221,14 +220,12 @@ def test_sparse_rows_come_back_as_pairs(name, ending, tmp_path):
     path, plain = tmp_path / f"x.{ending}", tmp_path / f"y.{ending}"
     filterkit.write(data, path, format=f"{ending}:wide=0")
     filterkit.write(data, plain)
-    back = filterkit.read(path)
-    assert back.schema.attributes == data.schema.attributes and back.schema.class_index == data.schema.class_index
-    assert testing.same(back.replace(schema=data.schema), data)
-    for class_ in ("none", "first"):
+    for class_ in (None, "none", "first"):
         one, other = (filterkit.read(each, class_=class_) for each in (path, plain))
+        assert one.schema.attributes == data.schema.attributes
         assert testing.same(one.replace(schema=other.schema).in_form(False), other.in_form(False))
     parts = list(filterkit.batches(path, block_size=60))
-    assert testing.same(filterkit.plugin.concatenate(parts, back.schema), back)
+    assert testing.same(filterkit.plugin.concatenate(parts, parts[0].schema).replace(schema=data.schema), data)
 
 
 def test_wide_sparse_rows_are_small_and_keep_what_pandas_needs(tmp_path):

@@ -67,6 +67,7 @@ def test_a_header_names_the_attributes(tmp_path):
         ("1 1:y", "'y' is not a number"),
         ("1 1:inf 2:1e400", "'1e400' is too large: numbers end at 1.8e308; write Infinity if that is meant"),
         ("1 3:1 2:1", "the indices of a row do not ascend; sort them, and name each once"),
+        ("1 3:1 3:1", "the indices of a row do not ascend; sort them, and name each once"),
         ("1 0:1", "index 0; say --from libsvm:base=0"),
         ("1 qid:3 1:1", "query numbers"),
         ("1,2 1:1", "several labels, '1,2', are not supported"),
