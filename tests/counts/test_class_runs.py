@@ -135,12 +135,12 @@ def test_scores_of_many_classes_do_not_depend_on_the_columns_beside_or_the_form(
 
 def test_only_metrics_that_look_at_whole_columns_make_arrays_of_the_weights():
     batch = counts_of_many_classes(0, classes=2000)
-    table, numbers = table_of(batch), table_of(columns(batch, [0, 2, 3]))  # one column is nominal
+    table, numbers = table_of(batch), table_of(columns(batch, [0, 4, 5]))  # one column is nominal
     assert isinstance(table.cell_parts, SparseParts)
     assert table.nbytes < table.exact_parts.nbytes / 20 < table.exact_parts.nbytes < table.working_bytes
     by_labels = Metric("m", lambda tp, fp, pos, neg: tp, by_labels=lambda table: table.columns * 1.0)
     assert scoring_bytes(table, by_labels) == table.working_bytes
-    assert scoring_bytes(numbers, by_labels) < numbers.working_bytes
+    assert scoring_bytes(numbers, by_labels) < numbers.working_bytes / 4
 
 
 @pytest.mark.parametrize("name", registry().metrics)
