@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sklearn
 from agreement import SAMPLES, dense, make, make_labels, sample, sparsely
-from cases import view
+from cases import rows, view
 from estimators import CLASSIFIERS, chain_of, plain_estimator, weighted
 from filterkit_plugins.scikit_learn.names import known_classes
 from sklearn import metrics
@@ -87,6 +87,11 @@ def test_a_class_without_rows_has_no_column():
     batch = sample("iris").rows(0, 100)
     names = [a.name for a in fit_transform("LogisticRegression", batch).schema.features]
     assert names[5:] == ["probability@setosa", "probability@versicolor"]
+
+
+def test_nominal_attributes_of_two_values_are_numbers():
+    batch = rows({"n": list("xyxy"), "class": list("abab")})
+    assert view(fit_transform("DecisionTreeClassifier", batch))["prediction"] == list("abab")
 
 
 # ---- saved estimators ------------------------------------------------------------------------------------------
@@ -229,10 +234,10 @@ def test_the_cheapest_of_two_classes_is_predicted(positive, costs):
     assert out.X[:, 30].tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("rows", [150, 99])
-def test_the_cheapest_of_several_classes_is_predicted(rows, costs):
+@pytest.mark.parametrize("size", [150, 99])
+def test_the_cheapest_of_several_classes_is_predicted(size, costs):
     """Without a row of the last class it is not predicted. A saved chain does not need the file."""
-    batch = sample("iris").rows(0, rows)
+    batch = sample("iris").rows(0, size)
     chain = filterkit.chain("predict GaussianNB --set var_smoothing=2 --costs 3.cost").fit(batch)
     filterkit.save(chain, "m.chain")
     Path("3.cost").unlink()
