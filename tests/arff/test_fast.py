@@ -212,7 +212,7 @@ def test_one_unusual_line_leaves_the_other_rows_to_the_fast_path(tmp_path, monke
     assert same(batch, load(tmp_path / "t.arff"))
 
 
-@CONTEXT
+@settings(CONTEXT, max_examples=50)
 @given(blocks(), st.integers(1, 60))
 def test_any_block_size_gives_the_same_rows_or_the_same_error(tmp_path_factory, case, size):
     layout, text = case

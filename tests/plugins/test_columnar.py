@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
+from agreement import SAMPLES
 from cases import rows, view
 
 import filterkit
