@@ -74,7 +74,11 @@ class Sample(TrainingStage):
         if self.replace:
             times = _draw(strata, counts, wanted, self.seed)
             for batch in rows.map(itself, last=True):
-                yield from _repeat(batch, times[batch.start : batch.start + len(batch)])
+                ends = np.cumsum(times[batch.start : batch.start + len(batch)])
+                size = max(_AT_ONCE, len(batch))  # copies that are put out together
+                for first in range(0, int(ends[-1]) if len(ends) else 0, size):
+                    copies = np.arange(first, min(first + size, ends[-1]))
+                    yield batch.take(np.searchsorted(ends, copies, side="right"))
             return
         order = np.argsort(np.random.default_rng(self.seed).random(len(strata)), kind="stable")
         yield from take_rows(rows, choose_rows(strata, wanted, order))
@@ -180,14 +184,6 @@ def _draw(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int)
             some = random.integers(0, counts[stratum], min(_AT_ONCE, int(wanted[stratum]) - drawn))
             np.add.at(times, members[first[stratum] + some], 1)
     return times
-
-
-def _repeat(batch: Batch, times: np.ndarray) -> Iterator[Batch]:
-    """Yield each row of `batch` as often as `times` says, in batches that are not much larger."""
-    ends = np.cumsum(times)
-    for first in range(0, int(times.sum()), max(_AT_ONCE, len(batch))):
-        copies = np.arange(first, min(first + max(_AT_ONCE, len(batch)), ends[-1]))
-        yield batch.take(np.searchsorted(ends, copies, side="right"))
 
 
 def _group(classes: np.ndarray) -> np.ndarray:

@@ -58,7 +58,19 @@ class Smote(TrainingStage):
             raise StageError(self.name, "there are missing or infinite values; put impute before it")
         neighbors = min(self.neighbors, int(counts[fewer].min()) - 1)
         nominal = schema.nominal
-        sampler = _make_sampler(nominal, neighbors, self.seed)
+        try:
+            from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
+        except ImportError:
+            raise UsageError(
+                f"{self.name} needs the package imbalanced-learn: pip install 'arff-filterkit[smote]'"
+            ) from None
+        options: dict[str, Any] = {"k_neighbors": neighbors, "random_state": self.seed % (1 << 32)}
+        if not nominal.any():
+            sampler = SMOTE(**options)
+        elif nominal.all():
+            sampler = SMOTEN(**options)
+        else:
+            sampler = SMOTENC(np.flatnonzero(nominal).tolist(), **options)
         data = known.in_form(False).X if nominal.all() else known.X
         X, classes = interruptible(partial(sampler.fit_resample, data, y))
         X = X[len(known) :]
@@ -76,20 +88,6 @@ class Smote(TrainingStage):
 
             nothing = pa.table({field.name: pa.nulls(len(made), field.type) for field in nothing.schema})
         return Batch(schema, X, made, weights, nothing)
-
-
-def _make_sampler(nominal: np.ndarray, neighbors: int, seed: int) -> Any:
-    """Return what makes rows with these columns; `nominal`, bool (columns,), says which are nominal."""
-    try:
-        from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
-    except ImportError:
-        raise UsageError(
-            f"{Smote.name} needs the package imbalanced-learn: pip install 'arff-filterkit[smote]'"
-        ) from None
-    options: dict[str, Any] = {"k_neighbors": neighbors, "random_state": seed % (1 << 32)}
-    if not nominal.any():
-        return SMOTE(**options)
-    return SMOTEN(**options) if nominal.all() else SMOTENC(np.flatnonzero(nominal).tolist(), **options)
 
 
 @hookimpl

@@ -32,7 +32,13 @@ def describe_estimator(
     """
     names = list_feature_names(incoming)
     if hasattr(estimator, "tree_"):
-        yield make_learned_table(of, _draw_tree(estimator, names, classes), {}, top, of="tree")
+        from sklearn.tree import export_text
+
+        codes = getattr(estimator, "classes_", None)  # a list of arrays, if there are several labels
+        known = [classes[int(code)] for code in codes] if isinstance(codes, np.ndarray) else None
+        shown = list(map(visible, names))
+        lines = export_text(estimator, feature_names=shown, class_names=known, max_depth=100).splitlines()
+        yield make_learned_table(of, lines, {}, top, of="tree")
         return
     weights, is_read = getattr(estimator, "estimator_weights_", None), False
     for key in dict.fromkeys([*vars(estimator), "coef_", "feature_importances_"]):
@@ -61,13 +67,3 @@ def describe_estimator(
     for number, member in enumerate(np.ravel(np.asarray(members, object))[:top]):
         weight = "" if weights is None else f" of weight {weights[number]:.4g}"
         yield from describe_estimator(member, incoming, classes, top, f"{of} member {number + 1}{weight}".strip())
-
-
-def _draw_tree(tree: Any, names: Sequence[str], classes: Sequence[str]) -> list[str]:
-    """Draw a tree, as lines."""
-    from sklearn.tree import export_text
-
-    codes = getattr(tree, "classes_", None)  # a list of arrays, if there are several labels
-    known = [classes[int(code)] for code in codes] if isinstance(codes, np.ndarray) else None
-    shown = list(map(visible, names))
-    return str(export_text(tree, feature_names=shown, class_names=known, max_depth=100)).splitlines()

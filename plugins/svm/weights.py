@@ -78,7 +78,12 @@ class Normal(Scaling):
             tasks = [1]  # both classes give the same |w| apart from its last digits
         scores = np.zeros((schema.width, len(tasks)))
         if not schema.nominal.all():
-            training = self._take_rows(rows, schema, self._draw(y))
+            numbers, start, parts = self._draw(y), 0, []
+            for batch in read_counted(self.name, rows()):
+                first, stop = np.searchsorted(numbers, [start, start + len(batch)])
+                parts.append(batch.replace(passthrough=None).take(numbers[first:stop] - start))
+                start += len(batch)
+            training = concatenate(parts, schema)
             X = _fill(training)
             check_products(self.name, X)
             for i, task in enumerate(tasks):
@@ -100,15 +105,6 @@ class Normal(Scaling):
             random = np.random.default_rng([self.seed, code])
             drawn.append(numbers[random.choice(len(numbers), count, replace=False)])
         return np.sort(np.concatenate(drawn))
-
-    def _take_rows(self, rows: Batches, schema: Schema, numbers: np.ndarray) -> Batch:
-        """Take the rows with these numbers, int64 (n,) and ascending, among those that count; without texts."""
-        start, parts = 0, []
-        for batch in read_counted(self.name, rows()):
-            first, stop = np.searchsorted(numbers, [start, start + len(batch)])
-            parts.append(batch.replace(passthrough=None).take(numbers[first:stop] - start))
-            start += len(batch)
-        return concatenate(parts, schema)
 
     def _compute_weights(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Separate the positive rows from the others, and return |w|, float64 (columns,)."""
