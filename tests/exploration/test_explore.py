@@ -140,13 +140,14 @@ def test_curves_are_what_the_stage_makes_of_values(chain, stage, same, what):
             assert curve["stage"] == stage or stage is None
 
 
-def test_correlations_equal_those_of_numpy_and_skip_missing_values():
+@pytest.mark.parametrize("factor", [1, 1e6])
+def test_correlations_equal_those_of_numpy_and_skip_missing_values(factor):
     """Rows count by weight, and those without a class, too, however large their values."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4)) * [1, 1e-3, 1e5, 1] + [0, 5, 1e5, 0]
     X[3:9, 1] = np.nan
     y = (X[:, 0] > 0).astype(int)
-    X[40:] *= 1e6
+    X[40:] *= factor
     y[40:] = -1
     weights = np.arange(1, 61) / 3
     batch = make(X, y, weights=weights)
