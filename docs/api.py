@@ -21,7 +21,7 @@ leave it out, and the plugins of this process count: those that are installed, a
 # Public values that cannot have a docstring.
 VALUES = {
     "plugin": "The module `filterkit.plugin`, [below](#filterkitplugin).",
-    "COMBINATIONS": "The ways to make one score of those of several classes, for `combined`: max, mean and weighted.",
+    "COMBINATIONS": "The ways to combine the scores of several classes, for `combine_scores`: max, mean and weighted.",
     "EVERY": "How a field of a `Statistic` merges: bool (k,), whether it is true of every batch.",
     "LARGEST": "How a field of a `Statistic` merges: (k,), the largest value.",
     "LEAST": "How a field of a `Statistic` merges: (k,), the least value.",

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from safeguards import FURTHER, MEANINGS, TEXT_CHAINS, UCI_CHAINS, chains, name_folds, ways_to_decide
 
-from filterkit.evaluation.comparison import DIGITS, ranks, signed_rank, spread
+from filterkit.evaluation.comparison import DIGITS, mean_and_error, rank_by_task, signed_rank_test
 from filterkit.evaluation.measures import LOSSES
 from filterkit.evaluation.properties import Properties
-from filterkit.evaluation.results import Results, mean, read_results
+from filterkit.evaluation.results import Results, mean_known, read_results
 
 RESULTS = Path(__file__).with_name("results")
 KINDS = {
@@ -126,7 +126,7 @@ def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
 
     Chains without a value on any of the cases are left out.
     """
-    cube = mean(results.values(measure), 1)
+    cube = mean_known(results.values(measure), 1)
     values = np.array([cube[case.task, :, case.share] for case in cases]).reshape(len(cases), len(results.chains))
     there = np.flatnonzero(~np.isnan(values).all(axis=0))
     values = values[:, there]
@@ -134,16 +134,16 @@ def rated(results: Results, cases: list[Case], measure: str) -> list[Rated]:
     if not values.size:
         return []
     gains = np.round(-values if measure in LOSSES else values, DIGITS)
-    of_chains = ranks(gains).mean(axis=0)
+    of_chains = rank_by_task(gains).mean(axis=0)
     order = np.lexsort([-gains.mean(axis=0), of_chains])
     first = order[0]
     found = []
     for place in order:
-        gap, p = signed_rank(values[:, place], values[:, first]) if place != first else (np.nan, np.nan)
+        gap, p = signed_rank_test(values[:, place], values[:, first]) if place != first else (np.nan, np.nan)
         differences = gains[:, place] - gains[:, first]
         signs = [int(np.count_nonzero(each)) for each in (differences > 0, differences == 0, differences < 0)]
         name, rank = results.chains[there[place]], float(of_chains[place])
-        found.append(Rated(name, rank, *spread(values[:, place]), gap, p, *signs))
+        found.append(Rated(name, rank, *mean_and_error(values[:, place]), gap, p, *signs))
     return found
 
 
@@ -179,9 +179,9 @@ def worth(results: Results, measure: str) -> list[str]:
 
     For each: the mean over tasks and shares, and on what share of these cases it is worse than the baseline.
     """
-    cube, cases, found = mean(results.values(measure), 1), cases_of(results), []
+    cube, cases, found = mean_known(results.values(measure), 1), cases_of(results), []
     values = {case: cube[case.task, :, case.share] for case in cases}
-    of_chains = dict(zip(cases, ranks(np.array([*values.values()])), strict=True))
+    of_chains = dict(zip(cases, rank_by_task(np.array([*values.values()])), strict=True))
     for case in cases:
         others = [each for each in cases if results.tasks[each.task][0] != results.tasks[case.task][0]]
         taken = np.argmin(np.mean([of_chains[each] for each in others], axis=0))

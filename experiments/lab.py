@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 import filterkit
-from filterkit.engines.engine import available_cores
-from filterkit.evaluation.comparison import paired
+from filterkit.engines.engine import count_available_cores
+from filterkit.evaluation.comparison import corrected_t_test
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import Journal
 from filterkit.evaluation.results import Results
-from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
+from filterkit.evaluation.runner import Evaluator, evaluate_parts, parse_named_chain
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import registry
 
@@ -32,7 +32,7 @@ def arguments(about: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--data", type=Path, required=True, help="folder with text/, uci/ and reuters/")
     parser.add_argument("--output", type=Path, help="the Markdown file; default: beside the script, under its name")
-    parser.add_argument("--jobs", type=int, default=available_cores())
+    parser.add_argument("--jobs", type=int, default=count_available_cores())
     parser.add_argument("--full", action="store_true", help="do all that the paper did, which may take hours")
     parser.add_argument(
         "--journals", type=Path, help="folder that keeps each result at once, so that an interrupted run can continue"
@@ -121,7 +121,7 @@ def compare(
     if first is not None:
         done |= {part for part in evaluator.parts if part[2] >= first}
     with make_engine("processes", given.jobs, registry()) as engine:
-        for left, results in run(evaluator, engine, done):
+        for left, results in evaluate_parts(evaluator, engine, done):
             rows += results
             if journal is not None:
                 journal.add(results)
@@ -172,7 +172,7 @@ def difference_over_sets(results: Results, measure: str, one: str, other: str, s
     sets = [name for name, _ in results.tasks]
     means = np.array([np.nanmean(units[[name == each for each in sets]], axis=0) for name in dict.fromkeys(sets)])
     chains = results.chains
-    gap, p = paired(means[:, chains.index(one), share], means[:, chains.index(other), share])
+    gap, p = corrected_t_test(means[:, chains.index(one), share], means[:, chains.index(other), share])
     return _with_p(gap, p)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from lab import arguments, compare, markdown, of_tasks, store, text_sets, uci_sets, with_error, write
 
-from filterkit.evaluation.comparison import paired, signed_rank
+from filterkit.evaluation.comparison import corrected_t_test, signed_rank_test
 from filterkit.evaluation.results import Results
 
 SVM = "svm --c 0.01,0.1,1,10,100 --folds {inner}"
@@ -141,8 +141,8 @@ def _compared(results: Results, measure: str, one: int, other: int, share: int) 
     ratios = [row.test_rows / row.train_rows for row in results.rows if row.share == results.shares[share]]
     sure = [_surely(cube[task, :, one], cube[task, :, other], float(np.mean(ratios))) for task in range(len(units))]
     return [
-        _with_p(signed_rank(*units.T)),
-        _with_p(signed_rank(*sets.T)),
+        _with_p(signed_rank_test(*units.T)),
+        _with_p(signed_rank_test(*sets.T)),
         f"{np.sum(gaps > 0)}, {np.sum(gaps == 0)}, {np.sum(gaps < 0)}",
         f"{sure.count(1)} better, {sure.count(-1)} worse",
         f"{gaps.min():+.3f}",
@@ -151,7 +151,7 @@ def _compared(results: Results, measure: str, one: int, other: int, share: int) 
 
 def _surely(one: np.ndarray, other: np.ndarray, ratio: float) -> int:
     """1 or −1 if folds differ at 0.05 by the corrected resampled t-test, else 0; `ratio` is test to training rows."""
-    gap, p = paired(one, other, ratio=ratio)
+    gap, p = corrected_t_test(one, other, ratio=ratio)
     return int(np.sign(gap)) if p < 0.05 else 0
 
 
@@ -176,7 +176,10 @@ def further(results: Results, more: Results, group: Further) -> str:
                 units = np.nanmean(both.values(measure)[..., number], axis=1)
                 pair = units[:, [both.chains.index(name) for name in (one, other)]].T
                 gaps = np.round(pair[0] - pair[1], 3)
-                cells += [_with_p(signed_rank(*pair)), f"{np.sum(gaps > 0)}, {np.sum(gaps == 0)}, {np.sum(gaps < 0)}"]
+                cells += [
+                    _with_p(signed_rank_test(*pair)),
+                    f"{np.sum(gaps > 0)}, {np.sum(gaps == 0)}, {np.sum(gaps < 0)}",
+                ]
             rows.append([f"{share:.0%}", f"{one} − {other}", *cells])
     heads = [cell for measure in FURTHER_MEASURES for cell in (measure, "wins, ties, losses")]
     return markdown(["trained on", "", *heads], rows)

@@ -18,7 +18,7 @@ from lab import (
     write,
 )
 
-from filterkit.evaluation.comparison import spread
+from filterkit.evaluation.comparison import mean_and_error
 from filterkit.evaluation.plots import plot
 from filterkit.evaluation.results import Results
 
@@ -92,7 +92,9 @@ def per_task(results: Results) -> str:
     gain = shaping - baseline
     of_folds = results.values("auc")[:, :, :, -1]
     errors = [
-        spread(of_folds[t, :, results.chains.index("shaping")] - of_folds[t, :, results.chains.index("baseline")])
+        mean_and_error(
+            of_folds[t, :, results.chains.index("shaping")] - of_folds[t, :, results.chains.index("baseline")]
+        )
         for t in range(len(results.tasks))
     ]
     rows = [

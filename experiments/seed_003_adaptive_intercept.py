@@ -5,7 +5,7 @@ from lab import arguments, compare, difference, markdown, store, text_sets, with
 from sklearn.neighbors import NearestNeighbors
 
 import filterkit
-from filterkit.evaluation.comparison import spread
+from filterkit.evaluation.comparison import mean_and_error
 from filterkit.evaluation.results import Results
 
 REPRESENTATIONS = {"tf-idf, rows of length 1": "tfidf l2", "tf-idf": "tfidf", "counts": "", "presence": "binary"}
@@ -84,7 +84,10 @@ def confusion_tables(results: Results, nearest: dict[tuple[str, str], np.ndarray
     for number, name in enumerate(("aiSVM", "SVM", "1-NN, leave-one-out")):
         cells = np.array([row[1 + 4 * number : 5 + 4 * number] for row in rows], float)
         rates.append(
-            [name, *(with_error(spread(cells[:, i] / (cells[:, i] + cells[:, j]))) for i, j in ((0, 1), (3, 2)))]
+            [
+                name,
+                *(with_error(mean_and_error(cells[:, i] / (cells[:, i] + cells[:, j]))) for i, j in ((0, 1), (3, 2))),
+            ]
         )
     return markdown(["task", *heads], rows) + "\n" + markdown(["", "recall", "specificity"], rates)
 

@@ -3,7 +3,7 @@
 import numpy as np
 from lab import arguments, compare, difference, markdown, store, text_sets, with_error, write
 
-from filterkit.evaluation.comparison import best_pair, near_best, spread
+from filterkit.evaluation.comparison import find_best_pair, find_near_best, mean_and_error
 from filterkit.evaluation.plots import plot
 from filterkit.evaluation.results import Results
 
@@ -23,7 +23,7 @@ def chains() -> list[str]:
 
 def curves(results: Results, measure: str, chosen: np.ndarray) -> str:
     """Means over the chosen tasks by metric and number of features, the metric with the best of them first."""
-    of_chain = dict(zip(results.chains, (spread(v) for v in results.units(measure)[chosen, :, 0].T)))
+    of_chain = dict(zip(results.chains, (mean_and_error(v) for v in results.units(measure)[chosen, :, 0].T)))
     found = [[of_chain[f"{metric}/{size}"] for size in SIZES] for metric in METRICS]
     order = sorted(range(len(METRICS)), key=lambda i: -max(found[i])[0])
     rows = [[METRICS[i], *map(with_error, found[i])] for i in order]
@@ -49,7 +49,7 @@ def advice(results: Results, runs: int) -> str:
     chosen = [i for i, name in enumerate(methods) if name != "all"]
     names = [methods[i] for i in chosen]
     best = {measure: average_maximum(results, measure, runs)[:, chosen] for measure in MEASURES}
-    shares = [near_best(best[measure], TOLERANCES[measure]).mean(axis=0) for measure in MEASURES]
+    shares = [find_near_best(best[measure], TOLERANCES[measure]).mean(axis=0) for measure in MEASURES]
     errors = [np.sqrt(share * (1 - share) / len(results.tasks)) for share in shares]
     rows = [
         [name, *(f"{share[i]:.0%} ± {error[i] * 100:.0f}" for share, error in zip(shares, errors))]
@@ -58,7 +58,7 @@ def advice(results: Results, runs: int) -> str:
     heads = [f"{measure}, within {TOLERANCES[measure]:.1%}" for measure in MEASURES]
     parts = [markdown(["metric", *heads], rows)]
     for measure, figure in (("f1", "9a"), ("precision", "10a")):
-        near = [near_best(best[measure], tolerance).mean(axis=0) for tolerance in NEAR]
+        near = [find_near_best(best[measure], tolerance).mean(axis=0) for tolerance in NEAR]
         rows = [[name, *(f"{share[i]:.0%}" for share in near)] for i, name in enumerate(names)]
         parts += [f"Within a tolerance of the best {measure} (Figure {figure}):\n"]
         parts += [markdown(["metric", *(f"{tolerance:.0%}" for tolerance in NEAR)], rows)]
@@ -70,7 +70,7 @@ def residuals(best: dict[str, np.ndarray], shares: list[np.ndarray], names: list
     rows = []
     for measure, share in zip(MEASURES, shares):
         leader = int(share.argmax())
-        near = near_best(best[measure], TOLERANCES[measure])
+        near = find_near_best(best[measure], TOLERANCES[measure])
         second = (near | near[:, [leader]]).mean(axis=0)  # how often the leader or the other is near best
         order = [i for i in np.argsort(-second, kind="stable").tolist() if i != leader]
         cells = [f"{names[i]} {second[i]:.0%}" for i in order]
@@ -82,7 +82,7 @@ def pairs(best: dict[str, np.ndarray], names: list[str]) -> str:
     """The pair of metrics of which at least one is near best on most tasks."""
     rows = []
     for measure in MEASURES:
-        (one, other), together = best_pair(best[measure], TOLERANCES[measure])
+        (one, other), together = find_best_pair(best[measure], TOLERANCES[measure])
         rows.append([measure, f"{names[one]} + {names[other]} {together:.0%}"])
     return markdown(["", "best pair"], rows)
 

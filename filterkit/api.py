@@ -12,8 +12,8 @@ from filterkit.data.labels import Labels
 from filterkit.data.user_rows import Table, as_batches
 from filterkit.errors import PATH, FilterkitError, UsageError, quoted
 from filterkit.files.output import open_output
-from filterkit.files.part_names import part_names
-from filterkit.files.paths import AnyPath, path_text
+from filterkit.files.part_names import parse_part_names
+from filterkit.files.paths import AnyPath, path_as_text
 from filterkit.formats.base import FileFormat
 from filterkit.formats.output import Form, RowWriter
 from filterkit.formats.reader import Reader
@@ -70,7 +70,7 @@ def batches(
     UsageError : there is no such format, or it has no such option; or another argument has a value that it cannot have.
     TypeError : `path` is an open file.
     """
-    file_path = path_text(path)
+    file_path = path_as_text(path)
     kind = _format(file_path, format)
     if block_size is not None and block_size < 1:
         raise UsageError(f"block_size must be at least 1, not {block_size}")
@@ -93,7 +93,7 @@ def read(
     complete: bool = False,
 ) -> Batch:
     """Return a whole file as one batch. Parameters and errors are those of `batches`."""
-    file_path = path_text(path)
+    file_path = path_as_text(path)
     kind = _format(file_path, format)
     with Reader(
         kind, file_path, class_, positive, encoding, None, None, None, labels, lenient, unseen, complete=complete
@@ -138,7 +138,7 @@ def write(
         `batches`.
     TypeError : `path` is an open file.
     """
-    file_path = path_text(path)
+    file_path = path_as_text(path)
     kind = _format_to_write(file_path, format)
     if precision is not None and precision not in range(1, 18):
         raise UsageError(f"precision must be a whole number from 1 to 17, not {quoted(str(precision))}")
@@ -155,7 +155,7 @@ def write(
         )
     is_sparse = first.sparse if sparse is None else sparse
     form = Form(kind, first.schema, is_sparse, precision, comments=tuple(comments))
-    names = part_names(file_path)
+    names = parse_part_names(file_path)
     if names is not None:
         from filterkit.formats.parts import write_batches
 
@@ -177,7 +177,7 @@ def tee(rows: Rows, path: AnyPath, format: str | None = None) -> Iterator[Batch]
         would be in parts.
     FilterkitError : the file cannot be written.
     """
-    file_path = path_text(path)
+    file_path = path_as_text(path)
     check_output_format(file_path, format, "tee")
     writer = RowWriter(Form(_format_to_write(file_path, format), rows.schema, rows.schema.sparse))
     with open_output(file_path, onward=True) as out:
@@ -213,7 +213,7 @@ def load_plugin(path: AnyPath) -> None:
     """
     from filterkit.plugin.registry import registry
 
-    registry().add_file(path_text(path), "load_plugin")
+    registry().add_file(path_as_text(path), "load_plugin")
 
 
 def _format(path: str, name: str | None, is_read: bool = True) -> FileFormat:
@@ -235,8 +235,8 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
     UsageError : the ending of the file belongs to another format, or to none and `format` does not say which; or it
         would be in parts.
     """
-    file_path = path_text(path)
-    if part_names(file_path) is not None:
+    file_path = path_as_text(path)
+    if parse_part_names(file_path) is not None:
         raise UsageError(f"{by}: {quoted(file_path, PATH)}: only -o and --test write parts; name one file")
     _format_to_write(file_path, format, by)
 

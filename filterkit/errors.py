@@ -18,7 +18,7 @@ class FilterkitError(Exception):
 
     def _text(self) -> str:
         """Return the message before escaping."""
-        return Exception.__str__(self)  # `OSError` has a text of its own, see `file_error`
+        return Exception.__str__(self)  # `OSError` has a text of its own, see `make_file_error`
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Python would call the class with `args` alone, without the other arguments that some errors need.
@@ -96,7 +96,7 @@ class PluginError(FilterkitError):
 PATH = 4096  # the limit to give to `quoted` for a path, which it should not cut
 
 
-def file_error(message: str, error: OSError, kind: type[FilterkitError] = FilterkitError) -> FilterkitError:
+def make_file_error(message: str, error: OSError, kind: type[FilterkitError] = FilterkitError) -> FilterkitError:
     """Make an error with this message that is both of `kind` and of the system's class, such as `FileNotFoundError`.
 
     Parameters
@@ -112,11 +112,11 @@ def file_error(message: str, error: OSError, kind: type[FilterkitError] = Filter
     return made
 
 
-def system_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
+def make_system_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
     """Make the error to raise when the system does not allow the `use` of a file, which messages call `name`."""
     if error.errno == errno.EBADF:  # "Bad file descriptor" does not tell what to do
-        return file_error(f"{name}: it is closed or not open for {use}", error)
-    return file_error(f"{name}: {error.strerror or _REASONS.get(type(error)) or error}", error)
+        return make_file_error(f"{name}: it is closed or not open for {use}", error)
+    return make_file_error(f"{name}: {error.strerror or _REASONS.get(type(error)) or error}", error)
 
 
 _SYSTEM_CLASSES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError)
@@ -203,7 +203,7 @@ NAME_A_CLASS_FIRST = (
 NAME_A_TARGET = "name the class with --class (in Python class_=), or labels with --labels"
 
 
-def not_nominal(name: str, kind: str, in_chain: bool = True) -> str:
+def explain_not_nominal(name: str, kind: str, in_chain: bool = True) -> str:
     """Say that a class of this name and kind has to be nominal, and what to do, in a chain or before chains."""
     name = quoted(name)
     if kind not in ("numeric", "string"):
@@ -216,7 +216,7 @@ _modules: dict[str, str] = {}  # the plugins by the names of their modules or pa
 
 
 def record_module(module: str, plugin: str) -> None:
-    """Note which plugin a module or package belongs to, for `culprit`; the first counts.
+    """Note which plugin a module or package belongs to, for `find_culprit`; the first counts.
 
     Parameters
     ----------
@@ -242,12 +242,12 @@ def record_plugin(thing: Any, plugin: str) -> None:
     _plugins.setdefault(id(thing), (thing, plugin))
 
 
-def plugin_of(thing: Any) -> str:
+def find_plugin(thing: Any) -> str:
     """Return the plugin that offers a stage class, metric or format, as `record_plugin` noted it; "" if none does."""
     return _plugins.get(id(thing), (None, ""))[1]
 
 
-def culprit(error: BaseException) -> str:
+def find_culprit(error: BaseException) -> str:
     """Return the plugin in whose code an error came up, and the line, for a message; "" if it came up elsewhere."""
     found, trace = "", error.__traceback__
     while trace is not None:
@@ -269,7 +269,7 @@ def explain_unexpected(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and not _is_in_a_folder():
         return "the current folder has been deleted"
     where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
-    plugin = "" if where else culprit(error)
+    plugin = "" if where else find_culprit(error)
     where = f" in the plugin {plugin}" if plugin else where
     return f"unexpected {type(error).__name__}{where}: {error} (--debug shows where)"
 
@@ -282,6 +282,6 @@ def _is_in_a_folder() -> bool:
     return True
 
 
-def one_line(error: BaseException | str, limit: int = 300) -> str:
+def to_one_line(error: BaseException | str, limit: int = 300) -> str:
     """Write the text of an error or warning from outside filterkit as one line of at most `limit` characters."""
     return quoted(" ".join(str(error).split()), limit)[1:-1]

@@ -8,7 +8,7 @@ import sys
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from filterkit.errors import one_line, quoted, suggestion, visible
+from filterkit.errors import quoted, suggestion, to_one_line, visible
 
 if TYPE_CHECKING:
     from click import ClickException
@@ -30,7 +30,7 @@ def say(text: str, is_error: bool = False) -> None:
         start, color = ("filterkit:", _ERROR) if is_error else (start, _WARNING)
         if has_color(sys.stderr):
             text = color_text(start, color) + text.removeprefix(start)
-    draw(text + "\n")
+    draw_progress(text + "\n")
 
 
 def color_text(text: str, color: str) -> str:
@@ -48,13 +48,13 @@ def has_color(stream: Any) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (os.environ.get("TERM") != "dumb" and stream.isatty())
 
 
-def draw(text: str) -> None:
+def draw_progress(text: str) -> None:
     """Write text to standard error unescaped, as progress needs it to move the cursor of a terminal."""
     if sys.stderr is not None:
         print(text, end="", file=sys.stderr)
 
 
-def is_watched() -> bool:
+def has_terminal() -> bool:
     """Return whether standard error is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
@@ -65,12 +65,12 @@ def show_warnings() -> None:
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         start = f"{stage}: " if (stage := running_stage.get()) else ""
-        say(f"filterkit: warning: {start}{one_line(message).removeprefix(start)}")
+        say(f"filterkit: warning: {start}{to_one_line(message).removeprefix(start)}")
 
     warnings.showwarning = show
 
 
-def message_of(error: ClickException, help: str = "") -> str:
+def format_click_message(error: ClickException, help: str = "") -> str:
     """Return the message of a click exception as one line in the style of filterkit's messages.
 
     Parameters

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from filterkit.messages import draw, is_watched, say
+from filterkit.messages import draw_progress, has_terminal, say
 
 if TYPE_CHECKING:
     from filterkit.formats.reader import Reader
@@ -46,7 +46,7 @@ class _Lines:
     def show(self, done: int, total: int, text: str, rate: str = "") -> None:
         tenths = done * 10 // total
         if tenths > self._tenths:
-            say(f"filterkit: {_joined(text, rate)}")
+            say(f"filterkit: {_join_rate(text, rate)}")
         self._tenths = tenths
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class _NotebookBar:
         self._drawn = -math.inf
 
     def show(self, done: int, total: int, text: str, rate: str = "") -> None:
-        text = _joined(text, rate)
+        text = _join_rate(text, rate)
         bar = f'<progress max="{total}" value="{done}"></progress>'
         self._last = {"text/plain": f"filterkit: {text}", "text/html": f"<div>{bar} {text}</div>"}
         self._is_shown = False
@@ -112,11 +112,11 @@ class _NotebookBar:
             self._draw()
 
 
-def _bar() -> _Bar:
+def _choose_bar() -> _Bar:
     """Choose the bar that suits a terminal, a notebook or neither."""
     if in_notebook():
         return _NotebookBar()
-    return _TerminalBar() if is_watched() else _Lines()
+    return _TerminalBar() if has_terminal() else _Lines()
 
 
 class ReadingProgress:
@@ -128,8 +128,8 @@ class ReadingProgress:
     """
 
     def __init__(self, wanted: bool | None) -> None:
-        self._enabled = is_watched() if wanted is None else wanted
-        self._bar = _bar()
+        self._enabled = has_terminal() if wanted is None else wanted
+        self._bar = _choose_bar()
         self._passes = 0
 
     def watch(self, items: Iterable[T], reader: Reader) -> Iterator[T]:
@@ -162,14 +162,16 @@ class ReadingProgress:
     def _show(self, done: int, total: int, passed: float, amounts: dict[str, float]) -> None:
         """Show how far a pass is after so many seconds, and the amounts that were done in them."""
         which = f"pass {self._passes}: " if self._passes > 1 else ""
-        rates = [f"{_figure(amount / passed)} {unit}/s" for unit, amount in amounts.items() if amount and passed > 0]
-        left = [f"about {_duration(passed / done * (total - done))} left"] if 0 < done < total else []
+        rates = [
+            f"{_format_amount(amount / passed)} {unit}/s" for unit, amount in amounts.items() if amount and passed > 0
+        ]
+        left = [f"about {_format_duration(passed / done * (total - done))} left"] if 0 < done < total else []
         self._bar.show(done, total, f"{which}{done * 100 // total}% read", ", ".join([*rates, *left]))
 
     def close(self) -> None:
         """End the line of the bar."""
         self._bar.close()
-        self._bar = _bar()
+        self._bar = _choose_bar()
 
 
 class StageProgress:
@@ -211,7 +213,7 @@ class StageProgress:
         with self._lock:
             self._done = max(self._done, done)
             if self._is_open and time.monotonic() - self._began >= _PATIENCE:
-                self._bar = self._bar or _bar()
+                self._bar = self._bar or _choose_bar()
                 text = f"{self._done} of {self._stages} stages {self._what}"
                 self._bar.show(self._done, self._stages, text)
 
@@ -234,7 +236,7 @@ class FoldProgress:
     """
 
     def __init__(self, wanted: bool | None, size: int) -> None:
-        self._terminal = is_watched()
+        self._terminal = has_terminal()
         self._enabled = self._terminal if wanted is None else wanted
         self._began = time.monotonic()
         self._done = 0
@@ -252,23 +254,23 @@ class FoldProgress:
         self._share_shown = share
         text = f"filterkit: {self._done} of {self._done + left} folds"
         if self._size_done * 10 >= self._size:  # before that, the time to import would count too much
-            text += f", about {_duration(passed / self._size_done * (self._size - self._size_done))} left"
-        draw(f"\r{text}\033[K" if self._terminal else f"{text}\n")
+            text += f", about {_format_duration(passed / self._size_done * (self._size - self._size_done))} left"
+        draw_progress(f"\r{text}\033[K" if self._terminal else f"{text}\n")
 
     def close(self) -> None:
         """End the line on a terminal."""
         if self._terminal and self._share_shown:
-            draw("\n")
+            draw_progress("\n")
 
 
-def _joined(text: str, rate: str) -> str:
+def _join_rate(text: str, rate: str) -> str:
     return f"{text}, {rate}" if rate else text
 
 
-def _figure(number: float) -> str:
+def _format_amount(number: float) -> str:
     """Format a number with about three digits."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

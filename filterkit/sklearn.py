@@ -31,7 +31,7 @@ from filterkit.data.contract import describe_no_rows
 from filterkit.data.csr import Csr
 from filterkit.data.frames import to_pandas
 from filterkit.data.schema import Attribute, Schema
-from filterkit.data.user_rows import as_batch, check_integers, convert_mixed_rows, is_table, read_texts, text_rows
+from filterkit.data.user_rows import as_batch, check_integers, convert_mixed_rows, is_table, make_text_rows, read_texts
 from filterkit.errors import FilterkitError, quoted
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Stage, TrainingStage
@@ -121,7 +121,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                     delattr(self, known)
             else:
                 name = self.fitted_.incoming.attributes[0].name
-            return text_rows(values, name)
+            return make_text_rows(values, name)
         mixed = convert_mixed_rows(X, None if reset else self.fitted_.incoming)
         if mixed is None and not reset and not self._has_numbers:
             mixed = as_batch(X, self.fitted_.incoming) if is_table(X) else None  # a column without values tells no kind
@@ -136,7 +136,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             self._has_numbers = True
         names = getattr(self, "feature_names_in_", None)
         features = [Attribute(str(name)) for name in (_number_names(X.shape[1]) if names is None else names)]
-        return _batch(X, Schema("X", features, sparse=scipy.sparse.issparse(X)))
+        return _make_batch(X, Schema("X", features, sparse=scipy.sparse.issparse(X)))
 
     def _attach_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
         """Return the training rows with y as their class, nominal or numeric; without a class if y is numbers that
@@ -287,7 +287,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         names = [a.name for a in self.fitted_.schema.features]
         if self._keeps_kinds():
-            names = [a.name for a in _without_class(self.fitted_.schema)]
+            names = [a.name for a in _drop_class(self.fitted_.schema)]
         if hasattr(self, "n_features_in_"):
             given = _check_feature_names_in(self, input_features)
             if input_features is not None and not hasattr(self, "feature_names_in_"):
@@ -307,7 +307,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         """Return the rows that come out of the chain, as an array or as the data frame that `set_output` asks for."""
         container = self._container()
         if self._keeps_kinds():
-            return _frame(_features_alone(out), container, getattr(X, "index", None))
+            return _make_frame(_drop_all_but_features(out), container, getattr(X, "index", None))
         left = out.schema.passthrough
         if left:
             kinds = ", ".join(f"{quoted(a.name)} is a {a.kind} attribute" for a in left[:3])
@@ -316,7 +316,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
                 "or ask for frames by set_output(transform='pandas')"
             )
         if out.sparse and container != "default":
-            return _frame(_features_alone(out), container, getattr(X, "index", None))
+            return _make_frame(_drop_all_but_features(out), container, getattr(X, "index", None))
         return out.X
 
 
@@ -523,7 +523,7 @@ def _change_options(name: str, stage: Stage, given: dict[str, Any]) -> Stage:
     return type(stage)(**(options | changes)) if changes else stage
 
 
-def _batch(X: Any, schema: Schema) -> Batch:
+def _make_batch(X: Any, schema: Schema) -> Batch:
     """Make a batch of numbers as rows of `schema`, sparse or dense as the schema says."""
     matrix: Any
     if scipy.sparse.issparse(X):
@@ -543,17 +543,17 @@ def _drop_weightless(batch: Batch) -> Batch:
     return batch.take(np.flatnonzero(batch.weights))
 
 
-def _without_class(schema: Schema) -> list[Attribute]:
+def _drop_class(schema: Schema) -> list[Attribute]:
     return [a for i, a in enumerate(schema.attributes) if i not in schema.targets]
 
 
-def _features_alone(batch: Batch) -> Batch:
+def _drop_all_but_features(batch: Batch) -> Batch:
     """Return the rows without their class and weights."""
-    attributes = _without_class(batch.schema)
+    attributes = _drop_class(batch.schema)
     return batch.replace(schema=Schema("X", attributes, sparse=batch.sparse), y=None, weights=None)
 
 
-def _frame(batch: Batch, container: str, index: Any) -> Any:
+def _make_frame(batch: Batch, container: str, index: Any) -> Any:
     """Return the rows as a data frame of Polars or pandas; the latter with the index of the rows that came in."""
     if container == "polars":
         import polars

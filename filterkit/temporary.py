@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
-from filterkit.errors import FilterkitError, system_error
+from filterkit.errors import FilterkitError, make_system_error
 
 try:
     import fcntl
@@ -21,7 +21,7 @@ _made: set[str] = set()  # the folders of this process that have not been remove
 
 
 @contextmanager
-def temporary_errors() -> Iterator[None]:
+def name_temporary_errors() -> Iterator[None]:
     """Turn the errors of temporary files into a `FilterkitError` that names their folder."""
     try:
         yield
@@ -30,7 +30,7 @@ def temporary_errors() -> Iterator[None]:
     except OSError as error:
         import tempfile
 
-        raise system_error(f"temporary folder {tempfile.gettempdir()}", error) from None
+        raise make_system_error(f"temporary folder {tempfile.gettempdir()}", error) from None
 
 
 class LockedFolder:
@@ -57,7 +57,7 @@ class LockedFolder:
     def __init__(self, parent: str, begin: str = ".", mode: int = 0o777) -> None:
         # The prefix differs by user, and by machine, since another may not see the locks.
         machine = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-        mark = zlib.crc32(f"{machine} {user()}".encode("utf-8", "surrogateescape"))
+        mark = zlib.crc32(f"{machine} {user_number()}".encode("utf-8", "surrogateescape"))
         prefix = f"{begin}filterkit-{mark:08x}-"
         if fcntl is not None:
             with suppress(OSError), os.scandir(parent) as entries:
@@ -100,7 +100,7 @@ class TemporaryFolder(LockedFolder):
     def __init__(self) -> None:
         import tempfile
 
-        with temporary_errors():
+        with name_temporary_errors():
             super().__init__(tempfile.gettempdir(), "", 0o700)
 
 
@@ -116,7 +116,7 @@ def remove_all() -> None:
         _remove_folder(path)
 
 
-def user() -> int:
+def user_number() -> int:
     """Return the number of the user; 0 on systems without such numbers."""
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
@@ -136,7 +136,7 @@ def _is_abandoned(entry: os.DirEntry[str]) -> bool:
     """Return whether an entry is a folder of this user with a file that no process has locked."""
     with suppress(OSError):
         about = entry.stat(follow_symlinks=False)
-        if not stat.S_ISDIR(about.st_mode) or about.st_uid != user():
+        if not stat.S_ISDIR(about.st_mode) or about.st_uid != user_number():
             return False
         number = os.open(os.path.join(entry.path, _LOCK), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

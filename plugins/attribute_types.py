@@ -89,7 +89,7 @@ class Nominal(ChoosingStage):
                 raise FilterkitError(f"two values of attribute '{attribute.name}' have the same text")
             new = Attribute(attribute.name, "nominal", labels, weight=attribute.weight)
             edit.change(position, new, partial(self._compute_codes, several, position))
-        return edit.built()
+        return edit.build()
 
     def _compute_codes(self, known: list[Any], position: int, batch: Batch) -> np.ndarray:
         """Return the code of each value of an attribute, float64 (rows,): NaN if it is missing or not among `known`.
@@ -163,7 +163,7 @@ class Retyping(ChoosingStage):
         for position in self.chosen(schema, kinds, targets):
             attribute = schema.attributes[position]
             edit.change(position, self.retype(attribute), partial(self._convert, attribute, position))
-        return edit.built()
+        return edit.build()
 
     def _convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         return self.convert(attribute_values(batch, position), attribute, batch.start)

@@ -70,7 +70,7 @@ class Remove(Stage):
             raise FilterkitError("no attribute is left; keep at least one")
         edit = Edit(schema)
         edit.take(positions)
-        return edit.built()
+        return edit.build()
 
     def _select(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
         """Yield the flag, the value and the positions of the attributes of each option that is set.
@@ -144,7 +144,7 @@ class Rename(Stage):
         for position, name in enumerate(pattern.replaced(names, self.replace)):
             if name != names[position]:
                 edit.change(position, schema.attributes[position]._replace(name=name))
-        return edit.built()
+        return edit.build()
 
 
 class Class(Stage):
@@ -179,7 +179,7 @@ class Class(Stage):
                 f"'{name}' is a {target.kind} attribute; make it nominal first: nominal --only '{name}'"
             )
         positive = schema.positive if position == schema.class_index else None
-        return Edit(schema).built(class_index=position, positive=positive)
+        return Edit(schema).build(class_index=position, positive=positive)
 
 
 class Reorder(Stage):
@@ -215,7 +215,7 @@ class Reorder(Stage):
         ends = {*first, *last}
         edit = Edit(schema)
         edit.take([*first, *(i for i in range(len(schema.attributes)) if i not in ends), *last])
-        return edit.built()
+        return edit.build()
 
 
 class Id(Stage):
@@ -236,7 +236,7 @@ class Id(Stage):
         edit = Edit(schema)
         edit.insert(0, Attribute(self.attribute), lambda batch: np.arange(1.0, len(batch) + 1) + batch.start)
         try:
-            return edit.built()
+            return edit.build()
         except FilterkitError as error:
             raise FilterkitError(f"{error}; see --attribute") from None
 

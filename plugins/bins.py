@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, Ragged, State, begins_run, format_number, mdl_cuts
+from filterkit.plugin import ContingencyTable, Ragged, State, find_run_begins, format_number, mdl_cuts
 
 
 class Bins(ColumnStage):
@@ -55,7 +55,7 @@ class Bins(ColumnStage):
         column, cuts = column[numeric], cuts[numeric]
         order = np.lexsort((cuts, column))
         column, cuts = column[order], cuts[order]
-        once = begins_run(column, cuts)
+        once = find_run_begins(column, cuts)
         column, cuts = column[once], cuts[once]
         if table.schema.zero and (cuts < 0).any():
             at = int(np.flatnonzero(cuts < 0)[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import ColumnStage, Schema, StageError, hookimpl
-from filterkit.plugin import Moments, State, Summary, exponents_of_extremes, quoted, rescaled, scaling_state
+from filterkit.plugin import Moments, State, Summary, exponents_of_extremes, quoted, rescale, scaling_state
 
 _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by less
 
@@ -33,7 +33,7 @@ class Range(ColumnStage):
         return _describe(schema, state, "minimum", "range", "span")
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return rescaled(values, columns, state)
+        return rescale(values, columns, state)
 
 
 class Standardize(ColumnStage):
@@ -77,7 +77,7 @@ class Standardize(ColumnStage):
         return _describe(schema, state, "mean", "deviation", "divisor")
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return rescaled(values, columns, {**state, "span": state["divisor"]})
+        return rescale(values, columns, {**state, "span": state["divisor"]})
 
 
 def _describe(schema: Schema, state: State, subtracted: str, divided: str, divisor: str) -> State:

@@ -288,7 +288,7 @@ class ColumnarTable(Table):
             attribute = self._type_attribute(name)
             said = None if opening.wanted is not None else self._kinds.get(name)
             is_class = name == asked and (attribute.kind == "string" or opening.positive is not None)
-            if name in known and said is None and fits(attribute, known[name]):
+            if name in known and said is None and can_read_as(attribute, known[name]):
                 attribute = known[name]
             elif said in ("string", "numeric"):
                 attribute = Attribute(name, said)
@@ -432,7 +432,7 @@ def _sort_key(label: str) -> tuple[bool, float, str]:
         return True, 0.0, label
 
 
-def fits(found: Attribute, known: Attribute) -> bool:
+def can_read_as(found: Attribute, known: Attribute) -> bool:
     """Return whether a column whose type makes it the attribute `found` can be read as the attribute `known`."""
     others = {
         "numeric": ("numeric",),

@@ -23,9 +23,9 @@ from filterkit.plugin import (
     Edit,
     SelectiveStage,
     Texts,
+    expand_ranges,
     parse_number,
     quoted,
-    ranges,
     suggestion,
 )
 
@@ -107,7 +107,7 @@ class _OneHotColumns:
         at, which = np.nonzero(absent)
         parts.append((at, self._first[several[which]], np.ones(len(at))))
         repeats = self._width[X.indices[missing]]
-        columns = ranges(self._first[X.indices[missing]], repeats)
+        columns = expand_ranges(self._first[X.indices[missing]], repeats)
         parts.append((np.repeat(row[missing], repeats), columns, np.full(len(columns), np.nan)))
         rows, columns, values = (np.concatenate(part) for part in zip(*parts))
         return Csr.from_entries(rows, columns, values, (X.shape[0], len(self.source)))
@@ -155,7 +155,7 @@ class Label(Stage):
             target._replace(kind="nominal", values=(rest, self.positive)),
             lambda batch: np.where(batch.class_known, batch.y == code, np.nan),
         )
-        return edit.built(positive=self.positive)
+        return edit.build(positive=self.positive)
 
 
 @hookimpl

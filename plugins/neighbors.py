@@ -14,9 +14,9 @@ from filterkit.plugin import (
     Model,
     Tasks,
     Training,
+    call_interruptibly,
     divide_or_zero,
     exponents_of_extremes,
-    interruptible,
     make_learned_table,
 )
 
@@ -90,7 +90,7 @@ class Nearest:
         self._exponent = int(exponents_of_extremes(_find_largest(X).max(), _DIGITS))
         self._near = self._scale(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
-        self._squares = _square_lengths(self._near)
+        self._squares = _compute_square_lengths(self._near)
 
     def _scale(self, X: Any) -> Any:
         """Multiply rows by powers of two where their squares would overflow or underflow; distances keep their order.
@@ -122,7 +122,7 @@ class Nearest:
     def scores(self, X: Any) -> np.ndarray:
         """Implement `Model.scores`."""
         step = max(_DISTANCES // (self._k + 1 if self._tree else len(self._truth)), 1)
-        parts = [interruptible(self._vote, X[first : first + step]) for first in range(0, X.shape[0], step)]
+        parts = [call_interruptibly(self._vote, X[first : first + step]) for first in range(0, X.shape[0], step)]
         return np.concatenate(parts)
 
     def _vote(self, X: Any) -> np.ndarray:
@@ -164,7 +164,7 @@ class Nearest:
         rows = np.flatnonzero(~is_open)
         points = X[rows]
         if self._cosine:
-            points = points / np.sqrt(_square_lengths(points))[:, None]
+            points = points / np.sqrt(_compute_square_lengths(points))[:, None]
         distances, found = self._tree.query(points, self._k + 1)
         last, following = (distances[:, -2:] ** 2).T
         is_open[rows] = ~(following > last * (1 + 1e-9) + (1e-12 if self._cosine else 1e-290))
@@ -200,8 +200,8 @@ class Nearest:
             return np.where(np.isnan(distances), 1.0, distances)  # of rows of zeros
         products = (X @ self._columns).toarray()
         if not self._cosine:
-            return _square_lengths(X)[:, None] + self._squares - 2 * products
-        lengths = np.sqrt(np.outer(_square_lengths(X), self._squares))
+            return _compute_square_lengths(X)[:, None] + self._squares - 2 * products
+        lengths = np.sqrt(np.outer(_compute_square_lengths(X), self._squares))
         return 1 - divide_or_zero(products, lengths)
 
 
@@ -211,7 +211,7 @@ def _find_largest(X: Any) -> np.ndarray:
     return largest.toarray().ravel() if hasattr(largest, "toarray") else largest
 
 
-def _square_lengths(X: Any) -> np.ndarray:
+def _compute_square_lengths(X: Any) -> np.ndarray:
     """Return the squared Euclidean length of each row, float64 (rows,)."""
     return (X * X).sum(axis=1)
 

@@ -37,7 +37,7 @@ class Noise(ChoosingStage, TrainingStage):
         edit = Edit(schema)
         for position in positions:
             edit.change(position, schema.attributes[position], partial(self._change_codes, position))
-        change = edit.built().transform
+        change = edit.build().transform
         start = 0
         for batch in rows.map(itself, last=True):
             yield change(batch.replace(start=start))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric, hookimpl
-from filterkit.plugin import ContingencyTable, Ragged, begins_run
+from filterkit.plugin import ContingencyTable, Ragged, find_run_begins
 
 _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in Holte's paper and Weka
 
@@ -55,7 +55,7 @@ def _find_bucket_begins(cells: ContingencyTable) -> np.ndarray:
     class_of_bucket, class_of_cell = inside.argmax(axis=1), counts.argmax(axis=1)
     follows = np.minimum(last + 1, count - 1)
     goes_on = (last + 1 < ends) & (class_of_cell[follows] == class_of_bucket)
-    begins_class = begins_run(class_of_cell, cells.column_of_cell)
+    begins_class = find_run_begins(class_of_cell, cells.column_of_cell)
     end_of_run = np.append(np.flatnonzero(begins_class), count)[np.cumsum(begins_class)]
     beyond = np.where(goes_on, end_of_run[follows], last + 1)
     # From the first cells on, all cells that one, two, four, ... jumps reach. The end of a column stays where it is.

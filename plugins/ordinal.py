@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, FittedColumns, Ragged, State, ranges
+from filterkit.plugin import ContingencyTable, FittedColumns, Ragged, State, expand_ranges
 
 _MOST = 5_000_000  # columns
 _ALL = 1 << 40  # levels, more than any column has
@@ -61,7 +61,7 @@ class Ordinal(ColumnStage):
                     f"--levels all would make more than {_MOST:,} columns, most of them of attribute '{name}', whose "
                     f"largest value is {table.extremes()[1][most]:g}; --max-levels N takes the lowest of each",
                 )
-            levels = ranges(np.ones_like(counts), counts).astype(np.float64)
+            levels = expand_ranges(np.ones_like(counts), counts).astype(np.float64)
         else:
             counts = self._limit(np.diff(table.indptr), table.nominal)
             levels = np.full(counts.sum(), np.nan)

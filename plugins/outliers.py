@@ -125,7 +125,7 @@ class Outliers(SelectiveStage):
         edit.append(Attribute("Outlier", "nominal", ("no", "yes")), partial(_flag_rows, limits, False))
         edit.append(Attribute("ExtremeValue", "nominal", ("no", "yes")), partial(_flag_rows, limits, True))
         columns = np.append(np.arange(schema.width), np.full(2, max(schema.width - 1, 0)))
-        return edit.built()._replace(columns=columns)
+        return edit.build()._replace(columns=columns)
 
 
 _TOGETHER = 16  # tables that are merged at once
@@ -137,13 +137,13 @@ def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray
     `limits`, float64 (4, columns), are the least and the largest value that is no outlier, then those of a value that
     is not extreme; NaN for a column that does not count.
     """
-    if batch.sparse and _outside(np.zeros(1), *limits[:2]).any():  # a zero, which is not stored, is far off
+    if batch.sparse and _find_outside(np.zeros(1), *limits[:2]).any():  # a zero, which is not stored, is far off
         batch = batch.in_form(False)
     values = batch.csr.data if batch.sparse else batch.X
     low, high, least, most = limits[:, batch.csr.indices] if batch.sparse else limits
-    found = _outside(values, least, most)
+    found = _find_outside(values, least, most)
     if not is_extreme:
-        found = _outside(values, low, high) & ~found
+        found = _find_outside(values, low, high) & ~found
     if not batch.sparse:
         return np.asarray(found.any(axis=1), np.float64)
     flags = np.zeros(len(batch))
@@ -151,7 +151,7 @@ def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray
     return flags
 
 
-def _outside(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _find_outside(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return (values < low) | (values > high)
 
 

@@ -13,16 +13,16 @@ from filterkit.plugin import (
     Csr,
     Gram,
     SelectiveStage,
+    call_interruptibly,
     check_finite,
     check_numeric,
     check_sum,
     check_weights,
     equal_blocks,
-    interruptible,
+    fix_signs,
     mix_bits,
     one_blas_thread,
     rows_times,
-    with_signs,
 )
 
 _GROUP = "Combine columns"
@@ -72,7 +72,7 @@ class Svd(SelectiveStage):
             gram = Gram.of_all(rows, schema, self.name)
             if not gram.rows:
                 raise StageError(self.name, _NO_ROWS)
-            values, axes = interruptible(gram.axes, self.components)
+            values, axes = call_interruptibly(gram.axes, self.components)
         if not len(values):
             raise StageError(self.name, "all training values are 0, which leaves nothing to find")
         return {"values": values, "axes": axes}  # singular values, which descend; (columns, components)
@@ -134,7 +134,7 @@ def _fit_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np
         squares, axes = lobpcg(operator, start, tol=1e-9 * length, maxiter=_PASSES, largest=True)
     order = np.argsort(-squares, kind="stable")[: stage.components]
     order = order[squares[order] > width * np.finfo(np.float64).eps * squares.max()]
-    return np.sqrt(squares[order]) / unit, with_signs(axes[:, order])
+    return np.sqrt(squares[order]) / unit, fix_signs(axes[:, order])
 
 
 def _check_rows(stage: Svd, rows: Batches, schema: Schema) -> tuple[float, int]:

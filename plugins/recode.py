@@ -87,7 +87,7 @@ class Recode(ChoosingStage):
                 raise FilterkitError("the labels of recode do not fit its attributes")
             image = np.where(array < 0, np.nan, array)
             edit.change(position, attribute._replace(values=tuple(names)), partial(_recode, image, position))
-        return edit.built()
+        return edit.build()
 
     def _check(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
         """Refuse an option that names a label which no attribute has."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import ChoosingStage, Rows, attribute_values, begins_run, itself, mix_bits, quoted, take_rows
+from filterkit.plugin import ChoosingStage, Rows, attribute_values, find_run_begins, itself, mix_bits, quoted, take_rows
 
 _END = 1 << 62
 
@@ -84,7 +84,7 @@ class Distinct(ChoosingStage, TrainingStage):
         parts = list(rows.map(partial(_hash_rows, positions=None if not self.is_confined else chosen)))
         hashes = np.concatenate([np.empty((0, 2), np.uint64), *parts])
         order = np.lexsort((hashes[:, 1], hashes[:, 0]))  # equal rows stay in order
-        yield from take_rows(rows, np.sort(order[begins_run(*hashes[order].T)]))
+        yield from take_rows(rows, np.sort(order[find_run_begins(*hashes[order].T)]))
 
 
 _SALTS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Csr, Rows, all_rows, empty, interruptible, itself
+from filterkit.plugin import Csr, Rows, all_rows, call_interruptibly, empty, itself
 
 
 class Smote(TrainingStage):
@@ -72,7 +72,7 @@ class Smote(TrainingStage):
         else:
             sampler = SMOTENC(np.flatnonzero(nominal).tolist(), **options)
         data = known.in_form(False).X if nominal.all() else known.X
-        X, classes = interruptible(partial(sampler.fit_resample, data, y))
+        X, classes = call_interruptibly(partial(sampler.fit_resample, data, y))
         X = X[len(known) :]
         if schema.sparse:
             row, column = np.nonzero(X) if isinstance(X, np.ndarray) else X.nonzero()

@@ -151,7 +151,7 @@ class XrffTable(Table):
         while going:
             if document.rows and (document.size >= size or self._source.live):
                 yield document.take_rows()
-            if self._source.waits():
+            if self._source.must_wait():
                 yield PAUSE
             going = document.parse(self._source.read(document.next_size(min(max(size, 64), 1 << 18))))
         if document.rows:

@@ -4,7 +4,7 @@ import numpy as np
 from agreement import make, sample
 from gathered import gathered
 
-from filterkit.pages.page import page
+from filterkit.pages.page import make_page
 
 
 def explored(batch, chain="", by=("bns", "chi", "acc2", "f1", "gainratio")):
@@ -95,4 +95,4 @@ def hostile_names(rows=200):
 def page_of(data):
     """The page as UTF-8."""
     plain = "<h1>Plain</h1><table><tr><td>plain</td></tr></table>"
-    return page("explore", f"{data['relation']} · filterkit", data, plain)
+    return make_page("explore", f"{data['relation']} · filterkit", data, plain)

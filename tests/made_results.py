@@ -8,7 +8,7 @@ import numpy as np
 from filterkit import Attribute, Batch, Schema
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.measures import OF_CLASSES
-from filterkit.evaluation.runner import Evaluator, Result, parse_named_chain, run
+from filterkit.evaluation.runner import Evaluator, Result, evaluate_parts, parse_named_chain
 
 NAN = float("nan")
 
@@ -45,7 +45,7 @@ def design(*texts, folds=3, **others):
 
 def evaluated(batch, plan, own=None):
     """The results of all parts."""
-    return [result for _, results in run(Evaluator([("d", batch)], plan, own=own)) for result in results]
+    return [result for _, results in evaluate_parts(Evaluator([("d", batch)], plan, own=own)) for result in results]
 
 
 def without_seconds(results):

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from filterkit import ArffError, FilterkitError, PluginError, StageError, UsageError
-from filterkit.errors import file_error, suggestion
+from filterkit.errors import make_file_error, suggestion
 
 
 class OfAPlugin(StageError):
@@ -18,7 +18,7 @@ class OfAPlugin(StageError):
 
 
 def missing(kind=FilterkitError):
-    return file_error("x.arff: No such file or directory", FileNotFoundError(2, "No such file", "x.arff"), kind)
+    return make_file_error("x.arff: No such file or directory", FileNotFoundError(2, "No such file", "x.arff"), kind)
 
 
 def noted(error):
@@ -44,7 +44,7 @@ ERRORS = [
     OfAPlugin("mine", 4, value=0.5),
     missing(),
     missing(UsageError),
-    file_error("x: no space", OSError(28, "No space left on device")),
+    make_file_error("x: no space", OSError(28, "No space left on device")),
     noted(FilterkitError("what is wrong")),
 ]
 
@@ -76,9 +76,9 @@ def test_a_copied_error_keeps_all_its_parts(error, how):
     ],
 )
 def test_an_error_about_a_file_is_also_an_oserror_of_that_kind(kind, caught):
-    error = file_error("x.arff: it said so", kind(5, "it said so", "/a/x.arff"))
+    error = make_file_error("x.arff: it said so", kind(5, "it said so", "/a/x.arff"))
     assert isinstance(error, FilterkitError) and isinstance(error, caught)
-    assert not isinstance(error, UsageError) and isinstance(file_error("x", kind(5, "y"), UsageError), UsageError)
+    assert not isinstance(error, UsageError) and isinstance(make_file_error("x", kind(5, "y"), UsageError), UsageError)
     assert not isinstance(error, BrokenPipeError)  # which ends the command in silence
     assert str(error) == "x.arff: it said so"
     assert (error.errno, error.strerror, error.filename) == (5, "it said so", "/a/x.arff")

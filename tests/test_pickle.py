@@ -15,7 +15,7 @@ from filterkit import Attribute, Batch, Chain, FilterkitError, PluginError, RowS
 from filterkit.counts.table import ContingencyTable
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.results import Results
-from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
+from filterkit.evaluation.runner import Evaluator, evaluate_parts, parse_named_chain
 from filterkit.plugin import Csr, Ragged
 from filterkit.plugin.registry import registry
 from filterkit.stages.options import options_of
@@ -119,7 +119,7 @@ def test_results_of_an_evaluation_are_pickled_and_copied(again):
     evaluator = Evaluator(
         [("d", data)], Design((parse_named_chain("bns l2 svm"), parse_named_chain("select --by ig --top 1 svm")), 3)
     )
-    results = Results(result for _, found in run(evaluator) for result in found)
+    results = Results(result for _, found in evaluate_parts(evaluator) for result in found)
     assert again(results).text() == results.text()
     assert again(evaluator).parts == evaluator.parts
 

@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.temporary import TemporaryFolder, remove_all, temporary_errors
+from filterkit.temporary import TemporaryFolder, name_temporary_errors, remove_all
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
 
@@ -86,8 +86,8 @@ def test_a_place_that_cannot_be_used_is_named(monkeypatch):
     with pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No such file or directory$"):
         TemporaryFolder()
     full = pytest.raises(FilterkitError, match=r"^temporary folder /no/such/folder: No space left")
-    with full as caught, temporary_errors():
+    with full as caught, name_temporary_errors():
         raise OSError(28, "No space left on device")
     assert isinstance(caught.value, OSError)
-    with pytest.raises(FilterkitError, match=r"^other$"), temporary_errors():
+    with pytest.raises(FilterkitError, match=r"^other$"), name_temporary_errors():
         raise FilterkitError("other")

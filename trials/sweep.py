@@ -30,7 +30,7 @@ import numpy as np
 
 import filterkit
 from filterkit.cli.main import command, main
-from filterkit.plugin.parsing import stage_command
+from filterkit.plugin.parsing import make_stage_command
 from filterkit.plugin.registry import registry
 from filterkit.stages.base import Stage
 from filterkit.stages.metric_scaling import MetricScaling
@@ -144,7 +144,7 @@ def _of_stage(stage: type[Stage], form: str) -> Iterator[Case]:
     before = ["-o", "out.arff", form, "t.arff", *shlex.split(_BEFORE.get(stage.name, "")), stage.name]
     own, bare = (shlex.split(words.get(stage.name, "")) for words in (_WITH, _BARE))
     yield Case(f"{stage.name}: no option", (*before, *own, *bare))
-    for field, option in zip(fields_of(stage), stage_command(stage).params, strict=True):
+    for field, option in zip(fields_of(stage), make_stage_command(stage).params, strict=True):
         if form == "--sparse" and types_of(stage)[field.name] not in (int, float, bool):
             continue
         if field.metadata["bare"]:

@@ -7,7 +7,7 @@ import re
 from filterkit.arff.header import Header, Pieces, parse_header, skip_separators
 from filterkit.errors import ArffError, RowError
 from filterkit.files.contents import explain_not_text
-from filterkit.files.endings import other_format
+from filterkit.files.endings import find_other_format
 from filterkit.files.lines import Lines, count_lines
 from filterkit.files.source import Source
 from filterkit.formats.row_counts import find_stated_rows
@@ -32,24 +32,24 @@ def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple
         try:
             header, line, begun = parse_header(pieces)
         except ArffError as error:
-            from filterkit.arff.lenient_header import hint, read_leniently
+            from filterkit.arff.lenient_header import hint_at_lenient, read_leniently
 
             if not lenient:
-                error.message += hint(pieces, error)
+                error.message += hint_at_lenient(pieces, error)
                 raise
             header, line, begun = read_leniently(pieces, error)
     except RowError as error:
         if error.line is not None:
-            error.message += _other_format(source.name, text)
+            error.message += _explain_other_format(source.name, text)
         error.source = source.name
         source.close()
         raise
     return header, line, begun + lines.rest
 
 
-def _other_format(name: str, text: bytes) -> str:
+def _explain_other_format(name: str, text: bytes) -> str:
     """Say for the end of a message what to do if the input is of another format; empty if it may be ARFF."""
-    other = other_format(name)
+    other = find_other_format(name)
     if other is not None:
         read_as = f"; its ending is that of {other}, but it is read as ARFF: convert it first"
         how = ", as jq -c '.[]' does to JSON lines," if other == "JSON" else ","
@@ -71,7 +71,7 @@ def _check_begin(text: bytes) -> None:
         raise ArffError("expected @relation", line=start)
 
 
-def find_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, bytes, int | None]:
+def read_to_first_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, bytes, int | None]:
     """Read up to the first row.
 
     Returns

@@ -14,7 +14,7 @@ from filterkit.arff.layout import Layout
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.losses import find_inexact, may_be_rounded
 from filterkit.errors import ArffError
-from filterkit.files.lines import Block, count_lines, cut, first_line
+from filterkit.files.lines import Block, count_lines, cut, find_first_line_end
 from filterkit.files.rejects import Rejected
 from filterkit.formats.base import Parsed
 from filterkit.formats.notes import EMPTY, ROUNDED, TOO_LARGE, UNSEEN, Note, merge_notes
@@ -76,7 +76,7 @@ class BlockParser:
         rejected: list[Rejected] = []
         notes: list[Note] = []
         while text:
-            this, text = text[: (end := first_line(text))], text[end:]
+            this, text = text[: (end := find_first_line_end(text))], text[end:]
             of_this: list[Note] = []
             try:
                 rows += self._correct_line(this.decode("utf-8", "surrogateescape"), line, of_this)
@@ -87,7 +87,7 @@ class BlockParser:
                     raise
                 rejected.append(Rejected(this, name, line, error))
             line += count_lines(this)
-        return _make_parsed(exact.batch_of(rows, self.layout), notes, rejected)
+        return _make_parsed(exact.make_batch(rows, self.layout), notes, rejected)
 
     def _correct_line(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
         """Return the rows in a line, which a lenient parser corrects if it is refused; adds to `notes`."""
@@ -114,7 +114,7 @@ class BlockParser:
 
     def _rows(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:
         """Return the rows in `text`, by the strict reader; `unseen` says whether undeclared values are missing."""
-        odd = exact.Odd([] if unseen else None, [])
+        odd = exact.NotedValues([] if unseen else None, [])
         rows = list(exact.parse_rows(text, line, self.layout, odd))
         for kind, found in ((UNSEEN, odd.unseen or ()), (TOO_LARGE, odd.too_large)):
             notes += [Note(kind, line, 1, position, value) for position, value, line in found]
@@ -160,7 +160,7 @@ class BlockParser:
             rows = self._rows(block.text.decode("utf-8", "surrogateescape"), block.line, notes, unseen)
         except ArffError:
             return self._line_by_line(block)
-        return _make_parsed(exact.batch_of(rows, self.layout), notes)
+        return _make_parsed(exact.make_batch(rows, self.layout), notes)
 
 
 def _make_parsed(

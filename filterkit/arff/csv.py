@@ -31,7 +31,7 @@ def finite_numbers(array: Any) -> np.ndarray:
     ------
     NotPlain : a number is not finite. Whether Weka accepts it depends on its spelling.
     """
-    values = arrow.floats(array)
+    values = arrow.to_floats(array)
     if np.count_nonzero(np.isfinite(values)) != len(values) - array.null_count:
         raise NotPlain
     return values

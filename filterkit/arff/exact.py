@@ -16,7 +16,7 @@ import numpy as np
 
 from filterkit.arff.layout import Layout
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
-from filterkit.data.batch import Batch, passthrough_table
+from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.numbers import is_too_large, parse_number
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
@@ -26,7 +26,7 @@ _INDEX = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,18})")
 Places = list[tuple[int, str, int]]  # of values: the position of the attribute, the text, and the line
 
 
-class Odd(NamedTuple):
+class NotedValues(NamedTuple):
     """The values in rows that are worth a note.
 
     Attributes
@@ -61,7 +61,7 @@ class Row(NamedTuple):
     values: dict[int, Any]
 
 
-def parse_rows(text: str, line: int, layout: Layout, odd: Odd | None = None) -> Iterator[Row]:
+def parse_rows(text: str, line: int, layout: Layout, odd: NotedValues | None = None) -> Iterator[Row]:
     """Yield the rows in `text`, whose first line has the number `line`.
 
     Values that are worth a note are added to `odd`. Without it, a nominal value that the header does not declare is an
@@ -71,22 +71,22 @@ def parse_rows(text: str, line: int, layout: Layout, odd: Odd | None = None) -> 
     ------
     ArffError : a row that Weka refuses, or would lose a part of.
     """
-    odd = Odd(None, []) if odd is None else odd
+    odd = NotedValues(None, []) if odd is None else odd
     tokens = tokenize(text, line)
     first = layout.schema.attributes[0]
-    while (token := _next(tokens, first)) is not None:
+    while (token := _take_token(tokens, first)) is not None:
         if token.kind == EOL:
             if token.commas:
                 raise token.error("an empty field: there is nothing but a comma")
             continue
         if token.kind == OPEN:
-            sparse, values = True, _sparse_values(token, tokens, layout, odd)
+            sparse, values = True, _read_sparse_values(token, tokens, layout, odd)
         else:
-            sparse, values = False, _dense_values(token, tokens, layout, odd)
-        yield Row(token.line, _weight_and_end(tokens, token, layout), sparse, values)
+            sparse, values = False, _read_dense_values(token, tokens, layout, odd)
+        yield Row(token.line, _read_weight_and_end(tokens, token, layout), sparse, values)
 
 
-def _next(tokens: Iterator[Token], attribute: Attribute) -> Any:
+def _take_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
     """Return the next token; None at the end. An error in it, such as a quote that is not closed, names `attribute`."""
     try:
         return next(tokens, None)
@@ -95,14 +95,14 @@ def _next(tokens: Iterator[Token], attribute: Attribute) -> Any:
         raise
 
 
-def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout, odd: Odd) -> dict[int, Any]:
+def _read_dense_values(token: Token, tokens: Iterator[Token], layout: Layout, odd: NotedValues) -> dict[int, Any]:
     values: dict[int, Any] = {}
     if token.commas:
         first = layout.schema.attributes[0].name
         raise token.error("an empty field: the row begins with a comma", first)
     for position, attribute in enumerate(layout.schema.attributes):
         if position:
-            token = _next(tokens, attribute)
+            token = _take_token(tokens, attribute)
             if token.kind == EOL:
                 raise token.error(
                     f"too few values: {position} of {layout.count}; the next would be {quoted(attribute.name)}"
@@ -113,7 +113,7 @@ def _dense_values(token: Token, tokens: Iterator[Token], layout: Layout, odd: Od
     return values
 
 
-def _sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, odd: Odd) -> dict[int, Any]:
+def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, odd: NotedValues) -> dict[int, Any]:
     values: dict[int, Any] = {}
     while True:
         token = next(tokens)
@@ -132,7 +132,7 @@ def _sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, odd: O
         attribute = layout.schema.attributes[position]
         if position in values:
             raise token.error(f"index {position} occurs twice in the row", attribute.name)
-        token = _next(tokens, attribute)
+        token = _take_token(tokens, attribute)
         if token.kind in (EOL, CLOSE):
             raise token.error(f"index {position} has no value", attribute.name)
         values[position] = read_value(token, position, layout, odd)
@@ -145,12 +145,12 @@ def _sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, odd: O
     return values
 
 
-def read_value(token: Token, position: int, layout: Layout, odd: Odd) -> Any:
+def read_value(token: Token, position: int, layout: Layout, odd: NotedValues) -> Any:
     """Return the value that `token` is for the attribute at `position`, in the form of `Row.values`.
 
     Raises
     ------
-    ArffError : the attribute has no such value; see `Odd` for values that may be missing instead.
+    ArffError : the attribute has no such value; see `NotedValues` for values that may be missing instead.
     """
     attribute = layout.schema.attributes[position]
     if token.kind not in (WORD, QUOTED):
@@ -175,7 +175,7 @@ def read_value(token: Token, position: int, layout: Layout, odd: Odd) -> Any:
     return text
 
 
-def _number(token: Token, position: int, layout: Layout, odd: Odd) -> float:
+def _number(token: Token, position: int, layout: Layout, odd: NotedValues) -> float:
     """Return the number that `token` is for a numeric attribute, or the index of the label for a nominal one."""
     codes, text = layout.codes.get(position), token.text
     number: float | int | None = parse_number(text) if codes is None else codes.get(text)
@@ -202,7 +202,7 @@ def _make_value_error(token: Token, attribute: Attribute) -> ArffError:
     return token.error(message, attribute.name)
 
 
-def _weight_and_end(tokens: Iterator[Token], first: Token, layout: Layout) -> float:
+def _read_weight_and_end(tokens: Iterator[Token], first: Token, layout: Layout) -> float:
     """Return the instance weight ``{w}``, which may follow the values and ends the row; 1 if there is none.
 
     `first` is the first token of the row.
@@ -242,7 +242,7 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
     return list(parse_rows(text, 1, Layout(Schema(attribute.name, attribute.attributes))))
 
 
-def batch_of(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
+def make_batch(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
     """Make a batch of rows.
 
     Returns
@@ -262,7 +262,7 @@ def batch_of(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarr
     positions = np.array([i for row in pairs for i, _ in row], np.int64)
     X, y = layout.split_pairs(indptr, positions, np.array([value for row in pairs for _, value in row], np.float64))
     weights = np.array([row.weight for row in rows], dtype=np.float64)
-    passthrough = passthrough_table(layout.schema, columns)
+    passthrough = make_passthrough_table(layout.schema, columns)
     return Batch(layout.schema, X, y, None if (weights == 1).all() else weights, passthrough), omitted
 
 

@@ -20,7 +20,7 @@ from filterkit.errors import ArffError
 
 
 def parse_block(text: bytes, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]] | None:
-    """Parse the rows of `text`; returns what `exact.batch_of` does, or None if the exact path has to read the block."""
+    """Parse the rows of `text`; returns what `exact.make_batch` does, or None where the exact path has to read it."""
     try:
         plain = make_plain(text)
         return fast_sparse.parse(plain, layout) if layout.sparse else (fast_dense.parse(plain, layout), {})

@@ -11,9 +11,9 @@ import pyarrow as pa
 from filterkit.arff import csv
 from filterkit.arff.exact import OMITTED, take_omitted
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import NotPlain, Plain, no_empty_lines, read_word, take_weights
+from filterkit.arff.plain import NotPlain, Plain, drop_empty_lines, read_word, take_weights
 from filterkit.data import arrow
-from filterkit.data.batch import Batch, passthrough_table
+from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.numbers import parse_number
 
 _WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")
@@ -46,7 +46,7 @@ class _Pairs(NamedTuple):
 
 
 def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
-    """Parse sparse rows; returns what `exact.batch_of` does. `filterkit.arff.fast` catches what it raises."""
+    """Parse sparse rows; returns what `exact.make_batch` does. `filterkit.arff.fast` catches what it raises."""
     text, weights = plain.text, None
     if layout.unlabelled:
         raise NotPlain
@@ -57,7 +57,7 @@ def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
             text = text.replace(b"  ", b" ")
         for blank in (b" ,", b", ", b"{ ", b" }", b" \n", b"\n "):
             text = text.replace(blank, blank.strip(b" "))
-        text = no_empty_lines(text.removeprefix(b" "))
+        text = drop_empty_lines(text.removeprefix(b" "))
         if text.count(b"{") != text.count(b"\n"):
             text, weights = take_weights(_WEIGHT, text)
     pairs = _read_pairs(text, layout, len(plain.marked))
@@ -71,7 +71,7 @@ def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
         layout.schema,
         *layout.split_pairs(pairs.indptr, pairs.positions, values),
         None if weights is None or (weights == 1).all() else weights,
-        passthrough_table(layout.schema, passthrough),
+        make_passthrough_table(layout.schema, passthrough),
     )
     return batch, omitted
 
@@ -106,11 +106,11 @@ def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
         if (layout.other < 0).all():
             raise
         table = csv.read_table(lines, {"index": pa.int32(), "value": pa.string()}, " ", [])
-        texts = arrow.one_chunk(table.column(1))
-        words += [word for word in arrow.dictionary(texts).dictionary.to_pylist() if parse_number(word) is None]
+        texts = arrow.join_chunks(table.column(1))
+        words += [word for word in arrow.encode(texts).dictionary.to_pylist() if parse_number(word) is None]
         table = csv.read_table(lines, {"index": pa.int32(), "value": pa.float64()}, " ", words)
-    index, value = arrow.one_chunk(table.column(0)), arrow.one_chunk(table.column(1))
-    positions = arrow.plain_values(index)
+    index, value = arrow.join_chunks(table.column(0)), arrow.join_chunks(table.column(1))
+    positions = arrow.view_values(index)
     if index.null_count or len(positions) != indptr[-1]:
         raise NotPlain
     if len(positions):
@@ -121,7 +121,7 @@ def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
         rising[begins[(begins > 0) & (begins < len(positions))] - 1] = True
         if not rising.all():
             raise NotPlain
-    missing = arrow.nulls(value) if value.null_count else None
+    missing = arrow.find_nulls(value) if value.null_count else None
     return _Pairs(lines, ends, indptr, positions, csv.finite_numbers(value), missing)
 
 
@@ -136,7 +136,7 @@ def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough:
         return pairs.values
     values = pairs.values.copy()
     rows = np.searchsorted(pairs.indptr, chosen, "right") - 1
-    words, which = _words(pairs, chosen, rows)
+    words, which = _find_distinct_words(pairs, chosen, rows)
     positions = pairs.positions.take(chosen)
     if passthrough:  # which may hold a value of its own in each row
         for pair, row, position, number in zip(chosen.tolist(), rows.tolist(), positions.tolist(), which.tolist()):
@@ -155,7 +155,7 @@ def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough:
     return values
 
 
-def _words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
+def _find_distinct_words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Return the distinct values of the `chosen` pairs, in these `rows`, and which each pair has, int32 (n,)."""
     characters = np.frombuffer(pairs.text, np.uint8)
     starts = np.flatnonzero(characters == 0x20)[chosen] + 1
@@ -167,8 +167,8 @@ def _words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) -> tuple[list[st
     bounds = np.empty(2 * len(chosen) + 1, np.int32 if len(pairs.text) < 1 << 31 else np.int64)
     bounds[:-1:2], bounds[1::2], bounds[-1] = starts, stops, stops[-1]
     words = arrow.take(arrow.make_string_array(bounds, pairs.text), np.arange(0, 2 * len(chosen), 2))
-    encoded = arrow.dictionary(words)
-    return encoded.dictionary.to_pylist(), arrow.plain_values(encoded.indices)
+    encoded = arrow.encode(words)
+    return encoded.dictionary.to_pylist(), arrow.view_values(encoded.indices)
 
 
 def _read_word(word: str, position: int, layout: Layout, marked: list[str]) -> Any:

@@ -13,7 +13,7 @@ from filterkit.arff.number_texts import row_texts, spaced_texts
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
-from filterkit.data.numbers import round_number, weight_text
+from filterkit.data.numbers import format_weight, round_number
 
 _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
 
@@ -41,7 +41,11 @@ class FastFormatter:
             cuts = [len(batch) * number // count for number in range(1, count)]
         bounds = sorted({0, *cuts, len(batch)})  # np.unique would import numpy.ma
         parts = [batch.rows(first, stop) for first, stop in pairwise(bounds)]
-        return [piece for part in parts for piece in (self._sparse(part) if part.sparse else [self._dense(part)])]
+        return [
+            piece
+            for part in parts
+            for piece in (self._format_sparse(part) if part.sparse else [self._format_dense(part)])
+        ]
 
     @cached_property
     def _indices(self) -> Any:
@@ -53,28 +57,28 @@ class FastFormatter:
         """An Arrow array of the text before each value of a sparse row: a comma and the position, such as ``,12``."""
         return arrow.join(",", self._indices)
 
-    def _index_texts(self, positions: np.ndarray) -> Any:
+    def _format_indices(self, positions: np.ndarray) -> Any:
         """Return the texts of some positions."""
         if len(self._format.schema.attributes) > _AT_ONCE:  # these alone are formatted
             return row_texts(positions.astype(np.float64)[:, None])
         return arrow.take(self._indices, positions)
 
-    def _numbers(self, X: np.ndarray) -> Any:
+    def _format_numbers(self, X: np.ndarray) -> Any:
         """Return the rows of a matrix of numbers, with commas between them."""
         return row_texts(round_significant(X, self._format.precision))
 
-    def _texts(self, position: int, values: np.ndarray) -> Any:
+    def _format_values(self, position: int, values: np.ndarray) -> Any:
         """Return the texts of some values of one attribute."""
         if position in self._format.labels:
-            return self._nominal_texts(position, values)
-        return self._numbers(values[:, None])
+            return self._format_labels(position, values)
+        return self._format_numbers(values[:, None])
 
-    def _nominal_texts(self, position: int, codes: np.ndarray) -> Any:
+    def _format_labels(self, position: int, codes: np.ndarray) -> Any:
         """Return the labels of the codes of one attribute; NaN or a negative code is missing."""
         labels = self._format.labels[position]
         with np.errstate(invalid="ignore"):
             known = np.where(codes >= 0, codes, len(labels) - 1).astype(np.int32)
-        return arrow.take(arrow.strings(labels), known)
+        return arrow.take(arrow.make_strings(labels), known)
 
     # Dense rows
 
@@ -96,43 +100,43 @@ class FastFormatter:
         counts = np.diff(first, append=len(column))
         return list(zip(first.tolist(), column[first].tolist(), counts.tolist()))
 
-    def _dense(self, batch: Batch) -> memoryview:
+    def _format_dense(self, batch: Batch) -> memoryview:
         """Return the values of each row, with commas between them. Adjacent numeric columns are formatted together."""
         schema, labels = self._format.schema, self._format.labels
-        passthrough = iter(self._format.passthrough_texts(batch))
+        passthrough = iter(self._format.format_passthrough(batch))
         parts: list[Any] = []
         for position, column, count in self._runs:
             if column < 0 and position == schema.class_index:
                 assert batch.y is not None
-                parts.append(self._texts(position, batch.y))
+                parts.append(self._format_values(position, batch.y))
             elif column < 0:
-                parts.append(arrow.strings(next(passthrough)))
+                parts.append(arrow.make_strings(next(passthrough)))
             elif position in labels:
-                parts.append(self._nominal_texts(position, batch.X[:, column]))
+                parts.append(self._format_labels(position, batch.X[:, column]))
             else:
-                parts.append(self._numbers(batch.X[:, column : column + count]))
+                parts.append(self._format_numbers(batch.X[:, column : column + count]))
         line = [each for part in parts for each in (part, ",")][:-1]
-        return arrow.text_of(arrow.join(*line, _weight_texts(batch), "\n"))
+        return arrow.concatenate_bytes(arrow.join(*line, _format_weights(batch), "\n"))
 
     # Sparse rows
 
-    def _sparse(self, batch: Batch) -> list[memoryview]:
+    def _format_sparse(self, batch: Batch) -> list[memoryview]:
         """Return the rows as index and value pairs in braces, in the order of the attributes."""
         schema, X = self._format.schema, batch.csr
         position = schema.feature_indices.take(X.indices)
         nominal = schema.nominal[X.indices] if schema.nominal.any() else np.zeros(0, bool)
-        texts, codes = distinct_texts(X.data, self._format.precision)
+        texts, codes = format_distinct(X.data, self._format.precision)
         if nominal.any():
             codes = codes.copy()
             codes[nominal] = len(texts) + np.arange(np.count_nonzero(nominal))
             pairs = zip(position[nominal].tolist(), X.data[nominal].tolist())
             words = [self._format.labels[at][-1 if value != value else int(value)] for at, value in pairs]
-            texts = pa.concat_arrays([texts, arrow.join(" ", arrow.strings(words))])
+            texts = pa.concat_arrays([texts, arrow.join(" ", arrow.make_strings(words))])
         target, labels = schema.class_index, self._format.labels
         class_is_last = target is None or (target == len(schema.attributes) - 1 and target in labels)
         if class_is_last and not schema.passthrough and (np.diff(X.indptr) > 0).all():
             return self._join_full_rows(batch, position, texts, codes)
-        return self._any_rows(batch, position, arrow.take(texts, codes))
+        return self._join_any_rows(batch, position, arrow.take(texts, codes))
 
     def _join_full_rows(self, batch: Batch, position: np.ndarray, texts: Any, codes: np.ndarray) -> list[memoryview]:
         """Return rows that all have a value, where the class is the last attribute.
@@ -146,14 +150,14 @@ class FastFormatter:
             labels = self._format.labels[target]
             assert batch.y is not None
             closing = ["}", *(f",{target} {label}}}" for label in labels[1:])]
-            ends = arrow.take(arrow.strings(closing), np.where(batch.y < 0, len(labels) - 1, batch.y))
+            ends = arrow.take(arrow.make_strings(closing), np.where(batch.y < 0, len(labels) - 1, batch.y))
         else:
-            ends = arrow.strings(["}"] * len(batch))
-        ends = arrow.join(ends, _weight_texts(batch), "\n")
-        before = pa.concat_arrays([arrow.strings([""]), ends[:-1]])
-        starts = arrow.join(before, "{", self._index_texts(position[first]))
+            ends = arrow.make_strings(["}"] * len(batch))
+        ends = arrow.join(ends, _format_weights(batch), "\n")
+        before = pa.concat_arrays([arrow.make_strings([""]), ends[:-1]])
+        starts = arrow.join(before, "{", self._format_indices(position[first]))
         if len(self._format.schema.attributes) > _AT_ONCE:
-            prefixes, position = arrow.join(",", self._index_texts(position)), np.arange(len(position))
+            prefixes, position = arrow.join(",", self._format_indices(position)), np.arange(len(position))
         else:
             prefixes = self._prefixes
         pieces = pa.concat_arrays([prefixes, starts, texts])
@@ -161,9 +165,9 @@ class FastFormatter:
         chosen[:, 0] = position
         chosen[first, 0] = len(prefixes) + np.arange(len(batch))
         chosen[:, 1] = codes + np.int32(len(pieces) - len(texts))
-        return [arrow.text_of(arrow.take(pieces, chosen.ravel())), arrow.text_of(ends[-1:])]
+        return [arrow.concatenate_bytes(arrow.take(pieces, chosen.ravel())), arrow.concatenate_bytes(ends[-1:])]
 
-    def _any_rows(self, batch: Batch, position: np.ndarray, texts: Any) -> list[memoryview]:
+    def _join_any_rows(self, batch: Batch, position: np.ndarray, texts: Any) -> list[memoryview]:
         """Return rows of any kind: all pairs are sorted by row and position, joined within rows, and put in braces."""
         schema = self._format.schema
         row = [batch.csr.row_of_entry]
@@ -172,28 +176,28 @@ class FastFormatter:
             assert batch.y is not None
             row.append(np.flatnonzero(batch.y != 0))
             where.append(np.full(len(row[-1]), schema.class_index))
-            what.append(arrow.join(" ", self._texts(schema.class_index, batch.y[row[-1]])))
-        for index, column in zip(schema.passthrough_indices, self._format.passthrough_texts(batch), strict=True):
+            what.append(arrow.join(" ", self._format_values(schema.class_index, batch.y[row[-1]])))
+        for index, column in zip(schema.passthrough_indices, self._format.format_passthrough(batch), strict=True):
             row.append(np.arange(len(batch)))
             where.append(np.full(len(batch), index))
-            what.append(arrow.join(" ", arrow.strings(column)))
+            what.append(arrow.join(" ", arrow.make_strings(column)))
         rows, positions = np.concatenate(row), np.concatenate(where)
         order = np.argsort(rows * len(schema.attributes) + positions)
         texts = arrow.take(pa.concat_arrays(what), order)
-        pairs = arrow.join(self._index_texts(positions[order]), texts)
+        pairs = arrow.join(self._format_indices(positions[order]), texts)
         offsets = np.searchsorted(rows[order], np.arange(len(batch) + 1)).astype(np.int32)
         lines = arrow.join_lists(offsets, pairs, ",")
-        return [arrow.text_of(arrow.join("{", lines, "}", _weight_texts(batch), "\n"))]
+        return [arrow.concatenate_bytes(arrow.join("{", lines, "}", _format_weights(batch), "\n"))]
 
 
-def _weight_texts(batch: Batch) -> Any:
+def _format_weights(batch: Batch) -> Any:
     """Return the text that follows the values of each row: its weight, or nothing if no row has one."""
     if batch.weights is None:
         return ""
-    return arrow.strings([weight_text(weight) for weight in batch.weights.tolist()])
+    return arrow.make_strings([format_weight(weight) for weight in batch.weights.tolist()])
 
 
-def distinct_texts(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray]:
+def format_distinct(values: np.ndarray, precision: int | None, missing: str = "?") -> tuple[Any, np.ndarray]:
     """Return the texts of `values`, each after a blank, and int32 codes, which say which of these texts each value has.
 
     `missing` is the text of NaN. Looking values up in a dictionary costs a fifth of formatting them, and pays where
@@ -201,12 +205,12 @@ def distinct_texts(values: np.ndarray, precision: int | None, missing: str = "?"
     values decides.
     """
     values = round_significant(values, precision)
-    places, bits = np.arange(len(values), dtype=np.int32), arrow.numbers(values.view(np.int64))
+    places, bits = np.arange(len(values), dtype=np.int32), arrow.make_numbers(values.view(np.int64))
     sample = len(values) // 16
     if 2 * arrow.count_distinct(bits[:sample]) <= sample:
-        encoded = arrow.dictionary(bits)
-        values = arrow.plain_values(encoded.dictionary).view(np.float64)
-        places = arrow.plain_values(encoded.indices)
+        encoded = arrow.encode(bits)
+        values = arrow.view_values(encoded.dictionary).view(np.float64)
+        places = arrow.view_values(encoded.indices)
     texts, codes = spaced_texts(values, missing)
     return texts, places if codes is None else codes[places]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, count_lines, tokenize
-from filterkit.data.attributes import Attribute, Collected, ManyOrFew, first_twin
+from filterkit.data.attributes import Attribute, Collected, ManyOrFew, find_twins
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT
 from filterkit.data.texts import Texts
@@ -136,7 +136,7 @@ class _Tokens:
                 if run:
                     yield Token(_NUMERIC, words, self.next_line, 0)
                 else:
-                    if match["comment"] and (scores := _scores(match["comment"].decode("ascii", "replace"))):
+                    if match["comment"] and (scores := _parse_scores(match["comment"].decode("ascii", "replace"))):
                         self.scores[self.next_line] = scores
                     yield from tokenize(words, self.next_line)
                 self.next_line += count_lines(words)
@@ -224,7 +224,7 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
         raise extra[0].error(
             f"unexpected {extra[0].describe()} after the relation name; put a name with blanks in quotes"
         )
-    attributes, lines_of, end = _attributes(tokens, None, 0)
+    attributes, lines_of, end = _read_attributes(tokens, None, 0)
     if end is not None:
         raise end.error(
             f"expected @attribute or @data, found {end.describe()}"
@@ -239,7 +239,7 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     return header, tokens.next_line, tokens.begun
 
 
-def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew, array[int], Token | None]:
+def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew, array[int], Token | None]:
     """Read declarations up to the end of the header, or up to ``@end`` inside the relational attribute named `bag`.
 
     `depth` is the number of relational attributes around them. Returns the attributes, their lines, and the first token
@@ -253,7 +253,7 @@ def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew
             before = len(attributes)
             if "%" in token.text:
                 for name, comments in _PLAIN_LINE.findall(token.text):
-                    attributes.add(Attribute(name, scores=_scores(comments)))
+                    attributes.add(Attribute(name, scores=_parse_scores(comments)))
             else:
                 characters = np.frombuffer(token.text.encode("ascii"), np.uint8)
                 inside = characters > 0x20
@@ -264,7 +264,7 @@ def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew
         elif tokens.keyword(token, "@attribute"):
             assert token is not None
             lines.append(token.line)
-            attribute = _attribute(tokens, depth)
+            attribute = _read_attribute(tokens, depth)
             if token.line in tokens.scores:
                 attribute = attribute._replace(scores=tokens.scores[token.line])
             attributes.add(attribute)
@@ -282,7 +282,7 @@ def _attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[ManyOrFew
             raise tokens.error(f"the relational attribute must be closed by @end {bag}; found {found}", bag)
 
 
-def _scores(comment: str) -> tuple[tuple[str, float], ...]:
+def _parse_scores(comment: str) -> tuple[tuple[str, float], ...]:
     """Return the (metric, score) pairs at the end of a comment after a declaration."""
     pairs = []
     for part in reversed(comment.split("%")):
@@ -297,7 +297,7 @@ def _scores(comment: str) -> tuple[tuple[str, float], ...]:
 
 def _refuse_twins(attributes: ManyOrFew, lines: array[int]) -> None:
     """Raise an `ArffError` if two attributes have the same name."""
-    if (twins := first_twin(attributes)) is not None:
+    if (twins := find_twins(attributes)) is not None:
         before, again = twins
         raise ArffError(
             f"declared a second time (first in line {lines[before]})",
@@ -306,7 +306,7 @@ def _refuse_twins(attributes: ManyOrFew, lines: array[int]) -> None:
         )
 
 
-def _attribute(tokens: _Tokens, depth: int) -> Attribute:
+def _read_attribute(tokens: _Tokens, depth: int) -> Attribute:
     """Read the rest of a declaration after ``@attribute``."""
     token = tokens.need("the name of the attribute")
     if token.kind not in (WORD, QUOTED):
@@ -314,19 +314,19 @@ def _attribute(tokens: _Tokens, depth: int) -> Attribute:
     name = token.text
     kind = tokens.need("the type of an attribute")
     if kind.kind == OPEN:
-        values = _nominal_values(tokens, name)
-        return Attribute(name, "nominal", values, weight=_weight(tokens.rest_of_line(), name))
+        values = _read_nominal_values(tokens, name)
+        return Attribute(name, "nominal", values, weight=_parse_weight(tokens.rest_of_line(), name))
     word = kind.text.lower() if kind.kind in (WORD, QUOTED) and not kind.missing else ""
     if word in ("numeric", "real", "integer", "string"):
         word = "string" if word == "string" else "numeric"
-        return Attribute(name, word, weight=_weight(tokens.rest_of_line(), name))
+        return Attribute(name, word, weight=_parse_weight(tokens.rest_of_line(), name))
     if word == "date":
         return _parse_date(tokens.rest_of_line(), kind.line, name)
     if word == "relational":
         if depth == DEEPEST:
             raise kind.error(f"relational attributes are nested more than {DEEPEST} deep", name)
-        weight = _weight(tokens.rest_of_line(), name)
-        attributes, lines, _ = _attributes(tokens, name, depth + 1)
+        weight = _parse_weight(tokens.rest_of_line(), name)
+        attributes, lines, _ = _read_attributes(tokens, name, depth + 1)
         if not attributes:
             raise tokens.error("no attribute is declared inside", name)
         _refuse_twins(attributes, lines)
@@ -335,7 +335,7 @@ def _attribute(tokens: _Tokens, depth: int) -> Attribute:
     raise kind.error(f"no type {kind.describe()}{hint or '; put a name with blanks in quotes'}", name)
 
 
-def _nominal_values(tokens: _Tokens, name: str) -> tuple[str, ...]:
+def _read_nominal_values(tokens: _Tokens, name: str) -> tuple[str, ...]:
     values: list[str] = []
     while True:
         token = tokens.next()
@@ -366,10 +366,10 @@ def _parse_date(rest: list[Token], line: int, name: str) -> Attribute:
         DateFormat(pattern)
     except ArffError as error:
         raise ArffError(error.message, line=line, attribute=name) from None
-    return Attribute(name, "date", format=pattern, weight=_weight(rest, name))
+    return Attribute(name, "date", format=pattern, weight=_parse_weight(rest, name))
 
 
-def _weight(rest: list[Token], name: str) -> float:
+def _parse_weight(rest: list[Token], name: str) -> float:
     """Parse the attribute weight ``{w}`` at the end of a declaration; 1 if other text, which Weka ignores, or none."""
     if not rest or rest[0].kind != OPEN:
         return 1.0

@@ -138,7 +138,7 @@ class _Mender:
             return self._note(NULL, field, "it as missing", "?")
         if _WORD.fullmatch(field) or _is_quoted(field):
             return field
-        value = text_of(field, labels)
+        value = guess_value(field, labels)
         if value is None:
             return None
         kind_of_repair = QUOTES if "'" in field or '"' in field else BLANKS
@@ -155,7 +155,7 @@ def _is_quoted(field: str) -> bool:
     return re.fullmatch(_QUOTED, field) is not None
 
 
-def text_of(field: str, labels: Mapping[str, int] | None = None) -> str | None:
+def guess_value(field: str, labels: Mapping[str, int] | None = None) -> str | None:
     """Return the value that an unquoted or wrongly quoted text means; None if that is in doubt.
 
     Parameters

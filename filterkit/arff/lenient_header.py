@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from filterkit.arff.header import DATA, Header, Pieces, parse_header, skip_separators
-from filterkit.arff.lenient import quote_token, text_of
+from filterkit.arff.lenient import guess_value, quote_token
 from filterkit.errors import ArffError
 from filterkit.formats.notes import DECLARATION, KEEL
 
@@ -89,7 +89,7 @@ def read_leniently(pieces: Pieces, error: ArffError) -> tuple[Header, int, bytes
     return header._replace(repairs=repairs, output=outputs[0] if len(outputs) == 1 else None), number, text
 
 
-def hint(pieces: Pieces, error: ArffError) -> str:
+def hint_at_lenient(pieces: Pieces, error: ArffError) -> str:
     """Say for the end of a message that the lenient reader accepts the line; empty if it does not."""
     if error.line is None or error.line < pieces.first:
         return ""
@@ -131,18 +131,18 @@ def _is_sound(text: str, keyword: bytes) -> bool:
 def _guess_declarations(text: str) -> Iterator[str]:
     """Yield the proper declarations, of an attribute or the relation, that a text may mean."""
     relation = _RELATION.fullmatch(text)
-    if relation is not None and (name := _name(relation["name"])) is not None:
+    if relation is not None and (name := _guess_name(relation["name"])) is not None:
         yield " ".join(["@relation", name, *filter(None, (relation["comment"],))])
     unbraced = _UNBRACED.fullmatch(text)
     if unbraced is not None and not _TYPES.search(unbraced["labels"]):
         yield f"@attribute {unbraced['name']} {{{unbraced['labels']}}} {unbraced['comment'] or ''}"
     match = _ATTRIBUTE.fullmatch(text)
-    name = None if match is None else _name(match["name"])
+    name = None if match is None else _guess_name(match["name"])
     if match is None or name is None:
         return
     kinds: list[str | None] = [match["date"]]
     if match["labels"]:
-        kinds = [match["labels"], _labels(match["labels"][1:-1])]
+        kinds = [match["labels"], _guess_labels(match["labels"][1:-1])]
     elif match["type"]:
         kinds = ["string" if match["type"].lower() == "unknown" else match["type"]]
     for kind in kinds:
@@ -150,16 +150,16 @@ def _guess_declarations(text: str) -> Iterator[str]:
             yield " ".join(["@attribute", name, kind, *filter(None, (match["weight"], match["comment"]))])
 
 
-def _name(text: str) -> str | None:
+def _guess_name(text: str) -> str | None:
     """Return the name that a text means, as a token; None if that is in doubt."""
     text = text.strip(_BLANKS + ",")
     if _WORD.fullmatch(text) or _TOKEN.fullmatch(text):
         return text
-    name = text_of(text) if text and not _TYPES.search(text) else None
+    name = guess_value(text) if text and not _TYPES.search(text) else None
     return None if name is None else quote_token(name)
 
 
-def _labels(text: str) -> str | None:
+def _guess_labels(text: str) -> str | None:
     """Return the list of labels that is meant by a text with commas between the labels; None if that is in doubt."""
     at, labels = 0, []
     while at < len(text):
@@ -168,7 +168,7 @@ def _labels(text: str) -> str | None:
         at = item.end()
         label: str | None = item["quoted"] or item["bare"].strip(_BLANKS)
         if label and not item["quoted"] and not _WORD.fullmatch(label):
-            value = text_of(label)
+            value = guess_value(label)
             label = None if value is None else quote_token(value)
         if label is None:
             return None

@@ -31,17 +31,17 @@ def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarra
     whole &= ~(odd | (np.signbit(values) & (values == 0)))
     odd |= (values == 0) & ~whole
     if whole.all():
-        return _split(_json(values.astype(np.int64))), None
-    texts = [_split(_json(values))]
+        return _split_list(_format_json(values.astype(np.int64))), None
+    texts = [_split_list(_format_json(values))]
     if not (whole.any() or odd.any()):
         return texts[0], None
     codes = np.arange(len(values), dtype=np.int32)
     if whole.any():
-        texts.append(_split(_json(values[whole].astype(np.int64))))
+        texts.append(_split_list(_format_json(values[whole].astype(np.int64))))
         codes[whole] = len(values) + np.arange(len(texts[-1]))
     if odd.any():
         codes[odd] = sum(map(len, texts)) + np.arange(np.count_nonzero(odd))
-        texts.append(arrow.strings([f" {word}" for word in _words(values[odd], missing)]))
+        texts.append(arrow.make_strings([f" {word}" for word in _format_words(values[odd], missing)]))
     return pa.concat_arrays(texts), codes
 
 
@@ -56,16 +56,16 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     """
     X = np.ascontiguousarray(X)
     whole, odd = _are_whole(X), _are_odd(X)
-    words = _words(X[odd], missing)
+    words = _format_words(X[odd], missing)
     if whole.all() and not words and not np.signbit(X).any():
         X, whole = X.astype(np.int64), np.zeros(0, bool)
-    text = _json(np.where(odd, np.nan, X) if words else X)[2:-2]  # without [[ and ]]
+    text = _format_json(np.where(odd, np.nan, X) if words else X)[2:-2]  # without [[ and ]]
     if whole.any():
         whole &= ~odd
         if np.count_nonzero(whole) * _RARE < whole.size:
             points = _find_points(text, whole)
             cuts = [0, *np.stack([points, points + len(".0")], axis=1).ravel().tolist(), len(text)]
-            shorter = b"".join(_slices(text, cuts[::2], cuts[1::2]))
+            shorter = b"".join(_cut_slices(text, cuts[::2], cuts[1::2]))
         else:
             shorter = text.tobytes().replace(b".0,", b",").replace(b".0]", b"]").removesuffix(b".0")
         text = np.frombuffer(shorter, np.uint8)
@@ -77,14 +77,14 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     if separator != ",":
         text = np.where(text == _COMMA, np.uint8(ord(separator)), text)
     pieces = _replace_words(text, ends, words)
-    bounds = arrow.bounds(pieces)
+    bounds = arrow.string_offsets(pieces)
     rows = np.zeros(len(X) + 1, np.int32)
     rows[1:-1] = bounds[1:-1:2][kinds == _ROW_END]
     rows[-1] = bounds[-1]
     return arrow.make_string_array(rows, pieces.buffers()[2])
 
 
-def _json(values: np.ndarray) -> np.ndarray:
+def _format_json(values: np.ndarray) -> np.ndarray:
     """Return a float64 or int64 array as JSON: uint8 (n,)."""
     return np.frombuffer(orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY), np.uint8)
 
@@ -100,7 +100,7 @@ def _are_odd(values: np.ndarray) -> np.ndarray:
     return np.asarray(~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0)))
 
 
-def _words(values: np.ndarray, missing: str) -> list[str]:
+def _format_words(values: np.ndarray, missing: str) -> list[str]:
     """Return `format_number` of values whose JSON is another text; `missing` for NaN."""
     if (np.isfinite(values) & (values != 0)).all():  # so all have exponents
         return [repr(value).replace("e-0", "e-") for value in values.tolist()]
@@ -108,7 +108,7 @@ def _words(values: np.ndarray, missing: str) -> list[str]:
     return [known.get(value, missing) for value in values.tolist()]
 
 
-def _split(text: np.ndarray) -> Any:
+def _split_list(text: np.ndarray) -> Any:
     """Return the numbers of a JSON list, each after a blank."""
     blanked = (text[:-1] == _COMMA).view(np.uint8)
     commas = np.flatnonzero(blanked.view(bool))
@@ -126,14 +126,14 @@ def _find_points(text: np.ndarray, whole: np.ndarray) -> np.ndarray:
     rows = row_of[np.diff(row_of, prepend=-1) > 0]
     ends = np.append(np.flatnonzero(text == _ROW_END), len(text))
     begins = np.append(0, ends[:-1] + len("],["))[rows]
-    parts = b",".join([*_slices(text, begins.tolist(), ends[rows].tolist()), b""])
+    parts = b",".join([*_cut_slices(text, begins.tolist(), ends[rows].tolist()), b""])
     commas = np.flatnonzero(np.frombuffer(parts, np.uint8) == _COMMA)  # one after each number
     sizes = ends[rows] - begins + 1
     which = np.flatnonzero(whole[rows])
     return np.asarray(commas[which] + (begins - np.cumsum(sizes) + sizes)[which // whole.shape[1]] - len(".0"))
 
 
-def _slices(text: np.ndarray, begins: list[int], stops: list[int]) -> list[memoryview]:
+def _cut_slices(text: np.ndarray, begins: list[int], stops: list[int]) -> list[memoryview]:
     return [text.data[begin:stop] for begin, stop in zip(begins, stops)]
 
 
@@ -161,5 +161,5 @@ def _replace_words(text: np.ndarray, cuts: np.ndarray, words: list[str]) -> Any:
     which = np.zeros(len(cuts), np.int32)
     which[kinds == _NULL] = np.arange(1, len(words) + 1)
     return arrow.replace(
-        arrow.make_string_array(bounds, text), replaced, arrow.take(arrow.strings(["", *words]), which)
+        arrow.make_string_array(bounds, text), replaced, arrow.take(arrow.make_strings(["", *words]), which)
     )

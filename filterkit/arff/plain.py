@@ -85,7 +85,7 @@ def read_word(word: str, position: int, layout: Layout, marked: list[str]) -> An
         raise NotPlain  # an empty field; an empty value in quotes would be a mark
     is_mark = word.startswith(MARK.decode())
     token = Token(QUOTED, marked[int(word[1:])], 1, 0) if is_mark else Token(WORD, word, 1, 0)
-    odd = exact.Odd([], [])
+    odd = exact.NotedValues([], [])
     value = exact.read_value(token, position, layout, odd)
     if odd.unseen or odd.too_large:
         raise NotPlain
@@ -112,7 +112,7 @@ def tidy_blanks(text: bytes) -> bytes:
     return text.removeprefix(b" ").replace(b" ", b",")
 
 
-def no_empty_lines(text: bytes) -> bytes:
+def drop_empty_lines(text: bytes) -> bytes:
     """Return `text` without its empty lines."""
     while b"\n\n" in text:
         text = text.replace(b"\n\n", b"\n")

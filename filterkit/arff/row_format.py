@@ -42,7 +42,7 @@ class RowFormat:
         self.precision = precision
         self.labels = map_labels(schema.attributes, lambda labels: [*map(quote, labels), "?"])
 
-    def passthrough_texts(self, batch: Batch) -> list[list[str]]:
+    def format_passthrough(self, batch: Batch) -> list[list[str]]:
         """Return the ARFF text of each column of `Batch.passthrough`, ``?`` for missing.
 
         Raises

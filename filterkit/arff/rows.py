@@ -70,17 +70,17 @@ class ArffRowParser:
         try:
             parsed = self._parser(Block(part.text, 1, part.name))
         except RowError as error:
-            error.line = _line(part, error.line)
+            error.line = _find_line(part, error.line)
             raise
         for note in parsed.notes:
             what = f"{quoted(note.text)} {TOO_LARGE}"
             if note.kind == ROUNDED:
                 what = f"{Inexact(note.text)}; write {note.text}.0 to have it rounded"
-            raise RowError(what, source=part.name, line=_line(part, note.line))
-        rejected = tuple(each._replace(line=_line(part, each.line) or 0) for each in parsed.rejected)
+            raise RowError(what, source=part.name, line=_find_line(part, note.line))
+        rejected = tuple(each._replace(line=_find_line(part, each.line) or 0) for each in parsed.rejected)
         return Parsed(parsed.batch, rejected, (), parsed.omitted)
 
 
-def _line(part: ArffLines, number: int | None) -> int | None:
+def _find_line(part: ArffLines, number: int | None) -> int | None:
     """Return the line of the input that a line of its ARFF text, from 1, stands for."""
     return None if number is None else int(part.numbers[number - 1])

@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import reduce
 
-from filterkit.arff.beginning import find_row, read_header
+from filterkit.arff.beginning import read_header, read_to_first_row
 from filterkit.arff.blocks import BlockParser, join_parsed
 from filterkit.arff.header import Header
 from filterkit.arff.layout import Layout
@@ -46,7 +46,7 @@ class ArffTable(TextTable):
     further: FurtherFiles
 
     def __init__(self, header: Header, source: Source, rest: bytes, line: int, size: int | None) -> None:
-        rest, empty_lines, row, stated = find_row(source, rest, max(size or BLOCK_SIZE, 4096))
+        rest, empty_lines, row, stated = read_to_first_row(source, rest, max(size or BLOCK_SIZE, 4096))
         self.sparse = row.startswith(b"{")  # the first row decides
         super().__init__(header.relation, header.attributes, source, rest, line + empty_lines, size, cut)
         self.records_are_lines = True
@@ -126,7 +126,7 @@ class FurtherFiles:
         header, line, rest = Header("", self.attributes, is_own=None), 1, b""
         try:
             source.mark()
-            _, _, row, _ = find_row(source, b"", max(self.block_size, 4096))
+            _, _, row, _ = read_to_first_row(source, b"", max(self.block_size, 4096))
             source.rewind()
             if row.lower().lstrip(b"'\"").startswith(b"@relation"):
                 header, line, rest = read_header(source, self.block_size, self.opening.lenient)
@@ -195,7 +195,7 @@ class PartParser:
         if len(read) > 1 and not self.parser.lenient and all(cut(block.text) == len(block.text) for block, *_ in read):
             with suppress(ArffError):
                 whole = self.parser(Block(b"".join(block.text for block, *_ in read), 1, part.place))
-                files = _rows_of_files([(block.text, rows) for block, _, rows in read], whole.files[0])
+                files = _count_rows_of_files([(block.text, rows) for block, _, rows in read], whole.files[0])
                 if not whole.rejected and not whole.notes and files:
                     return whole._replace(files=files)
         several: list[Parsed] = []
@@ -205,7 +205,7 @@ class PartParser:
         return reduce(join_parsed, several)
 
 
-def _rows_of_files(files: list[tuple[bytes, FileRows]], whole: FileRows) -> tuple[FileRows, ...]:
+def _count_rows_of_files(files: list[tuple[bytes, FileRows]], whole: FileRows) -> tuple[FileRows, ...]:
     """Return the rows of each file, whose texts have been parsed as one; empty if it is not certain how many each has.
 
     Parameters

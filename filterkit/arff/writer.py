@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from filterkit.arff.row_format import RowFormat, quote, quote_all
-from filterkit.data.attributes import Attribute, Attributes, names_of
+from filterkit.data.attributes import Attribute, Attributes, list_names
 from filterkit.data.batch import Batch
-from filterkit.data.numbers import format_number, weight_text
+from filterkit.data.numbers import format_number, format_weight
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Schema
 from filterkit.errors import visible
 from filterkit.formats.base import Pieces, Writer
@@ -26,12 +26,12 @@ _DENSE_CELLS = 1 << 22  # the most cells that are made dense at once when sparse
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")  # is escaped in comments
 
 
-def header_text(schema: Schema, comments: Iterable[str] = ()) -> str:
-    """Return the whole of `header_pieces` as one text."""
-    return b"".join(header_pieces(schema, comments)).decode()
+def format_header(schema: Schema, comments: Iterable[str] = ()) -> str:
+    """Return the whole of `format_header_pieces` as one text."""
+    return b"".join(format_header_pieces(schema, comments)).decode()
 
 
-def header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[bytes]:
+def format_header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[bytes]:
     """Yield the header up to and including the ``@data`` line, as UTF-8 text in pieces.
 
     `comments` come first, one ``%`` line each, with control characters escaped. The scores that a scorer left on an
@@ -45,12 +45,12 @@ def header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterator[byte
     for first in range(0, len(schema.attributes), _DECLARATIONS):
         some = schema.attributes[first : first + _DECLARATIONS]
         scores = some.numeric_scores if isinstance(some, Attributes) else None
-        yield _any_declarations(some) if scores is None else _numeric_declarations(names_of(some), *scores)
+        yield _format_declarations(some) if scores is None else _format_numeric_declarations(list_names(some), *scores)
     yield b"\n@data\n"
 
 
-def _numeric_declarations(names: Sequence[str], metrics: tuple[str, ...], scores: np.ndarray) -> bytes:
-    """Do what `_any_declarations` does, faster, for numeric attributes with float64 (n, metrics) scores."""
+def _format_numeric_declarations(names: Sequence[str], metrics: tuple[str, ...], scores: np.ndarray) -> bytes:
+    """Do what `_format_declarations` does, faster, for numeric attributes with float64 (n, metrics) scores."""
     quoted_names = quote_all(list(names))
     if not metrics:
         return "".join([f"@attribute {name} numeric\n" for name in quoted_names]).encode()
@@ -59,16 +59,18 @@ def _numeric_declarations(names: Sequence[str], metrics: tuple[str, ...], scores
 
     comments = [(f" % {visible(metric)}=", row_texts(column[:, None])) for metric, column in zip(metrics, scores.T)]
     return bytes(
-        arrow.text_of(arrow.join("@attribute ", arrow.strings(quoted_names), " numeric", *sum(comments, ()), "\n"))
+        arrow.concatenate_bytes(
+            arrow.join("@attribute ", arrow.make_strings(quoted_names), " numeric", *sum(comments, ()), "\n")
+        )
     )
 
 
-def _any_declarations(attributes: Sequence[Attribute]) -> bytes:
+def _format_declarations(attributes: Sequence[Attribute]) -> bytes:
     """Return the lines that declare attributes."""
-    return "".join([f"{line}\n" for attribute in attributes for line in _declaration(attribute)]).encode()
+    return "".join([f"{line}\n" for attribute in attributes for line in _format_declaration(attribute)]).encode()
 
 
-def _declaration(attribute: Attribute) -> list[str]:
+def _format_declaration(attribute: Attribute) -> list[str]:
     kind = attribute.kind
     if kind == "nominal":
         kind = "{" + ",".join(map(quote, attribute.values)) + "}"
@@ -78,7 +80,7 @@ def _declaration(attribute: Attribute) -> list[str]:
     scores = "".join([f" % {visible(metric)}={format_number(score)}" for metric, score in attribute.scores])
     lines = [f"@attribute {quote(attribute.name)} {kind}{weight}{scores}"]
     for inner in attribute.attributes:
-        lines += [f"  {line}" for line in _declaration(inner)]
+        lines += [f"  {line}" for line in _format_declaration(inner)]
     if attribute.kind == "relational":
         lines.append(f"@end {quote(attribute.name)}")
     return lines
@@ -114,7 +116,7 @@ class Formatter:
         cells = len(batch.csr.data) if batch.sparse else batch.X.size
         self._plain += cells
         if self._plain < SMALL and self._fast is None:
-            return Pieces([_plain_rows(form, batch).encode()])
+            return Pieces([_format_plain_rows(form, batch).encode()])
         if self._fast is None:
             from filterkit.arff.fast_writer import FastFormatter
 
@@ -122,11 +124,11 @@ class Formatter:
         return Pieces(self._fast.rows(batch))
 
 
-def _plain_rows(form: RowFormat, batch: Batch) -> str:
+def _format_plain_rows(form: RowFormat, batch: Batch) -> str:
     """Return the rows one by one. `filterkit.arff.fast_writer` makes the same text."""
     schema = form.schema
     features = schema.feature_indices.tolist()
-    passthrough = list(zip(schema.passthrough_indices, form.passthrough_texts(batch), strict=True))
+    passthrough = list(zip(schema.passthrough_indices, form.format_passthrough(batch), strict=True))
     target = schema.class_index
     y = [] if batch.y is None else batch.y.tolist()
     weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
@@ -135,23 +137,23 @@ def _plain_rows(form: RowFormat, batch: Batch) -> str:
     for row in range(len(batch)):
         cells: list[tuple[int, str]] = [(i, column[row]) for i, column in passthrough]
         if target is not None and not (form.sparse and y[row] == 0):
-            cells.append((target, _cell_text(form, target, y[row])))
+            cells.append((target, _format_cell(form, target, y[row])))
         if sparse is not None:
             begin, end = sparse.indptr[row : row + 2]
             entries: Any = zip(sparse.indices[begin:end].tolist(), sparse.data[begin:end].tolist(), strict=True)
         else:
             entries = enumerate(batch.X[row].tolist())
-        cells += [(features[column], _cell_text(form, features[column], value)) for column, value in entries]
+        cells += [(features[column], _format_cell(form, features[column], value)) for column, value in entries]
         cells.sort()
         if form.sparse:
             line = "{" + ",".join(f"{i} {text}" for i, text in cells) + "}"
         else:
             line = ",".join(text for _, text in cells)
-        lines.append(line + weight_text(weights[row]) + "\n")
+        lines.append(line + format_weight(weights[row]) + "\n")
     return "".join(lines)
 
 
-def _cell_text(form: RowFormat, position: int, value: float) -> str:
+def _format_cell(form: RowFormat, position: int, value: float) -> str:
     """Return the ARFF text of a number, or of the label of this index, of the attribute at `position`."""
     labels = form.labels.get(position)
     if labels is None:
@@ -170,7 +172,7 @@ class ArffWriter(Writer):
         return self._rows
 
     def begin(self, out: IO[bytes]) -> None:
-        for text in header_pieces(self.schema, self.comments):
+        for text in format_header_pieces(self.schema, self.comments):
             out.write(text)
 
     def footer(self, rows: int, of: int) -> bytes:

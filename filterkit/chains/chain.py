@@ -24,7 +24,7 @@ from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, StageError, UsageError, quoted
-from filterkit.plugin.engines import engine_on
+from filterkit.plugin.engines import make_engine_on
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.plugin.unknown_names import name_remedy
@@ -86,10 +86,10 @@ class Chain:
 
     def _repr_html_(self) -> str:
         """Return the stages as HTML, for a notebook."""
-        from filterkit.data.html import table
+        from filterkit.data.html import render_table
 
         rows = [(shlex.join(stage.words()), stage.summary()) for stage in self.stages]
-        return table(f"chain of {len(rows)} stages, not fitted", ("stage", "what it does"), rows)
+        return render_table(f"chain of {len(rows)} stages, not fitted", ("stage", "what it does"), rows)
 
     def fit(
         self,
@@ -182,7 +182,7 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
         return
     from filterkit.data.user_rows import as_batches
 
-    opened = nullcontext(engine) if isinstance(engine, Engine) else engine_on(engine, jobs, registry())
+    opened = nullcontext(engine) if isinstance(engine, Engine) else make_engine_on(engine, jobs, registry())
     with opened as engine, open_rows(as_batches(rows), engine, spool_share(memory)) as training:
         yield training
 
@@ -226,7 +226,7 @@ class FittedChain:
 
     def _repr_html_(self) -> str:
         """Return the stages, and what each has learned, as HTML, for a notebook."""
-        from filterkit.data.html import table
+        from filterkit.data.html import render_table
 
         incoming = [self.incoming, *(fitted.schema for fitted in self.stages)]
         rows = [
@@ -234,7 +234,7 @@ class FittedChain:
             for stage, fitted, before in zip(self.chain.stages, self.stages, incoming)
         ]
         caption = f"chain fitted on {self.incoming.relation}, {self.incoming.width:,} columns"
-        return table(caption, ("stage", "columns out", "learned"), rows)
+        return render_table(caption, ("stage", "columns out", "learned"), rows)
 
     def describe(self, top: int | None = None) -> list[dict[str, Any]]:
         """Describe what each stage has learned, in mappings, lists, texts and numbers.

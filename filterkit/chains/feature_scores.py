@@ -143,19 +143,19 @@ def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[
     order = np.lexsort((-state[names[0]], ~state["varied"]))
     constant = ~state["varied"][order]
     columns: dict[str, Any] = {
-        "rank": arrow.numbers(np.arange(1, len(order) + 1)),
-        "attribute": arrow.strings([schema.features[i].name for i in order.tolist()]),
+        "rank": arrow.make_numbers(np.arange(1, len(order) + 1)),
+        "attribute": arrow.make_strings([schema.features[i].name for i in order.tolist()]),
     }
     target = schema.class_attribute
     if "best.task" not in state:
-        return pa.table(columns | {name: arrow.numbers(state[name][order]) for name in names})
+        return pa.table(columns | {name: arrow.make_numbers(state[name][order]) for name in names})
     if stage.needs_class and target is not None and schema.positive is None and len(target.values) > 2:
         chosen = zip(state["best.task"][order].tolist(), constant.tolist())
-        columns["class"] = arrow.strings([None if none else target.values[c] for c, none in chosen])
+        columns["class"] = arrow.make_strings([None if none else target.values[c] for c, none in chosen])
     threshold, nominal = state["best.threshold"][order], schema.nominal[order]
-    columns["threshold"] = arrow.numbers(threshold, constant | nominal)
+    columns["threshold"] = arrow.make_numbers(threshold, constant | nominal)
     if nominal.any():
-        columns["label"] = arrow.strings(
+        columns["label"] = arrow.make_strings(
             [
                 schema.features[feature].values[int(code)] if has_label else None
                 for feature, code, has_label in zip(order.tolist(), threshold.tolist(), (nominal & ~constant).tolist())
@@ -164,11 +164,11 @@ def _make_table(stage: _ColumnScorer, state: State, schema: Schema, names: list[
     pos, neg = (np.where(constant, 1.0, state[f"best.{name}"][order]) for name in ("pos", "neg"))
     tp, fp = state["best.tp"][order], state["best.fp"][order]
     if stage.needs_class:
-        columns |= {"tp": arrow.numbers(tp, constant), "fp": arrow.numbers(fp, constant)}
-        columns["tpr"] = arrow.numbers(np.divide(tp, pos, out=np.zeros(len(tp)), where=pos > 0), constant)
-        columns["fpr"] = arrow.numbers(np.divide(fp, neg, out=np.zeros(len(fp)), where=neg > 0), constant)
+        columns |= {"tp": arrow.make_numbers(tp, constant), "fp": arrow.make_numbers(fp, constant)}
+        columns["tpr"] = arrow.make_numbers(np.divide(tp, pos, out=np.zeros(len(tp)), where=pos > 0), constant)
+        columns["fpr"] = arrow.make_numbers(np.divide(fp, neg, out=np.zeros(len(fp)), where=neg > 0), constant)
     else:
-        columns["rows"] = arrow.numbers(tp, constant)
+        columns["rows"] = arrow.make_numbers(tp, constant)
     for name in names:
-        columns[name] = arrow.numbers(state[name][order])
+        columns[name] = arrow.make_numbers(state[name][order])
     return pa.table(columns)

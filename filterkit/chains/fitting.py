@@ -16,7 +16,7 @@ import numpy as np
 from filterkit.chains.budget import stage_share
 from filterkit.chains.rows import Rows
 from filterkit.data.batch import Batch, concatenate, itself
-from filterkit.data.contract import blaming
+from filterkit.data.contract import blame_errors
 from filterkit.stages.base import (
     Batches,
     Fitted,
@@ -166,7 +166,7 @@ class Fitting:
         else:
             splits = partial(split_inner_folds, self._stages[self._n_skipped :], self._trial_rows, stage, self._memory)
             batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
-            with blaming(stage):
+            with blame_errors(stage):
                 fitted = stage.fit(batches, rows.schema)
         check_fitted(stage, fitted)
         return fitted if choice is None else FittedOnSome(fitted, choice)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.allocators import give_back_freed_memory
-from filterkit.data.contract import blaming
+from filterkit.data.contract import blame_errors
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.files.scratch import Scratch, Stored
@@ -57,7 +57,7 @@ class Learning:
         if self._stored:
             give_back_freed_memory()  # of fitting, which may be as large
             states = [self._join(parts) for parts in zip(*self._stored)]
-        with blaming(stage):
+        with blame_errors(stage):
             fitted = stage.finish(schema, states[0], self._totals)
         check_fitted(stage, fitted)
         return fitted, states[1:]

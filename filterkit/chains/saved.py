@@ -20,17 +20,17 @@ import numpy as np
 
 from filterkit._version import __version__
 from filterkit.chains.chain import Chain, FittedChain
-from filterkit.data.batch import Batch, empty, make_missing_targets, passthrough_table
-from filterkit.data.contract import kind_of
+from filterkit.data.batch import Batch, empty, make_missing_targets, make_passthrough_table
+from filterkit.data.contract import describe_kind
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import schema_from_json, schema_to_json
 from filterkit.data.texts import Texts
-from filterkit.errors import FilterkitError, StageError, UsageError, file_error, one_line, quoted
-from filterkit.files.descriptors import pipe_of
+from filterkit.errors import FilterkitError, StageError, UsageError, make_file_error, quoted, to_one_line
+from filterkit.files.descriptors import identify_pipe
 from filterkit.files.endings import check_chain
 from filterkit.files.output import open_output
-from filterkit.files.paths import AnyPath, path_text
+from filterkit.files.paths import AnyPath, path_as_text
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Fitted, Stage, check_fitted
@@ -61,7 +61,7 @@ def save(fitted: FittedChain, path: AnyPath, plugins: Registry | None = None) ->
     """
     if not isinstance(fitted, FittedChain):
         raise TypeError(f"give a FittedChain, which Chain.fit returns, not {type(fitted).__name__}")
-    name = path_text(path)
+    name = path_as_text(path)
     check_chain(name)
     data = encode_chain(fitted, plugins)
     with open_output(name) as out:
@@ -82,7 +82,7 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
         try:
             state = fitted_stage.get_state()
             if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
-                fault = f"get_state gives {kind_of(state)}; return a dict of {_STATE_VALUES}, by names"
+                fault = f"get_state gives {describe_kind(state)}; return a dict of {_STATE_VALUES}, by names"
                 raise NotImplementedError(fault)
             notes = {key: _encode(value, key, number, arrays) for key, value in state.items()}
         except NotImplementedError as error:
@@ -141,7 +141,7 @@ def _open_pipe(path: Any) -> Any:
 
     Of a pipe that does not begin like a zip archive, only the first bytes are read, so that zipfile refuses it.
     """
-    if hasattr(path, "read") or pipe_of(path) is None:
+    if hasattr(path, "read") or identify_pipe(path) is None:
         return path
     with open(path, "rb") as pipe:
         begin = pipe.read(len(_ZIP_SIGNATURE))
@@ -170,11 +170,11 @@ def summarize_file(path: str) -> dict[str, Any]:
 
 def _make_error(path: AnyPath | IO[bytes], error: Exception) -> FilterkitError:
     """Make the error to raise, which names the file, when `error` came up while a saved chain was read."""
-    name = path_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
+    name = path_as_text(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", "<saved chain>")
     if isinstance(error, UsageError):
         return FilterkitError(f"{name}: {error}")
     if isinstance(error, OSError) and not isinstance(error, FilterkitError):
-        return file_error(f"{name}: {error.strerror or error}", error)
+        return make_file_error(f"{name}: {error.strerror or error}", error)
     text = f"{name} is not a chain that --save wrote, or it is damaged"
     if isinstance(error, zipfile.BadZipFile):
         return FilterkitError(text)
@@ -273,7 +273,7 @@ def _encode(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) ->
         json.dumps(plain)
     except (TypeError, ValueError) as error:
         raise NotImplementedError(
-            f"the {quoted(key)} of get_state cannot be saved ({one_line(error)}); use {_STATE_VALUES}"
+            f"the {quoted(key)} of get_state cannot be saved ({to_one_line(error)}); use {_STATE_VALUES}"
         ) from None
     return {"plain": plain}
 
@@ -331,7 +331,7 @@ def _transform_samples(fitted: FittedChain) -> None:
         fitted.transform(empty(schema))
     for value in (0.0, np.nan, 1.0):
         row = np.where(schema.nominal & (schema.label_counts < 2), 0.0, value)[None, :]
-        passthrough = passthrough_table(schema, [[None] for _ in schema.passthrough])
+        passthrough = make_passthrough_table(schema, [[None] for _ in schema.passthrough])
         with suppress(StageError):
             fitted.transform(
                 Batch(schema, row, make_missing_targets(schema, 1), None, passthrough).in_form(schema.sparse)

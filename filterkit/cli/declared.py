@@ -36,13 +36,13 @@ def option(*flags: str, default: Any = None, section: str = "", decides: bool = 
     return field(default=default, metadata={"clicks": [(flags, attributes)], "section": section, "decides": decides})
 
 
-def either(first: Any, *others: Any) -> Any:
+def one_of(first: Any, *others: Any) -> Any:
     """Declare a field whose value comes from one of several options, each with a ``flag_value`` of its own."""
     clicks = [each for one in (first, *others) for each in one.metadata["clicks"]]
     return field(default=first.default, metadata={**first.metadata, "clicks": clicks})
 
 
-def declared(kind: type) -> list[Field[Any]]:
+def list_declared(kind: type) -> list[Field[Any]]:
     """List the fields of a dataclass that are options: its own first, then those of the classes that it extends.
 
     A field that a class declares anew stays where the class that it extends has it.
@@ -60,18 +60,18 @@ def make_click_options(each: Field[Any]) -> list[click.Option]:
     ]
 
 
-def takes(kind: type) -> Callable[[F], F]:
+def with_options(kind: type) -> Callable[[F], F]:
     """Give a click command the options that a dataclass declares; its function gets them as one object, `options`."""
 
     def decorate(function: F) -> F:
-        names = [each.name for each in declared(kind)]
+        names = [each.name for each in list_declared(kind)]
 
         @wraps(function)
         def call(*arguments: Any, **values: Any) -> Any:
             options = kind(**{name: values.pop(name) for name in names})
             return function(*arguments, options=options, **values)
 
-        clicks = [made for each in declared(kind) for made in make_click_options(each)]
+        clicks = [made for each in list_declared(kind) for made in make_click_options(each)]
         # click lists parameters from the last to the first, as decorators run
         call.__click_params__ = [*getattr(function, "__click_params__", ()), *reversed(clicks)]  # type: ignore[attr-defined]
         return call  # type: ignore[return-value]
@@ -81,10 +81,12 @@ def takes(kind: type) -> Callable[[F], F]:
 
 def group_by_section(kind: type, titles: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Group the names of the options of a dataclass by the titles of their sections."""
-    return {title: tuple(each.name for each in declared(kind) if each.metadata["section"] == title) for title in titles}
+    return {
+        title: tuple(each.name for each in list_declared(kind) if each.metadata["section"] == title) for title in titles
+    }
 
 
-def words_of_option(option: click.Parameter, value: Any) -> list[str]:
+def format_option(option: click.Parameter, value: Any) -> list[str]:
     """Write an option with a value, or each of several values, as words of a command line."""
     if isinstance(value, bool):
         return [(option.opts if value else option.secondary_opts)[-1]]
@@ -94,7 +96,7 @@ def words_of_option(option: click.Parameter, value: Any) -> list[str]:
     return [word for each in (value if isinstance(value, tuple) else (value,)) for word in (flag, str(each))]
 
 
-def deciding_words(options: Any) -> Iterator[str]:
+def list_deciding_words(options: Any) -> Iterator[str]:
     """Yield the options of an object that decide the bytes of an output and differ from their defaults, as words.
 
     Options with values come first, flags last.
@@ -105,7 +107,7 @@ def deciding_words(options: Any) -> Iterator[str]:
         if each.metadata.get("decides") and value is not None and value != each.default:
             clicks = make_click_options(each)
             made = next((one for one in clicks if getattr(one, "flag_value", None) == value), clicks[0])
-            words = words_of_option(made, value)
+            words = format_option(made, value)
             if made.is_flag:
                 flags += words
             else:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.errors import PATH, UsageError, file_error, quoted, suggestion
-from filterkit.plugin.parsing import IntOrText, stage_command
+from filterkit.errors import PATH, UsageError, make_file_error, quoted, suggestion
+from filterkit.plugin.parsing import IntOrText, make_stage_command
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import check_value, fields_of
 
@@ -27,7 +27,7 @@ _FILES = ("FILE", "PATH", "IN OUT")
 _CODE = ("--plugin", "--engine")
 
 
-def default_path() -> str:
+def find_default_path() -> str:
     """Return where the defaults file is, unless the command line or the environment names another."""
     return os.path.join(click.get_app_dir("filterkit"), "defaults.toml")
 
@@ -42,7 +42,7 @@ def find_defaults(named_path: str | None) -> Defaults | None:
     UsageError : the file is named and does not exist, cannot be read, or is no TOML.
     """
     path = os.environ.get(_VARIABLE) if named_path is None else named_path
-    if path is None and not os.path.isfile(path := default_path()):
+    if path is None and not os.path.isfile(path := find_default_path()):
         return None
     return Defaults(path) if path else None
 
@@ -63,7 +63,7 @@ class Defaults:
             with open(path, "rb") as file:
                 self._tables = tomllib.load(file)
         except OSError as error:
-            raise file_error(f"{path}: {error.strerror or error}", error, UsageError) from None
+            raise make_file_error(f"{path}: {error.strerror or error}", error, UsageError) from None
         except (ValueError, RecursionError) as error:
             raise UsageError(f"{path}: this is not TOML: {error}") from None
         for name, table in self._tables.items():
@@ -94,7 +94,7 @@ class Defaults:
             if name not in known.stages:
                 raise self._describe_unknown("stage", name, known.stages)
             stage = known.stages[name]
-            found[name] = self._check_table(f"{_STAGES}.{name}", stage_command(stage), table)
+            found[name] = self._check_table(f"{_STAGES}.{name}", make_stage_command(stage), table)
             self._check_limits(name, stage, found[name])
         return found
 

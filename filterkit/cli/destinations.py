@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from filterkit.errors import PATH, UsageError, quoted
-from filterkit.files.descriptors import descriptor_of, pipe_of
-from filterkit.files.endings import ending
+from filterkit.files.descriptors import find_descriptor, identify_pipe
+from filterkit.files.endings import find_ending
 from filterkit.files.output import check_output
-from filterkit.files.part_names import PartNames, part_names
+from filterkit.files.part_names import PartNames, parse_part_names
 from filterkit.files.source import expand
 from filterkit.files.urls import is_url
 
@@ -38,7 +38,7 @@ class Destination(NamedTuple):
 
 def is_page(path: str | None) -> bool:
     """Return whether the ending of an output says that it is a page for a browser."""
-    return path is not None and ending(path) in _PAGES
+    return path is not None and find_ending(path) in _PAGES
 
 
 def check_page(command: str, path: str) -> None:
@@ -48,7 +48,7 @@ def check_page(command: str, path: str) -> None:
     ------
     UsageError : the name has an ending, and it is not that of a page.
     """
-    if ending(path) not in ("", *_PAGES):
+    if find_ending(path) not in ("", *_PAGES):
         raise UsageError(f"{command}: -o {path}: the page must have a name that ends in .html")
 
 
@@ -62,7 +62,7 @@ def check_sources(paths: Iterable[str]) -> None:
     paths = list(paths)
     if paths.count("-") > 1:
         raise UsageError("only one input can be standard input")
-    pipes = [pipe for pipe in map(pipe_of, paths) if pipe is not None]
+    pipes = [pipe for pipe in map(identify_pipe, paths) if pipe is not None]
     if len(set(pipes)) < len(pipes):
         raise UsageError("two inputs are the same pipe, which can be read only once")
 
@@ -94,7 +94,7 @@ def check_destinations(
     files = [*settings, *(("--plugin", path) for path in plugins)]
     kept = {_identify_file(path, sys.stdin): (option, path) for option, path in files if path is not None}
     for destination in destinations:
-        names = part_names(destination.path) if destination.in_parts else None
+        names = parse_part_names(destination.path) if destination.in_parts else None
         if names is not None:
             _check_parts(destination, names, destinations, [*paths, *(path for _, path in kept.values())])
             continue
@@ -141,7 +141,7 @@ def _identify_output(path: str) -> Any:
     if status is None or stat.S_ISDIR(status.st_mode):
         return path if path == "-" else os.path.realpath(path)
     if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
-        number = 1 if path == "-" else descriptor_of(path)
+        number = 1 if path == "-" else find_descriptor(path)
         return object() if number is None else number
     return status.st_dev, status.st_ino
 

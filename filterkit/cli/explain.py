@@ -7,7 +7,7 @@ from typing import Any
 
 from filterkit.chains.budget import spool_share, statistic_share
 from filterkit.chains.explain import Explanation, explain, format_bytes
-from filterkit.cli.inputs import Work, open_input, training_rows
+from filterkit.cli.inputs import Work, open_input, open_rows_to_fit
 from filterkit.cli.plan import Job, check
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows
@@ -28,9 +28,9 @@ def print_explanation(job: Job) -> None:
         raise UsageError("--explain cannot be combined with --load: the saved chain is fitted already")
     check(job)
     reader = open_input(job.path, options, job.formats)
-    with training_rows(reader, Work(job.engine, options.memory, False)) as rows:
+    with open_rows_to_fit(reader, Work(job.engine, options.memory, False)) as rows:
         found = explain(job.stages, rows.schema)
-        print_document(options.as_json, _describe(reader.name, reader.schema, found, options.memory), _lines)
+        print_document(options.as_json, _describe(reader.name, reader.schema, found, options.memory), _write_lines)
 
 
 def _describe(name: str, schema: Schema, found: Explanation, memory: int) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _describe(name: str, schema: Schema, found: Explanation, memory: int) -> dic
     }
 
 
-def _lines(document: dict[str, Any]) -> Iterator[str]:
+def _write_lines(document: dict[str, Any]) -> Iterator[str]:
     """Write the document as text."""
     target = "no class" if document["class"] is None else f"class {quoted(document['class'])}"
     if document["labels"]:

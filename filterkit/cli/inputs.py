@@ -80,7 +80,9 @@ def open_input(
 
 
 @contextmanager
-def training_rows(reader: Reader, work: Work, part_size: int | None = None, numbered: bool = False) -> Iterator[Rows]:
+def open_rows_to_fit(
+    reader: Reader, work: Work, part_size: int | None = None, numbered: bool = False
+) -> Iterator[Rows]:
     """Open the rows of `reader` as a context, ready to be fitted on; at its end the input is closed.
 
     `part_size` is that of `BatchSource`; `numbered` says whether a stage needs the numbers of rows in every pass.
@@ -111,7 +113,9 @@ def training_rows(reader: Reader, work: Work, part_size: int | None = None, numb
             shown.close()
 
 
-def later_rows(reader: Reader, alignment: Alignment, fitted: FittedChain, work: Work, numbered: bool = False) -> Rows:
+def transform_later_rows(
+    reader: Reader, alignment: Alignment, fitted: FittedChain, work: Work, numbered: bool = False
+) -> Rows:
     """Return the rows of `reader` as they come out of a chain fitted on others; they can be mapped over once.
 
     `alignment` gives them the columns that the chain takes; `numbered` says whether batches must say the numbers of

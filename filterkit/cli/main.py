@@ -16,9 +16,9 @@ import click
 from filterkit._lazy import postpone_import
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
-from filterkit.cli.declared import group_by_section, takes
+from filterkit.cli.declared import group_by_section, with_options
 from filterkit.cli.options import SETTINGS, Options
-from filterkit.cli.shell.signals import end_at_once, end_by_unwinding, ended
+from filterkit.cli.shell.signals import end_at_once, end_by_unwinding, exit_status
 from filterkit.errors import (
     FilterkitError,
     StageError,
@@ -28,8 +28,8 @@ from filterkit.errors import (
     quoted,
     suggestion,
 )
-from filterkit.messages import draw, message_of, say, show_warnings
-from filterkit.plugin.parsing import check_once, move_options_forward, stage_command
+from filterkit.messages import draw_progress, format_click_message, say, show_warnings
+from filterkit.plugin.parsing import check_once, make_stage_command, move_options_forward
 from filterkit.plugin.registry import Plugin, Registry, registry
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def find_other_subcommands(known: Registry) -> dict[str, click.Command]:
 @click.command(
     cls=_Command, context_settings=SETTINGS | {"allow_interspersed_args": False}, options_metavar="[OPTIONS]"
 )
-@takes(Options)
+@with_options(Options)
 @click.version_option(__version__, prog_name="filterkit")
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
@@ -166,11 +166,11 @@ def command(context: click.Context, /, words: tuple[str, ...], options: Options)
 
 def _answer_without_input(context: click.Context) -> NoReturn:
     """Answer a command line without INPUT: print the help, or say what is missing if there are options."""
-    from filterkit.cli.subcommands.run import given_options
+    from filterkit.cli.subcommands.run import list_given_options
 
-    if any(given_options(context)):
+    if any(list_given_options(context)):
         raise UsageError("INPUT is missing; see: filterkit --help")
-    draw(context.get_help() + "\n")
+    draw_progress(context.get_help() + "\n")
     context.exit(2)
 
 
@@ -182,7 +182,7 @@ def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         return
     if first in known.stages:
         if "--help" in rest[:1]:
-            stage_command(known.stage(first)).make_context(f"filterkit INPUT {first}", ["--help"])
+            make_stage_command(known.stage(first)).make_context(f"filterkit INPUT {first}", ["--help"])
         example = " ".join(["filterkit INPUT", first, *rest])
         raise UsageError(f"no file {quoted(first)}; this is a stage, and the input comes first: {example}")
     if first in ("help", "version"):
@@ -217,11 +217,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:  # just before the end
         end_at_once()
         status = 130
-    if sys.stdout is not None and ended() is None:
+    if sys.stdout is not None and exit_status() is None:
         with suppress(OSError, FilterkitError):  # an error has been reported already
             sys.stdout.flush()
     gc.freeze()
-    status_of_signal = ended()
+    status_of_signal = exit_status()
     if status_of_signal is not None:
         from filterkit.temporary import remove_all
 
@@ -244,7 +244,7 @@ def _main(arguments: list[str]) -> int:
         if "--debug" in arguments and not isinstance(error, _WITHOUT_TRACEBACK):
             raise
         text, status = _explain_error(error)
-        if ended() is None:  # otherwise the signal may have made an import fail with this error
+        if exit_status() is None:  # otherwise the signal may have made an import fail with this error
             say(f"filterkit: {text}", is_error=True)
         return status
 
@@ -257,7 +257,7 @@ def _explain_error(error: Exception) -> tuple[str, int]:
     if isinstance(error, click.Abort):  # a subcommand asked a question and got no answer
         return "aborted", 1
     if isinstance(error, click.ClickException):
-        return message_of(error, "filterkit --help"), 2
+        return format_click_message(error, "filterkit --help"), 2
     if isinstance(error, StageError) and error.lacks:
         from filterkit.plugin.unknown_names import name_remedy
 

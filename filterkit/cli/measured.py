@@ -72,11 +72,11 @@ class MeasuredRows:
 
         `name` is that of the input.
         """
-        from filterkit.cli.subcommands.results import MOST_SHOWN, confusion_table, error_table
+        from filterkit.cli.subcommands.results import MOST_SHOWN, format_confusion, format_errors
 
         if self._errors is not None:
             say(f"filterkit: {name}: errors of the predictions of {self._errors[0, 0]:g} rows")
-            for line in error_table(self.learner.tasks.names, self._errors):
+            for line in format_errors(self.learner.tasks.names, self._errors):
                 say(line)
         for target, counts in self._counts.items():
             whole = sum(counts.weights.values())
@@ -84,7 +84,7 @@ class MeasuredRows:
             of = f" of '{target}'" if target else ""
             say(f"filterkit: {name}: {right / whole:.3f} of the predictions{of} are right ({right:g} of {whole:g})")
             if len(counts.names) <= MOST_SHOWN:
-                for line in confusion_table(target or "class", counts):
+                for line in format_confusion(target or "class", counts):
                     say(line)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import either, option
-from filterkit.engines.engine import Engine, available_cores
+from filterkit.cli.declared import one_of, option
+from filterkit.engines.engine import Engine, count_available_cores
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import quoted
 from filterkit.messages import show_warnings
@@ -220,7 +220,7 @@ class Options(InputOptions, FitOptions, JsonOptions):
         section="Chain",
         help="Also transform IN by the chain fitted on INPUT, and write it to OUT. Repeatable.",
     )
-    predictions: str | None = either(
+    predictions: str | None = one_of(
         option(
             *("-p", "--predictions"),
             flag_value="all",
@@ -266,6 +266,6 @@ def open_engine(known: Registry, text: str | None, jobs: int | None) -> Engine:
     ------
     UsageError : there is no engine of this name, or it does not know the options.
     """
-    engine = make_engine(LocalEngine.name if text is None else text, jobs or available_cores(), known)
+    engine = make_engine(LocalEngine.name if text is None else text, jobs or count_available_cores(), known)
     engine.prepare(show_warnings)
     return engine

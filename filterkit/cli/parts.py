@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from filterkit._version import __version__
 from filterkit.chains.chain import FittedChain
-from filterkit.cli.comments import command_for, shell_line
+from filterkit.cli.comments import join_for_shell, list_command_words
 from filterkit.errors import FilterkitError
-from filterkit.files.digest import digest_of_files
-from filterkit.files.part_names import part_names
+from filterkit.files.digest import digest_files
+from filterkit.files.part_names import parse_part_names
 from filterkit.files.parts_list import Parts, Work
 from filterkit.messages import say
 
@@ -57,12 +57,12 @@ def outputs_in_parts(job: Job) -> dict[str, OutputParts]:
     """
     found = {}
     for source, output, later in job.rows_out:
-        names = part_names(output)
+        names = parse_part_names(output)
         if names is not None:
             parts = Parts(names)
             work: Work = {
                 "version": __version__,
-                "command": shell_line(command_for(job, source, output, later)),
+                "command": join_for_shell(list_command_words(job, source, output, later)),
                 "input": _hash_inputs(job, source),
                 "part size": job.part_size,
             }
@@ -86,7 +86,7 @@ def _hash_inputs(job: Job, source: str) -> str:
     options = job.options
     others = [options.load, options.chain, options.labels, *options.plugins]
     files = [path for path in others if path is not None and os.path.isfile(path)]
-    return digest_of_files(dict.fromkeys([job.path, source, *files]))
+    return digest_files(dict.fromkeys([job.path, source, *files]))
 
 
 def hash_chain(fitted: FittedChain) -> str | None:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Rows
 from filterkit.cli.destinations import Destination, check_destinations, check_sources
-from filterkit.cli.inputs import Work, check_input_options, check_used, open_input, training_rows
+from filterkit.cli.inputs import Work, check_input_options, check_used, open_input, open_rows_to_fit
 from filterkit.cli.options import Options, open_engine
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError, UsageError, quoted
 from filterkit.files.endings import check_chain
 from filterkit.files.output import open_output
-from filterkit.files.part_names import part_names
+from filterkit.files.part_names import parse_part_names
 from filterkit.files.rejects import Rejects
 from filterkit.formats.reader import Reader
 from filterkit.messages import say
@@ -77,7 +77,7 @@ class Job:
     @property
     def part_size(self) -> int | None:
         """Return the bytes of text that a part is made of; None if no output is in parts."""
-        if all(part_names(destination.path) is None for destination in self.row_destinations):
+        if all(parse_part_names(destination.path) is None for destination in self.row_destinations):
             return None
         return self.options.block_size or _PART_SIZE
 
@@ -151,7 +151,7 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     if options.load is None:
         reader = open_input(job.path, options, job.formats, rejects, job.part_size)
         work = Work(job.engine, options.memory, options.progress)
-        rows = opened.enter_context(training_rows(reader, work, job.part_size, needs_numbers(job.stages)))
+        rows = opened.enter_context(open_rows_to_fit(reader, work, job.part_size, needs_numbers(job.stages)))
         training, incoming = Training(reader, rows), reader.schema
     else:
         from filterkit.chains import saved

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from filterkit.chains.cancelled import find_cancelled_weights
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.chains.rows import Rows
-from filterkit.cli.comments import command_comment, command_for
-from filterkit.cli.inputs import Work, add_source_to_errors, later_rows
+from filterkit.cli.comments import list_command_words, make_command_comment
+from filterkit.cli.inputs import Work, add_source_to_errors, transform_later_rows
 from filterkit.cli.options import Options
 from filterkit.cli.plan import Job, Plan, Training, make_plan, resolve
 from filterkit.cli.verbose import StageTimes
 from filterkit.cli.writing import ChainWriter
 from filterkit.errors import UsageError
-from filterkit.files.descriptors import path_of_descriptor
-from filterkit.files.output import open_output, together
+from filterkit.files.descriptors import find_written_path
+from filterkit.files.output import appear_together, open_output
 from filterkit.files.rejects import Rejects
 from filterkit.messages import say
 from filterkit.plugin.registry import Registry
@@ -53,12 +53,12 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
         print_explanation(job)
         return
     if "-" in [destination.path for destination in job.row_destinations] and (
-        message := job.formats.describe_misleading_name(path_of_descriptor(1))
+        message := job.formats.describe_misleading_name(find_written_path(1))
     ):
         say(f"filterkit: warning: {message}")
     with ExitStack() as opened:
         opened.enter_context(job.engine)
-        opened.enter_context(together())
+        opened.enter_context(appear_together())
         plan = make_plan(job, opened)
         in_parts = {}
         if job.part_size is not None:
@@ -117,7 +117,7 @@ def write(
     if plan.training is not None and rows is not None and options.predictions is None:
         reader = plan.training.reader
         path = options.output
-        history = [*reader.history, command_comment(command_for(job, job.path, path, later=False))]
+        history = [*reader.history, make_command_comment(list_command_words(job, job.path, path, later=False))]
         onward = bool(plan.later or job.stage_destinations or options.rejects)
         count = writer.write(path, rows, history, reader, onward, in_parts=in_parts.get(path))
         if options.verbose:
@@ -129,13 +129,13 @@ def write(
 
         with add_source_to_errors(reader):
             work = Work(job.engine, options.memory, options.progress)
-            outgoing = later_rows(reader, alignment, fitted, work, options.predictions is not None)
+            outgoing = transform_later_rows(reader, alignment, fitted, work, options.predictions is not None)
             measured = measure_rows(outgoing) if options.predictions is not None or not is_main else None
             parts = in_parts.get(output)
             if parts is not None:
                 parts.again = measured is not None
             onward = options.rejects is not None or number < len(plan.later)
-            comments = [*reader.history, command_comment(command_for(job, reader.path, output, later=True))]
+            comments = [*reader.history, make_command_comment(list_command_words(job, reader.path, output, later=True))]
             if options.predictions is not None:
                 from filterkit.cli.predictions import PredictedRows, print_predictions
 

@@ -30,15 +30,15 @@ def main() -> NoReturn:
     """Run the command line and exit."""
     end_at_once()  # before other imports: an interrupt in one would show a traceback
     gc.disable()  # imports leave no garbage; `filterkit.cli.main` enables it again
-    from filterkit.cli.shell.streams import secure
+    from filterkit.cli.shell.streams import secure_streams
 
-    secure()
+    secure_streams()
     if sys.argv[1:] == ["--version"]:  # needs none of the imports below
         os._exit(_print_version())
     if "_FILTERKIT_COMPLETE" in os.environ:  # a shell asks what may follow
-        from filterkit.cli.shell.shells import answer
+        from filterkit.cli.shell.shells import answer_shell
 
-        os._exit(answer(os.environ["_FILTERKIT_COMPLETE"], sys.argv[1:]))
+        os._exit(answer_shell(os.environ["_FILTERKIT_COMPLETE"], sys.argv[1:]))
     # Otherwise numpy's BLAS would start threads when it is imported. No stage uses them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from filterkit.cli.main import main as run

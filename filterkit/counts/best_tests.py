@@ -8,7 +8,7 @@ import numpy as np
 
 from filterkit.counts.metric import Metric
 from filterkit.counts.thresholds import Thresholds
-from filterkit.data.ragged import begins_run
+from filterkit.data.ragged import find_run_begins
 
 
 class BestTests(NamedTuple):
@@ -57,7 +57,7 @@ def find_best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None 
             scores, _ = thresholds.score(metric, task, alpha)
         # The first threshold with its column's best score, if that is better than for the classes before.
         at = np.flatnonzero(scores == thresholds.best(scores, -np.inf)[thresholds.column])
-        at = at[begins_run(thresholds.column[at])]
+        at = at[find_run_begins(thresholds.column[at])]
         columns = thresholds.column[at]
         better = scores[at] > best[columns]
         columns, at = columns[better], at[better]

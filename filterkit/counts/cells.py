@@ -7,7 +7,7 @@ import numpy as np
 from filterkit.counts.class_parts import FEW, Parts, SparseParts
 from filterkit.counts.weights import CountedRows
 from filterkit.data.batch import Batch
-from filterkit.data.ragged import begins_run, row_starts
+from filterkit.data.ragged import find_row_starts, find_run_begins
 from filterkit.errors import StageError, quoted
 
 _FEW_KEYS = 6  # for each entry
@@ -50,7 +50,7 @@ def count_cells(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np
     number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
     key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + y.astype(number)[row]
     cell_column, cell_value, cells = _count_keys(key, None if weights is None else weights[row], classes, distinct)
-    return row_starts(cell_column, len(columns)), cell_value, cells, missing
+    return find_row_starts(cell_column, len(columns)), cell_value, cells, missing
 
 
 def find_finite_entries(
@@ -118,7 +118,7 @@ def _count_keys(
     else:
         order = slice(None) if weights is None else np.argsort(key, kind="stable")
         key = np.sort(key) if weights is None else key[order]
-        first = np.flatnonzero(begins_run(key))
+        first = np.flatnonzero(find_run_begins(key))
         if weights is None:
             amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
         else:
@@ -126,7 +126,7 @@ def _count_keys(
         key = key[first]
     key = key.astype(np.int64)
     cell = key // max(classes, 1)
-    begin = begins_run(cell)
+    begin = find_run_begins(cell)
     first = np.flatnonzero(begin)
     parts: Parts
     if classes > FEW:

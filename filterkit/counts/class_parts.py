@@ -13,7 +13,7 @@ from typing import Union
 import numpy as np
 
 from filterkit.counts.weights import add_parts, pad_parts, sum_parts
-from filterkit.data.ragged import begins_run, ranges
+from filterkit.data.ragged import expand_ranges, find_run_begins
 
 FEW = 32  # up to so many classes, arrays take less time than sparse weights
 
@@ -47,7 +47,7 @@ class SparseParts:
         if (key[1:] <= key[:-1]).any():
             order = np.argsort(key, kind="stable")  # fast, because most entries come in sorted runs
             key, parts = key[order], parts.take(order, axis=0)
-            first = np.flatnonzero(begins_run(key))
+            first = np.flatnonzero(find_run_begins(key))
             if len(first) < len(key):
                 key, parts = key[first], np.add.reduceat(parts, first, axis=0)
         position = key // max(classes, 1)
@@ -110,7 +110,7 @@ def take(parts: Parts, positions: np.ndarray) -> Parts:
     if not isinstance(parts, SparseParts):
         return parts.take(positions, axis=0)
     lengths = np.diff(parts.starts)[positions]
-    entries = ranges(parts.starts[positions], lengths)
+    entries = expand_ranges(parts.starts[positions], lengths)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     return SparseParts(starts, parts.code[entries], parts.parts.take(entries, axis=0), parts.classes)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.class_parts import SparseParts, collapse_parts
-from filterkit.data.ragged import begins_run, ranges
+from filterkit.data.ragged import expand_ranges, find_run_begins
 
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
 
@@ -45,7 +45,7 @@ class Runs(NamedTuple):
     def select(self, chosen: np.ndarray) -> Runs:
         """Return the runs of some pairs of column and class; `chosen` are the indices of the pairs, in any order."""
         lengths = np.diff(self.first, append=len(self.low))[chosen]
-        runs = ranges(self.first[chosen], lengths)
+        runs = expand_ranges(self.first[chosen], lengths)
         first = np.cumsum(lengths) - lengths
         return Runs(self.column[chosen], self.code[chosen], first, *(each[runs] for each in self[3:]))
 
@@ -75,7 +75,7 @@ def list_class_cells(parts: SparseParts, column_of_cell: np.ndarray) -> ClassCel
     key = column_of_cell[cell] * parts.classes + code
     order = np.argsort(key, kind="stable")
     key, weights = key[order], weights[order]
-    begins = begins_run(key)
+    begins = find_run_begins(key)
     running = np.cumsum(weights, axis=0)
     first = np.flatnonzero(begins)
     before = np.repeat(running[first] - weights[first], np.diff(first, append=len(key)), axis=0)
@@ -144,7 +144,7 @@ def score_runs(runs: Runs, rows: np.ndarray, pos: float, neg: float, score: Scor
         part = runs.select(np.arange(first, stop))
         lengths = part.high - part.low
         tp = np.minimum(np.repeat(part.tp, lengths), pos)
-        fp = np.minimum(rows[ranges(part.low, lengths)] - tp, neg)
+        fp = np.minimum(rows[expand_ranges(part.low, lengths)] - tp, neg)
         begin = (np.cumsum(lengths) - lengths)[part.first]
         column = np.repeat(part.column, np.diff(begin, append=len(tp)))
         best[first:stop] = np.maximum.reduceat(score(tp, np.maximum(fp, 0.0), pos, neg, column)[0], begin)

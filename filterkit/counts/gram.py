@@ -156,7 +156,7 @@ class Gram(Record):
         count = int(np.count_nonzero(values > width * np.finfo(np.float64).eps * values[0]))
         with np.errstate(over="ignore"):  # a singular value may be too large for float64, while the axes are sound
             lengths = np.asarray(np.ldexp(np.sqrt(values[:count]), -scale))
-        return lengths, with_signs(vectors[:, :count])
+        return lengths, fix_signs(vectors[:, :count])
 
     @property
     def _exponent(self) -> np.ndarray:
@@ -211,13 +211,13 @@ def _add_rows(digits: np.ndarray, rows: CountedRows, grid: np.ndarray) -> int:
         chunk = batch.rows(first, first + height)
         factor = None if root is None else root[first : first + height]
         if stays_sparse:
-            _add_products(digits, _sparse_digits(chunk.csr, unit, factor))
+            _add_products(digits, _cut_sparse_digits(chunk.csr, unit, factor))
         else:
-            _add_products(digits, _dense_digits(chunk.in_form(False).X, unit, factor))
+            _add_products(digits, _cut_dense_digits(chunk.in_form(False).X, unit, factor))
     return len(batch)
 
 
-def _dense_digits(X: np.ndarray, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
+def _cut_dense_digits(X: np.ndarray, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
     """Scale dense rows, and a column of ones after theirs, by `unit` and by the `root` of each row, and cut them."""
     scaled = np.empty((len(X), len(unit)))
     np.multiply(X, unit[:-1], out=scaled[:, :-1])
@@ -242,8 +242,8 @@ def _cut_digits(numbers: np.ndarray) -> list[np.ndarray]:
     return digits
 
 
-def _sparse_digits(X: Csr, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
-    """Do as `_dense_digits` with sparse rows; the digits are sparse, too."""
+def _cut_sparse_digits(X: Csr, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
+    """Do as `_cut_dense_digits` with sparse rows; the digits are sparse, too."""
     ends = X.indptr[1:]
     indptr = X.indptr + np.arange(len(X.indptr), dtype=np.int32)
     indices, data = np.insert(X.indices, ends, X.columns), np.insert(X.data, ends, 1.0)
@@ -271,7 +271,7 @@ def _add_products(sums: np.ndarray, digits: Sequence[Any]) -> None:
                 sums[i + j][found.col, found.row] += whole
 
 
-def with_signs(vectors: np.ndarray) -> np.ndarray:
+def fix_signs(vectors: np.ndarray) -> np.ndarray:
     """Turn vectors, float64 (n, k), one in each column, so that the largest component of each is positive.
 
     Of components that are about as large as the largest, the first is meant, so that rounding does not decide.

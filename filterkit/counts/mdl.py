@@ -42,7 +42,7 @@ def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
         whole = upto[stops - 1] - before
         right = whole.take(span, axis=0) - left
         rows = sum_over_classes(whole)
-        entropy = (_entropy_sum(left) + _entropy_sum(right)) / rows[span]
+        entropy = (_compute_entropy_sum(left) + _compute_entropy_sum(right)) / rows[span]
         least = np.minimum.reduceat(entropy, first)
         # Of equally good cuts the first, as in Weka.
         hit = np.flatnonzero(entropy <= least[span] + 1e-15)
@@ -71,7 +71,7 @@ def mdl_bins(table: ContingencyTable) -> ContingencyTable:
     return cells.join_cells(begins)
 
 
-def _entropy_sum(counts: np.ndarray) -> np.ndarray:
+def _compute_entropy_sum(counts: np.ndarray) -> np.ndarray:
     """Return the entropy in bits of the shares of `counts`, float64 (n, classes), times their sum: float64 (n,)."""
     total = sum_over_classes(counts)
     bits = times_log2(total)
@@ -90,7 +90,7 @@ def _is_worth_cutting(
     """
     entropies, kinds = [], []
     for counts in (whole, left, right):
-        entropies.append(_entropy_sum(counts) / sum_over_classes(counts))
+        entropies.append(_compute_entropy_sum(counts) / sum_over_classes(counts))
         kinds.append(sum_over_classes(counts > 0))
     shares = sum_over_classes(left) / rows, sum_over_classes(right) / rows
     gain = entropies[0] - shares[0] * entropies[1] - shares[1] * entropies[2]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from filterkit.data.contract import broken
-from filterkit.errors import FilterkitError, PluginError, one_line
+from filterkit.data.contract import make_contract_error
+from filterkit.errors import FilterkitError, PluginError, to_one_line
 
 if TYPE_CHECKING:
     from filterkit.counts.table import ContingencyTable
@@ -129,8 +129,8 @@ class Metric:
         except (FilterkitError, MemoryError):
             raise
         except Exception as error:
-            fault = f"the metric fails with {type(error).__name__}: {one_line(error)}"
-            raise broken(self.name, fault, self, error) from error
+            fault = f"the metric fails with {type(error).__name__}: {to_one_line(error)}"
+            raise make_contract_error(self.name, fault, self, error) from error
 
     @property
     def compares_classes(self) -> bool:

@@ -25,7 +25,7 @@ from filterkit.counts.summary import Moments
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import begins_run
+from filterkit.data.ragged import find_run_begins
 from filterkit.data.schema import Schema
 
 
@@ -153,7 +153,7 @@ class Overview(Record):
             return []
         order = np.lexsort(self.prints.T)
         first, second = self.prints[order].T
-        number = np.cumsum(begins_run(first) | begins_run(second))
+        number = np.cumsum(find_run_begins(first) | find_run_begins(second))
         repeated = np.bincount(number)[number] > 1
         groups: dict[Any, list[int]] = defaultdict(list)
         for column, prints in zip(order[repeated].tolist(), number[repeated].tolist()):
@@ -192,10 +192,10 @@ def _measure_texts(column: Any) -> tuple[np.ndarray, np.ndarray]:
     for chunk in column.chunks:
         chunk = chunk.drop_null()
         if str(chunk.type).startswith("timestamp"):
-            sizes.append(arrow.plain_values(chunk.view("int64")).astype(np.float64))
+            sizes.append(arrow.view_values(chunk.view("int64")).astype(np.float64))
             hashes.append(hash_numbers(sizes[-1]))
         elif len(chunk):
-            sizes.append(arrow.characters(chunk).astype(np.float64))
+            sizes.append(arrow.count_characters(chunk).astype(np.float64))
             hashes.append(hash_texts(chunk))
     return np.concatenate(sizes), np.concatenate(hashes)
 

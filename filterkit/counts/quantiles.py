@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from filterkit.counts.table import ContingencyTable, sum_over_classes
-from filterkit.data.ragged import begins_run
+from filterkit.data.ragged import find_run_begins
 
 BINS = 5  # of equal frequency
 _METHODS = ("linear", "inverted_cdf")
@@ -50,9 +50,9 @@ def quantile_bins(table: ContingencyTable) -> ContingencyTable:
     cells = table.with_zeros()
     column = cells.column_of_cell
     upto = sum_over_classes(cells.cumulative())
-    before = np.where(begins_run(column), 0.0, np.append(0.0, upto)[:-1])  # the rows with a lower value
+    before = np.where(find_run_begins(column), 0.0, np.append(0.0, upto)[:-1])  # the rows with a lower value
     share = before / SortedValues(table).count[column]
-    return cells.join_cells(begins_run(np.searchsorted(np.arange(1, BINS) / BINS, share, side="right")))
+    return cells.join_cells(find_run_begins(np.searchsorted(np.arange(1, BINS) / BINS, share, side="right")))
 
 
 class SortedValues:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from filterkit.data.ragged import begins_run, row_starts
+from filterkit.data.ragged import find_row_starts, find_run_begins
 
 MOST_HASHES = 1024  # hashes of each column: counts below are exact, and estimates of larger ones off by some 3 %
 _ODD = 0x9E3779B97F4A7C15
@@ -39,11 +39,11 @@ class DistinctSketch(NamedTuple):
         """Sketch `width` columns from hashes of values, uint64 (n,), and the column of each, int (n,), in any order."""
         order = np.lexsort((hashes, column))
         column, hashes = column[order], hashes[order]
-        first = np.flatnonzero(begins_run(column) | begins_run(hashes))
+        first = np.flatnonzero(find_run_begins(column) | find_run_begins(hashes))
         column, hashes = column[first], hashes[first]
-        starts = row_starts(column, width)
+        starts = find_row_starts(column, width)
         keep = np.arange(len(column)) - starts[column] < MOST_HASHES
-        return cls(row_starts(column[keep], width), hashes[keep])
+        return cls(find_row_starts(column[keep], width), hashes[keep])
 
     @classmethod
     def merge(cls, several: Sequence[Self]) -> Self:

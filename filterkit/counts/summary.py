@@ -338,10 +338,10 @@ def _scan_sparse(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[n
     missing = rows.sum_by(column[absent], row[absent], len(columns))
     if absent.any():
         column, value, row = column[~absent], value[~absent], row[~absent]
-    return *extremes_of_entries(column, value, len(columns)), missing, rows.sum_by(column, row, len(columns))
+    return *find_extremes(column, value, len(columns)), missing, rows.sum_by(column, row, len(columns))
 
 
-def extremes_of_entries(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+def find_extremes(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Find the least and the largest of the values in each of `width` columns: float64 (width,) each.
 
     They are inf and -inf where there is none. Values are not NaN. `column` is int (n,), the column of each value.

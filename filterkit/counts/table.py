@@ -19,7 +19,7 @@ from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import add_parts, pad_parts, select_counted_rows
-from filterkit.data.ragged import begins_run, ranges, row_starts, sort_key
+from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, sort_key
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 
@@ -226,7 +226,7 @@ class ContingencyTable(Statistic):
     def only(self, numbers: np.ndarray) -> ContingencyTable:
         """Return a copy with some of the covered columns; `numbers` count them from 0, int64 and ascending."""
         lengths = np.diff(self.indptr)[numbers]
-        cells = ranges(self.indptr[numbers], lengths)
+        cells = expand_ranges(self.indptr[numbers], lengths)
         return self.replace(
             columns=self.columns[numbers],
             indptr=np.concatenate([[0], np.cumsum(lengths)]),
@@ -311,9 +311,9 @@ class ContingencyTable(Statistic):
         cell is its least.
         """
         column = self.column_of_cell
-        first = np.flatnonzero(begins | self.nominal[column] | begins_run(column))
+        first = np.flatnonzero(begins | self.nominal[column] | find_run_begins(column))
         return self.replace(
-            indptr=row_starts(column[first], len(self)),
+            indptr=find_row_starts(column[first], len(self)),
             values=self.values[first],
             cell_parts=class_parts.add_runs(self.cell_parts, first) if len(first) else self.cell_parts,
         )
@@ -402,8 +402,10 @@ def build_table(
         column, values, parts = column[keep], values[keep], class_parts.take(parts, keep)
     order = np.argsort(sort_key(column, values), kind="stable")  # fast, because most cells come in sorted runs
     column, values, parts = column[order], values[order], class_parts.take(parts, order)
-    begin = begins_run(values) | begins_run(column)
+    begin = find_run_begins(values) | find_run_begins(column)
     if not begin.all():
         first = np.flatnonzero(begin)
         column, values, parts = column[first], values[first], class_parts.add_runs(parts, first)
-    return ContingencyTable(schema, columns, row_starts(column, len(columns)), values, parts, gap_parts, total_parts)
+    return ContingencyTable(
+        schema, columns, find_row_starts(column, len(columns)), values, parts, gap_parts, total_parts
+    )

@@ -18,8 +18,8 @@ from filterkit.counts.class_runs import ClassCells, find_runs, list_class_cells,
 from filterkit.counts.metric import Metric
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, sum_over_classes
-from filterkit.data.contract import broken, check_numbers
-from filterkit.data.ragged import begins_run
+from filterkit.data.contract import check_numbers, make_contract_error
+from filterkit.data.ragged import find_run_begins
 from filterkit.errors import quoted
 
 COMBINATIONS = ("max", "mean", "weighted")
@@ -121,7 +121,7 @@ class Thresholds:
     @cached_property
     def _starts(self) -> tuple[np.ndarray, np.ndarray]:
         """int64 (columns that have a test,) each: these columns, and the first test of each."""
-        begin = np.flatnonzero(begins_run(self.column))
+        begin = np.flatnonzero(find_run_begins(self.column))
         return self.column[begin], begin
 
     @property
@@ -259,7 +259,7 @@ class Thresholds:
             columns = find_columns(at)[:1]
             name = "".join(quoted(self.table.schema.features[self.table.columns[c]].name) + ": " for c in columns)
             counts = f"tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}"
-            raise broken(metric.name, f"{name}the score is {scores[at]:g} for {counts}; {_FINITE}", metric)
+            raise make_contract_error(metric.name, f"{name}the score is {scores[at]:g} for {counts}; {_FINITE}", metric)
         if alpha is not None:
             scores = scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha)
         return scores[:-1], float(scores[-1])
@@ -356,7 +356,7 @@ class Thresholds:
 _FINITE = "a metric must be finite for all counts; take care of 0 / 0"
 
 
-def _scores_of_columns(table: ContingencyTable, metric: Metric, field: str) -> np.ndarray:
+def _score_table_columns(table: ContingencyTable, metric: Metric, field: str) -> np.ndarray:
     """Score the columns of a table by ``by_table`` or ``by_labels``, whichever `field` names: float64 (columns,).
 
     Raises
@@ -367,7 +367,7 @@ def _scores_of_columns(table: ContingencyTable, metric: Metric, field: str) -> n
     scores = check_numbers(found, table.columns.shape, metric.name, f"{field} of the metric", metric)
     for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         name = quoted(table.schema.features[table.columns[column]].name)
-        raise broken(metric.name, f"{name}: the score is {scores[column]:g}; {_FINITE}", metric)
+        raise make_contract_error(metric.name, f"{name}: the score is {scores[column]:g}; {_FINITE}", metric)
     return scores
 
 
@@ -382,7 +382,7 @@ def _set_scores_of_nominal(scores: np.ndarray, table: ContingencyTable, metric: 
         table = table.only(nominal)
         table = table if task is None else table.one_against_rest(task)
         if np.count_nonzero(table.totals > 0) > 1:
-            scores[nominal] = _scores_of_columns(table, metric, "by_labels")
+            scores[nominal] = _score_table_columns(table, metric, "by_labels")
 
 
 def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
@@ -482,7 +482,7 @@ def score_columns(
     if metric.by_table is not None:
         if metric.needs_class and table.schema.positive is not None:
             table = table.one_against_rest(*table.tasks())
-        return _scores_of_columns(table, metric, "by_table")
+        return _score_table_columns(table, metric, "by_table")
     if not metric.needs_class:
         return thresholds.best(*thresholds.score(metric, None))
     several = table.schema.positive is None and table.totals.shape[0] > 2
@@ -493,10 +493,10 @@ def score_columns(
         _set_scores_of_nominal(scores, table, metric, None)
         return scores
     scores, tasks = one_against_rest(thresholds, metric, alpha)
-    return combined(scores, table.totals[tasks], combine or "max")
+    return combine_scores(scores, table.totals[tasks], combine or "max")
 
 
-def combined(scores: np.ndarray, totals: np.ndarray, how: str) -> np.ndarray:
+def combine_scores(scores: np.ndarray, totals: np.ndarray, how: str) -> np.ndarray:
     """Combine the scores of several classes into one: float64 (n,); 0 if there are no classes.
 
     Parameters

@@ -121,7 +121,7 @@ class Alignment:
             return self._encode(values, wanted)
         codes = np.where(np.isnan(values), len(attribute.values), values).astype(np.int32)
         if wanted.kind == "string":
-            return arrow.take(arrow.strings([*attribute.values, None]), codes)
+            return arrow.take(arrow.make_strings([*attribute.values, None]), codes)
         code = code_labels(wanted)
         return np.array([*(code.get(value, np.nan) for value in attribute.values), np.nan])[codes]
 
@@ -135,7 +135,7 @@ class Alignment:
         from filterkit.data import arrow
 
         code = code_labels(wanted)
-        encoded = arrow.dictionary(texts)
+        encoded = arrow.encode(texts)
         words = encoded.dictionary.to_pylist()
         unknown = [word for word in words if word not in code]
         if self.unseen is None:

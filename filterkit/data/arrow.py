@@ -25,10 +25,10 @@ _SMALL = 10**15  # decimals of so many digits are the shortest texts of float64
 _TYPES = {np.dtype(np.float64): pa.float64(), np.dtype(np.int64): pa.int64(), np.dtype(np.int32): pa.int32()}
 
 
-def numbers(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
+def make_numbers(values: np.ndarray, missing: np.ndarray | None = None) -> Any:
     """Return an Arrow array of float64, int64 or int32 `values`, null where bool `missing` is true."""
     values = np.ascontiguousarray(values)
-    buffers = [_valid(missing), pa.py_buffer(values)]
+    buffers = [_make_validity(missing), pa.py_buffer(values)]
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), buffers)
 
 
@@ -62,11 +62,11 @@ def _convert_decimals(array: Any, may_round: bool) -> Any:
     """Do what `exact_numbers` does, for decimals. Arrow's own conversion often misses the nearest float64 by a bit."""
     scale = array.type.scale
     if len(array) and pa.types.is_decimal128(array.type) and 0 <= scale <= 22:
-        missing = nulls(array)
+        missing = find_nulls(array)
         words = np.frombuffer(array.buffers()[1], np.int64)[2 * array.offset : 2 * (array.offset + len(array))]
         low, high = words[::2], words[1::2]
         if (missing | ((low >= -_SMALL) & (low <= _SMALL) & (high == low >> 63))).all():
-            return numbers(low / 10.0**scale, missing)  # both are exact, so that the quotient is the nearest
+            return make_numbers(low / 10.0**scale, missing)  # both are exact, so that the quotient is the nearest
     found = array.cast(pa.string()).cast(pa.float64())
     if not may_round and not _has_same(found.cast(pa.string()), array):
         for number, value in zip(array.to_pylist(), found.to_pylist()):
@@ -83,12 +83,12 @@ def _has_same(found: Any, array: Any) -> bool:
         return False
 
 
-def flags(values: np.ndarray) -> Any:
+def make_flags(values: np.ndarray) -> Any:
     """Return bool `values` as an Arrow array."""
-    return pa.Array.from_buffers(pa.bool_(), len(values), [None, _bits(values)])
+    return pa.Array.from_buffers(pa.bool_(), len(values), [None, _pack_bits(values)])
 
 
-def strings(words: Sequence[str | None]) -> Any:
+def make_strings(words: Sequence[str | None]) -> Any:
     """Return an Arrow array of texts, null for None."""
     missing = np.array([word is None for word in words], bool) if None in words else None
     filled = [word or "" for word in words]
@@ -98,7 +98,7 @@ def strings(words: Sequence[str | None]) -> Any:
         sizes = [len(word.encode()) for word in filled]
     offsets = np.zeros(len(sizes) + 1, np.int32)
     np.cumsum(sizes, out=offsets[1:])
-    buffers = [_valid(missing), pa.py_buffer(offsets), pa.py_buffer(text)]
+    buffers = [_make_validity(missing), pa.py_buffer(offsets), pa.py_buffer(text)]
     return pa.Array.from_buffers(pa.string(), len(sizes), buffers)
 
 
@@ -111,7 +111,7 @@ def make_string_array(offsets: np.ndarray, text: Any) -> Any:
     return pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
 
 
-def order(array: Any) -> np.ndarray:
+def sort_positions(array: Any) -> np.ndarray:
     """Return the positions of the elements in ascending order, int64 (n,); equal ones stay in order."""
     options = ArraySortOptions("ascending")
     return np.frombuffer(call_function("array_sort_indices", [array], options).buffers()[1], np.int64)
@@ -119,36 +119,36 @@ def order(array: Any) -> np.ndarray:
 
 def join(*parts: Any, separator: str = "") -> Any:
     """Return the texts of several arrays joined element by element; a single text joins every element."""
-    scalars = [_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
+    scalars = [_make_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
     return call_function("binary_join_element_wise", scalars, JoinOptions())
 
 
 @lru_cache(maxsize=64)
-def _scalar(text: str) -> Any:
+def _make_scalar(text: str) -> Any:
     """Return a text as a scalar of Arrow."""
-    return strings([text])[0]
+    return make_strings([text])[0]
 
 
-def characters(texts: Any) -> np.ndarray:
+def count_characters(texts: Any) -> np.ndarray:
     """Count the characters of each text: int32 (n,)."""
-    return plain_values(call_function("utf8_length", [texts]))
+    return view_values(call_function("utf8_length", [texts]))
 
 
 def join_lists(offsets: np.ndarray, texts: Any, separator: str) -> Any:
     """Join the texts between each two consecutive int32 `offsets` into one text."""
-    lists = pa.ListArray.from_arrays(numbers(offsets), texts)
-    return call_function("binary_join", [lists, _scalar(separator)])
+    lists = pa.ListArray.from_arrays(make_numbers(offsets), texts)
+    return call_function("binary_join", [lists, _make_scalar(separator)])
 
 
 def take(array: Any, positions: Any) -> Any:
     """Return the elements of `array` at `positions`, an Arrow array of integers or a numpy array of int32 or int64."""
-    positions = numbers(positions) if isinstance(positions, np.ndarray) else positions
+    positions = make_numbers(positions) if isinstance(positions, np.ndarray) else positions
     return call_function("array_take", [array, positions])
 
 
 def replace(texts: Any, chosen: np.ndarray, words: Any) -> Any:
     """Return `texts` with the elements where bool `chosen` is true replaced by `words`, in order."""
-    return call_function("replace_with_mask", [texts, flags(chosen), words])
+    return call_function("replace_with_mask", [texts, make_flags(chosen), words])
 
 
 def are_among(array: Any, others: Any) -> Any:
@@ -161,24 +161,24 @@ def count_distinct(array: Any) -> int:
     return int(call_function("count_distinct", [array], CountOptions()).as_py())
 
 
-def dictionary(array: Any) -> Any:
+def encode(array: Any) -> Any:
     """Encode an array as a `DictionaryArray`."""
     return call_function("dictionary_encode", [array])
 
 
 def look_up(encoded: Any, image: np.ndarray) -> np.ndarray:
     """Return the element of `image` for each value of a `DictionaryArray` with int32 indices; the last is for null."""
-    codes = plain_values(encoded.indices)
+    codes = view_values(encoded.indices)
     if encoded.null_count:
-        codes = np.where(nulls(encoded.indices), len(image) - 1, codes)
+        codes = np.where(find_nulls(encoded.indices), len(image) - 1, codes)
     return np.asarray(image[codes])
 
 
-def moments(values: Sequence[int | None]) -> Any:
+def make_moments(values: Sequence[int | None]) -> Any:
     """Return an Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null for None."""
     missing = np.array([value is None for value in values], bool)
     filled = np.array([value or 0 for value in values], np.int64)
-    return pa.Array.from_buffers(pa.timestamp("ms"), len(filled), [_valid(missing), pa.py_buffer(filled)])
+    return pa.Array.from_buffers(pa.timestamp("ms"), len(filled), [_make_validity(missing), pa.py_buffer(filled)])
 
 
 def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:
@@ -189,15 +189,15 @@ def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:
     The elements, as `str` or as milliseconds since 1970 UTC, in the order in which they first appear; and int64 (n,),
     the index of each element of `array` among them, -1 for null.
     """
-    encoded = dictionary(array.view(pa.int64()) if pa.types.is_timestamp(array.type) else array)
-    codes = plain_values(encoded.indices).astype(np.int64)
-    return encoded.dictionary.to_pylist(), np.where(nulls(encoded.indices), -1, codes)
+    encoded = encode(array.view(pa.int64()) if pa.types.is_timestamp(array.type) else array)
+    codes = view_values(encoded.indices).astype(np.int64)
+    return encoded.dictionary.to_pylist(), np.where(find_nulls(encoded.indices), -1, codes)
 
 
 def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:
     """Make an Arrow array of the texts at the positions `codes`; null where a code is NaN or below 0."""
     missing = ~(codes >= 0)
-    return take(strings(texts or ("",)), numbers(np.where(missing, 0, codes).astype(np.int32), missing))
+    return take(make_strings(texts or ("",)), make_numbers(np.where(missing, 0, codes).astype(np.int32), missing))
 
 
 def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -205,31 +205,31 @@ def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
 
     What is null has any number.
     """
-    return plain_values(array.view(pa.int64())), nulls(array)
+    return view_values(array.view(pa.int64())), find_nulls(array)
 
 
 def make_dates(milliseconds: np.ndarray, missing: np.ndarray) -> Any:
     """Make an Arrow array of ``timestamp[ms]``, null where bool `missing` is true; fractions are cut off."""
-    return numbers(np.where(missing, 0, milliseconds).astype(np.int64), missing).view(pa.timestamp("ms"))
+    return make_numbers(np.where(missing, 0, milliseconds).astype(np.int64), missing).view(pa.timestamp("ms"))
 
 
-def _bits(values: np.ndarray) -> Any:
+def _pack_bits(values: np.ndarray) -> Any:
     """Pack bool `values` into an Arrow buffer of bits."""
     return pa.py_buffer(np.packbits(values, bitorder="little"))
 
 
-def _valid(missing: np.ndarray | None) -> Any:
+def _make_validity(missing: np.ndarray | None) -> Any:
     """Return the validity buffer of an array; None if nothing is missing."""
-    return None if missing is None or not missing.any() else _bits(~missing)
+    return None if missing is None or not missing.any() else _pack_bits(~missing)
 
 
-def text_of(array: Any) -> memoryview:
+def concatenate_bytes(array: Any) -> memoryview:
     """Return the bytes of all strings of an Arrow array, concatenated, without a copy."""
-    offsets = bounds(array)
+    offsets = string_offsets(array)
     return memoryview(array.buffers()[2])[int(offsets[0]) : int(offsets[-1])]
 
 
-def bounds(array: Any) -> np.ndarray:
+def string_offsets(array: Any) -> np.ndarray:
     """Return where each string of an Arrow array begins in its buffer, and where the last one ends: int (n + 1,).
 
     They are int64 for large strings, and int32 for others.
@@ -240,14 +240,14 @@ def bounds(array: Any) -> np.ndarray:
     return np.frombuffer(array.buffers()[1], dtype)[array.offset : array.offset + len(array) + 1]
 
 
-def one_chunk(column: Any) -> Any:
+def join_chunks(column: Any) -> Any:
     """Join the chunks of a column of a table to one array; return an array as it is."""
     if not isinstance(column, pa.ChunkedArray):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def plain_values(array: Any) -> np.ndarray:
+def view_values(array: Any) -> np.ndarray:
     """Return the elements of a float64, int64 or int32 array without a copy; those that are null are arbitrary."""
     dtype: Any = next(dtype for dtype, kind in _TYPES.items() if kind == array.type)
     if not len(array):
@@ -255,13 +255,13 @@ def plain_values(array: Any) -> np.ndarray:
     return np.frombuffer(array.buffers()[1], dtype)[array.offset : array.offset + len(array)]
 
 
-def floats(array: Any) -> np.ndarray:
+def to_floats(array: Any) -> np.ndarray:
     """Return the elements of a float64 array, NaN for null; without a copy if none is."""
-    values = plain_values(array)
-    return np.where(nulls(array), np.nan, values) if array.null_count else values
+    values = view_values(array)
+    return np.where(find_nulls(array), np.nan, values) if array.null_count else values
 
 
-def nulls(array: Any) -> np.ndarray:
+def find_nulls(array: Any) -> np.ndarray:
     """Return whether each element is null: bool (n,)."""
     if not array.null_count:
         return np.zeros(len(array), bool)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.data.columns import weight_column
+from filterkit.data.columns import make_weight_column
 from filterkit.data.dates import DateFormat
 from filterkit.data.labels import join
 from filterkit.data.losses import named, warn_of_losses
@@ -46,12 +46,12 @@ def to_table(batch: Batch) -> Any:
         values = batch.y if position == schema.class_index else X[next(features)]
         assert values is not None
         if attribute.kind == "numeric":
-            arrays.append(arrow.numbers(values, np.isnan(values)))
+            arrays.append(arrow.make_numbers(values, np.isnan(values)))
         else:
             with np.errstate(invalid="ignore"):
                 missing = ~(values >= 0)
-            codes = arrow.numbers(np.where(missing, 0, values).astype(np.int32), missing)
-            arrays.append(pa.DictionaryArray.from_arrays(codes, arrow.strings(attribute.values)))
+            codes = arrow.make_numbers(np.where(missing, 0, values).astype(np.int32), missing)
+            arrays.append(pa.DictionaryArray.from_arrays(codes, arrow.make_strings(attribute.values)))
     return pa.table(arrays, names=[a.name for a in schema.attributes])
 
 
@@ -83,19 +83,19 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
             column = column.cast(pa.timestamp("ms", "UTC"))
         arrays.append(column)
         fields.append(pa.field(attribute.name, column.type, metadata=metadata))
-    column_of_weights = weight_column(batch, weights)
+    column_of_weights = make_weight_column(batch, weights)
     for name, values in column_of_weights.items():
         arrays.append(pa.array(values))
         fields.append(pa.field(name, pa.float64()))
     return pa.table(arrays, schema=pa.schema(fields, metadata=noted(batch.schema, *column_of_weights)))
 
 
-def arrow_stream(batch: Batch, requested: Any = None) -> Any:
+def export_stream(batch: Batch, requested: Any = None) -> Any:
     """Return the capsule of `Batch.__arrow_c_stream__`; warn of what its readers cannot know without the metadata."""
     schema = batch.schema
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
     dates = [a for a in schema.passthrough if a.kind == "date"]
-    formats = [a.name for a in dates if a.format != date_format(_FRACTION in a.format, has_zone(a))]
+    formats = [a.name for a in dates if a.format != choose_date_format(_FRACTION in a.format, has_zone(a))]
     weighted = [a.name for a in schema.attributes if a.weight != 1]
     losses = [
         f"{what} of {named(names)}"
@@ -107,7 +107,7 @@ def arrow_stream(batch: Batch, requested: Any = None) -> Any:
     return to_arrow(batch).__arrow_c_stream__(requested)
 
 
-def date_format(with_fraction: bool, with_zone: bool) -> str:
+def choose_date_format(with_fraction: bool, with_zone: bool) -> str:
     """Return the format of dates of other libraries, with milliseconds and with the time zone if asked."""
     return DEFAULT_DATE_FORMAT + (_FRACTION if with_fraction else "") + (_ZONE if with_zone else "")
 

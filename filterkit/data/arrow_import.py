@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from filterkit.data.arrow_export import date_format
+from filterkit.data.arrow_export import choose_date_format
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import (
     MOST_LABELS,
@@ -16,7 +16,7 @@ from filterkit.data.column_types import (
     label_attribute,
     type_attribute,
 )
-from filterkit.data.contract import describe_no_rows, kind_of
+from filterkit.data.contract import describe_kind, describe_no_rows
 from filterkit.data.interop import build_batch
 from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
@@ -66,7 +66,7 @@ def from_arrow(
         has more digits than float64 holds; there is no such column of weights, or a weight is missing; a column of
         `kinds` is not there, or cannot be of its kind.
     """
-    table = arrow_table(table)
+    table = to_arrow_table(table)
     check_names(table.column_names)
     known, noted_weights = schema_noted(table.schema.metadata)
     strings = find_strings(known, table.column_names)
@@ -75,7 +75,7 @@ def from_arrow(
     return build_batch(found, known, relation, "table", class_, positive, rows)
 
 
-def arrow_table(rows: Any) -> pa.Table:
+def to_arrow_table(rows: Any) -> pa.Table:
     """Convert anything with rows in Arrow's columns to an Arrow table.
 
     Raises
@@ -111,7 +111,7 @@ def _explain_unreadable(rows: Any, error: Exception) -> str:
             pa.table(rows.select(name))
         except (pa.ArrowException, TypeError, ValueError):
             return f"column {quoted(str(name))} has a type that Arrow cannot read; make it numbers or text"
-    return f"{kind_of(rows)} cannot be read as an Arrow table: {' '.join(str(error).split())[:300]}"
+    return f"{describe_kind(rows)} cannot be read as an Arrow table: {' '.join(str(error).split())[:300]}"
 
 
 def infer_columns(
@@ -144,7 +144,7 @@ def infer_columns(
         raise FilterkitError(f"there is no column {quoted(weights)} of weights{suggestion(weights, names)}")
     if (name := weights or noted_weights) is not None and name in names:
         position = names.index(name)
-        rows = _row_weights(name, table.column(position))
+        rows = _read_weights(name, table.column(position))
         table = table.remove_column(position)
     others = [
         name
@@ -218,7 +218,7 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
     """
     import pyarrow as pa
 
-    from filterkit.data.arrow import one_chunk
+    from filterkit.data.arrow import join_chunks
 
     if pa.types.is_run_end_encoded(column.type):
         import pyarrow.compute as pc
@@ -228,7 +228,7 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
     if kind is None and found.kind == "date":
         if pa.types.is_timestamp(column.type):  # with milliseconds only if one of the times has some
             whole = column.cast(pa.timestamp("s", column.type.tz), safe=False).cast(column.type)
-            found = found._replace(format=date_format(not whole.equals(column), column.type.tz is not None))
+            found = found._replace(format=choose_date_format(not whole.equals(column), column.type.tz is not None))
         return found, column
     if kind == "string" or (kind or found.kind) == "numeric":
         return Attribute(name, kind or "numeric"), column
@@ -241,7 +241,7 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
         encoded = column.unify_dictionaries() if is_dictionary else texts(column).dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text") from None
-    encoded = one_chunk(encoded)
+    encoded = join_chunks(encoded)
     labels = [label for label in encoded.dictionary.to_pylist() if label is not None]
     words = list(map(str, labels))
     if len(set(words)) < len(words):
@@ -253,7 +253,7 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
     return attribute, pa.chunked_array([encoded])
 
 
-def _row_weights(name: str, column: Any) -> np.ndarray | None:
+def _read_weights(name: str, column: Any) -> np.ndarray | None:
     """Return the weights of rows from a column of numbers, None if all are 1."""
     is_number = type_attribute(name, column.type).kind == "numeric"
     values = numbers_of(column) if is_number else np.empty(0)

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, SupportsIndex, TypeAlias, TypeVar, 
 
 import numpy as np
 
-from filterkit.data.ragged import begins_run, ranges
+from filterkit.data.ragged import expand_ranges, find_run_begins
 from filterkit.data.texts import Texts
 from filterkit.errors import quoted
 
@@ -111,7 +111,7 @@ class _Coded(Generic[T]):
         """Return whether both have the same values."""
         step = max(len(other.distinct), 1)
         pairs = np.sort(self.all_codes(count).astype(np.int64) * step + other.all_codes(count))
-        return all(self.distinct[i // step] == other.distinct[i % step] for i in pairs[begins_run(pairs)].tolist())
+        return all(self.distinct[i // step] == other.distinct[i % step] for i in pairs[find_run_begins(pairs)].tolist())
 
 
 # What an attribute is apart from its name and its scores, in the order of its fields.
@@ -172,7 +172,7 @@ class Attributes(Sequence[Attribute]):
         """Return the attributes at int `positions`, some of which may be equal, with `names` instead of theirs."""
         scores = self._scores
         if self._starts is not None:
-            scores = scores[ranges(self._starts[positions], self._counts[positions])]
+            scores = scores[expand_ranges(self._starts[positions], self._counts[positions])]
         elif len(scores):
             scores = scores.reshape(len(self), -1)[positions].ravel()
         names = self.names.take(positions) if names is None else names
@@ -202,7 +202,7 @@ class Attributes(Sequence[Attribute]):
         lengths = np.array([len(each) for each in stays])
         first = np.cumsum(lengths) - lengths
         codes = self._metrics.all_codes(len(self))
-        kept = np.concatenate([np.array(each, bool) for each in stays])[ranges(first[codes], lengths[codes])]
+        kept = np.concatenate([np.array(each, bool) for each in stays])[expand_ranges(first[codes], lengths[codes])]
         if chosen is not None:
             kept |= np.repeat(~chosen, self._counts)
         metrics = self._metrics.changed(remain, len(self), chosen)
@@ -365,7 +365,7 @@ ManyOrFew: TypeAlias = tuple[Attribute, ...] | Attributes
 # The same of any sequence of attributes
 
 
-def names_of(attributes: Sequence[Attribute]) -> Sequence[str]:
+def list_names(attributes: Sequence[Attribute]) -> Sequence[str]:
     """Return the names, in order."""
     return attributes.names if isinstance(attributes, Attributes) else [each[0] for each in attributes]
 
@@ -415,7 +415,7 @@ def join_attributes(*parts: Sequence[Attribute]) -> ManyOrFew:
     return tuple([each for part in parts for each in part])
 
 
-def first_twin(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
+def find_twins(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
     """Find the first name that came before: where it did, and where it comes again. None if all differ."""
     if isinstance(attributes, Attributes):
         return attributes.names.first_twin

@@ -68,18 +68,18 @@ class Batch:
 
     def _repr_html_(self) -> str:
         """Return the first rows, as a notebook shows them."""
-        from filterkit.data.html import batch_table
+        from filterkit.data.html import render_batch
 
-        return batch_table(self)
+        return render_batch(self)
 
     def __len__(self) -> int:
         return int(self._X.shape[0])
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Return the rows as Arrow's C stream, which Polars, DuckDB and others read; columns as in `to_arrow`."""
-        from filterkit.data.arrow_export import arrow_stream
+        from filterkit.data.arrow_export import export_stream
 
-        return arrow_stream(self, requested_schema)
+        return export_stream(self, requested_schema)
 
     @property
     def sparse(self) -> bool:
@@ -142,7 +142,7 @@ class Batch:
         if passthrough is not None:
             from filterkit.data import arrow
 
-            passthrough = passthrough.take(arrow.numbers(numbers))
+            passthrough = passthrough.take(arrow.make_numbers(numbers))
         return self.replace(
             X=self.csr.take(numbers) if self.sparse else self.X[numbers],
             y=None if self.y is None else self.y[numbers],
@@ -223,7 +223,11 @@ def empty(schema: Schema) -> Batch:
     if schema.sparse:
         X = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(1, np.int32), width)
     return Batch(
-        schema, X, make_missing_targets(schema, 0), None, passthrough_table(schema, [[] for _ in schema.passthrough])
+        schema,
+        X,
+        make_missing_targets(schema, 0),
+        None,
+        make_passthrough_table(schema, [[] for _ in schema.passthrough]),
     )
 
 
@@ -238,7 +242,7 @@ def make_missing_targets(schema: Schema, rows: int) -> np.ndarray | None:
     return np.full(rows, -1, np.int32) if target.kind == "nominal" else np.full(rows, np.nan)
 
 
-def passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
+def make_passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
     """Return the Arrow table of `schema.passthrough` from lists of Python values; None if there are no such attributes.
 
     Dates are milliseconds since 1970 UTC, and missing values None.
@@ -250,7 +254,7 @@ def passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | No
     from filterkit.data import arrow
 
     arrays = [
-        arrow.moments(values) if a.kind == "date" else arrow.strings(values)
+        arrow.make_moments(values) if a.kind == "date" else arrow.make_strings(values)
         for a, values in zip(schema.passthrough, columns)
     ]
     return pa.table(arrays, names=[a.name for a in schema.passthrough])

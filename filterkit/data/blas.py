@@ -15,7 +15,7 @@ _limits: Any = None
 
 
 @lru_cache(1)
-def _libraries(modules: int) -> Any:
+def _list_libraries(modules: int) -> Any:
     """Return the libraries that this process has loaded, looked for anew once there are more `modules`."""
     from threadpoolctl import ThreadpoolController
 
@@ -31,7 +31,7 @@ def one_blas_thread() -> Iterator[None]:
     global _inside, _limits
     with _LOCK:
         if not _inside:
-            _limits = _libraries(len(sys.modules)).limit(limits=1, user_api="blas").__enter__()
+            _limits = _list_libraries(len(sys.modules)).limit(limits=1, user_api="blas").__enter__()
         _inside += 1
     try:
         yield

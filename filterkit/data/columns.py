@@ -69,7 +69,7 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
     return columns
 
 
-def weight_column(batch: Batch, chosen: str | None) -> dict[str, np.ndarray]:
+def make_weight_column(batch: Batch, chosen: str | None) -> dict[str, np.ndarray]:
     """Return the weights of the rows, float64, by the name of their column; empty if there is to be none.
 
     Raises

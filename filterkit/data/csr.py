@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from filterkit.data.ragged import ranges
+from filterkit.data.ragged import expand_ranges
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -103,7 +103,7 @@ class Csr(NamedTuple):
     def take(self, rows: np.ndarray) -> Csr:
         """Return the rows with these numbers, in this order."""
         lengths = np.diff(self.indptr)[rows]
-        entries = ranges(self.indptr[rows], lengths)
+        entries = expand_ranges(self.indptr[rows], lengths)
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
 

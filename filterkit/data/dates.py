@@ -117,11 +117,11 @@ class DateFormat:
                 continue
             if letter == "y":
                 short = self._short_year and len(part.strip()) == 2
-            letter, value = _value(letter, part)
+            letter, value = _parse_part(letter, part)
             if value is None:
                 return None
             found[letter] = value
-        days, hour = _day(found, short), found.get("H", found.get("K", 0) + 12 * found.get("a", 0))
+        days, hour = _compute_day(found, short), found.get("H", found.get("K", 0) + 12 * found.get("a", 0))
         half, rest = divmod(hour, 12)
         if days is None or half != found.get("a", half) or rest != found.get("K", rest):
             return None  # there is no such day, or the parts of the hour contradict each other
@@ -131,7 +131,7 @@ class DateFormat:
     def format(self, milliseconds: int) -> str:
         """Return the text of a moment, in milliseconds since 1970-01-01 UTC."""
         days, rest = divmod(milliseconds, 86_400_000)
-        year, month, day = _civil(days)
+        year, month, day = _split_days(days)
         hour = rest // 3_600_000
         values = {"y": year, "M": month, "d": day, "H": hour, "k": hour or 24, "K": hour % 12, "h": hour % 12 or 12}
         values |= {"m": rest // 60_000 % 60, "s": rest // 1000 % 60, "S": rest % 1000}
@@ -156,7 +156,7 @@ class DateFormat:
         return "".join(parts)
 
 
-def _value(letter: str, part: str) -> tuple[str, int | None]:
+def _parse_part(letter: str, part: str) -> tuple[str, int | None]:
     """Return the letter of a part of a date, with hours counted from 0, and its value; None if it is refused."""
     if letter == "M" and not part.strip().isdigit():
         return letter, 1 + _SHORT_MONTHS.index(part[:3].lower())
@@ -176,7 +176,7 @@ def _value(letter: str, part: str) -> tuple[str, int | None]:
     return letter, value
 
 
-def _day(found: dict[str, int], short: bool) -> int | None:
+def _compute_day(found: dict[str, int], short: bool) -> int | None:
     """Return the day, counted from 1970-01-01; None if there is no such day.
 
     `short` says that the year has two digits. A day of the week without a day of the month is the first such day.
@@ -190,8 +190,8 @@ def _day(found: dict[str, int], short: bool) -> int | None:
         today = datetime.date.today()
         year += (today.year - 80) // 100 * 100
         year += 100 if (year, month, day) < (today.year - 80, today.month, today.day) else 0
-    days = _days(year, month, day)
-    if _civil(days) != (year, month, day):
+    days = _count_days(year, month, day)
+    if _split_days(days) != (year, month, day):
         return None  # such as 31 February
     if "E" in found:
         beyond = (found["E"] - days - 3) % 7
@@ -201,7 +201,7 @@ def _day(found: dict[str, int], short: bool) -> int | None:
     return days
 
 
-def _days(year: int, month: int, day: int) -> int:
+def _count_days(year: int, month: int, day: int) -> int:
     """Return days from 1970-01-01 to a date of Java's calendar, which is Julian before 15 October 1582."""
     shifted = year - (month <= 2)
     in_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5
@@ -211,7 +211,7 @@ def _days(year: int, month: int, day: int) -> int:
     return julian - shifted // 100 + shifted // 400 + 2
 
 
-def _civil(days: int) -> tuple[int, int, int]:
+def _split_days(days: int) -> tuple[int, int, int]:
     """Return (year, month, day) of a day counted from 1970-01-01, in Java's calendar."""
     if days >= _GREGORIAN_FROM:
         shifted = days + 719468
@@ -232,4 +232,4 @@ def _civil(days: int) -> tuple[int, int, int]:
 
 
 # The first and the last millisecond that a date can be.
-EARLIEST, LATEST = _days(1, 1, 1) * 86_400_000, _days(_LATEST_YEAR + 1, 1, 1) * 86_400_000 - 1
+EARLIEST, LATEST = _count_days(1, 1, 1) * 86_400_000, _count_days(_LATEST_YEAR + 1, 1, 1) * 86_400_000 - 1

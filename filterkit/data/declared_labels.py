@@ -8,7 +8,7 @@ from collections.abc import Sequence
 _OPTION = re.compile(r"\s*(?<!\S)-C\s+([+-]?\d{1,18})(?!\S)")
 
 
-def declared_labels(relation: str) -> int | None:
+def count_declared_labels(relation: str) -> int | None:
     """Return the number of attributes that a relation declares to be labels: the first N or, if negative, the last.
 
     The last declaration counts. None is for a name without any.
@@ -17,7 +17,7 @@ def declared_labels(relation: str) -> int | None:
     return None if declaration is None else int(declaration[1])
 
 
-def with_labels_moved(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
+def move_declaration(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
     """Return the name of a relation whose labels move; a name that declares labels declares their new positions.
 
     No name can declare labels that are neither the first attributes nor the last.

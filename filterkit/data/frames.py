@@ -11,11 +11,11 @@ from filterkit.data.arrow_export import has_zone
 from filterkit.data.arrow_import import Found, check_names, find_strings, infer_columns
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
-from filterkit.data.columns import Entries, list_columns, weight_column
+from filterkit.data.columns import Entries, list_columns, make_weight_column
 from filterkit.data.contract import describe_no_rows
 from filterkit.data.interop import build_batch
 from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
-from filterkit.data.rearrangement import codes_of
+from filterkit.data.rearrangement import to_codes
 from filterkit.data.schema import Attribute
 from filterkit.data.schema_json import noted, schema_noted
 from filterkit.errors import FilterkitError, quoted
@@ -40,17 +40,17 @@ def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
     import pandas as pd
 
     made = {
-        attribute.name: _series(attribute, column)
+        attribute.name: _make_series(attribute, column)
         for attribute, column in zip(batch.schema.attributes, list_columns(batch), strict=True)
     }
-    column_of_weights = weight_column(batch, weights)
+    column_of_weights = make_weight_column(batch, weights)
     frame = pd.DataFrame(made | column_of_weights)
     notes = noted(batch.schema, *column_of_weights)
     frame.attrs |= {key.decode(): value.decode("utf-8", "surrogatepass") for key, value in notes.items()}
     return frame
 
 
-def _series(attribute: Attribute, column: Any) -> Any:
+def _make_series(attribute: Attribute, column: Any) -> Any:
     """Convert a column of `list_columns` to a pandas Series or array."""
     import pandas as pd
 
@@ -61,7 +61,7 @@ def _series(attribute: Attribute, column: Any) -> Any:
         return pd.arrays.SparseArray.from_spmatrix(whole)
     values: Any = column.dense() if isinstance(column, Entries) else column
     if attribute.kind == "nominal":
-        return pd.Categorical.from_codes(codes_of(values), list(attribute.values))
+        return pd.Categorical.from_codes(to_codes(values), list(attribute.values))
     if attribute.kind == "date":
         dates = values.to_pandas()
         return dates.dt.tz_localize("UTC") if has_zone(attribute) else dates
@@ -114,12 +114,14 @@ def from_pandas(
         if isinstance(key, str) and isinstance(text, str)
     }
     known, noted_weights = schema_noted(texts)
-    sparse = {name: _entries(column) for name, column in frame.items() if _is_sparse(column.dtype) and name != weights}
+    sparse = {
+        name: _read_entries(column) for name, column in frame.items() if _is_sparse(column.dtype) and name != weights
+    }
     dense = frame.drop(columns=list(sparse))
     strings = find_strings(known, list(dense.columns))
     # Nobody gets pandas' own dtype of strings without asking for it.
     strings += [n for n, d in dense.dtypes.items() if isinstance(d, pd.StringDtype) and d.na_value is pd.NA]
-    found, rows, others = infer_columns(_table(dense), weights, noted_weights, kinds, strings, most)
+    found, rows, others = infer_columns(_to_table(dense), weights, noted_weights, kinds, strings, most)
     warn_of_losses("from_pandas", [*losses, *others])
     found |= {name: (Attribute(name), entries) for name, entries in sparse.items()}
     ordered: Found = {name: found[name] for name in frame.columns if name in found}
@@ -156,7 +158,7 @@ def _is_sparse(kind: Any, subtypes: str = "biuf") -> bool:
     return isinstance(kind, pd.SparseDtype) and kind.subtype.kind in subtypes and kind.fill_value == 0
 
 
-def _entries(column: pd.Series) -> Entries:
+def _read_entries(column: pd.Series) -> Entries:
     """Return the stored values of a sparse column."""
     import pyarrow as pa
 
@@ -179,7 +181,7 @@ def _has_other_categories(column: pd.Series) -> bool:
     return isinstance(kind, pd.CategoricalDtype) and not all(isinstance(each, str) for each in kind.categories)
 
 
-def _table(frame: pd.DataFrame) -> pa.Table:
+def _to_table(frame: pd.DataFrame) -> pa.Table:
     """Convert a frame to an Arrow table.
 
     Raises

@@ -20,7 +20,7 @@ _MISSING = "?"
 _LENGTH, _UNBROKEN = 200, 40  # of a text that is shown, and of one that stays in one line
 
 
-def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left_out: str = "") -> str:
+def render_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left_out: str = "") -> str:
     """Return an HTML table, with texts on the left and numbers on the right; `left_out` says what it does not show."""
     from html import escape  # takes long to import
 
@@ -28,34 +28,36 @@ def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], le
     sides = ["right"] * len(header)
     for row in shown:
         sides = ["left" if isinstance(each, str) and each != _MISSING else side for each, side in zip(row, sides)]
-    head = "".join(_cell("th", each, side) for each, side in zip(header, sides))
-    body = "".join(f"<tr>{''.join(_cell('td', each, side) for each, side in zip(row, sides))}</tr>" for row in shown)
+    head = "".join(_render_cell("th", each, side) for each, side in zip(header, sides))
+    body = "".join(
+        f"<tr>{''.join(_render_cell('td', each, side) for each, side in zip(row, sides))}</tr>" for row in shown
+    )
     more = f"<p>{escape(left_out)}</p>" if left_out else ""
     grid = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if header else ""
     return f"<div><p>{escape(visible(caption))}</p>{grid}{more}</div>"
 
 
-def _cell(tag: str, value: Any, side: str) -> str:
+def _render_cell(tag: str, value: Any, side: str) -> str:
     """Return a cell; notebooks have styles of their own for tables, so the cell says on which side it stands."""
     from html import escape
 
-    text = _text(value)
+    text = _format_text(value)
     short = text if len(text) <= _LENGTH else f"{text[: _LENGTH - 1]}…"
     style = f"text-align: {side}{'; white-space: nowrap' if len(short) <= _UNBROKEN else ''}"
     return f'<{tag} style="{style}">{escape(short)}</{tag}>'
 
 
-def _text(value: Any) -> str:
+def _format_text(value: Any) -> str:
     """Return a value as it is shown."""
     if isinstance(value, (int, float)):
         return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
     return visible(str(value))
 
 
-def schema_table(schema: Schema) -> str:
+def render_schema(schema: Schema) -> str:
     """Return the attributes of a schema, as many as are read at a glance, and always a class."""
     count = len(schema.attributes)
-    positions = _first(count, _ATTRIBUTES, schema.targets)
+    positions = _choose_first(count, _ATTRIBUTES, schema.targets)
     role = "class" if schema.labels == () else "label"
     targets = set(schema.targets)
     rows = [
@@ -65,10 +67,10 @@ def schema_table(schema: Schema) -> str:
     counted, form = _describe_form(schema)
     caption = f"{schema.relation}: {counted}, {form} rows{_describe_class(schema)}"
     left_out = f"{count - len(rows):,} more attributes" if count > len(rows) else ""
-    return table(caption, ("", "attribute", "kind", "details", "role"), rows, left_out)
+    return render_table(caption, ("", "attribute", "kind", "details", "role"), rows, left_out)
 
 
-def _first(count: int, most: int, wanted: Sequence[int]) -> list[int]:
+def _choose_first(count: int, most: int, wanted: Sequence[int]) -> list[int]:
     """Return the first of `count` numbers, at most so many, the last of which make room for those that are `wanted`."""
     if count <= most:
         return list(range(count))
@@ -102,7 +104,7 @@ def _describe(attribute: Attribute) -> str:
     return "; ".join(parts)
 
 
-def batch_table(batch: Batch) -> str:
+def render_batch(batch: Batch) -> str:
     """Show the first rows of a batch: their values by column, or what is not zero in rows that are sparse and wide."""
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))
@@ -110,7 +112,7 @@ def batch_table(batch: Batch) -> str:
     caption = f"{schema.relation}: {len(batch):,} {form} row{'s' * (len(batch) != 1)}, {counted}"
     caption += _describe_class(schema) + (", weights" if batch.weights is not None else "")
     left_out = f"{len(batch) - len(some):,} more rows" if len(batch) > len(some) else ""
-    positions = _first(len(schema.attributes), _COLUMNS, schema.targets)
+    positions = _choose_first(len(schema.attributes), _COLUMNS, schema.targets)
     hidden = len(schema.attributes) - len(positions)
     header: list[str] = []
     rows: list[list[Any]] = [[] for _ in range(len(some))]
@@ -123,8 +125,8 @@ def batch_table(batch: Batch) -> str:
         attribute = schema.attributes[position]
         header.append(attribute.name)
         for row, value in zip(rows, column):
-            row.append(_value(attribute, value))
-    return table(caption, header, rows, left_out)
+            row.append(_format_value(attribute, value))
+    return render_table(caption, header, rows, left_out)
 
 
 def _list_nonzero(batch: Batch) -> Iterator[str]:
@@ -133,11 +135,11 @@ def _list_nonzero(batch: Batch) -> Iterator[str]:
     for first, stop in pairwise(X.indptr.tolist()):
         shown = slice(first, min(first + _NOT_ZERO, stop))
         entries = zip(X.indices[shown].tolist(), X.data[shown].tolist())
-        texts = [f"{features[j].name} {_text(_value(features[j], value))}" for j, value in entries]
+        texts = [f"{features[j].name} {_format_text(_format_value(features[j], value))}" for j, value in entries]
         yield ", ".join(texts) + (f", … ({stop - first:,})" if stop - first > _NOT_ZERO else "")
 
 
-def _value(attribute: Attribute, value: Any) -> Any:
+def _format_value(attribute: Attribute, value: Any) -> Any:
     """Return a value of a column as ARFF writes it."""
     if value is None or value != value:
         return _MISSING

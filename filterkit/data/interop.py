@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from filterkit.data.batch import Batch, passthrough_table
+from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.columns import Entries
 from filterkit.data.csr import Csr
 from filterkit.data.dates import DateFormat
-from filterkit.data.declared_labels import with_labels_moved
+from filterkit.data.declared_labels import move_declaration
 from filterkit.data.labels import split
-from filterkit.data.rearrangement import codes_of
+from filterkit.data.rearrangement import to_codes
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.data.tables import from_table, texts
 from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted
@@ -31,8 +31,8 @@ def from_columns(schema: Schema, columns: Sequence[Any], weights: np.ndarray | N
     y, target = None, schema.class_attribute
     if target is not None and schema.class_index is not None:
         y = np.array(columns[schema.class_index], np.float64)
-        y = codes_of(y) if target.kind == "nominal" else y
-    passthrough = passthrough_table(schema, [list(columns[i]) for i in schema.passthrough_indices])
+        y = to_codes(y) if target.kind == "nominal" else y
+    passthrough = make_passthrough_table(schema, [list(columns[i]) for i in schema.passthrough_indices])
     return Batch(schema, np.ascontiguousarray(X.T), y, weights, passthrough)
 
 
@@ -63,7 +63,7 @@ def from_entries(
     if target is not None:
         y, of_class = np.zeros(n_rows), positions == schema.class_index
         y[rows[of_class]] = values[of_class]
-        y = codes_of(y) if target.kind == "nominal" else y
+        y = to_codes(y) if target.kind == "nominal" else y
     return Batch(schema, X, y, None, passthrough)
 
 
@@ -105,7 +105,7 @@ def build_batch(
             kinds = {a.kind for a in noted.label_attributes}
             positions = {name: i for name, i in positions.items() if attributes[i].kind in kinds}
             labels = tuple(sorted(positions[a.name] for a in noted.label_attributes if a.name in positions))
-            relation = with_labels_moved(relation, noted.labels, labels, len(found)) if labels else relation
+            relation = move_declaration(relation, noted.labels, labels, len(found)) if labels else relation
             if index is not None and positive is None and noted.positive in attributes[index].values:
                 positive = noted.positive
         if index is None and positive is not None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from filterkit.data.csr import Csr
-from filterkit.data.declared_labels import declared_labels
-from filterkit.data.rearrangement import codes_of
-from filterkit.data.schema import Attribute, Schema, find_class, same_class
-from filterkit.errors import PATH, FilterkitError, UsageError, file_error, one_line, quoted, suggestion
+from filterkit.data.declared_labels import count_declared_labels
+from filterkit.data.rearrangement import to_codes
+from filterkit.data.schema import Attribute, Schema, find_class, find_same_class
+from filterkit.errors import PATH, FilterkitError, UsageError, make_file_error, quoted, suggestion, to_one_line
 
 if TYPE_CHECKING:
     from filterkit.data.batch import Batch
@@ -52,28 +52,28 @@ def find_targets(
     """
     if like is not None:
         names = {a.name for a in like.label_attributes}
-        return same_class(attributes, like), tuple(i for i, a in enumerate(attributes) if a.name in names)
+        return find_same_class(attributes, like), tuple(i for i, a in enumerate(attributes) if a.name in names)
     if labels is not None and class_ is not None:
         raise UsageError("--labels cannot be combined with --class")
-    said = declared_labels(relation) if labels is None and class_ is None else None
+    said = count_declared_labels(relation) if labels is None and class_ is None else None
     if said is not None:
         # MEKA counts the other way round.
-        return None, _some(-said, attributes, f"the relation's name asks for {abs(said)} labels (-C {said})")
+        return None, _list_labels(-said, attributes, f"the relation's name asks for {abs(said)} labels (-C {said})")
     if labels is None:
         return find_class(attributes, class_), ()
     if hasattr(labels, "__index__") or (isinstance(labels, str) and _NUMBER.fullmatch(labels)):
-        return None, _some(
-            int(str(labels)[:19]), attributes, f"--labels {one_line(str(labels), 60)}"
+        return None, _list_labels(
+            int(str(labels)[:19]), attributes, f"--labels {to_one_line(str(labels), 60)}"
         )  # what is cut is too large
     if isinstance(labels, str) and labels.lower().endswith(".xml"):
-        return None, _find_named(_names_in_file(labels), attributes)
+        return None, _find_named(_read_names(labels), attributes)
     listed = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
     if not listed or not all(isinstance(name, str) and name for name in listed):
         raise UsageError(f"--labels must be a number, names with commas between them, or an XML file, not {labels!r}")
     return None, _find_named(listed, attributes)
 
 
-def _some(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int, ...]:
+def _list_labels(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int, ...]:
     """Return the positions of the last `count` attributes, or of the first if it is negative."""
     if not count:
         raise UsageError(f"{asked}: there must be at least one label")
@@ -99,7 +99,7 @@ def _find_named(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[
     return tuple(sorted(found))
 
 
-def _names_in_file(path: str) -> list[str]:
+def _read_names(path: str) -> list[str]:
     """Return the names of the labels in an XML file of Mulan, those within others too."""
     from xml.etree import ElementTree
 
@@ -107,7 +107,7 @@ def _names_in_file(path: str) -> list[str]:
         with open(path, "rb") as file:
             text = file.read(_LARGEST_FILE + 1)
     except OSError as error:
-        raise file_error(f"{path}: {error.strerror or error}", error) from None
+        raise make_file_error(f"{path}: {error.strerror or error}", error) from None
     if len(text) > _LARGEST_FILE or b"<!ENTITY" in text:  # entities can grow without end
         raise FilterkitError(f'{path}: not a list of labels of Mulan, which is XML with <label name="…">')
     try:
@@ -120,7 +120,7 @@ def _names_in_file(path: str) -> list[str]:
     return names
 
 
-def _columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:
+def _find_columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:
     """Return the columns of the features of `schema`, and of its labels, in the X of `flat`, which holds both."""
     positions = flat.feature_indices
     return np.searchsorted(positions, schema.feature_indices), np.searchsorted(positions, list(schema.labels))
@@ -128,18 +128,18 @@ def _columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:
 
 def split(batch: Batch, schema: Schema) -> Batch:
     """Move the labels of a batch from X to y, as `schema` has them."""
-    features, labels = _columns(schema, batch.schema)
+    features, labels = _find_columns(schema, batch.schema)
     if batch.sparse:
         X: Any = batch.csr.only(features)
         values = batch.csr.only(labels).toarray()
     else:
         X, values = np.ascontiguousarray(batch.X[:, features]), batch.X[:, labels]
-    return batch.replace(schema=schema, X=X, y=codes_of(values, schema.label_dtype))
+    return batch.replace(schema=schema, X=X, y=to_codes(values, schema.label_dtype))
 
 
 def join(batch: Batch, flat: Schema) -> Batch:
     """Return the rows of a batch that has the labels in y, as rows of `flat`, which has them in X."""
-    features, labels = _columns(batch.schema, flat)
+    features, labels = _find_columns(batch.schema, flat)
     assert batch.y is not None
     values = batch.y if batch.schema.has_numeric_target else np.where(batch.y < 0, np.nan, batch.y)
     if not batch.sparse:

@@ -12,7 +12,7 @@ import numpy as np
 
 from filterkit.data.arrow_export import to_table
 from filterkit.data.batch import Batch
-from filterkit.data.contract import kind_of
+from filterkit.data.contract import describe_kind
 from filterkit.data.interop import from_columns, from_entries
 from filterkit.data.labels import join
 from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
@@ -32,7 +32,9 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     FilterkitError : a value that its attribute does not declare or cannot hold, or sparse data in another form.
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
-        raise FilterkitError(f"expected the dictionary that arff.load returns, found {kind_of(data)} without its keys")
+        raise FilterkitError(
+            f"expected the dictionary that arff.load returns, found {describe_kind(data)} without its keys"
+        )
     declared = list(data["attributes"])
     attributes = []
     for name, kind in declared:
@@ -47,7 +49,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     relation, rows = data.get("relation", ""), data["data"]
     if isinstance(rows, tuple) or (len(rows) and not isinstance(rows[0], (list, tuple, dict))):
         raise FilterkitError("sparse liac-arff data must be a list of dicts: load it with return_type=arff.LOD")
-    readers = [_liac_reader(attribute, kind) for attribute, (_, kind) in zip(attributes, declared)]
+    readers = [_make_reader(attribute, kind) for attribute, (_, kind) in zip(attributes, declared)]
     is_sparse = bool(len(rows)) and isinstance(rows[0], dict)
     if is_sparse and any(a.kind == "string" for a in attributes):
         raise FilterkitError(
@@ -70,7 +72,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     return from_columns(schema, [[read(row[i]) for row in rows] for i, read in enumerate(readers)])
 
 
-def _liac_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
+def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
     """Return a function that converts one cell of `attribute` to the form of `from_columns`.
 
     `declared` is what the dictionary says of it: for a nominal one its values. If these are not all texts, whole

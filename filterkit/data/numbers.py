@@ -60,6 +60,6 @@ def round_number(value: float, digits: int) -> float:
     return found if math.isfinite(found) else value
 
 
-def weight_text(weight: float) -> str:
+def format_weight(weight: float) -> str:
     """Return the text of an instance weight after the values of a row; empty for 1."""
     return "" if weight == 1 else f",{{{format_number(weight)}}}"

@@ -35,13 +35,13 @@ def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> B
     if nominal.any():
         changes &= np.tile(~nominal, len(batch)) if entries is None else ~nominal[entries.indices]
     if changes.all():
-        image = _image(function, image)
+        image = _apply(function, image)
     else:
-        image[changes] = _image(function, image[changes])
+        image[changes] = _apply(function, image[changes])
     if entries is None:
         return batch.replace(X=image.reshape(batch.X.shape))
     with np.errstate(all="ignore"):
-        zero = float(_image(function, np.zeros(1))[0])
+        zero = float(_apply(function, np.zeros(1))[0])
     if zero != 0:
         raise ValueError(
             f"map_numbers: the function makes {zero:g} of 0, and zeros of sparse rows are not stored; give map_numbers "
@@ -50,7 +50,7 @@ def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> B
     return batch.replace(X=entries._replace(data=image).without_zeros())
 
 
-def _image(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
+def _apply(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
     """Return float64 (n,): what `function` makes of n `numbers`.
 
     Raises

@@ -16,13 +16,13 @@ def sort_key(row: np.ndarray, values: np.ndarray) -> np.ndarray:
     return key
 
 
-def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Return int64: the numbers ``start, …, start + length - 1`` of each range, one range after the other."""
     ends = np.cumsum(lengths)
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
-def begins_run(*keys: np.ndarray) -> np.ndarray:
+def find_run_begins(*keys: np.ndarray) -> np.ndarray:
     """Return bool (n,): whether an entry differs in a key, (n,) each, from the one before it; True for the first."""
     begins = np.zeros(len(keys[0]), bool)
     begins[:1] = True
@@ -31,7 +31,7 @@ def begins_run(*keys: np.ndarray) -> np.ndarray:
     return begins
 
 
-def row_starts(row: np.ndarray, rows: int) -> np.ndarray:
+def find_row_starts(row: np.ndarray, rows: int) -> np.ndarray:
     """Return int64 (rows + 1,): where each row begins among entries sorted by row, and where the last one ends.
 
     `row` is int64 (entries,), the row of each entry.

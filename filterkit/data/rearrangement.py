@@ -46,7 +46,7 @@ class ColumnMap(NamedTuple):
             assert batch.passthrough is not None
             from filterkit.data import arrow
 
-            return arrow.one_chunk(batch.passthrough.column(column))
+            return arrow.join_chunks(batch.passthrough.column(column))
         if part == _IN_TARGETS:
             assert batch.y is not None
             y = batch.y if batch.y.ndim == 1 else batch.y[:, column]
@@ -60,7 +60,7 @@ class ColumnMap(NamedTuple):
         return values
 
 
-def codes_of(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
+def to_codes(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
     """Return codes, -1 for missing, from float64 with NaN for missing; of a floating `dtype`, `values` themselves."""
     if np.dtype(dtype).kind == "f":
         return np.ascontiguousarray(values)
@@ -176,8 +176,8 @@ class Rearrangement:
             return None
         values = [np.asarray(self._make_values(batch, new, position)) for position in targets]
         if self.wanted.labels:
-            return codes_of(np.column_stack(values), self.wanted.label_dtype)
+            return to_codes(np.column_stack(values), self.wanted.label_dtype)
         target = self.wanted.class_attribute
         if target is not None and target.kind == "numeric":
             return values[0].copy()
-        return codes_of(values[0])
+        return to_codes(values[0])

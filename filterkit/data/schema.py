@@ -13,16 +13,16 @@ from filterkit.data.attributes import (
     Attributes,
     ManyOrFew,
     find_attribute,
-    first_twin,
+    find_twins,
     join_attributes,
-    names_of,
+    list_names,
     of_kinds,
     take_attributes,
 )
 from filterkit.data.attributes import Attribute as Attribute
-from filterkit.data.declared_labels import with_labels_moved
+from filterkit.data.declared_labels import move_declaration
 from filterkit.data.texts import TextSet
-from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, one_line, quoted, suggestion
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, quoted, suggestion, to_one_line
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
@@ -86,7 +86,7 @@ class Schema:
         self.sparse = sparse
         self.zero = sparse if zero is None else zero
         self.labels = tuple(labels)
-        if (twins := first_twin(self.attributes)) is not None:
+        if (twins := find_twins(self.attributes)) is not None:
             raise FilterkitError(f"two attributes are named {quoted(self.attributes[twins[0]].name)}")
         target = self.class_attribute
         if target is not None and target.kind not in ("nominal", "numeric"):
@@ -147,7 +147,7 @@ class Schema:
         if self.labels and changes.get("labels", self.labels) != self.labels:
             after = changes["labels"]
             count = len(changes.get("attributes", self.attributes))
-            current["relation"] = with_labels_moved(self.relation, self.labels, after, count)
+            current["relation"] = move_declaration(self.relation, self.labels, after, count)
         return Schema(**(current | changes))
 
     def _replace_unchecked(self, **changes: Any) -> Schema:
@@ -177,9 +177,9 @@ class Schema:
 
     def _repr_html_(self) -> str:
         """Return the attributes, as a notebook shows them."""
-        from filterkit.data.html import schema_table
+        from filterkit.data.html import render_schema
 
-        return schema_table(self)
+        return render_schema(self)
 
     @cached_property
     def class_attribute(self) -> Attribute | None:
@@ -245,7 +245,9 @@ class Schema:
         if "_lazy" in vars(self):
             return self._lazy[0].names
         attributes = self.attributes
-        return TextSet(attributes.names if isinstance(attributes, Attributes) else dict.fromkeys(names_of(attributes)))
+        return TextSet(
+            attributes.names if isinstance(attributes, Attributes) else dict.fromkeys(list_names(attributes))
+        )
 
     @cached_property
     def feature_indices(self) -> np.ndarray:
@@ -420,17 +422,17 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
     if choice.isascii() and choice.isdigit():
         if len(choice) > 18 or not 1 <= int(choice) <= len(attributes):
             raise FilterkitError(
-                f"--class {one_line(choice, 60)}: the attributes are numbered from 1 to {len(attributes)}"
+                f"--class {to_one_line(choice, 60)}: the attributes are numbered from 1 to {len(attributes)}"
             )
         return int(choice) - 1
     position = find_attribute(attributes, choice)
     if position is None:
-        names = list(names_of(attributes))
+        names = list(list_names(attributes))
         raise FilterkitError(f"--class: no attribute {quoted(choice)}{suggestion(choice, names)}")
     return position
 
 
-def same_class(attributes: Sequence[Attribute], schema: Schema) -> int | None:
+def find_same_class(attributes: Sequence[Attribute], schema: Schema) -> int | None:
     """Return the position of the attribute with the name of the class of `schema`; None if there is none.
 
     A string attribute is no class, and stays a column until an `Alignment` finds labels in it.

@@ -55,16 +55,16 @@ def from_table(
     y = None
     if schema.class_index is not None:
         target = attributes[schema.class_index]
-        y = _column(table, schema.class_index, target, unseen)
+        y = _convert_column(table, schema.class_index, target, unseen)
         if target.kind == "nominal":
             y = np.where(np.isnan(y), -1, np.where(y < 0, _UNSEEN, y)).astype(np.int32)
     other = None
     if schema.passthrough:
-        columns = [_other(table.column(i), attributes[i]) for i in schema.passthrough_indices]
+        columns = [_convert_other(table.column(i), attributes[i]) for i in schema.passthrough_indices]
         other = pa.table(columns, names=[a.name for a in schema.passthrough])
     if weights is not None and (weights == 1).all():
         weights = None
-    return Batch(schema, _features(table, schema, unseen), y, weights, other)
+    return Batch(schema, _make_features(table, schema, unseen), y, weights, other)
 
 
 def _round_column(column: Any) -> Any:
@@ -103,7 +103,7 @@ def drop_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
     return batch, unseen
 
 
-def _features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
+def _make_features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
     """Return X, float64 (rows, columns) of numbers and codes; converts all columns of float64 at once."""
     positions = schema.feature_indices
     types = table.schema.types
@@ -119,17 +119,17 @@ def _features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
         mixed[:, fast] = X
     for column in np.flatnonzero(~fast).tolist():
         position = int(positions[column])
-        mixed[:, column] = _column(table, position, schema.attributes[position], unseen)
+        mixed[:, column] = _convert_column(table, position, schema.attributes[position], unseen)
     return mixed
 
 
-def _column(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
+def _convert_column(table: Any, position: int, attribute: Attribute, unseen: bool) -> np.ndarray:
     """Return float64 values of a numeric or nominal attribute, NaN for missing; `unseen` as for `from_table`."""
-    array = arrow.one_chunk(table.column(position))
+    array = arrow.join_chunks(table.column(position))
     if attribute.kind == "nominal":
-        return _codes(array, attribute, unseen)
+        return _encode(array, attribute, unseen)
     if pa.types.is_dictionary(array.type) or is_text(array.type):
-        words = _attribute_texts(array, attribute)
+        words = _convert_texts(array, attribute)
         try:
             array = words.cast(pa.float64())  # the nearest, where they have more digits
         except pa.ArrowInvalid:
@@ -141,12 +141,12 @@ def _column(table: Any, position: int, attribute: Attribute, unseen: bool) -> np
         raise RowError(f"{error}; make it text, or round it", attribute=attribute.name) from None
 
 
-def _codes(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
+def _encode(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
     """Return the indices of labels, NaN for missing; `unseen` as for `from_table`."""
     if not pa.types.is_dictionary(array.type):
-        array = arrow.dictionary(_attribute_texts(array, attribute))
+        array = arrow.encode(_convert_texts(array, attribute))
     code = code_labels(attribute)
-    words = _attribute_texts(array.dictionary, attribute).to_pylist()
+    words = _convert_texts(array.dictionary, attribute).to_pylist()
     image = np.array([*(np.nan if word is None else code.get(word, -1.0) for word in words), np.nan])
     if array.indices.type != pa.int32():  # casting imports Arrow's functions, which are slow to import
         array = pa.DictionaryArray.from_arrays(array.indices.cast(pa.int32()), array.dictionary)
@@ -169,13 +169,13 @@ def numbers_of(column: Any, may_round: bool = True) -> np.ndarray:
     ------
     Inexact : float64 does not have a number, and `may_round` is false.
     """
-    array = arrow.one_chunk(column)
-    return arrow.floats(array if array.type == pa.float64() else arrow.exact_numbers(array, may_round))
+    array = arrow.join_chunks(column)
+    return arrow.to_floats(array if array.type == pa.float64() else arrow.exact_numbers(array, may_round))
 
 
 def plain_numbers(column: Any) -> np.ndarray:
     """Return the elements of a column of float64, int64 or int32 without nulls, as an array of its type."""
-    return arrow.plain_values(arrow.one_chunk(column))
+    return arrow.view_values(arrow.join_chunks(column))
 
 
 def texts(array: Any) -> Any:
@@ -193,11 +193,11 @@ def texts(array: Any) -> Any:
     if pa.types.is_floating(kind):
         from filterkit.data.numbers import format_number
 
-        return arrow.strings([None if value is None else format_number(value) for value in array.to_pylist()])
+        return arrow.make_strings([None if value is None else format_number(value) for value in array.to_pylist()])
     return array.cast(pa.string())
 
 
-def _attribute_texts(array: Any, attribute: Attribute) -> Any:
+def _convert_texts(array: Any, attribute: Attribute) -> Any:
     """Return the `texts` of an array with values of an attribute."""
     try:
         return texts(array)
@@ -205,10 +205,10 @@ def _attribute_texts(array: Any, attribute: Attribute) -> Any:
         raise RowError("it has bytes that are not UTF-8 text", attribute=attribute.name) from None
 
 
-def _other(column: Any, attribute: Attribute) -> Any:
+def _convert_other(column: Any, attribute: Attribute) -> Any:
     """Return a column of `Batch.passthrough`."""
     if attribute.kind != "date":
-        return _attribute_texts(column, attribute)
+        return _convert_texts(column, attribute)
     if pa.types.is_dictionary(column.type) or is_text(column.type):
         return _parse_dates(column, attribute)
     zone = getattr(column.type, "tz", None)
@@ -218,8 +218,8 @@ def _other(column: Any, attribute: Attribute) -> Any:
         is_far = column.type == pa.timestamp("s", zone)
         what = "dates that milliseconds cannot count" if is_far else "parts of a millisecond"
         raise RowError(f"it has {what}, which dates cannot hold; round it", attribute=attribute.name) from None
-    array = arrow.one_chunk(moments)
-    values = np.where(arrow.nulls(array), 0, arrow.plain_values(array.view(pa.int64())))
+    array = arrow.join_chunks(moments)
+    values = np.where(arrow.find_nulls(array), 0, arrow.view_values(array.view(pa.int64())))
     if len(values) and not EARLIEST <= values.min() <= values.max() <= LATEST:
         what = "dates beyond the years 1 to 292278993, which ARFF cannot hold"
         raise RowError(f"it has {what}", attribute=attribute.name)
@@ -228,15 +228,15 @@ def _other(column: Any, attribute: Attribute) -> Any:
 
 def _parse_dates(column: Any, attribute: Attribute) -> Any:
     """Parse texts as timestamps."""
-    array, form = arrow.one_chunk(column), DateFormat(attribute.format)
+    array, form = arrow.join_chunks(column), DateFormat(attribute.format)
     if not pa.types.is_dictionary(array.type):
-        array = arrow.dictionary(_attribute_texts(array, attribute))
+        array = arrow.encode(_convert_texts(array, attribute))
     words = array.dictionary.to_pylist()
     moments = [form.parse(cut_to_milliseconds(word)) for word in words]
     if None in moments:
         word = words[moments.index(None)]
         raise RowError(f"{quoted(word)} is not a date like {attribute.format}", attribute=attribute.name)
-    return arrow.take(arrow.moments(moments), array.indices)
+    return arrow.take(arrow.make_moments(moments), array.indices)
 
 
 def joined_rows(*parts: Any) -> memoryview:
@@ -246,9 +246,9 @@ def joined_rows(*parts: Any) -> memoryview:
     ----------
     parts : an Arrow array with a text for each row, or a single text for all; at least one array.
     """
-    return arrow.text_of(arrow.join(*parts))
+    return arrow.concatenate_bytes(arrow.join(*parts))
 
 
 def take_texts(texts: Sequence[str], positions: np.ndarray) -> Any:
     """Return the Arrow array of the texts at int32 `positions`."""
-    return arrow.take(arrow.strings(texts), positions)
+    return arrow.take(arrow.make_strings(texts), positions)

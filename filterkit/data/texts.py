@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
 
-from filterkit.data.ragged import begins_run, ranges
+from filterkit.data.ragged import expand_ranges, find_run_begins
 
 S = TypeVar("S")
 
@@ -42,7 +42,7 @@ class Texts(Sequence[str]):
         while some := [text.encode("utf-8", "surrogatepass") for text in islice(rest, _AT_ONCE)]:
             buffer += b"".join(some)
             lengths.append(np.fromiter(map(len, some), np.int64, len(some)))
-        return Texts(np.frombuffer(bytes(buffer), np.uint8), _bounds(np.concatenate(lengths)))
+        return Texts(np.frombuffer(bytes(buffer), np.uint8), _compute_bounds(np.concatenate(lengths)))
 
     @staticmethod
     def of_pieces(characters: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Texts:
@@ -50,7 +50,7 @@ class Texts(Sequence[str]):
         step = np.zeros(len(characters) + 1, np.int8)
         step[begins] = 1
         step[ends] -= 1
-        return Texts(characters[np.cumsum(step[:-1], dtype=np.int8).view(bool)], _bounds(ends - begins))
+        return Texts(characters[np.cumsum(step[:-1], dtype=np.int8).view(bool)], _compute_bounds(ends - begins))
 
     @staticmethod
     def joined(*parts: tuple[Texts, np.ndarray]) -> Texts:
@@ -63,7 +63,7 @@ class Texts(Sequence[str]):
         from filterkit.data import arrow
 
         array = arrow.join(*(arrow.take(texts._array, positions.astype(np.int64)) for texts, positions in parts))
-        return Texts(np.frombuffer(array.buffers()[2] or b"", np.uint8), arrow.bounds(array))
+        return Texts(np.frombuffer(array.buffers()[2] or b"", np.uint8), arrow.string_offsets(array))
 
     @staticmethod
     def concatenate(parts: Sequence[Texts]) -> Texts:
@@ -71,7 +71,7 @@ class Texts(Sequence[str]):
         if len(parts) == 1:
             return parts[0]
         lengths = np.concatenate([part.lengths for part in parts])
-        return Texts(np.concatenate([part._own for part in parts]), _bounds(lengths))
+        return Texts(np.concatenate([part._own for part in parts]), _compute_bounds(lengths))
 
     @property
     def lengths(self) -> np.ndarray:
@@ -147,11 +147,11 @@ class Texts(Sequence[str]):
         """The first text that has come before: where it came before, and where it comes again. None if all differ."""
         hashes = self._hashes()
         hashes.sort()  # in their own memory
-        if begins_run(hashes).all():
+        if find_run_begins(hashes).all():
             return None
         hashes = self._hashes()
         order = np.argsort(hashes, kind="stable")
-        again = ~begins_run(hashes[order])
+        again = ~find_run_begins(hashes[order])
         again[:-1] |= again[1:]
         first: dict[str, int] = {}
         for position in np.sort(order[again]).tolist():  # few, unless there are twins
@@ -173,7 +173,8 @@ class Texts(Sequence[str]):
             sums = np.zeros(int(begins[-1]) + 1, np.uint64)
             # A zero must count too, so one is added to each character.
             np.cumsum(
-                (some._own + np.uint64(1)) * powers[ranges(np.zeros_like(begins[1:]), some.lengths)], out=sums[1:]
+                (some._own + np.uint64(1)) * powers[expand_ranges(np.zeros_like(begins[1:]), some.lengths)],
+                out=sums[1:],
             )
             hashes[first : first + _AT_ONCE] = sums[begins[1:]] - sums[begins[:-1]]
         return hashes
@@ -188,7 +189,7 @@ class Texts(Sequence[str]):
         """Return int64 (n,): the positions that sort the texts by their code points, as Python sorts them."""
         from filterkit.data import arrow
 
-        return arrow.order(self._array)
+        return arrow.sort_positions(self._array)
 
     @property
     def _array(self) -> Any:
@@ -230,7 +231,7 @@ class TextSet(Set[str]):
         return f"{{{shown}{', …' if len(self) > _SHOWN else ''}}}"
 
 
-def _bounds(lengths: np.ndarray) -> np.ndarray:
+def _compute_bounds(lengths: np.ndarray) -> np.ndarray:
     """Return int32 or int64 (n + 1,): the bounds of texts of these lengths."""
     total = int(lengths.sum(dtype=np.int64))
     bounds = np.zeros(len(lengths) + 1, np.int32 if total <= _LARGEST else np.int64)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from filterkit.data.batch import Batch, passthrough_table
+from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.column_types import MOST_LABELS
-from filterkit.data.contract import check_batch, describe_no_rows, difference
+from filterkit.data.contract import check_batch, describe_no_rows, describe_schema_difference
 from filterkit.data.losses import ConversionWarning, Inexact, is_exact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
@@ -63,9 +63,9 @@ def _find_converter(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
         from filterkit.data.frames import from_pandas
 
         return rows, [str(name) for name in getattr(rows, "columns", ())], from_pandas
-    from filterkit.data.arrow_import import arrow_table, from_arrow
+    from filterkit.data.arrow_import import from_arrow, to_arrow_table
 
-    rows = arrow_table(rows)
+    rows = to_arrow_table(rows)
     return rows, rows.column_names, from_arrow
 
 
@@ -105,7 +105,9 @@ def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
         if batch.schema is not schema:
             found = batch.schema.replace(relation=schema.relation, sparse=schema.sparse, zero=schema.zero)
             if found != schema:
-                raise FilterkitError(f"batch {number} does not fit the first: {difference(found, schema)}")
+                raise FilterkitError(
+                    f"batch {number} does not fit the first: {describe_schema_difference(found, schema)}"
+                )
             batch = batch.replace(schema=schema)
         yield batch.in_form(first.sparse)
 
@@ -148,7 +150,7 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
             raise FilterkitError(f"X has the type {rows.dtype}; make it numbers, or a data frame with dates")
         if rows.ndim != 2 or rows.dtype.kind not in "OUT":
             return None
-        rows = _table_of_objects(rows)
+        rows = _make_table(rows)
     if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
         return None
     import warnings
@@ -158,7 +160,7 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
         return _convert_mixed(rows, incoming)
 
 
-def _table_of_objects(rows: np.ndarray) -> pa.Table:
+def _make_table(rows: np.ndarray) -> pa.Table:
     """Return an array of objects, (rows, columns), as a table with the columns x0, x1, ….
 
     Raises
@@ -249,7 +251,7 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
         raise FilterkitError(f"{error}; {_ROUND}") from None
 
 
-def text_rows(texts: Sequence[str | None], name: str | None) -> Batch:
+def make_text_rows(texts: Sequence[str | None], name: str | None) -> Batch:
     """Make a batch of texts, with one string attribute."""
     schema = Schema("X", [Attribute(name or "text", "string")])
-    return Batch(schema, np.empty((len(texts), 0)), passthrough=passthrough_table(schema, [list(texts)]))
+    return Batch(schema, np.empty((len(texts), 0)), passthrough=make_passthrough_table(schema, [list(texts)]))

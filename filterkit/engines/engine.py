@@ -21,7 +21,7 @@ R = TypeVar("R")
 PAUSE: Any = type("Pause", (), {"__repr__": lambda self: "PAUSE"})()
 
 
-def available_cores() -> int:
+def count_available_cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

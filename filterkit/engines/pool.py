@@ -25,7 +25,7 @@ from filterkit.engines.engine import check_may_start
 from filterkit.engines.local import map_ahead
 from filterkit.engines.signals import LONGEST_WAIT, hold_back_signals
 from filterkit.errors import FilterkitError
-from filterkit.temporary import TemporaryFolder, temporary_errors
+from filterkit.temporary import TemporaryFolder, name_temporary_errors
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -162,12 +162,12 @@ def _call_on_file(function: str, path: str) -> str:
 
 
 def _dump(thing: Any, path: str) -> None:
-    with temporary_errors(), open(path, "wb") as file:
+    with name_temporary_errors(), open(path, "wb") as file:
         pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
 
 
 def _load(path: str) -> Any:
-    with temporary_errors(), open(path, "rb") as file:
+    with name_temporary_errors(), open(path, "rb") as file:
         return pickle.load(file)
 
 
@@ -177,7 +177,7 @@ _load_function = lru_cache(maxsize=2)(_load)  # two, because a map may run withi
 def _load_and_remove(path: str) -> Any:
     """Load a file, and remove it."""
     thing = _load(path)
-    with temporary_errors():
+    with name_temporary_errors():
         os.unlink(path)
     return thing
 

@@ -22,7 +22,7 @@ from filterkit.evaluation.trial import Trial, try_chains
 FOLDS = 5  # of the inner cross-validation, or fewer if there are fewer rows or groups
 
 
-def choose(
+def choose_chain(
     chains: list[tuple[str, Chain]],
     measure: str,
     rows: Batch,
@@ -49,33 +49,36 @@ def choose(
     FilterkitError : a chain fails on an inner fold, or has no scores or probabilities where the measure needs them.
     """
     merits = []
-    for number, training, held_out in _inner_parts(rows, splits):
+    for number, training, held_out in _list_inner_parts(rows, splits):
         within = f"{prefix}, inner fold {number + 1}"
         trials = try_chains(chains, training, held_out, within, costs)
         merits.append(
-            [_merit(trial, measure, f"{within}, chain {quoted(name)}") for trial, (name, _) in zip(trials, chains)]
+            [
+                _compute_merit(trial, measure, f"{within}, chain {quoted(name)}")
+                for trial, (name, _) in zip(trials, chains)
+            ]
         )
-    return best_of(np.array(merits).reshape(-1, len(chains)))
+    return find_best_chain(np.array(merits).reshape(-1, len(chains)))
 
 
-def best_of(merits: np.ndarray) -> int:
-    """Return the number of the chain with the largest mean, of float64 (folds, chains); see `choose`."""
+def find_best_chain(merits: np.ndarray) -> int:
+    """Return the number of the chain with the largest mean, of float64 (folds, chains); see `choose_chain`."""
     known = merits[~np.isnan(merits).any(axis=1)]
     return int(np.argmax([round(fsum(column) / max(len(known), 1), DIGITS) for column in known.T]))
 
 
-def _inner_parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Batch]]:
+def _list_inner_parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Batch]]:
     """Return the number of each inner fold that tells something, the rows of the other folds, and its own."""
     for number in range(splits.count if splits is not None else 0):
         assert splits is not None
         training, held_out = rows.take(splits.training(number)), rows.take(splits.test(number))
-        if _can_be_learned(training) and _weights(held_out).any():
+        if _can_be_learned(training) and _read_weights(held_out).any():
             yield number, training.replace(start=0), held_out
 
 
 def _can_be_learned(training: Batch) -> bool:
     """Return whether rows of the positive class, or of several classes, have a weight; of labels, any row."""
-    schema, weights = training.schema, _weights(training)
+    schema, weights = training.schema, _read_weights(training)
     target = schema.class_attribute
     if target is None or target.kind == "numeric":
         return bool(weights.any())
@@ -85,11 +88,11 @@ def _can_be_learned(training: Batch) -> bool:
     return bool(np.count_nonzero(totals) > 1 and not lacking)
 
 
-def _weights(rows: Batch) -> np.ndarray:
+def _read_weights(rows: Batch) -> np.ndarray:
     return np.ones(len(rows)) if rows.weights is None else rows.weights
 
 
-def _merit(trial: Trial, measure: str, prefix: str) -> float:
+def _compute_merit(trial: Trial, measure: str, prefix: str) -> float:
     """Return how good a chain is on an inner fold: larger is better."""
     outcome = trial.outcome
     if measure in OF_SCORES and outcome.scores is None:

@@ -16,7 +16,7 @@ _MOST_PAIRS = 6  # of which all are tested
 DIGITS = 12  # values that differ beyond this decimal place are equal: folds leave differences of about 1e-16
 
 
-def spread(values: np.ndarray) -> tuple[float, float]:
+def mean_and_error(values: np.ndarray) -> tuple[float, float]:
     """Return the mean of `values`, float64 (n,), and its standard error, without NaN.
 
     The mean is NaN if no value is left, the standard error if fewer than two are left.
@@ -27,7 +27,7 @@ def spread(values: np.ndarray) -> tuple[float, float]:
     return float(mean), float(error)
 
 
-def paired(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, float]:
+def corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, float]:
     """Compute the mean difference of two methods, and the p-value of the two-sided corrected resampled t-test.
 
     The training parts of folds overlap, so their results are not independent, and the plain paired t-test finds too
@@ -48,8 +48,8 @@ def paired(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, flo
     ------
     ValueError : a and b differ in shape.
     """
-    difference = _differences(a, b)
-    mean, error = spread(difference)
+    difference = _compute_differences(a, b)
+    mean, error = mean_and_error(difference)
     if len(difference) < 2:
         return mean, np.nan
     if not difference.any():
@@ -62,20 +62,20 @@ def paired(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, flo
     return mean, float(2 * stdtr(len(difference) - 1, -abs(mean) / corrected))
 
 
-def pairs_to_test(methods: int) -> list[tuple[int, int]]:
+def list_pairs_to_test(methods: int) -> list[tuple[int, int]]:
     """Return the pairs of methods, by number, that are worth a test: all or, of many, those with the first.
 
-    Each further test makes all of them weaker; see `holm`.
+    Each further test makes all of them weaker; see `adjust_by_holm`.
     """
     pairs = [(i, j) for i in range(methods) for j in range(i + 1, methods)]
     return pairs if len(pairs) <= _MOST_PAIRS else [(0, j) for j in range(1, methods)]
 
 
-def signed_rank(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+def signed_rank_test(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     """Compute the mean difference of two methods, and the p-value of Wilcoxon's two-sided signed-rank test.
 
     Demšar (2006) recommends it for two methods on several data sets: it compares ranks of differences, so data sets
-    need not be of one scale. Differences of 0 count half for either method; the values are rounded as in `ranks`.
+    need not be of one scale. Differences of 0 count half for either method; values are rounded as in `rank_by_task`.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def signed_rank(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     ------
     ValueError : a and b differ in shape.
     """
-    difference = _differences(a, b)
-    mean, _ = spread(difference)
+    difference = _compute_differences(a, b)
+    mean, _ = mean_and_error(difference)
     if len(difference) < 2:
         return mean, np.nan
     rounded = np.round(difference, DIGITS)
@@ -102,7 +102,7 @@ def signed_rank(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
         return mean, float(wilcoxon(rounded, zero_method="zsplit").pvalue)
 
 
-def _differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _compute_differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the differences a − b that are not NaN."""
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"expected two arrays of the same length, found the shapes {a.shape} and {b.shape}")
@@ -110,7 +110,7 @@ def _differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(difference[~np.isnan(difference)])
 
 
-def holm(p: np.ndarray) -> np.ndarray:
+def adjust_by_holm(p: np.ndarray) -> np.ndarray:
     """Adjust the p-values of several tests, float64 (n,), so that the chance of any false finding stays (Holm 1979).
 
     The smallest is multiplied by the number of tests, the next by one less, and so on; none becomes smaller than one
@@ -122,7 +122,7 @@ def holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def ranks(values: np.ndarray) -> np.ndarray:
+def rank_by_task(values: np.ndarray) -> np.ndarray:
     """Return float64 (tasks, methods): the rank of each method on each task, 1 for the largest value.
 
     Equal values get the mean of their ranks. Values are rounded to 12 decimal places before, because means of folds
@@ -134,14 +134,14 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return np.asarray(rankdata(-np.round(whole, DIGITS), axis=1)).reshape(whole.shape)
 
 
-def friedman(values: np.ndarray) -> float:
+def friedman_test(values: np.ndarray) -> float:
     """Return the p-value of Friedman's test that all methods are equal; NaN with fewer than three methods or two tasks.
 
     Parameters
     ----------
-    values : float64 (tasks, methods), larger values are better; see `ranks`.
+    values : float64 (tasks, methods), larger values are better; see `rank_by_task`.
     """
-    ranked = ranks(values)
+    ranked = rank_by_task(values)
     if len(ranked) < 2 or ranked.shape[1] < 3:
         return np.nan
     if (ranked == ranked[:, :1]).all():
@@ -151,7 +151,7 @@ def friedman(values: np.ndarray) -> float:
     return float(friedmanchisquare(*ranked.T).pvalue)
 
 
-def critical_difference(methods: int, tasks: int, level: float = 0.05) -> float:
+def compute_critical_difference(methods: int, tasks: int, level: float = 0.05) -> float:
     """Compute by how much the mean ranks of two of several methods must differ to be told apart (Nemenyi's test).
 
     It is q · √(k (k + 1) / 6 n) for k methods and n tasks, where √2 · q is the quantile of the studentized range
@@ -180,8 +180,8 @@ class MethodRanks(NamedTuple):
     ----------
     mean : float64 (methods,), the mean rank of each, 1 for the best.
     order : the numbers of the methods by their mean ranks, the best first.
-    p : that of `friedman`.
-    limit : the `critical_difference`.
+    p : that of `friedman_test`.
+    limit : what `compute_critical_difference` returns.
     groups : the numbers of the methods in each group of `group_alike`, by their mean ranks.
     """
 
@@ -193,20 +193,20 @@ class MethodRanks(NamedTuple):
 
 
 def rank_methods(values: np.ndarray) -> MethodRanks:
-    """Rank methods by float64 (tasks, methods), see `ranks`, without NaN.
+    """Rank methods by float64 (tasks, methods), see `rank_by_task`, without NaN.
 
     Without tasks the mean ranks are NaN, and with fewer than two the limit, and there are no groups.
     """
     tasks, methods = values.shape
-    mean = ranks(values).mean(axis=0) if tasks else np.full(methods, np.nan)
-    limit = critical_difference(methods, tasks) if tasks > 1 else np.nan
+    mean = rank_by_task(values).mean(axis=0) if tasks else np.full(methods, np.nan)
+    limit = compute_critical_difference(methods, tasks) if tasks > 1 else np.nan
     order = np.argsort(mean, kind="stable")
     ends = group_alike(mean[order], limit) if tasks > 1 else []
     groups = [order[first : last + 1].tolist() for first, last in ends]
-    return MethodRanks(mean, order.tolist(), friedman(values), limit, groups)
+    return MethodRanks(mean, order.tolist(), friedman_test(values), limit, groups)
 
 
-def near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
+def find_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
     """Return bool (tasks, methods): whether a method's value is at least best · (1 − tolerance) of its task.
 
     Parameters
@@ -228,12 +228,12 @@ def near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
     return np.asarray(values >= best * (1 - tolerance))
 
 
-def best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], float]:
+def find_best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], float]:
     """Find the two methods of which at least one is near best on most tasks (Forman 2003, "Residual Win Analysis").
 
     Parameters
     ----------
-    values, tolerance : see `near_best`.
+    values, tolerance : see `find_near_best`.
 
     Returns
     -------
@@ -241,9 +241,9 @@ def best_pair(values: np.ndarray, tolerance: float) -> tuple[tuple[int, int], fl
 
     Raises
     ------
-    ValueError : there are fewer than two methods; also as `near_best`.
+    ValueError : there are fewer than two methods; also as `find_near_best`.
     """
-    missed = (~near_best(values, tolerance)).astype(np.int64)
+    missed = (~find_near_best(values, tolerance)).astype(np.int64)
     tasks, methods = missed.shape
     if methods < 2:
         raise ValueError("pairs need at least two methods")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.schema import Schema
-from filterkit.evaluation.measures import confusions
+from filterkit.evaluation.measures import count_confusions
 from filterkit.stages.learner import REST, FittedLearner
-from filterkit.stages.models import Outcome, group_bounds
+from filterkit.stages.models import Outcome, find_group_bounds
 
 
 def list_confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
@@ -19,8 +19,8 @@ def list_confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> 
     tasks, target = learner.tasks, schema.class_attribute
     if not len(outcome.truth):
         return found
-    ends = group_bounds(outcome.exclusive, len(tasks.names))
-    for first, stop, matrix in zip(ends, ends[1:], confusions(outcome), strict=False):
+    ends = find_group_bounds(outcome.exclusive, len(tasks.names))
+    for first, stop, matrix in zip(ends, ends[1:], count_confusions(outcome), strict=False):
         group, names = "", tasks.names[first:stop]
         known = names if target is None or len(names) == 1 else target.values
         other = next(name for name in (REST, "other", f"({REST})") if name not in known)

@@ -19,10 +19,10 @@ from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import evaluate_all
 from filterkit.evaluation.measures import MEASURES, check_measure
 from filterkit.evaluation.own_folds import OwnFold, OwnFolds
-from filterkit.evaluation.report_page import report_page
+from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, parse_named_chain
-from filterkit.plugin.engines import engine_on
+from filterkit.plugin.engines import make_engine_on
 from filterkit.plugin.registry import registry
 from filterkit.progress import in_notebook
 from filterkit.stages.nothing_learned import NothingLearnedWarning
@@ -38,7 +38,7 @@ class Evaluation(Results):
         return f"<Evaluation of {len(self.chains)} chains on {len(self.tasks)} tasks, {self.folds} folds>"
 
     def _repr_html_(self) -> str:
-        text = report_page(self, ("accuracy", "f1", "auc", "mae", "rmse", "r2"), "filterkit.evaluate").decode()
+        text = make_report_page(self, ("accuracy", "f1", "auc", "mae", "rmse", "r2"), "filterkit.evaluate").decode()
         return f'<iframe srcdoc="{html.escape(text)}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 
@@ -133,7 +133,7 @@ def evaluate(
         costs=tuple(map(tuple, matrices[0])) if matrices else None,
     )
     evaluator = Evaluator(batches.items(), design, test, own)
-    with engine_on("processes", jobs, registry()) as engine:
+    with make_engine_on("processes", jobs, registry()) as engine:
         evaluation = Evaluation(evaluate_all(evaluator, engine, in_notebook() if progress is None else progress))
     for message in evaluation.doubts():
         warnings.warn(NothingLearnedWarning(message), stacklevel=2)

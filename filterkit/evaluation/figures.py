@@ -75,7 +75,7 @@ class Line(NamedTuple):
     style: Mapping[str, Any] = MappingProxyType({})
 
 
-def paper() -> AbstractContextManager[None]:
+def paper_style() -> AbstractContextManager[None]:
     """Return a context in which matplotlib draws for papers, whatever the user's own settings are."""
     import matplotlib.style
 
@@ -89,7 +89,9 @@ def count_columns(count: int, most: int) -> int:
     return min(range(2, most + 1), key=lambda n: (-count % n, -n))
 
 
-def grid(count: int, height: float, most: int = 3, is_wide: bool = False, **shared: Any) -> tuple[Any, list[Any]]:
+def make_panels(
+    count: int, height: float, most: int = 3, is_wide: bool = False, **shared: Any
+) -> tuple[Any, list[Any]]:
     """Make a figure of matplotlib with `count` panels in at most `most` columns; return both, the panels row by row.
 
     Parameters
@@ -110,7 +112,7 @@ def grid(count: int, height: float, most: int = 3, is_wide: bool = False, **shar
     return figure, panels[:count]
 
 
-def height_of_lines(count: int) -> float:
+def compute_height_of_lines(count: int) -> float:
     """Return the inches that a row of panels needs so that `count` names fit beside it, one above the other."""
     return max(1.9, (count * _SPACE) / 72 + 0.6)
 
@@ -174,7 +176,7 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
         _spread_marks(panel, marks)
 
 
-def line_style(number: int) -> dict[str, Any]:
+def choose_line_style(number: int) -> dict[str, Any]:
     """Return the style of a line by its number, from 0."""
     return {
         "color": COLOURS[number % len(COLOURS)],
@@ -190,7 +192,7 @@ def _draw(panel: Any, number: int, count: int, line: Line, text: str, every: int
 
     known = ~np.isnan(line.y)
     x, y = line.x[known], line.y[known]
-    style = {**line_style(number), "markevery": every, "gid": f"line-{number + 1}", **line.style}
+    style = {**choose_line_style(number), "markevery": every, "gid": f"line-{number + 1}", **line.style}
     offset = 0.0 if line.error is None else (number - (count - 1) / 2) * min(1.5, 8 / count)  # so that bars stand apart
     move = ScaledTranslation(offset / 72, 0, panel.figure.dpi_scale_trans)
     error = None if line.error is None else np.nan_to_num(line.error[known])
@@ -242,7 +244,7 @@ def _add_key(figure: Any, lines: list[Line], about: str) -> None:
     """Add the numbers and names of lines below all panels, and a note above them."""
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], **(line_style(number) | dict(line.style))) for number, line in enumerate(lines)]
+    handles = [Line2D([], [], **(choose_line_style(number) | dict(line.style))) for number, line in enumerate(lines)]
     names = [f"{number}  {wrap_name(line.name, 60)}" for number, line in enumerate(lines, 1)]
     room = int(figure.get_figwidth() * _LETTERS_AN_INCH)  # letters
     columns = max(min(room // (max(map(len, names)) + 8), 3, len(names)), 1)
@@ -267,5 +269,5 @@ def save(figure: Any, path: str) -> None:
     """Write a figure to a file, whose ending gives the kind."""
     kind = os.path.splitext(path)[1][1:].lower()
     metadata = {} if kind == "png" else {_DATE[kind]: None}
-    with paper(), open_output(path) as out:
+    with paper_style(), open_output(path) as out:
         figure.savefig(out, format=kind, metadata=metadata)

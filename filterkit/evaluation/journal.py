@@ -11,9 +11,9 @@ from typing import IO, Any
 
 from filterkit.data.batch import Batch
 from filterkit.engines.engine import Engine
-from filterkit.errors import FilterkitError, file_error, quoted
+from filterkit.errors import FilterkitError, make_file_error, quoted
 from filterkit.evaluation.folds import Design
-from filterkit.evaluation.runner import Evaluator, Part, Result, run
+from filterkit.evaluation.runner import Evaluator, Part, Result, evaluate_parts
 from filterkit.progress import FoldProgress
 
 FORMAT = "filterkit journal 1"
@@ -50,7 +50,7 @@ class Journal:
         except UnicodeDecodeError as error:
             raise FilterkitError(f"{path}: {error}") from None
         except OSError as error:
-            raise file_error(f"{path}: {error.strerror or error}", error) from None
+            raise make_file_error(f"{path}: {error.strerror or error}", error) from None
         whole = [line for line in lines if line.endswith("\n")]
         if lines and not whole and not (json.dumps(about) + "\n").startswith(lines[0]):
             raise FilterkitError(f"{path}: this is not a journal of an evaluation")
@@ -105,7 +105,7 @@ class Journal:
             self._file.write(json.dumps(what) + "\n")
             self._file.flush()
         except OSError as error:
-            raise file_error(f"{self._path}: {error.strerror or error}", error) from None
+            raise make_file_error(f"{self._path}: {error.strerror or error}", error) from None
 
 
 def evaluate_all(
@@ -115,7 +115,7 @@ def evaluate_all(
 
     Parameters
     ----------
-    evaluator, engine : as for `run`.
+    evaluator, engine : as for `evaluate_parts`.
     shows_progress : whether to show how many folds are done; None for only on a terminal.
     journal : keeps each result at once, and is closed at the end. None if none is kept.
     """
@@ -124,7 +124,7 @@ def evaluate_all(
     size = sum(evaluator.size(part) for part in evaluator.parts if part not in done)
     progress = FoldProgress(shows_progress, size)
     try:
-        for left, results in run(evaluator, engine, done):
+        for left, results in evaluate_parts(evaluator, engine, done):
             if journal is not None:
                 journal.add(results)
             found += results

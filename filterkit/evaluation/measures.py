@@ -11,7 +11,7 @@ import numpy as np
 from filterkit.data.arithmetic import divide_or_zero
 from filterkit.errors import UsageError
 from filterkit.evaluation.regression import ABOUT, LOSSES_OF_NUMBERS, OF_NUMBERS, measure_numbers
-from filterkit.stages.models import Outcome, group_bounds
+from filterkit.stages.models import Outcome, find_group_bounds
 
 _TOP = 20  # the number of rows that p20 takes into account
 
@@ -184,9 +184,9 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     return {name: found[name] for name in names}
 
 
-def _accuracy(outcome: Outcome) -> tuple[float, float, float]:
+def _measure_accuracy(outcome: Outcome) -> tuple[float, float, float]:
     right = outcome.truth == outcome.predicted
-    whole = np.logical_and.reduceat(right, group_bounds(outcome.exclusive, right.shape[1])[:-1], axis=1)
+    whole = np.logical_and.reduceat(right, find_group_bounds(outcome.exclusive, right.shape[1])[:-1], axis=1)
     subset = float(np.average(whole.all(axis=1), weights=outcome.weights))
     if outcome.weights is None:
         return whole.mean(), (~whole).mean(), subset
@@ -195,7 +195,7 @@ def _accuracy(outcome: Outcome) -> tuple[float, float, float]:
     return accuracy, loss, subset
 
 
-def _of_labels(outcome: Outcome) -> tuple[float, ...]:
+def _measure_labels(outcome: Outcome) -> tuple[float, ...]:
     truth = outcome.truth
     if outcome.scores is None or outcome.exclusive is not False or truth.shape[1] < 2:
         return (np.nan,) * len(_OF_LABELS)
@@ -214,7 +214,7 @@ def _of_labels(outcome: Outcome) -> tuple[float, ...]:
     return tuple(float(np.average(each, weights=outcome.weights)) for each in found)
 
 
-def _cost(outcome: Outcome) -> tuple[float]:
+def _measure_cost(outcome: Outcome) -> tuple[float]:
     return (np.nan if outcome.costs is None else float(np.average(outcome.costs, weights=outcome.weights)),)
 
 
@@ -223,8 +223,8 @@ def _measure_counts(outcome: Outcome) -> tuple[float, ...]:
     cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
     weights = outcome.weights
     counts = np.stack([cell.sum(axis=0) if weights is None else weights @ cell for cell in cells])
-    precision, recall, f1, specificity = map(_mean, _rates(*counts))
-    micro_precision, micro_recall, micro_f1, _ = map(float, _rates(*counts.sum(axis=1)))
+    precision, recall, f1, specificity = map(_mean_known, _compute_rates(*counts))
+    micro_precision, micro_recall, micro_f1, _ = map(float, _compute_rates(*counts.sum(axis=1)))
     return precision, recall, f1, micro_precision, micro_recall, micro_f1, recall, specificity
 
 
@@ -233,21 +233,21 @@ def _measure_ranking(outcome: Outcome) -> tuple[float, ...]:
         return (np.nan,) * 4
     truth, scores = outcome.truth.T, outcome.scores.T
     ranked = [_measure_task_ranking(*task, outcome.weights, outcome.probabilities) for task in zip(truth, scores)]
-    return tuple(map(_mean, np.array(ranked).T))
+    return tuple(map(_mean_known, np.array(ranked).T))
 
 
-def _agreement(outcome: Outcome) -> tuple[float, float]:
-    found = np.array([_kappa_and_mcc(each) for each in confusions(outcome)])
-    return _mean(found[:, 0]), _mean(found[:, 1])
+def _measure_agreement(outcome: Outcome) -> tuple[float, float]:
+    found = np.array([_compute_kappa_and_mcc(each) for each in count_confusions(outcome)])
+    return _mean_known(found[:, 0]), _mean_known(found[:, 1])
 
 
-def _of_probabilities(outcome: Outcome) -> tuple[float, float]:
+def _measure_probabilities(outcome: Outcome) -> tuple[float, float]:
     truth, scores = outcome.truth, outcome.scores
     if scores is None or not outcome.probabilities or scores.min() < 0 or scores.max() > 1:
         return np.nan, np.nan
     losses, errors = [], []
     least = np.finfo(np.float64).eps
-    for first, stop in pairwise(group_bounds(outcome.exclusive, truth.shape[1])):
+    for first, stop in pairwise(find_group_bounds(outcome.exclusive, truth.shape[1])):
         p, true = scores[:, first:stop], truth[:, first:stop]
         of_true = (p * true).sum(axis=1) if stop - first > 1 else np.where(true, p, 1 - p)[:, 0]
         losses.append(np.average(-np.log(np.clip(of_true, least, 1 - least)), weights=outcome.weights))
@@ -259,27 +259,27 @@ def _of_probabilities(outcome: Outcome) -> tuple[float, float]:
 
 # The functions, and the measures that each computes, in the order in which it returns them.
 _GROUPS = {
-    ("accuracy", "hamming_loss", "subset_accuracy"): _accuracy,
+    ("accuracy", "hamming_loss", "subset_accuracy"): _measure_accuracy,
     (
         *("precision", "recall", "f1", "micro_precision", "micro_recall", "micro_f1"),
         *("sensitivity", "specificity"),
     ): _measure_counts,
     ("auc", "p20", "bep", "pr_auc"): _measure_ranking,
-    ("kappa", "mcc"): _agreement,
-    ("log_loss", "brier"): _of_probabilities,
-    _OF_LABELS: _of_labels,
-    ("cost",): _cost,
+    ("kappa", "mcc"): _measure_agreement,
+    ("log_loss", "brier"): _measure_probabilities,
+    _OF_LABELS: _measure_labels,
+    ("cost",): _measure_cost,
 }
 
 
-def confusions(outcome: Outcome) -> list[np.ndarray]:
+def count_confusions(outcome: Outcome) -> list[np.ndarray]:
     """Return for each class, label or target the weight of the rows of each true (first axis) and predicted value.
 
     For a single task they are float64 (2, 2): the positive rows and the others. For k tasks that exclude each other
     they are float64 (k + 1, k + 1): the last value stands for classes that are not among the tasks.
     """
     found = []
-    for first, stop in pairwise(group_bounds(outcome.exclusive, outcome.truth.shape[1])):
+    for first, stop in pairwise(find_group_bounds(outcome.exclusive, outcome.truth.shape[1])):
         count = max(stop - first, 1) + 1
         true, guess = (
             np.where(each[:, first:stop].any(axis=1), each[:, first:stop].argmax(axis=1), count - 1)
@@ -290,7 +290,7 @@ def confusions(outcome: Outcome) -> list[np.ndarray]:
     return found
 
 
-def _kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
+def _compute_kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
     """Return Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004)."""
     rows, true, guess = matrix.sum(), matrix.sum(axis=1), matrix.sum(axis=0)
     if np.count_nonzero(true) < 2:
@@ -301,7 +301,7 @@ def _kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
     return float(kappa), float((right - chance) / np.sqrt(spread)) if np.count_nonzero(guess) > 1 else 0.0
 
 
-def _rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:
+def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return precision, recall, f1 and specificity of counts of any shape; NaN where they are undefined."""
     positive, negative = tp + fn, fp + tn
     shares = divide_or_zero(tp, tp + fp), divide_or_zero(tp, positive), divide_or_zero(2 * tp, 2 * tp + fp + fn)
@@ -318,7 +318,7 @@ def _measure_task_ranking(
     """
     if not truth.any():
         return np.nan, np.nan, np.nan, np.nan
-    group = _descending(scores, 0.0 if probabilities else _typical(scores))
+    group = _rank_descending(scores, 0.0 if probabilities else _find_typical_size(scores))
     # The numbers of rows and of positive rows retrieved after each group of equal scores. Within a group, the expected
     # number of positive rows grows evenly, so the curve is straight between these points.
     rows = np.append(0, np.bincount(group, weights).cumsum())
@@ -331,13 +331,13 @@ def _measure_task_ranking(
     return float(auc), float(p20), float(bep), float(np.diff(found) @ precision / positive)
 
 
-def _typical(scores: np.ndarray) -> float:
+def _find_typical_size(scores: np.ndarray) -> float:
     """Return the median size of the finite scores that are not 0, or 0."""
     sizes = np.abs(scores[np.isfinite(scores) & (scores != 0)])
     return float(np.median(sizes)) if len(sizes) else 0.0
 
 
-def _descending(scores: np.ndarray, typical: float) -> np.ndarray:
+def _rank_descending(scores: np.ndarray, typical: float) -> np.ndarray:
     """Return int64 (rows,): the number of the group of equal scores that each score is in, from 0 for the highest.
 
     Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of the size of the smaller or of the `typical` one.
@@ -352,7 +352,7 @@ def _descending(scores: np.ndarray, typical: float) -> np.ndarray:
     return group
 
 
-def _mean(values: np.ndarray) -> float:
+def _mean_known(values: np.ndarray) -> float:
     """Return the mean of those of `values` that are not NaN; NaN if all are."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else np.nan

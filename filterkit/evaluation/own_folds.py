@@ -133,7 +133,7 @@ def take_out_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray,
         )
     edit = Edit(schema)
     edit.take(np.delete(np.arange(len(schema.attributes)), position))
-    rest = edit.built().transform(data)
+    rest = edit.build().transform(data)
     found = attribute_values(data, position)
     if not isinstance(found, np.ndarray):
         encoded = found.dictionary_encode(null_encoding="encode")
@@ -146,7 +146,7 @@ def take_out_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray,
     return codes, texts, rest
 
 
-def folds_of_column(data: Batch, name: str) -> tuple[OwnFolds, Batch]:
+def make_folds_of_column(data: Batch, name: str) -> tuple[OwnFolds, Batch]:
     """Make a fold of the rows of each value of an attribute; return the folds, and the rows without the attribute.
 
     Raises
@@ -171,7 +171,7 @@ def folds_of_column(data: Batch, name: str) -> tuple[OwnFolds, Batch]:
     return OwnFolds(folds, len(codes)), rest
 
 
-def folds_of_splits(splits: Batch, n_rows: int, path: str) -> OwnFolds:
+def make_folds_of_splits(splits: Batch, n_rows: int, path: str) -> OwnFolds:
     """Make folds of the rows of a file of splits.
 
     Parameters

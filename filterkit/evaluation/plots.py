@@ -13,8 +13,8 @@ import numpy as np
 
 from filterkit.errors import UsageError, visible
 from filterkit.evaluation.comparison import (
-    best_pair,
-    near_best,
+    find_best_pair,
+    find_near_best,
     rank_methods,
 )
 from filterkit.evaluation.figures import (
@@ -23,11 +23,11 @@ from filterkit.evaluation.figures import (
     Line,
     add_note,
     add_title,
+    compute_height_of_lines,
     draw_lines,
-    grid,
-    height_of_lines,
+    make_panels,
     mark_empty,
-    paper,
+    paper_style,
     save,
     wrap_name,
 )
@@ -96,36 +96,36 @@ def draw(figure: str, results: Results, measures: list[str]) -> Any:
     ------
     UsageError : the results have not what the figure shows.
     """
-    with paper():
+    with paper_style():
         return _FIGURES[figure](results, measures)
 
 
-def _curves(results: Results, measures: list[str]) -> Any:
+def _draw_curves(results: Results, measures: list[str]) -> Any:
     """Draw a panel for each measure: the mean over the units and its standard error, against the share of rows.
 
     With a single share, a row of a panel is a chain.
     """
     if len(results.shares) == 1:
-        return _points(results, measures)
-    figure, panels = grid(len(measures), height_of_lines(len(results.chains)))
+        return _draw_points(results, measures)
+    figure, panels = make_panels(len(measures), compute_height_of_lines(len(results.chains)))
     x, lines = np.array(results.shares) * 100, []
     has_bars = len(results.chains) <= len(COLOURS)  # those of more lines would hide each other
     for panel, measure in zip(panels, measures):
         own = zip(results.chains, *np.moveaxis(results.summary(measure), 2, 0))
         lines.append([Line(name, x, mean, error if has_bars else None) for name, mean, error in own])
-        add_title(panel, _title(measure))
+        add_title(panel, _make_title(measure))
         panel.set_xlabel("share of all rows trained on")
-        _share_axis(panel, x)
-    draw_lines(figure, panels, lines, _about_means(results, has_bars))
+        _number_share_axis(panel, x)
+    draw_lines(figure, panels, lines, _explain_means(results, has_bars))
     return figure
 
 
-def _points(results: Results, measures: list[str]) -> Any:
+def _draw_points(results: Results, measures: list[str]) -> Any:
     """Draw a panel for each measure: the mean over the units and its standard error, a row for each chain."""
     names = [wrap_name(name, 26) for name in results.chains]
     heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
     positions = heights.cumsum() - heights / 2
-    figure, panels = grid(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
+    figure, panels = make_panels(len(measures), max(float(heights.sum()) + 0.6, 1.0), sharey=True)
     for panel, measure in zip(panels, measures):
         mean, error = results.summary(measure)[:, 0].T
         for position in positions:
@@ -136,21 +136,21 @@ def _points(results: Results, measures: list[str]) -> Any:
         panel.spines["left"].set_visible(False)
         panel.set_ylim(float(heights.sum()), 0)
         panel.locator_params(axis="x", nbins=4)
-        add_title(panel, _title(measure))
+        add_title(panel, _make_title(measure))
         for position in positions[np.isnan(mean)]:
             left = panel.get_yaxis_transform()
             panel.text(0.02, position, "no value", transform=left, va="center", backgroundcolor="white")
         if np.isnan(mean).all():
             panel.set_xticks([])
-    add_note(figure, _about_means(results, True))
+    add_note(figure, _explain_means(results, True))
     return figure
 
 
-def _title(measure: str) -> str:
+def _make_title(measure: str) -> str:
     return TITLES[measure] + (" (smaller is better)" if measure in LOSSES else "")
 
 
-def _about_means(results: Results, has_bars: bool) -> str:
+def _explain_means(results: Results, has_bars: bool) -> str:
     """Say what points and bars are."""
     units = len(results.tasks) if results.over_tasks else max(row.fold for row in results.rows) + 1
     if units == 1:
@@ -159,14 +159,14 @@ def _about_means(results: Results, has_bars: bool) -> str:
     return f"Means over {units} {'tasks' if results.over_tasks else 'folds'}{bars}."
 
 
-def _share_axis(panel: Any, shares: np.ndarray) -> None:
+def _number_share_axis(panel: Any, shares: np.ndarray) -> None:
     """Number the axis of shares, in percent, at the shares themselves, as far as there is room.
 
     It is logarithmic where that spaces the shares more evenly.
     """
     from matplotlib.ticker import NullLocator
 
-    if shares[0] > 0 and _spacing_variation(np.log(shares)) < 0.9 * _spacing_variation(shares):
+    if shares[0] > 0 and _measure_spacing(np.log(shares)) < 0.9 * _measure_spacing(shares):
         panel.set_xscale("log")
     scaled = np.log(shares) if panel.get_xscale() == "log" else shares
     kept: list[int] = []
@@ -178,7 +178,7 @@ def _share_axis(panel: Any, shares: np.ndarray) -> None:
     panel.set_xticks(np.delete(shares, kept), [], minor=True)
 
 
-def _spacing_variation(positions: np.ndarray) -> float:
+def _measure_spacing(positions: np.ndarray) -> float:
     """Return the standard deviation of the distances of ascending positions, divided by their mean."""
     apart = np.diff(positions)
     return float(apart.std() / apart.mean())
@@ -197,15 +197,15 @@ def _plot_near_best(results: Results, measures: list[str]) -> Any:
             f"--figure near-best: {min(unfit)} is not from 0 to 1, so it has no share of its best value; "
             "choose another --measure"
         )
-    figure, panels = grid(len(measures), height_of_lines(len(methods) + 1))
+    figure, panels = make_panels(len(measures), compute_height_of_lines(len(methods) + 1))
     x, lines = _TOLERANCES * 100, []
     for panel, measure in zip(panels, measures):
         best = results.best_of_methods(measure)
-        shares = np.array([near_best(best, tolerance).mean(axis=0) for tolerance in _TOLERANCES]) * 100
-        pair = np.array([best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
+        shares = np.array([find_near_best(best, tolerance).mean(axis=0) for tolerance in _TOLERANCES]) * 100
+        pair = np.array([find_best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
         lines.append([*(Line(name, x, y) for name, y in zip(methods, shares.T)), both])
-        add_title(panel, _title(measure))
+        add_title(panel, _make_title(measure))
         panel.set_xlabel("within this distance of the best")
         panel.set_ylabel("share of tasks")
         panel.xaxis.set_major_formatter("{x:g}%")
@@ -215,7 +215,7 @@ def _plot_near_best(results: Results, measures: list[str]) -> Any:
     return figure
 
 
-def _ranks(results: Results, measures: list[str]) -> Any:
+def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
     """Draw a critical-difference diagram for each measure, at the largest share (Demšar 2006, Figure 1)."""
     if len(results.chains) < 3 or not results.over_tasks:
         raise UsageError("--figure ranks: ranks need at least three chains and two tasks")
@@ -223,7 +223,7 @@ def _ranks(results: Results, measures: list[str]) -> Any:
     step = 0.5 * max(map(len, names))  # the height of a name, in units of the vertical axis
     is_long = max(len(line) for *above, last in names for line in (*above, f"{last} 1.00")) > _LONGEST_BESIDE_RANKS
     height = 1.0 + step * ((len(names) + 1) // 2) * 0.3
-    figure, panels = grid(len(measures), height, most=1 if is_long else 2, is_wide=is_long)
+    figure, panels = make_panels(len(measures), height, most=1 if is_long else 2, is_wide=is_long)
     for panel, measure in zip(panels, measures):
         add_title(panel, TITLES[measure])
         values = results.ranked(measure, len(results.shares) - 1)
@@ -271,7 +271,7 @@ def _draw_ranks(panel: Any, names: list[str], step: float, found: MethodRanks) -
     panel.yaxis.set_visible(False)
 
 
-def _confusion(results: Results, _: list[str]) -> Any:
+def _draw_confusion(results: Results, _: list[str]) -> Any:
     """Draw a matrix for each task and chain, at the largest share: how the rows of each class were predicted."""
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -283,7 +283,7 @@ def _confusion(results: Results, _: list[str]) -> Any:
         lack = "confusion is a figure of classes; of numbers choose predicted or residuals"
     pooled = pool_folds(results, "confusion", PredictionCounts)
     classes = max((len(each.found.names) for each in pooled), default=0)
-    figure, panels = _grid_of_folds(results, pooled, "confusion", lack, classes)
+    figure, panels = _make_fold_panels(results, pooled, "confusion", lack, classes)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, counts in panels:
         _draw_matrix(panel, counts.names, counts.matrix, shades)
@@ -291,7 +291,7 @@ def _confusion(results: Results, _: list[str]) -> Any:
     return figure
 
 
-def _grid_of_folds(
+def _make_fold_panels(
     results: Results, pooled: list[Pooled], name: str, lack: str, classes: int = 0
 ) -> tuple[Any, Iterator[tuple[Any, Any]]]:
     """Make a figure with a panel for each of the pooled folds of the largest share.
@@ -317,7 +317,7 @@ def _grid_of_folds(
             f"--figure {name}: {len(pooled)} panels do not fit on one page (at most {most}); "
             "use results of fewer tasks or chains"
         )
-    figure, panels = grid(len(pooled), height, columns)
+    figure, panels = make_panels(len(pooled), height, columns)
     datas, tasks = {each.data for each in pooled}, {(each.data, each.task) for each in pooled}
     is_shown = (len(datas) > 1, len(tasks) > len(datas), True, len({each.chain for each in pooled}) > 1)
     for panel, each in zip(panels, pooled):
@@ -345,13 +345,13 @@ def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any)
             panel.text(column, row, text, ha="center", va="center", color="white" if share > 0.6 else "black")
 
 
-def _clouds(results: Results, _: list[str], of_residuals: bool) -> Any:
+def _draw_clouds(results: Results, _: list[str], of_residuals: bool) -> Any:
     """Draw a panel for each task and chain, at the largest share: predicted against true numbers, or residuals."""
     from filterkit.evaluation.results import Points, pool_folds
 
     lack = "the results have no predicted numbers; evaluate a numeric class with --by-class"
     name = "residuals" if of_residuals else "predicted"
-    figure, panels = _grid_of_folds(results, pool_folds(results, "points", Points), name, lack)
+    figure, panels = _make_fold_panels(results, pool_folds(results, "points", Points), name, lack)
     for panel, points in panels:
         true, predicted = np.array(points.true), np.array(points.predicted)
         x, y = (predicted, true - predicted) if of_residuals else (true, predicted)
@@ -364,7 +364,12 @@ def _clouds(results: Results, _: list[str], of_residuals: bool) -> Any:
 
 
 _FIGURES: dict[str, Callable[[Results, list[str]], Any]] = {
-    **{"curves": _curves, "ranks": _ranks, "near-best": _plot_near_best, "confusion": _confusion},
-    **{"predicted": partial(_clouds, of_residuals=False), "residuals": partial(_clouds, of_residuals=True)},
+    **{
+        "curves": _draw_curves,
+        "ranks": _draw_rank_diagrams,
+        "near-best": _plot_near_best,
+        "confusion": _draw_confusion,
+    },
+    **{"predicted": partial(_draw_clouds, of_residuals=False), "residuals": partial(_draw_clouds, of_residuals=True)},
 }
 FIGURES = tuple(_FIGURES)

@@ -28,26 +28,26 @@ class Properties(NamedTuple):
     nonzeros: float
 
 
-def properties_of(batches: Iterable[Batch]) -> Properties:
+def measure_properties(batches: Iterable[Batch]) -> Properties:
     """Return the properties of all rows, whose class or labels must be known; all 0 if there are none."""
     rows, nonzeros, columns, counts, is_numeric = 0, 0, 0, np.zeros(1, np.int64), False
     for batch in batches:
         is_numeric = batch.schema.has_numeric_target
         rows, columns = rows + len(batch), batch.schema.width
-        nonzeros += _nonzeros(batch)
-        counts = counts if is_numeric else counts + _counts(batch)
+        nonzeros += _count_nonzeros(batch)
+        counts = counts if is_numeric else counts + _count_rows(batch)
     positives = None if is_numeric else int(counts[counts > 0].min(initial=rows))
     return Properties(rows, positives, columns, nonzeros / max(rows, 1))
 
 
-def _nonzeros(batch: Batch) -> int:
+def _count_nonzeros(batch: Batch) -> int:
     if batch.sparse:
         return int(np.count_nonzero(batch.csr.data))
     nominal = batch.schema.nominal
     return int(np.count_nonzero(batch.X[:, ~nominal])) + int(np.count_nonzero(nominal)) * len(batch)
 
 
-def _counts(batch: Batch) -> np.ndarray:
+def _count_rows(batch: Batch) -> np.ndarray:
     """Return the rows of the positive class, of each class, or of each label."""
     schema, y = batch.schema, batch.y
     assert y is not None

@@ -46,10 +46,10 @@ def measure_numbers(outcome: Outcome) -> dict[str, float]:
     """
     from sklearn.metrics import median_absolute_error  # few need it
 
-    weights = _weights(outcome)
+    weights = _read_weights(outcome)
     pair = outcome.truth, outcome.predicted
     # Distances from means of their own lose no digits, however narrow the numbers of the fold are.
-    found = rate_errors(sum_errors(outcome, [_average(each, weights) for each in pair]))
+    found = rate_errors(sum_errors(outcome, [_compute_average(each, weights) for each in pair]))
     truth, predicted = (_rank(each, weights) for each in pair)
     ranks = outcome._replace(truth=truth, predicted=predicted, means=weights.sum() / 2)
     found["spearman"] = rate_errors(sum_errors(ranks))["pearson"]
@@ -80,7 +80,7 @@ def sum_errors(outcome: Outcome, centers: Sequence[np.ndarray] | None = None) ->
         a, b, d = outcome.truth - of_true, outcome.predicted - of_said, outcome.truth - outcome.means
         error = outcome.predicted - outcome.truth
         terms = (np.ones_like(a), a, b, a * a, b * b, a * b, np.abs(error), error * error, np.abs(d), d * d)
-        return np.stack([_weights(outcome) @ each for each in terms])
+        return np.stack([_read_weights(outcome) @ each for each in terms])
 
 
 def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:
@@ -114,11 +114,11 @@ def list_points(names: Iterable[str], outcome: Outcome) -> list[Any]:
     return [list(column) for column in columns]
 
 
-def _weights(outcome: Outcome) -> np.ndarray:
+def _read_weights(outcome: Outcome) -> np.ndarray:
     return np.ones(len(outcome.truth)) if outcome.weights is None else outcome.weights
 
 
-def _average(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _compute_average(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(np.average(values, axis=0, weights=weights))
 

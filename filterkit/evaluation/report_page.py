@@ -10,11 +10,11 @@ import numpy as np
 
 from filterkit._version import __version__
 from filterkit.errors import visible
-from filterkit.evaluation.comparison import holm, pairs_to_test, rank_methods
+from filterkit.evaluation.comparison import adjust_by_holm, list_pairs_to_test, rank_methods
 from filterkit.evaluation.confusion import PredictionCounts
 from filterkit.evaluation.measures import LOSSES, TITLES
 from filterkit.evaluation.results import Points, Pooled, Results, pool_folds
-from filterkit.pages.page import page
+from filterkit.pages.page import make_page
 
 _DIGITS = 6  # decimal places of measures
 _MOST_ROWS = 1000  # of the table of tasks
@@ -22,7 +22,7 @@ _MOST_CLOUDS = 60  # of predicted numbers
 _MOST_CELLS = 200_000  # of all confusion matrices together
 
 
-def report_page(
+def make_report_page(
     results: Results,
     shown: Sequence[str],
     command: str,
@@ -76,7 +76,7 @@ def report_page(
     }
     head = f"<h1>{escape(title)}</h1>\n<p>This page shows more in a browser that runs its scripts.</p>\n"
     text = escape("\n".join(map(visible, lines)))
-    return page("report", title, data, f"{head}<pre>{text}</pre>\n")
+    return make_page("report", title, data, f"{head}<pre>{text}</pre>\n")
 
 
 def _list_facts(results: Results) -> list[tuple[str, str]]:
@@ -116,9 +116,9 @@ def _describe_ranks(results: Results, measure: str, share: int) -> dict[str, Any
 
 def _compare_pairs(results: Results, measure: str, share: int) -> list[list[Any]]:
     """Return first and second chain, the second minus the first, and p, adjusted, of each tested pair."""
-    pairs = pairs_to_test(len(results.chains))
+    pairs = list_pairs_to_test(len(results.chains))
     found = [results.compare_pair(measure, second, first, share) for first, second in pairs]
-    adjusted = holm(np.array([p for _, p in found])).tolist()
+    adjusted = adjust_by_holm(np.array([p for _, p in found])).tolist()
     return [[*pair, difference, p] for pair, (difference, _), p in zip(pairs, found, adjusted)]
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.errors import FilterkitError, quoted
-from filterkit.evaluation.comparison import DIGITS, paired, signed_rank, spread
+from filterkit.evaluation.comparison import DIGITS, corrected_t_test, mean_and_error, signed_rank_test
 from filterkit.evaluation.measures import LOSSES, OF_CLASSES
 from filterkit.evaluation.regression import OF_NUMBERS
 from filterkit.evaluation.runner import Result
@@ -136,19 +136,19 @@ class Results:
         A unit is a task, averaged over its folds; or a fold, if there is only one task.
         """
         cube = self.values(measure)
-        return mean(cube, 1) if self.over_tasks else cube[0]
+        return mean_known(cube, 1) if self.over_tasks else cube[0]
 
     def methods(self) -> list[str]:
         """Return the names of the methods, those of chains without their variant: ``bns`` of ``bns/500``."""
-        return list(dict.fromkeys(map(_method, self.chains)))
+        return list(dict.fromkeys(map(_find_method, self.chains)))
 
     def best_of_methods(self, measure: str) -> np.ndarray:
         """Return float64 (tasks, methods): the best mean over folds of any variant of a method at any share.
 
         Forman (2003) averages the best of each trial instead.
         """
-        means = mean(self.values(measure), 1)
-        owners = [_method(name) for name in self.chains]
+        means = mean_known(self.values(measure), 1)
+        owners = [_find_method(name) for name in self.chains]
         best = np.full((len(self.tasks), len(self.methods())), -np.inf)
         for number, method in enumerate(self.methods()):
             own = means[:, [owner == method for owner in owners]]
@@ -158,7 +158,7 @@ class Results:
     def summary(self, measure: str) -> np.ndarray:
         """Return float64 (chains, shares, 2): the mean over the units, and its standard error."""
         units = self.units(measure)
-        pairs = [[spread(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
+        pairs = [[mean_and_error(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
         return np.array(pairs).reshape(*units.shape[1:], 2)
 
     @property
@@ -176,8 +176,8 @@ class Results:
         both = np.where((split[..., one] == split[..., other])[..., None], cube[..., [one, other]], np.nan)
         both[np.isnan(both).any(axis=-1)] = np.nan
         if self.over_tasks:
-            return signed_rank(*mean(both, 1).T)
-        return paired(both[0, :, 0], both[0, :, 1], self._ratio(one, other, share))
+            return signed_rank_test(*mean_known(both, 1).T)
+        return corrected_t_test(both[0, :, 0], both[0, :, 1], self._ratio(one, other, share))
 
     def wins(self, measure: str, share: int) -> np.ndarray:
         """Count the units on which each chain (second axis) is better than, or equal to, another: int64 (2, k, k).
@@ -189,7 +189,7 @@ class Results:
         found = []
         for one in range(len(self.chains)):
             difference = np.where(split == split[..., [one]], cube[..., [one]] - cube, np.nan)
-            found.append(np.round(mean(difference, 1) if self.over_tasks else difference[0], DIGITS))
+            found.append(np.round(mean_known(difference, 1) if self.over_tasks else difference[0], DIGITS))
         differences = np.stack(found, axis=1)  # (units, chains, chains)
         return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
 
@@ -199,7 +199,7 @@ class Results:
         Tasks are left out for which a chain has no value, or was measured on another split than the first chain.
         """
         cube, split = self.values(measure)[..., share], self._splits[..., share]
-        values = mean(cube, 1) * (-1 if measure in LOSSES else 1)
+        values = mean_known(cube, 1) * (-1 if measure in LOSSES else 1)
         return np.asarray(values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)])
 
     def unpaired(self) -> bool:
@@ -278,7 +278,7 @@ def _format_cell(value: Any) -> Any:
     return "" if value is None or value != value else value
 
 
-def _method(chain: str) -> str:
+def _find_method(chain: str) -> str:
     """Return the method of a chain; a chain whose name has blanks has no variants."""
     return chain if " " in chain else chain.partition(_ENDING)[0]
 
@@ -331,7 +331,7 @@ def pool_folds(results: Results, field: str, kind: Callable[[], Any]) -> list[Po
     return [Pooled._make([*key, each]) for key, each in found.items()]
 
 
-def mean(values: np.ndarray, axis: int) -> np.ndarray:
+def mean_known(values: np.ndarray, axis: int) -> np.ndarray:
     """Return the mean over an axis without NaN; NaN where no value is left."""
     there = ~np.isnan(values)
     count = there.sum(axis=axis)
@@ -357,7 +357,7 @@ def read_several(paths: Iterable[str]) -> Results:
             tasks.setdefault((row.data, row.task), []).append(row)
         for task, found in tasks.items():
             known = splits.setdefault(task, {})
-            first = _first_fold(found, known, files)
+            first = _choose_first_fold(found, known, files)
             for row in found:
                 row = row._replace(fold=row.fold + first)
                 if (other := files.get(row[:5])) is not None:
@@ -370,7 +370,7 @@ def read_several(paths: Iterable[str]) -> Results:
     return Results(rows)
 
 
-def _first_fold(rows: list[Result], known: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
+def _choose_first_fold(rows: list[Result], known: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
     """Choose the number that the first fold of a file gets.
 
     Parameters

@@ -22,12 +22,12 @@ from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.engine import Engine
 from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, make_class_first, quoted
-from filterkit.evaluation.choice import FOLDS, choose
+from filterkit.evaluation.choice import FOLDS, choose_chain
 from filterkit.evaluation.confusion import list_confusion
 from filterkit.evaluation.folds import CHOSEN, Design, Splits, split_inner
 from filterkit.evaluation.measures import measures
-from filterkit.evaluation.own_folds import OwnFolds, folds_of_column, take_out_attribute
-from filterkit.evaluation.properties import properties_of
+from filterkit.evaluation.own_folds import OwnFolds, make_folds_of_column, take_out_attribute
+from filterkit.evaluation.properties import measure_properties
 from filterkit.evaluation.regression import OF_NUMBERS, list_points
 from filterkit.evaluation.trial import try_chains
 from filterkit.plugin.parsing import parse_stages
@@ -162,7 +162,7 @@ def take_labelled_rows(data: Batch) -> Batch:
     return data.take(np.flatnonzero(data.class_known))
 
 
-def _strata(data: Batch, task: Batch) -> np.ndarray:
+def _find_strata(data: Batch, task: Batch) -> np.ndarray:
     """Return what is spread evenly over folds, as for `Splits`: the values of the class or of a label, or all labels.
 
     Of numbers nothing is, so all rows have the same value.
@@ -204,10 +204,10 @@ def _split_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple
             "--min-positives"
         )
     for i in chosen:
-        yield names[i], _against_rest(data, i, names[i])
+        yield names[i], _make_task_against_rest(data, i, names[i])
 
 
-def _against_rest(data: Batch, number: int, name: str) -> Batch:
+def _make_task_against_rest(data: Batch, number: int, name: str) -> Batch:
     """Return the rows with one class, or one of the `Schema.label_values`, as a class of two values."""
     schema = data.schema
     assert data.y is not None
@@ -307,9 +307,9 @@ class Evaluator:
                     f"group {quoted(design.group)}: {len(values)} values are too few for {design.folds} folds"
                 )
         elif design.fold_column is not None:
-            own, rows = folds_of_column(rows, design.fold_column)
+            own, rows = make_folds_of_column(rows, design.fold_column)
         for name, batch in _split_tasks(rows, design, tested):
-            strata = _strata(rows, batch)
+            strata = _find_strata(rows, batch)
             if own is None and not tested and design.folds > len(batch):
                 splits = None
             else:
@@ -347,7 +347,7 @@ class Evaluator:
         for share in splits.shares:
             chosen = splits.training(fold, share)
             training = batch.take(chosen).replace(start=0)
-            properties = properties_of([training])
+            properties = measure_properties([training])
             trials = try_chains(self._chains, training, test, place, costs)
             of_chains = []
             for (name, _), trial in zip(self._chains, trials):
@@ -377,13 +377,13 @@ class Evaluator:
             if self.design.choose is not None:
                 began = time.perf_counter()
                 inner = split_inner(strata, self.design, groups, chosen, fold, FOLDS)
-                best = of_chains[choose(self._chains, self.design.choose, training, inner, place, costs)]
+                best = of_chains[choose_chain(self._chains, self.design.choose, training, inner, place, costs)]
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))
         return results
 
 
-def run(
+def evaluate_parts(
     evaluator: Evaluator, engine: Engine | None = None, done: Collection[Part] = ()
 ) -> Iterator[tuple[int, list[Result]]]:
     """Evaluate all parts that are not `done`, those of little data first, and the largest first once an engine works.

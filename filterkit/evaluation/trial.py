@@ -101,7 +101,7 @@ class _Branch(NamedTuple):
         """
         began = time.perf_counter()
         own = [stages[number][self.depth :] for number in numbers]
-        following = own[0] if len(own) == 1 else list(_common_beginning(own))
+        following = own[0] if len(own) == 1 else list(_find_common_beginning(own))
         with collect_warnings() as messages, add_remedies():
             fitting = self.fitting.fork()
             fitting.fit(following)
@@ -145,7 +145,7 @@ def _group_by_next_stage(stages: Sequence[Sequence[Stage]], branch: _Branch) -> 
     return list(groups.values())
 
 
-def _common_beginning(several: Sequence[Sequence[Stage]]) -> Iterator[Stage]:
+def _find_common_beginning(several: Sequence[Sequence[Stage]]) -> Iterator[Stage]:
     """Yield the stages that several chains begin with, without the last stage of any."""
     alike = takewhile(
         lambda stages: all(stage.words() == stages[0].words() for stage in stages),

@@ -11,7 +11,7 @@ from filterkit.chains.rows import Rows
 from filterkit.counts.cells import find_entries
 from filterkit.counts.class_parts import collapse_parts
 from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_PARTS, Field, Record, RecordMerger
-from filterkit.counts.summary import extremes_of_entries
+from filterkit.counts.summary import find_extremes
 from filterkit.counts.weights import add_parts, select_counted_rows
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
@@ -62,7 +62,7 @@ class Extents(Record):
         finite = np.isfinite(value)
         if not finite.all():
             column, value = column[finite], value[finite]
-        low, high = extremes_of_entries(column, value, width)
+        low, high = find_extremes(column, value, width)
         whole = np.ones(width, bool)
         whole[column[value != np.rint(value)]] = False
         return cls(low=low, high=high, whole=whole, stored_parts=stored_parts, total_parts=rows.totals)

@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
-from filterkit.data.ragged import begins_run
+from filterkit.data.ragged import find_run_begins
 from filterkit.data.schema import Schema
 from filterkit.exploration.isolines import has_plane, score_plane
 from filterkit.exploration.ranking import BINS, Ranking
@@ -117,7 +117,7 @@ def _choose_points(features: Features) -> tuple[dict[str, Any], np.ndarray]:
     task, threshold, tp, fp = (each[every].ravel() for each in ranking.tests[:4])
     order = np.lexsort((threshold, task, columns))
     key = (columns, task, threshold)
-    first = np.logical_or.reduce([begins_run(each[order]) for each in key]) if len(order) else np.zeros(0, bool)
+    first = np.logical_or.reduce([find_run_begins(each[order]) for each in key]) if len(order) else np.zeros(0, bool)
     number = np.empty(len(order), np.int64)
     number[order] = np.cumsum(first) - 1
     chosen = order[first]

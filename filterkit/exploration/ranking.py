@@ -117,8 +117,8 @@ class _RankColumns(MeasuringStage):
             "nonzero": table.nonzero_rows,
             "missing": table.missing_rows,
             "distinct": np.diff(cells.indptr),
-            "whole": _all_cells_of_column(cells, cells.values == np.rint(cells.values)),
-            "pure": _all_cells_of_column(cells, np.diff(parts.starts) < 2),
+            "whole": _hold_in_all_cells(cells, cells.values == np.rint(cells.values)),
+            "pure": _hold_in_all_cells(cells, np.diff(parts.starts) < 2),
             **{name: np.stack([getattr(each, name) for each in tests], axis=1) for name in BestTests._fields},
         }
 
@@ -146,7 +146,7 @@ def _restore_stage(names: list[str], supervised: bool) -> _RankColumns:
     return _RankColumns(lambda: [find_metric(name) for name in names], supervised)
 
 
-def _all_cells_of_column(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:
+def _hold_in_all_cells(cells: ContingencyTable, flags: np.ndarray) -> np.ndarray:
     """Return for each column whether `flags`, bool (cells,), is True in all its cells; True without cells."""
     return np.asarray(np.bincount(cells.column_of_cell[~flags], minlength=len(cells)) == 0)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from filterkit.errors import FilterkitError, system_error
+from filterkit.errors import FilterkitError, make_system_error
 
 try:
     import fcntl
@@ -21,7 +21,7 @@ except ImportError:  # Windows
 _LINKS = 40  # the most links that the system follows
 
 
-def descriptor_of(path: str) -> int | None:
+def find_descriptor(path: str) -> int | None:
     """Return the number of the descriptor that a path such as ``/dev/stdout`` or ``/dev/fd/3`` means; else None."""
     for _ in range(_LINKS):
         folder, name = os.path.split(path)
@@ -34,7 +34,7 @@ def descriptor_of(path: str) -> int | None:
     return None
 
 
-def pipe_of(path: str) -> tuple[int, int] | None:
+def identify_pipe(path: str) -> tuple[int, int] | None:
     """Return two numbers that identify the pipe or device at `path`; None if it is anything else, or not there."""
     try:
         about = os.fstat(0) if path == "-" else os.stat(path)
@@ -44,7 +44,7 @@ def pipe_of(path: str) -> tuple[int, int] | None:
     return None if is_read_again else (about.st_dev, about.st_ino)
 
 
-def path_of_descriptor(number: int) -> str:
+def find_written_path(number: int) -> str:
     """Return the path of the file that a descriptor writes to; empty if it is no file, or the system has no answer."""
     try:
         is_file = stat.S_ISREG(os.fstat(number).st_mode)
@@ -74,7 +74,7 @@ def name_errors(title: str) -> Iterator[None]:
     except FilterkitError:
         raise
     except OSError as error:
-        raise system_error(title, error) from None
+        raise make_system_error(title, error) from None
 
 
 class Sink(io.FileIO):
@@ -123,7 +123,7 @@ class Sink(io.FileIO):
                 return memoryview(data).nbytes
             raise
         except OSError as error:
-            raise system_error(self._title, error) from None
+            raise make_system_error(self._title, error) from None
 
     def close(self) -> None:
         """Close the file. This can fail, because some file systems write late."""

@@ -7,14 +7,14 @@ import os
 from collections.abc import Iterable, Iterator
 from uuid import uuid4
 
-from filterkit.files.descriptors import pipe_of
+from filterkit.files.descriptors import identify_pipe
 from filterkit.files.source import expand
 from filterkit.files.urls import find_file, is_url
 
 _TIMES = ("ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "created")  # of file systems of URLs
 
 
-def digest_of_files(paths: Iterable[str]) -> str:
+def digest_files(paths: Iterable[str]) -> str:
     """Return a digest of paths, sizes and times of files; of what can be read only once, it differs every time.
 
     Parameters
@@ -40,7 +40,7 @@ def _describe_files(path: str) -> Iterator[tuple[object, ...]]:
             folders.sort()
             for name in sorted(names):
                 yield from _describe_files(os.path.join(folder, name))
-    elif path == "-" or pipe_of(path) is not None:
+    elif path == "-" or identify_pipe(path) is not None:
         yield (uuid4().hex,)
     else:
         status = os.stat(path)

@@ -61,15 +61,15 @@ KNOWN = {
 }
 
 
-def ending(path: str) -> str:
+def find_ending(path: str) -> str:
     """Return the ending of a file's name in lower case, without that of a compression: ``.svm`` for ``x.SVM.gz``."""
     stem, last = os.path.splitext(path.lower())
     return os.path.splitext(stem)[1] if last in COMPRESSIONS else last
 
 
-def other_format(path: str, own: str = ARFF) -> str | None:
+def find_other_format(path: str, own: str = ARFF) -> str | None:
     """Return the format that the ending of a file's name belongs to; None if it is `own` or unknown."""
-    name = KNOWN.get(ending(path))
+    name = KNOWN.get(find_ending(path))
     return None if name == own else name
 
 
@@ -88,10 +88,10 @@ def check_ending(path: str, written: str = ARFF, by: str = "", hint: str = "", o
     ------
     UsageError : the ending belongs to another format; the message says what to do.
     """
-    other = other or other_format(path, written)
+    other = other or find_other_format(path, written)
     if other is not None:
         by = f"{by}: " if by else ""
-        name, old = os.path.basename(path), ending(path)
+        name, old = os.path.basename(path), find_ending(path)
         start = name.lower().rindex(old)
         better = quoted(name[:start] + _USUAL[written] + name[start + len(old) :])  # that of a compression stays
         raise UsageError(
@@ -107,7 +107,7 @@ def check_chain(path: str, by: str = "") -> None:
     ------
     UsageError : the ending belongs to something else; the message says what to do.
     """
-    if other_format(path) in (None, "NumPy", "zip") and not path.lower().endswith((*COMPRESSIONS, ".arff")):
+    if find_other_format(path) in (None, "NumPy", "zip") and not path.lower().endswith((*COMPRESSIONS, ".arff")):
         return
     better = os.path.basename(path).partition(".")[0] + ".chain"
     by = f"{by}: " if by else ""

@@ -50,7 +50,7 @@ def cut(text: bytes | bytearray, start: int = 0) -> int:
     return 0
 
 
-def first_line(text: bytes, start: int = 0) -> int:
+def find_first_line_end(text: bytes, start: int = 0) -> int:
     """Return the offset after the first certain line end of `text` from `start` on; its length if there is none."""
     end = LINE_END.search(text, start)
     return end.end() if end else len(text)
@@ -102,7 +102,9 @@ class Lines:
         return text[:end] if end else text
 
 
-def blocks(source: Source, rest: bytes, line: int, size: int, end_of: Callable[[bytes], int] = cut) -> Iterator[Block]:
+def read_blocks(
+    source: Source, rest: bytes, line: int, size: int, end_of: Callable[[bytes], int] = cut
+) -> Iterator[Block]:
     """Yield whole lines or records of `source`; the parameters are those of `Lines`, and the `line` of `rest`.
 
     `PAUSE` is yielded where the next text of a live source has not arrived yet.
@@ -113,7 +115,7 @@ def blocks(source: Source, rest: bytes, line: int, size: int, end_of: Callable[[
     """
     lines = Lines(source, rest, size, end_of)
     while True:
-        if source.waits():
+        if source.must_wait():
             yield PAUSE
         try:
             text = next(lines, b"")

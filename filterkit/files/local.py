@@ -6,10 +6,10 @@ import os
 from contextlib import closing
 from typing import IO
 
-from filterkit.errors import system_error
-from filterkit.files.endings import COMPRESSIONS, ending
+from filterkit.errors import make_system_error
+from filterkit.files.endings import COMPRESSIONS, find_ending
 from filterkit.files.source import Source
-from filterkit.temporary import temporary_errors
+from filterkit.temporary import name_temporary_errors
 
 
 def open_local(path: str) -> IO[bytes]:
@@ -26,11 +26,11 @@ def open_local(path: str) -> IO[bytes]:
         try:
             return open(path, "rb")
         except OSError as error:
-            raise system_error(path, error, "reading") from None
+            raise make_system_error(path, error, "reading") from None
     import tempfile  # plain files do not need it
 
-    with closing(Source(path)) as source, temporary_errors():
-        file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=ending(path))
+    with closing(Source(path)) as source, name_temporary_errors():
+        file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=find_ending(path))
         while content := source.read(1 << 20):
             file.write(content)
         file.flush()

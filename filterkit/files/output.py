@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import IO, NamedTuple
 
-from filterkit.errors import PATH, FilterkitError, file_error, quoted
+from filterkit.errors import PATH, FilterkitError, make_file_error, quoted
 from filterkit.files.compression import compress
-from filterkit.files.descriptors import Sink, descriptor_of, is_read_only, name_errors
+from filterkit.files.descriptors import Sink, find_descriptor, is_read_only, name_errors
 from filterkit.files.unfinished import UnfinishedFile
 from filterkit.files.urls import is_url
 
@@ -28,13 +28,13 @@ def check_output(path: str) -> None:
     ------
     FilterkitError : it cannot be written to; the message names it.
     """
-    with name_errors(_title(path)):
+    with name_errors(_make_title(path)):
         number = _descriptor(path)
         if number is not None:
             if is_read_only(number):
                 raise OSError(errno.EBADF, "")
             return
-        kind = _kind(path)
+        kind = _read_kind(path)
     if not path:
         raise FilterkitError("the name of an output is empty")
     if kind == stat.S_IFDIR or not os.path.basename(path):
@@ -43,9 +43,9 @@ def check_output(path: str) -> None:
     folder = os.path.dirname(os.path.realpath(path))
     if kind == 0 and not os.path.isdir(folder):
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        raise file_error(f"{path}: {missing.strerror}; make the folder first", missing)
+        raise make_file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
-        with name_errors(_title(path)):
+        with name_errors(_make_title(path)):
             UnfinishedFile(folder).remove()  # only the attempt has the system say why it refuses
 
 
@@ -54,8 +54,8 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     """Open a binary stream that writes to `path`.
 
     A regular file is written in a hidden folder beside it. It is renamed when the context ends without an exception, or
-    together with others inside `together`. An exception leaves the earlier file as it was. (filterkit does not wait for
-    the disk, so a power cut may still lose the file.) Anything else, such as ``-``, an open descriptor like
+    together with others in `appear_together`. An exception leaves the earlier file as it was. (filterkit does not wait
+    for the disk, so a power cut may still lose the file.) Anything else, such as ``-``, an open descriptor like
     ``/dev/stdout``, a pipe or a device, is written to directly. Text is compressed if the path ends in ``.gz``,
     ``.bz2``, ``.xz`` or ``.zst``.
 
@@ -72,14 +72,14 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     """
     check_output(path)
     number, target, unfinished = _descriptor(path), path, None
-    with name_errors(_title(path)):
-        if number is None and _kind(path) in (0, stat.S_IFREG):
+    with name_errors(_make_title(path)):
+        if number is None and _read_kind(path) in (0, stat.S_IFREG):
             target = os.path.realpath(path)
             unfinished = UnfinishedFile(os.path.dirname(target))
     try:
-        with name_errors(_title(path)):
+        with name_errors(_make_title(path)):
             file = path if unfinished is None else unfinished.path
-            sink = Sink(file if number is None else number, _title(path), onward)
+            sink = Sink(file if number is None else number, _make_title(path), onward)
         with io.BufferedWriter(sink) as raw, compress(raw, target if number is None else "") as out:
             yield out
         if unfinished is not None:
@@ -129,16 +129,16 @@ class _Complete(NamedTuple):
             self.unfinished.appear_as(self.target)
 
 
-_waiting: list[_Complete] | None = None  # complete files inside `together`
+_waiting: list[_Complete] | None = None  # complete files inside `appear_together`
 
 
 @contextmanager
-def together() -> Iterator[None]:
+def appear_together() -> Iterator[None]:
     """Let the files opened inside appear together when the context ends; if it ends with an exception, none appears.
 
     The files are renamed one after the other, so a failure or a signal in that last moment may leave only some of them
     renamed. What was written to standard output, a pipe or a device cannot be taken back. If nobody reads a pipe any
-    more, the files that are complete appear nevertheless. A `together` inside another one does nothing.
+    more, the files that are complete appear nevertheless. A `appear_together` inside another one does nothing.
 
     Raises
     ------
@@ -165,19 +165,19 @@ def together() -> Iterator[None]:
             file.unfinished.remove()
 
 
-def _title(path: str) -> str:
+def _make_title(path: str) -> str:
     return "standard output" if path == "-" else path
 
 
 def _descriptor(path: str) -> int | None:
     if path != "-":
-        return descriptor_of(path)
+        return find_descriptor(path)
     if sys.stdout is None:
         raise FilterkitError("standard output is closed")
     return sys.stdout.fileno()
 
 
-def _kind(path: str) -> int:
+def _read_kind(path: str) -> int:
     """Return the type bits of the file at `path`; 0 if there is none."""
     try:
         return stat.S_IFMT(os.stat(path).st_mode)

@@ -61,7 +61,7 @@ class PartNames(NamedTuple):
         return os.path.join(self.folder, name)
 
 
-def part_names(path: str) -> PartNames | None:
+def parse_part_names(path: str) -> PartNames | None:
     """Return the names of an output in parts, whose last component has a ``*``; None of any other output.
 
     Raises

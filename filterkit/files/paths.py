@@ -8,7 +8,7 @@ from typing import Any
 AnyPath = str | os.PathLike[str]
 
 
-def path_text(path: Any) -> str:
+def path_as_text(path: Any) -> str:
     """Return a path as text.
 
     Raises

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import IO
 
-from filterkit.errors import FilterkitError, one_line
+from filterkit.errors import FilterkitError, to_one_line
 from filterkit.files.descriptors import name_errors
 from filterkit.files.urls import find_file
 
@@ -27,7 +27,7 @@ def name_remote_errors(title: str) -> Iterator[None]:
     except ImportError as error:  # each kind of URL needs a package of its own
         raise FilterkitError(f"{title}: {error}") from None
     except Exception as error:  # each file system has its own
-        raise FilterkitError(f"{title}: {type(error).__name__}: {one_line(error)}") from None
+        raise FilterkitError(f"{title}: {type(error).__name__}: {to_one_line(error)}") from None
 
 
 class RemoteFolder:

@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from filterkit.temporary import temporary_errors
+from filterkit.temporary import name_temporary_errors
 
 
 class Stored(NamedTuple):
@@ -53,18 +53,18 @@ class Scratch:
     def store(self, arrays: Sequence[np.ndarray]) -> list[Stored]:
         """Write arrays, one after the other, at the end of the file."""
         stored = []
-        with temporary_errors(), self._position:
+        with name_temporary_errors(), self._position:
             for array in map(np.ascontiguousarray, arrays):
                 stored.append(Stored(self._align(), array.shape, array.dtype))
-                self._file.write(_bytes_of(array))
+                self._file.write(_view_bytes(array))
             self._file.flush()
         return stored
 
     def read(self, stored: Stored) -> np.ndarray:
         """Read a stored array into memory."""
         array = np.empty(stored.shape, stored.dtype)
-        view, offset = _bytes_of(array), stored.offset
-        with temporary_errors():
+        view, offset = _view_bytes(array), stored.offset
+        with name_temporary_errors():
             while len(view):
                 count = self._read_some(view, offset)
                 if not count:
@@ -89,13 +89,13 @@ class Scratch:
         if len(several) == 1:
             return several[0]
         shape = (sum(each.shape[0] for each in several), *several[0].shape[1:])
-        with temporary_errors(), self._position:
+        with name_temporary_errors(), self._position:
             offset = self._align()
         for each in several:
             array = self.read(each)
-            with temporary_errors(), self._position:
-                self._file.write(_bytes_of(array))
-        with temporary_errors(), self._position:
+            with name_temporary_errors(), self._position:
+                self._file.write(_view_bytes(array))
+        with name_temporary_errors(), self._position:
             self._file.flush()
         return Stored(offset, shape, several[0].dtype)
 
@@ -104,7 +104,7 @@ class Scratch:
 
         They stay when the file is closed. If the disk fails while they are used, the system ends the process.
         """
-        with temporary_errors():
+        with name_temporary_errors():
             mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
         return [
             np.frombuffer(mapped, each.dtype, int(np.prod(each.shape)), each.offset).reshape(each.shape)
@@ -124,7 +124,7 @@ class Scratch:
             _close_quietly(self._opened)
 
 
-def _bytes_of(array: np.ndarray) -> memoryview:
+def _view_bytes(array: np.ndarray) -> memoryview:
     """Return the bytes of a contiguous array."""
     return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
 

@@ -16,11 +16,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import IO, Any
 
-from filterkit.errors import ArffError, FilterkitError, UsageError, file_error, quoted, system_error
+from filterkit.errors import ArffError, FilterkitError, UsageError, make_file_error, make_system_error, quoted
 from filterkit.files.compression import decompress
-from filterkit.files.descriptors import descriptor_of
+from filterkit.files.descriptors import find_descriptor
 from filterkit.files.endings import COMPRESSIONS
-from filterkit.files.urls import is_pattern, is_url, matching, open_url, serves_ranges, url_error
+from filterkit.files.urls import is_pattern, is_url, list_matching, make_url_error, open_url, serves_ranges
 
 _CUT_OFF = "the compressed data ends too early: the file is cut off"
 
@@ -42,12 +42,12 @@ def expand(path: str) -> dict[str, int | None]:
     if is_url(path):
         if is_pattern(path):
             with name_read_errors(path, path):
-                found = matching(path)
+                found = list_matching(path)
     elif path != "-" and glob.has_magic(path) and not os.path.exists(path):
         found = dict.fromkeys(sorted(glob.glob(path)))
     if not found:
         said = FileNotFoundError(errno.ENOENT, "no file matches this pattern", path)
-        raise file_error(f"{path}: {said.strerror}", said)
+        raise make_file_error(f"{path}: {said.strerror}", said)
     for each, size in found.items():
         with suppress(OSError):
             status = os.stat(each)
@@ -79,9 +79,9 @@ def name_read_errors(name: str, path: str) -> Iterator[None]:
         if is_damaged:
             raise ArffError(f"the compressed data is damaged ({error})", source=name) from None
         if is_url(path):
-            raise url_error(name, error) from error
+            raise make_url_error(name, error) from error
         if isinstance(error, OSError):
-            raise system_error(name, error, "reading") from None
+            raise make_system_error(name, error, "reading") from None
         raise
 
 
@@ -137,7 +137,7 @@ class Source:
         if is_url(path):
             self._remote = open_url(path)
             return self._remote.open()
-        number = descriptor_of(path)
+        number = find_descriptor(path)
         if os.path.isfile(path) or number is None:
             file = open(path, "rb")
         else:  # opening it again could fail: it may be a socket, or was opened by a process with more rights
@@ -163,7 +163,7 @@ class Source:
         with self.name_errors():
             while not text and not self._ended:  # a terminal would wait for input again after its end
                 if self.live:
-                    after_flood = min(_patience(self._n_arrived), 0.001)  # so that none of its rows come singly
+                    after_flood = min(_choose_patience(self._n_arrived), 0.001)  # so that none of its rows come singly
                     data = _read_arrived(self._stream, size, after_flood)
                     self._n_arrived = len(data)
                 else:
@@ -207,10 +207,10 @@ class Source:
         return self.size if self._remote is None else getattr(self._raw, "size", None)
 
     def ranges(self) -> int | None:
-        """Return the `length` of an input of which `stored` can read any range; None of any other."""
+        """Return the `length` of an input of which `read_stored` can read any range; None of any other."""
         return self.length() if self._remote is None or serves_ranges(self.path) else None
 
-    def stored(self, begin: int, end: int) -> bytes:
+    def read_stored(self, begin: int, end: int) -> bytes:
         """Return the stored bytes in a range, of an input that has `ranges`; fewer if it ends before.
 
         Raises
@@ -235,12 +235,12 @@ class Source:
             return None
         return self._raw.tell()
 
-    def waits(self) -> bool:
+    def must_wait(self) -> bool:
         """Return whether a live input has no more text now. Wait a little for it if much has arrived.
 
         Work that has been handed out must then be finished before the next read, which may block.
         """
-        return self.live and not _is_ready(self._stream, _patience(self._n_arrived))
+        return self.live and not _is_ready(self._stream, _choose_patience(self._n_arrived))
 
     def close(self) -> None:
         """Close what this object opened; standard input stays open."""
@@ -258,7 +258,7 @@ _WORK = 0.00025  # seconds, roughly, that work on `_FLOOD` bytes takes
 _LONGEST = 0.02  # seconds for which a flood is gathered
 
 
-def _patience(n_bytes: int) -> float:
+def _choose_patience(n_bytes: int) -> float:
     """Return the seconds to wait for more text after `n_bytes`: about as many as work on them takes, 0 for a row."""
     return min(n_bytes // _FLOOD * _WORK, _LONGEST)
 
@@ -277,7 +277,9 @@ def _read_arrived(stream: IO[bytes], size: int, least: float) -> bytes:
         select.select([stream], [], [])
         more = stream.read1(size)  # type: ignore[attr-defined]
     pieces, missing, end = [more], size - len(more), time.monotonic() + _LONGEST
-    while more and missing and time.monotonic() < end and _is_ready(stream, max(least, _patience(size - missing))):
+    while (
+        more and missing and time.monotonic() < end and _is_ready(stream, max(least, _choose_patience(size - missing)))
+    ):
         more = stream.read1(missing)  # type: ignore[attr-defined]
         pieces.append(more)
         missing -= len(more)

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from filterkit.errors import FilterkitError
-from filterkit.files.lines import Block, first_line
+from filterkit.files.lines import Block, find_first_line_end
 from filterkit.files.source import Source
 from filterkit.files.urls import is_url
 
@@ -55,13 +55,13 @@ class Stretch(NamedTuple):
         lead = min(self.begin - self.first, 2)  # whether a line begins here depends on two bytes before it
         begin = self.begin - lead
         with closing(open_shared_file(self.path, "utf-8", self.name)) as source:
-            text = source.stored(begin, min(self.end + _MORE, self.size))
+            text = source.read_stored(begin, min(self.end + _MORE, self.size))
             if len(text) < self.end - begin or source.length() != self.size:
                 raise FilterkitError(f"{self.name}: the file changed while it was read")
             start, stop = self.end - begin - 1, len(text)
             while self.end < self.size and (stop := self._find_line(text, start)) == len(text) < self.size - begin:
                 start = len(text) - 1  # a CR at the very end may be half of a CRLF
-                more = source.stored(begin + len(text), begin + 2 * len(text))
+                more = source.read_stored(begin + len(text), begin + 2 * len(text))
                 if not more:
                     break
                 text += more
@@ -70,7 +70,7 @@ class Stretch(NamedTuple):
 
     def _find_line(self, text: bytes, start: int) -> int:
         """Return the offset after the first certain line end from `start` on; the length of the text without one."""
-        return text.find(self.newline, start) + 1 or len(text) if self.newline else first_line(text, start)
+        return text.find(self.newline, start) + 1 or len(text) if self.newline else find_first_line_end(text, start)
 
 
 def open_shared_file(path: str, encoding: str, name: str) -> Source:
@@ -87,20 +87,20 @@ def open_shared_file(path: str, encoding: str, name: str) -> Source:
         raise FilterkitError(f"{name}: {what}") from None
 
 
-def absolute(path: str) -> str:
+def make_absolute(path: str) -> str:
     """Return a path that means the same file in other folders; URLs do anyway."""
     return path if is_url(path) else os.path.abspath(path)
 
 
-def stretches(source: Source, first: int, size: int, newline: bytes = b"") -> Iterator[Stretch]:
+def cut_stretches(source: Source, first: int, size: int, newline: bytes = b"") -> Iterator[Stretch]:
     """Yield stretches of about `size` bytes, which cover a file from `first` on; see `Stretch` for `newline`."""
     total = source.length()
     assert total is not None
     for begin in range(first, total, size):
         end = min(begin + size, total)
-        yield Stretch(absolute(source.path), source.name, total, first, begin, end, newline)
+        yield Stretch(make_absolute(source.path), source.name, total, first, begin, end, newline)
 
 
-def stretch_size(total: int, least: int, jobs: int) -> int:
+def choose_stretch_size(total: int, least: int, jobs: int) -> int:
     """Choose the bytes of a stretch of an input of `total` bytes, for so many jobs; at least as many as a block."""
     return max(least, min(total // (_STRETCHES * jobs), max(_LONGEST, total // _MOST)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from typing import Any
 
-from filterkit.errors import FilterkitError, one_line, system_error
+from filterkit.errors import FilterkitError, make_system_error, to_one_line
 
 _WEB = ("http://", "https://")
 
@@ -25,7 +25,7 @@ def _has_magic(url: str) -> bool:
     return "*" in url if url.startswith(_WEB) else glob.has_magic(url)
 
 
-def matching(url: str) -> dict[str, int | None]:
+def list_matching(url: str) -> dict[str, int | None]:
     """Find the sorted URLs that a pattern matches, where the server lists its files; itself if a file has that name.
 
     Returns
@@ -34,7 +34,7 @@ def matching(url: str) -> dict[str, int | None]:
 
     Raises
     ------
-    Exception : of fsspec; see `url_error`.
+    Exception : of fsspec; see `make_url_error`.
     """
     chained = url.split("::")  # as in zip://*.arff::s3://bucket/all.zip
     number = next(number for number, each in enumerate(chained) if _has_magic(each))
@@ -53,7 +53,7 @@ def open_url(url: str) -> Any:
 
     Raises
     ------
-    Exception : of fsspec; see `url_error`.
+    Exception : of fsspec; see `make_url_error`.
     """
     return _import_fsspec(f"{url}: reading").open(url, "rb")
 
@@ -64,7 +64,7 @@ def find_file(url: str, use: str = "using") -> tuple[Any, str]:
     Raises
     ------
     FilterkitError : fsspec is not installed; the message begins with `use`.
-    Exception : of fsspec; see `url_error`.
+    Exception : of fsspec; see `make_url_error`.
     """
     system, path = _import_fsspec(use).core.url_to_fs(url)
     return system, str(path)
@@ -91,7 +91,7 @@ def serves_ranges(url: str) -> bool:
         return False
 
 
-def url_error(name: str, error: Exception) -> FilterkitError:
+def make_url_error(name: str, error: Exception) -> FilterkitError:
     """Return the error to raise where a URL cannot be read: each kind of server has errors of its own."""
     cause = error.__cause__
     if isinstance(error, FileNotFoundError) and isinstance(cause, Exception) and name.startswith(_WEB):
@@ -99,8 +99,8 @@ def url_error(name: str, error: Exception) -> FilterkitError:
     if isinstance(error, TimeoutError):
         return FilterkitError(f"{name}: the server does not answer")
     if isinstance(error, OSError):
-        return system_error(name, error, "reading")
-    about = one_line(error) or type(error).__name__
+        return make_system_error(name, error, "reading")
+    about = to_one_line(error) or type(error).__name__
     if isinstance(error, ImportError) and name.startswith(_WEB):  # fsspec names the package of any other kind
         about += "; pip install 'arff-filterkit[url]'"
     return FilterkitError(f"{name}: {about}")

@@ -19,7 +19,7 @@ from filterkit.data.attributes import Attributes, ManyOrFew
 from filterkit.data.batch import Batch
 from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import FilterkitError, UsageError, one_line, quoted, suggestion
+from filterkit.errors import FilterkitError, UsageError, quoted, suggestion, to_one_line
 from filterkit.files.contents import explain_not_text
 from filterkit.files.local import open_local
 from filterkit.files.rejects import Rejected
@@ -360,7 +360,7 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
     types = types_of(kind)
     found: dict[str, Any] = {}
     last = ""
-    for part in _parts(text) if text else ():
+    for part in _split_options(text) if text else ():
         name, equals, value = part
         if not equals:
             if types.get(fields[last].name if last else "") is not tuple:
@@ -375,12 +375,12 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
         type_ = types[fields[last].name]
         if last in found and type_ is not tuple:
             raise UsageError(f"{kind.name}: {last} is given twice")
-        plain = _value(kind, last, type_, value)
+        plain = _parse_value(kind, last, type_, value)
         found[last] = (*found.get(last, ()), plain) if type_ is tuple else plain
     return kind(**{fields[name].name: value for name, value in found.items()})
 
 
-def _parts(text: str) -> Iterator[tuple[str, bool, str]]:
+def _split_options(text: str) -> Iterator[tuple[str, bool, str]]:
     """Yield each option in a text: the text before ``=``, whether there is ``=``, and the text after it."""
     sides, equals, escaped = [""], False, False
     for character in text:
@@ -400,7 +400,7 @@ def _parts(text: str) -> Iterator[tuple[str, bool, str]]:
 _WORDS = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
 
 
-def _value(kind: type[FileFormat], name: str, type_: Any, text: str) -> Any:
+def _parse_value(kind: type[FileFormat], name: str, type_: Any, text: str) -> Any:
     """Return the value of an option from its text."""
     try:
         if type_ is bool:
@@ -429,7 +429,7 @@ def matching_names(form: FileFormat, option: str, pattern: str, names: Sequence[
     found = [name for name in names if fnmatch.fnmatchcase(name, pattern)]
     if not found:
         hint = suggestion(pattern, list(names))
-        raise UsageError(f"{form.name}: {option}={one_line(pattern, 60)} matches no column{hint}")
+        raise UsageError(f"{form.name}: {option}={to_one_line(pattern, 60)} matches no column{hint}")
     return found
 
 
@@ -445,7 +445,7 @@ def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
     return choice if choice in names else None
 
 
-def named(error: FilterkitError, name: str) -> FilterkitError:
+def add_name(error: FilterkitError, name: str) -> FilterkitError:
     """Return the error with the name of the input before its message, unless it is there."""
     text, kind = str(error), UsageError if isinstance(error, UsageError) else FilterkitError
     return error if name in text else kind(f"{name}: {text}")

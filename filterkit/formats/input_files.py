@@ -12,7 +12,7 @@ from filterkit.errors import FilterkitError
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.lines import count_lines
 from filterkit.files.source import Source, expand
-from filterkit.files.stretches import Stretch, absolute
+from filterkit.files.stretches import Stretch, make_absolute
 from filterkit.files.urls import is_url
 from filterkit.formats.base import FileFormat, Files, Opening, Table
 from filterkit.formats.part_reader import name_format_errors
@@ -121,7 +121,7 @@ class InputFiles:
                 small[path] = size
             if small and (size is None or sum(small.values()) >= self.first.small_file_size):
                 elsewhere = engine.reads_files
-                files = tuple((absolute(each) if elsewhere else each, each) for each in small)
+                files = tuple((make_absolute(each) if elsewhere else each, each) for each in small)
                 yield Files(files, sum(small.values()), elsewhere)
                 small = {}
             if path is not None and size is None:

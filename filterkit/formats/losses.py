@@ -15,7 +15,7 @@ from filterkit.messages import say
 _MOST_NAMED = 20  # columns in a warning
 
 
-def lost_of_attributes(kind: Any, schema: Schema) -> list[str]:
+def list_lost(kind: Any, schema: Schema) -> list[str]:
     """List what a format that declares no kinds loses of attributes, a text each."""
     if "kinds" not in kind.losses:
         return []

@@ -31,7 +31,7 @@ def find_first_texts(batch: Batch) -> dict[int, str]:
     return found
 
 
-def fill(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[int, str]) -> Batch:
+def fill_omitted(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[int, str]) -> Batch:
     """Return rows with the first text of a column where they omit it; `omitted` is that of `Parsed`."""
     table = batch.passthrough
     for column, rows in omitted.items():
@@ -42,7 +42,7 @@ def fill(batch: Batch, omitted: Mapping[int, np.ndarray], first_texts: Mapping[i
         assert table is not None
         mask = np.zeros(len(batch), bool)
         mask[rows] = True
-        filled = pc.if_else(arrow.flags(mask), arrow.strings([first_texts[column]])[0], table.column(column))
+        filled = pc.if_else(arrow.make_flags(mask), arrow.make_strings([first_texts[column]])[0], table.column(column))
         table = table.set_column(column, table.schema.names[column], filled)
     return batch.replace(passthrough=table) if omitted else batch
 

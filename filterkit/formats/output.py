@@ -11,7 +11,7 @@ from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import join
 from filterkit.data.schema import Schema
 from filterkit.formats.base import FileFormat, Pieces
-from filterkit.formats.losses import Losses, RowLosses, lost_of_attributes
+from filterkit.formats.losses import Losses, RowLosses, list_lost
 from filterkit.stages.base import Rows
 
 # A function that maps another over batches.
@@ -57,7 +57,7 @@ class RowWriter:
         self._flat = self._schema.replace(labels=()) if self._schema.labels else self._schema
         self._writer = kind.writer(self._flat.replace(sparse=form.sparse), form.precision)
         self._writer.comments = form.comments
-        lost = [*lost_of_attributes(kind, self._flat), *(() if form.later else self._writer.lost)]
+        lost = [*list_lost(kind, self._flat), *(() if form.later else self._writer.lost)]
         rows = RowLosses(self._flat, self._writer.are_numbers) if "labels" in kind.losses and not form.later else None
         self.losses = Losses(kind.title, kind.name, lost, self._writer.advice, rows)
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from filterkit.data.batch import Batch, empty
-from filterkit.data.contract import broken, find_misfit, normalize_matrix
+from filterkit.data.contract import find_misfit, make_contract_error, normalize_matrix
 from filterkit.data.labels import split
 from filterkit.data.schema import Schema
-from filterkit.errors import FilterkitError, RowError, UsageError, file_error, one_line
+from filterkit.errors import FilterkitError, RowError, UsageError, make_file_error, to_one_line
 from filterkit.files.lines import count_lines
 from filterkit.files.stretches import Stretch
-from filterkit.formats.base import NOTHING_OMITTED, FileFormat, Files, Parsed, named
+from filterkit.formats.base import NOTHING_OMITTED, FileFormat, Files, Parsed, add_name
 from filterkit.formats.notes import UNSEEN, Note
-from filterkit.formats.omitted_texts import fill, find_first_texts
+from filterkit.formats.omitted_texts import fill_omitted, find_first_texts
 
 
 class Item(NamedTuple):
@@ -138,7 +138,9 @@ class PartReader:
         found = found._replace(parsed=parsed._replace(batch=_NO_BATCH, omitted=NOTHING_OMITTED))
         if item.n_done is not None:
             return found
-        return found._replace(rows=len(batch), result=self.function(fill(batch, parsed.omitted, item.first_texts)))
+        return found._replace(
+            rows=len(batch), result=self.function(fill_omitted(batch, parsed.omitted, item.first_texts))
+        )
 
     def parse(self, part: Any) -> Parsed:
         """Return the rows of a part, which has been read if it is a stretch."""
@@ -157,7 +159,7 @@ class PartReader:
                 parsed = parsed._replace(batch=batch, notes=(*parsed.notes, *notes))
             fault = find_misfit(parsed.batch, self.flat)
             if fault is not None:
-                raise broken(self.kind.title, fault, type(self.kind))
+                raise make_contract_error(self.kind.title, fault, type(self.kind))
             parsed = parsed._replace(batch=normalize_matrix(parsed.batch))
         return parsed if self.schema is self.flat else parsed._replace(batch=split(parsed.batch, self.schema))
 
@@ -173,11 +175,11 @@ def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
         error.source = error.source or name
         raise
     except FilterkitError as error:
-        raise (error if kind.is_trusted else named(error, name)) from None
+        raise (error if kind.is_trusted else add_name(error, name)) from None
     except Exception as error:  # libraries raise all kinds of errors for files that they cannot read
         if isinstance(error, OSError) and (kind.is_trusted or error.errno is not None):
-            raise file_error(f"{name}: {error.strerror or one_line(error)}", error) from None
+            raise make_file_error(f"{name}: {error.strerror or to_one_line(error)}", error) from None
         if kind.is_trusted:
             raise
-        about = f"{type(error).__name__}: {one_line(error)}"
+        about = f"{type(error).__name__}: {to_one_line(error)}"
         raise FilterkitError(f"{name}: it cannot be read as {kind.title} ({about})") from error

@@ -18,10 +18,10 @@ from filterkit.engines.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, RowError, StageError
 from filterkit.files.rejects import Rejects
 from filterkit.files.stretches import Stretch
-from filterkit.formats.base import FileFormat, Files, Opening, Table, named
+from filterkit.formats.base import FileFormat, Files, Opening, Table, add_name
 from filterkit.formats.input_files import InputFiles, Restart
 from filterkit.formats.notes import Notes
-from filterkit.formats.omitted_texts import fill, find_first_texts, read_ahead
+from filterkit.formats.omitted_texts import fill_omitted, find_first_texts, read_ahead
 from filterkit.formats.part_reader import Item, PartReader, Read, UnclosedRecord, name_format_errors
 from filterkit.formats.row_counts import RowCounts
 from filterkit.formats.text import TextTable
@@ -111,7 +111,7 @@ class Reader:
                 self._parser = self._first.parser(self._flat)
         except FilterkitError as error:
             self._first.close()
-            raise named(error, self.name) from None
+            raise add_name(error, self.name) from None
         self._omits_texts = self._first.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
         self._first_texts: dict[int, str] = {}  # of each column of strings or bags, by its number
         self._starts = [0]  # the number of the first row of each part, and that of all rows read so far
@@ -311,7 +311,7 @@ class Reader:
             result: T = read.result
             return result
         try:
-            (result,) = engine.map(function, [fill(read.parsed.batch, read.parsed.omitted, self._first_texts)])
+            (result,) = engine.map(function, [fill_omitted(read.parsed.batch, read.parsed.omitted, self._first_texts)])
         except StageError as error:
             if error.row is not None:
                 error.row += start

@@ -46,7 +46,7 @@ class FileRows(NamedTuple):
     stated: int | None = None
     is_own: bool | None = None
 
-    def extended(self, more: FileRows) -> FileRows:
+    def append(self, more: FileRows) -> FileRows:
         """Return these rows and those after them, under the name of these."""
         stated = self.stated if more.stated is None else more.stated
         return FileRows(
@@ -69,7 +69,7 @@ class RowCounts:
         """Add parts of files; those of one file come in order."""
         for part in parts:
             before = self._files.get(part.name)
-            self._files[part.name] = part if before is None else before.extended(part)
+            self._files[part.name] = part if before is None else before.append(part)
 
     def check(self, names: Iterable[str], must_state: bool) -> bool:
         """Compare the rows of each file with the number that it states, and say whether a file may be cut off.
@@ -84,7 +84,7 @@ class RowCounts:
         for name in names:
             rows = self._files.get(name, FileRows(name))
             if whole and rows.is_own is None and whole[-1].is_unfinished:
-                whole[-1] = whole[-1].extended(rows)
+                whole[-1] = whole[-1].append(rows)
             else:
                 whole.append(rows)
         for rows in whole:

@@ -10,10 +10,10 @@ import numpy as np
 from filterkit.data.batch import Batch, concatenate, empty
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError
-from filterkit.files.lines import LONGEST, Block, blocks, count_lines
+from filterkit.files.lines import LONGEST, Block, count_lines, read_blocks
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
-from filterkit.files.stretches import Stretch, stretch_size, stretches
+from filterkit.files.stretches import Stretch, choose_stretch_size, cut_stretches
 from filterkit.formats.base import Parsed, Table
 
 BLOCK_SIZE = 1 << 20
@@ -24,12 +24,12 @@ _NEWLINE = 0x0A
 Ends = Callable[[bytes], "np.ndarray"]
 
 
-def line_ends(text: bytes) -> np.ndarray:
+def find_line_ends(text: bytes) -> np.ndarray:
     """Find where lines end: the `Ends` of formats with a record on each line."""
     return np.flatnonzero(np.frombuffer(text, np.uint8) == _NEWLINE) + 1
 
 
-def last_line_end(text: bytes) -> int:
+def find_last_line_end(text: bytes) -> int:
     """Return the offset at which the last whole line of `text` ends; 0 if there is none."""
     return text.rfind(b"\n") + 1
 
@@ -101,7 +101,7 @@ class TextTable(Table):
         super().__init__(relation, attributes)
         self._source, self._rest, self.line = source, rest, line
         self.records_are_lines = last is None
-        self.last = last_line_end if last is None else last
+        self.last = find_last_line_end if last is None else last
         offset = source.offset()
         self._begin = None if offset is None else offset - len(rest)  # where rows begin, in plain text
         self._size = BLOCK_SIZE if size is None else size
@@ -112,7 +112,7 @@ class TextTable(Table):
     def parts(self) -> Iterator[Block]:
         """Yield the text in blocks."""
         rest, self._rest = self._rest, b""
-        return blocks(self._source, rest, self.line, self._size, self.last)
+        return read_blocks(self._source, rest, self.line, self._size, self.last)
 
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
         """Implement `Table.stretches`; lines of the file, which need not be whole records."""
@@ -121,12 +121,12 @@ class TextTable(Table):
         total = self._source.ranges()
         if total is None:
             return None
-        return stretches(self._source, self._begin, stretch_size(total, self._size, jobs), self.newline)
+        return cut_stretches(self._source, self._begin, choose_stretch_size(total, self._size, jobs), self.newline)
 
     def rest(self, offset: int, line: int) -> Iterator[Block]:
         """Yield the text in blocks, from the offset of a record on, which begins in this line."""
         self._source.seek(offset)
-        return blocks(self._source, b"", line, self._size, self.last)
+        return read_blocks(self._source, b"", line, self._size, self.last)
 
     def position(self) -> int:
         """Implement `Table.position`."""
@@ -157,7 +157,7 @@ class TextParser:
     rejects : whether records that cannot be read are left out; otherwise, they are errors.
     """
 
-    ends: Ends = staticmethod(line_ends)
+    ends: Ends = staticmethod(find_line_ends)
 
     def __init__(self, schema: Schema, rejects: bool) -> None:
         self.schema, self.rejects = schema, rejects

@@ -48,7 +48,7 @@ _PAGE = """\
 """
 
 
-def page(name: str, title: str, data: Mapping[str, Any], plain: str) -> bytes:
+def make_page(name: str, title: str, data: Mapping[str, Any], plain: str) -> bytes:
     """Make a page as UTF-8.
 
     Parameters
@@ -61,15 +61,15 @@ def page(name: str, title: str, data: Mapping[str, Any], plain: str) -> bytes:
     plain : HTML that shows the most important part of the data where scripts do not run; the script replaces it.
     """
     packed = orjson.dumps(dict(data), _make_contiguous, option=orjson.OPT_SERIALIZE_NUMPY)
-    scripts = [*_LIBRARIES, "common.js", *_parts(name), f"{name}.js"]
+    scripts = [*_LIBRARIES, "common.js", *_read_scripts(name), f"{name}.js"]
     text = _PAGE.format(
         policy=escape(_POLICY),
         title=escape(title),
-        style=_asset("common.css") + _asset(f"{name}.css"),
+        style=_read_asset("common.css") + _read_asset(f"{name}.css"),
         name=escape(name),
         plain=plain,
         data=base64.b64encode(gzip.compress(packed, 6, mtime=0)).decode(),
-        scripts="\n".join(f"<script>\n{_asset(script)}</script>" for script in scripts),
+        scripts="\n".join(f"<script>\n{_read_asset(script)}</script>" for script in scripts),
     )
     return text.encode("utf-8", "replace")
 
@@ -81,13 +81,13 @@ def _make_contiguous(value: Any) -> np.ndarray:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-def _parts(name: str) -> list[str]:
+def _read_scripts(name: str) -> list[str]:
     """Return the scripts in the folder of the name of a page, which only declare functions; none without a folder."""
     folder = _FOLDER.joinpath(name)
     return sorted(f"{name}/{part.name}" for part in folder.iterdir()) if folder.is_dir() else []
 
 
-def _asset(path: str) -> str:
+def _read_asset(path: str) -> str:
     """Return the text of a file of this folder, which ends its last line."""
     text = _FOLDER.joinpath(path).read_text("utf-8")
     return text if text.endswith("\n") else text + "\n"

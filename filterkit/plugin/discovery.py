@@ -45,7 +45,7 @@ class Installed(NamedTuple):
         return self.origin.partition(" ")[0]
 
 
-def installed() -> list[Installed]:
+def list_installed() -> list[Installed]:
     """List the installed plugins, in the order of their names.
 
     A module that several distributions declare is listed once, because a renamed project is often still installed under
@@ -74,7 +74,7 @@ def _read_all() -> Iterator[tuple[str, str]]:
     """
     seen = set()
     for path in sys.path:
-        for folder, read in _distributions(path or "."):
+        for folder, read in _list_distributions(path or "."):
             name = folder.rpartition(".")[0].partition("-")[0].replace(".", "_").lower()
             if name in seen:
                 continue
@@ -86,13 +86,13 @@ def _read_all() -> Iterator[tuple[str, str]]:
                 yield text, " ".join(part[1].strip() for part in parts if part) or folder
 
 
-def _distributions(path: str) -> Iterator[tuple[str, Callable[[str, str], str]]]:
+def _list_distributions(path: str) -> Iterator[tuple[str, Callable[[str, str], str]]]:
     """Yield the folders that describe distributions in an entry of `sys.path`: the name of each, and a function that
     reads a file in a folder, which gives an empty text if there is none."""
     try:
         names = os.listdir(path)
     except NotADirectoryError:
-        yield from _zipped_distributions(path)
+        yield from _list_zipped_distributions(path)
         return
     except OSError:
         return
@@ -108,8 +108,8 @@ def _distributions(path: str) -> Iterator[tuple[str, Callable[[str, str], str]]]
         yield name, read
 
 
-def _zipped_distributions(path: str) -> Iterator[tuple[str, Callable[[str, str], str]]]:
-    """Yield as `_distributions`, for a zip archive; nothing for another file."""
+def _list_zipped_distributions(path: str) -> Iterator[tuple[str, Callable[[str, str], str]]]:
+    """Yield as `_list_distributions`, for a zip archive; nothing for another file."""
     from zipfile import BadZipFile, ZipFile
 
     try:

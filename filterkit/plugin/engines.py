@@ -9,7 +9,7 @@ from filterkit.engines.engine import Engine, find_options_fault
 from filterkit.errors import PluginError, UsageError, quoted
 from filterkit.plugin.registry import Registry
 from filterkit.plugin.unknown_names import list_alternatives
-from filterkit.temporary import TemporaryFolder, temporary_errors
+from filterkit.temporary import TemporaryFolder, name_temporary_errors
 
 
 def make_engine(text: str, jobs: int, known: Registry) -> Engine:
@@ -35,7 +35,7 @@ def make_engine(text: str, jobs: int, known: Registry) -> Engine:
     return _load_plugins_in_workers(kind(jobs, options) if options else kind(jobs), known)
 
 
-def engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
+def make_engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
     """Make the engine that a user of Python asks for: by what ``--engine`` takes, or by what some engine works on.
 
     Raises
@@ -94,6 +94,6 @@ def _write_copy(path: str, text: bytes) -> str:
     """Write a text to a temporary file of the same name as `path`, and return its path."""
     _copies.append(TemporaryFolder())
     copy = os.path.join(_copies[-1].path, os.path.basename(path))
-    with temporary_errors(), open(copy, "wb") as file:
+    with name_temporary_errors(), open(copy, "wb") as file:
         file.write(text)
     return copy

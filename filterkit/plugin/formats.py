@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from filterkit.errors import PATH, UsageError, add_plugin_hint, quoted, suggestion
-from filterkit.files.endings import COMPRESSIONS, KNOWN, check_ending, ending
+from filterkit.files.endings import COMPRESSIONS, KNOWN, check_ending, find_ending
 
 if TYPE_CHECKING:
     from filterkit.formats.base import FileFormat
@@ -59,11 +59,11 @@ def format_by_ending(path: str, known: Mapping[str, Any], is_read: bool = False)
 
     A folder that is read has the ending ``/``.
     """
-    return _make_format(known.get(_ending(path, is_read)) or known[_DEFAULT], "", "")
+    return _make_format(known.get(_find_ending(path, is_read)) or known[_DEFAULT], "", "")
 
 
-def _ending(path: str, is_read: bool) -> str:
-    return "/" if is_read and os.path.isdir(path) else ending(path)
+def _find_ending(path: str, is_read: bool) -> str:
+    return "/" if is_read and os.path.isdir(path) else find_ending(path)
 
 
 class Formats:
@@ -92,12 +92,12 @@ class Formats:
         own = format_by_ending(path, self.known, is_read)
         if chosen is None:
             return own
-        is_free = self.known.get(_ending(path, is_read)) is None
+        is_free = self.known.get(_find_ending(path, is_read)) is None
         return chosen if is_main or is_free or own.name == chosen.name else own
 
     def describe_misleading_name(self, path: str) -> str:
         """Return a warning that the name of the file that standard output goes to misleads; "" if it does not."""
-        end, name = ending(path), quoted(os.path.basename(path), PATH)
+        end, name = find_ending(path), quoted(os.path.basename(path), PATH)
         if path.lower().endswith(COMPRESSIONS):
             return f"standard output is not compressed, though it goes to {name}; say -o {name}"
         other = self.known.get(end)
@@ -132,7 +132,7 @@ def check_written(path: str, kind: FileFormat, known: Mapping[str, Any], by: str
     ------
     UsageError : says what to do.
     """
-    about, end = f"{by}: " if by else "", ending(path)
+    about, end = f"{by}: " if by else "", find_ending(path)
     if not kind.is_written():
         raise UsageError(f"{about}{quoted(path, PATH)}: {kind.title} is only read, not written")
     if end in ("", *kind.endings):

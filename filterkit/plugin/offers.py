@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from filterkit.errors import PluginError, one_line, quoted
+from filterkit.errors import PluginError, quoted, to_one_line
 from filterkit.plugin.hookspecs import PROJECT, Hooks
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class HookCaller:
         given = self._manager.subset_hook_caller(caller.name, others)()
         for items in given:
             if isinstance(items, (str, Mapping)) or not hasattr(type(items), "__iter__"):
-                raise PluginError(f"{caller.name} gives {one_line(repr(items))}; return a list")
+                raise PluginError(f"{caller.name} gives {to_one_line(repr(items))}; return a list")
         return [item for items in given for item in items]
 
     def _try_wrappers(self, module: ModuleType) -> bool:
@@ -218,9 +218,9 @@ def _make_stages(metrics: list[Metric]) -> list[type[Stage]]:
     """Make the stages that scale columns by metrics, one for each."""
     if not metrics:
         return []
-    from filterkit.stages.metric_scaling import metric_stage
+    from filterkit.stages.metric_scaling import make_metric_stage
 
-    return [metric_stage(metric) for metric in metrics]
+    return [make_metric_stage(metric) for metric in metrics]
 
 
 def _is_wrapper(implementation: pluggy.HookImpl) -> bool:
@@ -238,7 +238,7 @@ def _check_items(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: 
     """Return the items of one hook; raise a `PluginError` that says what to do if one is not right."""
     for item in given.get(hook, ()):
         if not is_right(item):
-            raise PluginError(f"{hook} gives {one_line(repr(item))}, which is not {wanted}; {repair}")
+            raise PluginError(f"{hook} gives {to_one_line(repr(item))}, which is not {wanted}; {repair}")
     return given.get(hook, [])
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.errors import UsageError, file_error, quoted
-from filterkit.messages import message_of
+from filterkit.errors import UsageError, make_file_error, quoted
+from filterkit.messages import format_click_message
 from filterkit.plugin.registry import Registry
 from filterkit.plugin.unknown_names import explain_option_position, list_completed_lines
 from filterkit.stages.options import INT_OR_TEXT, fields_of, flag_of, types_of
@@ -45,19 +45,19 @@ class _StageCommand(click.Command):
         return rest
 
 
-def stage_command(stage: type[Stage]) -> click.Command:
+def make_stage_command(stage: type[Stage]) -> click.Command:
     """Make the click command that parses the options of a stage. Its help is the stage's docstring."""
     types = types_of(stage)
     return _StageCommand(
         stage.name,
-        params=[_parameter(field, types[field.name]) for field in fields_of(stage)],
+        params=[_make_parameter(field, types[field.name]) for field in fields_of(stage)],
         help="\b\n" + (inspect.getdoc(stage) or "").replace("\n\n", "\n\n\b\n"),
         context_settings={"allow_extra_args": True, "allow_interspersed_args": False, "help_option_names": ["--help"]},
         options_metavar="[OPTIONS]",
     )
 
 
-def _parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
+def _make_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
     flag = flag_of(field)
     names = [flag, field.name]
     help_text = field.metadata["help"]
@@ -139,16 +139,16 @@ def parse_stages(
         try:
             values = {**defaults.get(stage.name, {}), **({} if seed is None else {"seed": seed})}
             info_name = f"filterkit INPUT {stage.name}"
-            context = stage_command(stage).make_context(info_name, words[1:], default_map=values)
+            context = make_stage_command(stage).make_context(info_name, words[1:], default_map=values)
         except click.NoSuchOption as error:
             hint = explain_option_position(plugins, error.option_name)
             if hint:  # whatever options of the stage are similar
                 error = click.NoSuchOption(error.option_name)
             elif not error.possibilities:
                 hint = _list_options(error.option_name, stage)
-            raise UsageError(f"{stage.name}: {message_of(error)}{hint}") from None
+            raise UsageError(f"{stage.name}: {format_click_message(error)}{hint}") from None
         except click.UsageError as error:
-            raise UsageError(f"{stage.name}: {message_of(error)}") from None
+            raise UsageError(f"{stage.name}: {format_click_message(error)}") from None
         words = context.args
         try:
             stages.append(stage(**context.params))
@@ -182,7 +182,7 @@ def move_options_forward(words: list[str], command: click.Command, plugins: Regi
     parser = click.Command(
         None, params=[each for each in command.params if isinstance(each, click.Option)]
     ).make_parser(context)
-    flags = {flag for each in command.get_params(context) if not each.is_eager for flag in _flags(each)}
+    flags = {flag for each in command.get_params(context) if not each.is_eager for flag in _list_flags(each)}
     flags = {flag for flag in flags if flag.startswith("--") or flag == "-o"}
     options, chain, rest = [], words[:1], words[1:]
     n_values: dict[str, int] = {}  # of each option of the latest stage
@@ -198,14 +198,14 @@ def move_options_forward(words: list[str], command: click.Command, plugins: Regi
             rest = rest[n_words:]
             continue
         elif word in plugins.stages:
-            params = stage_command(plugins.stages[word]).get_params(context)
-            n_values = {flag: int(not getattr(each, "is_flag", False)) for each in params for flag in _flags(each)}
+            params = make_stage_command(plugins.stages[word]).get_params(context)
+            n_values = {flag: int(not getattr(each, "is_flag", False)) for each in params for flag in _list_flags(each)}
         chain += rest[:n_words]
         rest = rest[n_words:]
     return options + chain
 
 
-def _flags(param: click.Parameter) -> list[str]:
+def _list_flags(param: click.Parameter) -> list[str]:
     return [*param.opts, *param.secondary_opts]
 
 
@@ -237,7 +237,7 @@ def read_stages(
     except UnicodeDecodeError:
         raise UsageError(f"--chain {path}: this is not UTF-8 text; a chain that --save wrote is for --load") from None
     except OSError as error:
-        raise file_error(f"--chain {path}: {error.strerror or error}", error, UsageError) from None
+        raise make_file_error(f"--chain {path}: {error.strerror or error}", error, UsageError) from None
     stages: list[Stage] = []
     for number, line in enumerate(lines, 1):
         try:

@@ -29,12 +29,12 @@ from filterkit.errors import (
     FilterkitError,
     PluginError,
     UsageError,
-    file_error,
+    make_file_error,
     quoted,
     record_module,
     record_plugin,
 )
-from filterkit.plugin.discovery import Installed, installed
+from filterkit.plugin.discovery import Installed, list_installed
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
 from filterkit.plugin.unknown_names import explain_unknown_stage, list_alternatives
@@ -202,7 +202,7 @@ class Registry:
         """Add all installed plugins; those of filterkit's own distribution alone if the environment variable
         ``FILTERKIT_NO_PLUGINS`` is set and not empty."""
         own_alone = bool(os.environ.get("FILTERKIT_NO_PLUGINS"))
-        self._points = [point for point in installed() if not own_alone or point.distribution == DISTRIBUTION]
+        self._points = [point for point in list_installed() if not own_alone or point.distribution == DISTRIBUTION]
         self._load(point for point in self._points if point.is_open)
 
     @property
@@ -257,7 +257,7 @@ class Registry:
             if point in self._installed:
                 continue
             plugin = self._installed[point] = Plugin(point.name, point.origin)
-            with _noting_failure(plugin):
+            with _note_failure(plugin):
                 module = _import_value(point.value)
                 record_module(point.value.partition(":")[0], plugin.known_as())
                 self._hooks.register(plugin.name, module, may_wrap=point.is_open)
@@ -301,14 +301,14 @@ class Registry:
         spec = importlib.util.spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None or not os.path.isfile(path):
             missing = FileNotFoundError(errno.ENOENT, "no such Python file", path)
-            raise file_error(f"{by} {path}: {missing.strerror}", missing, PluginError)
+            raise make_file_error(f"{by} {path}: {missing.strerror}", missing, PluginError)
         end_postponing()
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
         plugin = Plugin(name, path)
         record_module(module_name, plugin.known_as())
         self._others.append(plugin)
-        with _noting_failure(plugin):
+        with _note_failure(plugin):
             spec.loader.exec_module(module)
             self._hooks.register(name, module)
             self._take_offers(plugin, module)
@@ -343,7 +343,7 @@ class Registry:
 
     def _take_offers(self, plugin: Plugin, module: ModuleType) -> None:
         """Ask a registered module what it offers, and take that."""
-        with _noting_failure(plugin):
+        with _note_failure(plugin):
             try:
                 offers = self._hooks.offers(module)
             except BaseException:
@@ -438,7 +438,7 @@ def _import_value(value: str) -> Any:
 
 
 @contextmanager
-def _noting_failure(plugin: Plugin) -> Iterator[None]:
+def _note_failure(plugin: Plugin) -> Iterator[None]:
     """Note any failure but an interrupt as the problem of `plugin`."""
     try:
         yield
@@ -473,10 +473,10 @@ def _reduce_stage(stage: Stage) -> tuple[Any, ...]:
     known = registry()
     if known.stages.get(stage.name) is not type(stage):
         return stage.__reduce__()
-    return stage_again, (stage.name, known.origin(stage.name), options_of(stage))
+    return rebuild_stage, (stage.name, known.origin(stage.name), options_of(stage))
 
 
-def stage_again(name: str, origin: str, options: dict[str, Any]) -> Stage:
+def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:
     """Build a stage anew from the plugins of this process, for pickle.
 
     Parameters

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from filterkit.data.batch import Batch, itself
-from filterkit.data.contract import blaming, broken, check_out, kind_of
+from filterkit.data.contract import blame_errors, check_out, describe_kind, make_contract_error
 from filterkit.data.schema import Schema
-from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, not_nominal, quoted
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, explain_not_nominal, quoted
 from filterkit.stages.options import Configured, fields_of, flag_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def missing_method(instance: object, method: str) -> NotImplementedError:
+def make_missing_method_error(instance: object, method: str) -> NotImplementedError:
     """Return, without raising it, the error that the class of `instance` lacks a method that it must have.
 
     Its message suggests a method of the class that has a similar name.
@@ -205,7 +205,7 @@ class Stage(Configured):
         ------
         FilterkitError : the stage cannot work on such batches, or the state is not one.
         """
-        raise missing_method(self, "build")
+        raise make_missing_method_error(self, "build")
 
     def fit(self, rows: Batches, schema: Schema) -> Fitted:
         """Learn from the training rows, and return the fitted stage; see `fit_rows` and `build`.
@@ -214,7 +214,7 @@ class Stage(Configured):
         """
         state = self.fit_rows(rows, schema)
         if not isinstance(state, dict):
-            raise broken(self.name, f"fit_rows gives {kind_of(state)}; return a dict", type(self))
+            raise make_contract_error(self.name, f"fit_rows gives {describe_kind(state)}; return a dict", type(self))
         return FittedStage(self, schema, state)
 
     def inner_folds(self) -> int:
@@ -295,14 +295,14 @@ class Fitted:
 
         It may be called in any thread, and with a batch of no rows.
         """
-        raise missing_method(self, "transform")
+        raise make_missing_method_error(self, "transform")
 
     def get_state(self) -> dict[str, Any]:
         """Return what `Stage.from_state` needs to rebuild the fitted stage, by name.
 
         Values are arrays of float64, int64, int32 or bool, `Ragged` arrays, numbers, texts, and lists of these.
         """
-        raise missing_method(self, "get_state")
+        raise make_missing_method_error(self, "get_state")
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         """Describe what the stage has learned, by default the state that `get_state` returns.
@@ -341,7 +341,7 @@ class RowStage(Stage):
 
     def transform(self, batch: Batch) -> Batch:
         """Transform a batch into a new one; no row may depend on the other rows of the batch."""
-        raise missing_method(self, "transform")
+        raise make_missing_method_error(self, "transform")
 
     def growth(self, schema: Schema) -> float:
         """Return `Fitted.growth`, the mean number of outgoing values of each value of X. Override it if it is large."""
@@ -372,7 +372,7 @@ class FittedStage(Fitted):
         with name_stage(stage):
             built = stage.build(incoming, state)
         if not isinstance(built, Built):
-            raise broken(stage.name, f"build gives {kind_of(built)}; return a Built", type(stage))
+            raise make_contract_error(stage.name, f"build gives {describe_kind(built)}; return a Built", type(stage))
         self.schema, self._transform, self.columns, self.growth = built
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -385,7 +385,9 @@ class FittedStage(Fitted):
         with name_stage(self.stage):
             out = self._transform(batch)
         if not isinstance(out, Batch):
-            raise broken(self.stage.name, f"transform gives {kind_of(out)}; return a Batch", type(self.stage))
+            raise make_contract_error(
+                self.stage.name, f"transform gives {describe_kind(out)}; return a Batch", type(self.stage)
+            )
         return out if out.schema is self.schema else out.replace(schema=self.schema)
 
 
@@ -462,7 +464,7 @@ class TrainingStage(Stage):
         ----------
         rows : the training rows; call their `map` as often as needed, the last time with ``last=True``.
         """
-        raise missing_method(self, "arrange")
+        raise make_missing_method_error(self, "arrange")
 
     def most_columns(self, width: int | None) -> int | None:
         return width
@@ -501,7 +503,7 @@ def check_class(stage: Stage, schema: Schema, in_chain: bool = True) -> None:
         nominal = f"if its numbers stand for classes, put before it: nominal --only {name}; else " * in_chain
         how = f"{name} is {target.kind}; {nominal}take a score of {NUMERIC_CLASS}"
         raise StageError(stage.name, f"it needs a nominal class, but {how}", lacks=NUMERIC_CLASS)
-    raise StageError(stage.name, f"it needs a nominal class, but {not_nominal(target.name, target.kind)}")
+    raise StageError(stage.name, f"it needs a nominal class, but {explain_not_nominal(target.name, target.kind)}")
 
 
 def check_fitted(stage: Stage, fitted: Any) -> Fitted:
@@ -512,11 +514,11 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
     PluginError : it is not a fitted stage, or has no schema.
     """
     if not isinstance(fitted, Fitted):
-        raise broken(stage.name, f"fit gives {kind_of(fitted)}; return a Fitted", type(stage))
+        raise make_contract_error(stage.name, f"fit gives {describe_kind(fitted)}; return a Fitted", type(stage))
     is_property = hasattr(type(fitted), "schema")  # which may take long to compute: leave it alone
     if not is_property and not isinstance(vars(fitted).get("schema"), Schema):
-        found = kind_of(vars(fitted).get("schema"))
-        raise broken(stage.name, f"the schema of what fit gives is {found}; make it a Schema", type(stage))
+        found = describe_kind(vars(fitted).get("schema"))
+        raise make_contract_error(stage.name, f"the schema of what fit gives is {found}; make it a Schema", type(stage))
     fitted.made_by = stage
     return fitted
 
@@ -530,7 +532,7 @@ def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) ->
         is not checked. An unexpected error of a stage is raised as it is, with the name of the stage added.
     """
     for stage in stages:
-        with blaming(stage.made_by):
+        with blame_errors(stage.made_by):
             out = stage.transform_training(batch) if training else stage.transform(batch)
         batch = out if stage.made_by is None else check_out(stage.made_by, stage.schema, out, batch)
     return batch

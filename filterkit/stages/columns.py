@@ -13,22 +13,22 @@ from filterkit.counts.table import ContingencyTable, build_table
 from filterkit.data.attributes import Attribute, take_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
-    blaming,
-    broken,
+    blame_errors,
     check_attributes,
     check_columns,
     check_nominal,
     check_numbers,
     check_renewed,
     check_state,
-    kind_of,
+    describe_kind,
+    make_contract_error,
 )
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import Ragged, ranges
+from filterkit.data.ragged import Ragged, expand_ranges
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
-from filterkit.errors import FilterkitError, StageError, one_line, quoted
-from filterkit.stages.base import Batches, Fitted, Stage, missing_method
+from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
+from filterkit.stages.base import Batches, Fitted, Stage, make_missing_method_error
 from filterkit.stages.learned import LearnedTable, describe_scores, list_feature_names, make_learned_table
 from filterkit.stages.selective import SelectiveStage
 
@@ -98,7 +98,7 @@ class ColumnStage(SelectiveStage):
         dict of arrays or `Ragged` arrays whose first axis runs over the columns of the table, in order. An entry must
         not depend on which other columns the table covers.
         """
-        raise missing_method(self, "fit_columns")
+        raise make_missing_method_error(self, "fit_columns")
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         """Transform some entries of X.
@@ -114,7 +114,7 @@ class ColumnStage(SelectiveStage):
         float64 (n,), a new array. By default, values stay as they are if `output_columns` is written.
         """
         if type(self).output_columns is ColumnStage.output_columns:
-            raise missing_method(self, "apply")
+            raise make_missing_method_error(self, "apply")
         return values.copy()
 
     def output(self, schema: Schema) -> Schema:
@@ -230,7 +230,7 @@ class ColumnStage(SelectiveStage):
         columns = np.arange(schema.width)
 
         def make_attributes() -> Sequence[Attribute]:
-            with blaming(self):
+            with blame_errors(self):
                 attributes = self.output_attributes(schema, state, columns, totals)
             return check_renewed(self, attributes, schema, nominal)
 
@@ -249,7 +249,7 @@ class ColumnStage(SelectiveStage):
         """Return `zero` and `sparse` of the outgoing schema."""
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
-            raise broken(self.name, f"output gives {kind_of(outgoing)}; return a Schema", type(self))
+            raise make_contract_error(self.name, f"output gives {describe_kind(outgoing)}; return a Schema", type(self))
         return {"zero": outgoing.zero, "sparse": schema.sparse and outgoing.zero}
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
@@ -288,7 +288,7 @@ def learn_state(stage: ColumnStage, table: Statistic) -> State:
     ------
     PluginError : the state is not a dict of arrays with an entry for each column.
     """
-    with blaming(stage):
+    with blame_errors(stage):
         return check_state(stage, stage.fit_columns(table), len(table))
 
 
@@ -335,7 +335,7 @@ class FittedColumns(Fitted):
                 else "apply turns zero into something else where zero is special; return 0 for 0 if table.schema.zero "
                 "is true, or override output to return schema.replace(zero=False)"
             )
-            raise broken(stage.name, fault, type(stage))
+            raise make_contract_error(stage.name, fault, type(stage))
 
     def _transform_zeros(self) -> Iterator[np.ndarray]:
         """Yield what zero becomes in each outgoing column, float64 (n,), for n columns at a time."""
@@ -395,8 +395,8 @@ class FittedColumns(Fitted):
                 hint = "look up the state by column: state[name][columns]"
             else:
                 raise
-            fault = f"apply fails with {type(error).__name__}: {one_line(error)}; {hint}"
-            raise broken(self.stage.name, fault, type(self.stage), error) from error
+            fault = f"apply fails with {type(error).__name__}: {to_one_line(error)}; {hint}"
+            raise make_contract_error(self.stage.name, fault, type(self.stage), error) from error
         return check_numbers(image, values.shape, self.stage.name, "apply", type(self.stage))
 
     def check_codes(self) -> None:
@@ -445,7 +445,7 @@ class FittedColumns(Fitted):
         values, columns, indptr = batch.csr.data, batch.csr.indices.astype(np.int64), batch.csr.indptr
         if not self._is_one_to_one:  # each entry becomes one entry in each outgoing column of its column
             repeats = np.diff(self._first)[columns]
-            values, columns = np.repeat(values, repeats), ranges(self._first[columns], repeats)
+            values, columns = np.repeat(values, repeats), expand_ranges(self._first[columns], repeats)
             indptr = np.concatenate([[0], np.cumsum(repeats)])[indptr]
         image = self._transform_values(
             values, columns, lambda at: batch.start + int(np.searchsorted(indptr, at, side="right")) - 1
@@ -473,10 +473,10 @@ class FittedColumns(Fitted):
             outputs, source = table.columns, np.arange(len(table))
             output, values, parts = full.column_of_cell, full.values, full.cell_parts
         else:
-            outputs = ranges(self._first[table.columns], np.diff(self._first)[table.columns])
+            outputs = expand_ranges(self._first[table.columns], np.diff(self._first)[table.columns])
             source = np.searchsorted(table.columns, self.columns[outputs])
             sizes = np.diff(full.indptr)[source]
-            output, cell = np.repeat(np.arange(len(outputs)), sizes), ranges(full.indptr[source], sizes)
+            output, cell = np.repeat(np.arange(len(outputs)), sizes), expand_ranges(full.indptr[source], sizes)
             values, parts = full.values[cell], class_parts.take(full.cell_parts, cell)
         gaps = np.flatnonzero(full.missing_rows[source])
         if len(gaps):

@@ -64,7 +64,7 @@ class Edit:
             position -= 1
         self.insert(position, attribute, compute)
 
-    def built(self, **changes: Any) -> Built:
+    def build(self, **changes: Any) -> Built:
         """Return what the changes come to, with further `changes` of the schema, such as another ``class_index``.
 
         Raises

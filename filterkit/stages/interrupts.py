@@ -11,7 +11,7 @@ from filterkit.engines.signals import LONGEST_WAIT
 T = TypeVar("T")
 
 
-def interruptible(function: Callable[..., T], *arguments: object) -> T:
+def call_interruptibly(function: Callable[..., T], *arguments: object) -> T:
     """Call ``function(*arguments)`` so that signals are handled while native code runs in it.
 
     Python runs signal handlers in the main thread, between two of its own instructions, and a call into native code

@@ -13,13 +13,13 @@ import numpy as np
 
 from filterkit.counts.weights import check_sum, check_weights, sum_weights
 from filterkit.data.batch import Batch
-from filterkit.data.contract import broken, check_numbers, kind_of
+from filterkit.data.contract import check_numbers, describe_kind, make_contract_error
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import NAME_A_TARGET, FilterkitError, StageError, not_nominal, quoted
+from filterkit.errors import NAME_A_TARGET, FilterkitError, StageError, explain_not_nominal, quoted
 from filterkit.stages.all_rows import all_rows
-from filterkit.stages.base import Batches, Fitted, Stage, missing_method
+from filterkit.stages.base import Batches, Fitted, Stage, make_missing_method_error
 from filterkit.stages.learned import LearnedTable, describe_state
 from filterkit.stages.models import (
     LinearModel,
@@ -30,7 +30,7 @@ from filterkit.stages.models import (
     choose_label_tasks,
     make_label_tasks,
     make_numeric_tasks,
-    predicted,
+    predict_positives,
 )
 from filterkit.stages.nothing_learned import warn_nothing_learned
 
@@ -60,7 +60,7 @@ class Learner(Stage):
         By default it can predict those that are nominal, and numbers if it has `numeric_class`.
         """
         if schema.has_numeric_target and not self.numeric_class:
-            found = not_nominal(schema.attributes[schema.targets[0]].name, "numeric")
+            found = explain_not_nominal(schema.attributes[schema.targets[0]].name, "numeric")
             hint = f"for numbers write: {self.regressor}; " if self.regressor else ""
             raise StageError(self.name, f"it predicts classes and labels, but {found.replace('; ', f'; {hint}', 1)}")
 
@@ -77,7 +77,7 @@ class Learner(Stage):
 
     def learn(self, training: Training) -> Model:
         """Learn a model from the training rows."""
-        raise missing_method(self, "learn")
+        raise make_missing_method_error(self, "learn")
 
     def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
         """Rebuild the model from a saved state.
@@ -246,8 +246,8 @@ class FittedLearner(Fitted):
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
         missing = [name for name in ("scores", "threshold", "get_state") if not hasattr(model, name)]
         if missing:
-            fault = f"learn gives {kind_of(model)}, which has no {' and no '.join(missing)}; return a model"
-            raise broken(learner.name, fault, type(learner))
+            fault = f"learn gives {describe_kind(model)}, which has no {' and no '.join(missing)}; return a model"
+            raise make_contract_error(learner.name, fault, type(learner))
         self._learner = learner
         self.tasks = tasks
         self.model = model
@@ -367,7 +367,7 @@ class FittedLearner(Fitted):
         if not len(scores):
             return np.empty((0, len(self.tasks.names)), bool)
         if not hasattr(self.model, "predict"):
-            return predicted(scores, self.tasks.exclusive, self.model.threshold or 0.0)
+            return predict_positives(scores, self.tasks.exclusive, self.model.threshold or 0.0)
         return np.asarray(self.model.predict(X), bool)
 
     def transform(self, batch: Batch) -> Batch:

@@ -14,7 +14,7 @@ from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns,
 from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError
-from filterkit.stages.base import NUMERIC_CLASS, Stage, missing_method
+from filterkit.stages.base import NUMERIC_CLASS, Stage, make_missing_method_error
 from filterkit.stages.columns import ColumnStage, FittedColumns, State
 from filterkit.stages.nothing_learned import warn_nothing_learned
 from filterkit.stages.options import option, options_of
@@ -79,7 +79,7 @@ class Scaling(ScalingOptions, ColumnStage):
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
         """Return the score of each column of the table, float64 (columns,), finite."""
-        raise missing_method(self, "scores")
+        raise make_missing_method_error(self, "scores")
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
@@ -110,10 +110,10 @@ class Scaling(ScalingOptions, ColumnStage):
         return [a.scored(self.name, score) for a, score in zip(schema.features, state["score"].tolist())]
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return values.copy() if self.score_only else rescaled(values, columns, state)
+        return values.copy() if self.score_only else rescale(values, columns, state)
 
 
-def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
+def rescale(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
     """Scale values by a state from `scaling_state`, into a new array; the parameters are those of `ColumnStage.apply`.
 
     The state may also have a `remainder`, float64 (columns,), to subtract after the offset.
@@ -136,7 +136,7 @@ def rescaled(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarra
 def scaling_state(
     score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bool, nominal: np.ndarray, multiply: bool = False
 ) -> State:
-    """Compute the state that `rescaled` needs: `score`, `unit`, `offset`, `span` and `factor`, float64 (columns,) each.
+    """Compute the state that `rescale` needs: `score`, `unit`, `offset`, `span` and `factor`, float64 (columns,) each.
 
     A value v becomes (v · unit − offset) / span · factor.
 
@@ -199,7 +199,7 @@ class ClassScaling(MetricScaling):
     )
 
 
-def metric_stage(metric: Metric) -> type[MetricScaling]:
+def make_metric_stage(metric: Metric) -> type[MetricScaling]:
     """Make the stage class that scales each column by `metric`; its name and help are those of the metric."""
     base: type[MetricScaling] = ClassScaling if metric.compares_classes else MetricScaling
     if metric.by_column is not None:

@@ -134,8 +134,8 @@ class Model(Protocol):
     """The result of `Learner.learn`, which scores rows.
 
     A model whose predictions do not follow from its scores also has a method ``predict(X)``, which returns bool (rows,
-    tasks), whether each row is predicted as positive. Without it, `predicted` says so. A model that says what it has
-    learned has a method ``describe(incoming, tasks, top)``, which returns what `Fitted.describe` does. Without it, its
+    tasks), whether each row is predicted as positive. Without it, `predict_positives` does. A model that says what it
+    has learned has a method ``describe(incoming, tasks, top)``, which returns what `Fitted.describe` does. Without it, its
     state is described.
 
     Attributes
@@ -266,7 +266,7 @@ class LinearModel:
         from scipy.special import expit
 
         probabilities = np.asarray(expit(-(scores * self.sigmoids[0] + self.sigmoids[1])))
-        for first, stop in pairwise(group_bounds(self.exclusive, probabilities.shape[1])):
+        for first, stop in pairwise(find_group_bounds(self.exclusive, probabilities.shape[1])):
             if stop - first > 1:
                 part = probabilities[:, first:stop]
                 total = part.sum(axis=1, keepdims=True)
@@ -275,7 +275,7 @@ class LinearModel:
         return probabilities
 
 
-def group_bounds(exclusive: Exclusive, tasks: int) -> list[int]:
+def find_group_bounds(exclusive: Exclusive, tasks: int) -> list[int]:
     """Return the index of the first task of each group of tasks that exclude each other; last, the number of tasks.
 
     A task that excludes no other is a group of its own.
@@ -285,14 +285,14 @@ def group_bounds(exclusive: Exclusive, tasks: int) -> list[int]:
     return [0, *(np.flatnonzero(np.diff(exclusive)) + 1).tolist(), tasks]
 
 
-def predicted(scores: np.ndarray, exclusive: Exclusive, threshold: float) -> np.ndarray:
+def predict_positives(scores: np.ndarray, exclusive: Exclusive, threshold: float) -> np.ndarray:
     """Return bool (rows, tasks), whether each row is predicted as positive.
 
     Of several tasks that exclude each other, a row is positive in the one with the highest score, in the first of them
     on a tie. In any other task it is positive if its score is above the threshold.
     """
     chosen = np.asarray(scores > threshold)
-    for first, stop in pairwise(group_bounds(exclusive, scores.shape[1])):
+    for first, stop in pairwise(find_group_bounds(exclusive, scores.shape[1])):
         if stop - first > 1:
             chosen[:, first:stop] = np.arange(stop - first) == scores[:, first:stop].argmax(axis=1)[:, None]
     return chosen

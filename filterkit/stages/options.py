@@ -14,7 +14,7 @@ from math import isfinite
 from numbers import Real
 from typing import Any, ClassVar, TypeVar
 
-from filterkit.errors import UsageError, one_line, quoted
+from filterkit.errors import UsageError, quoted, to_one_line
 
 # The types of values that an option can hold.
 T = TypeVar("T", bound=int | float | str | bool | tuple[str, ...] | None)
@@ -261,7 +261,7 @@ def check_value(kind: type[Configured], field: dataclasses.Field[Any], value: An
         raise UsageError(f"{name}: {shown} must be one of {', '.join(choices)}, not {quoted(str(value))}")
     if value is None or isinstance(value, str):
         return
-    unlike = f"not {one_line(str(value), 60)}"
+    unlike = f"not {to_one_line(str(value), 60)}"
     if minimum is not None and not value >= minimum:
         raise UsageError(f"{name}: {shown} must be at least {_format_limit(minimum)}, {unlike}")
     if maximum is not None and not value <= maximum:

@@ -55,7 +55,7 @@ from filterkit.testing.formats import (
     check_rows_are_written,
     check_rows_come_back,
     check_writing_is_the_same_again,
-    written,
+    write_rows,
 )
 from filterkit.testing.metrics import check_scores_are_numbers
 from filterkit.testing.missing import (
@@ -241,7 +241,7 @@ def report_format(
     with TemporaryDirectory() as folder:
         for name, data in samples.items():
             with suppress(Exception):  # which the checks will find
-                refused += [name] * (written(form, data, folder) is None)
+                refused += [name] * (write_rows(form, data, folder) is None)
     if len(refused) == len(samples):
         report.is_checked = False
         report.notes.append("nothing was checked, as it refuses every sample")

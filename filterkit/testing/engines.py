@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.arff.form import Arff
-from filterkit.arff.writer import Formatter, header_text
+from filterkit.arff.writer import Formatter, format_header
 from filterkit.chains.chain import Chain
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.counts.table import ContingencyTable
@@ -190,7 +190,7 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
     """Check that results that the engine keeps have a size, can be items, and can be merged again and again."""
     for jobs in _JOBS:
         with engine(jobs) as made:
-            kept = list(made.map(made.keep(_array_of), range(6)))
+            kept = list(made.map(made.keep(_make_array), range(6)))
             assert all(isinstance(getattr(each, "nbytes", None), int) for each in kept), (
                 f"{engine.name}: a stored result has no nbytes; give it the size of the result"
             )
@@ -199,12 +199,12 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
                 f"{engine.name}: stored results that are items become {copies!r}; call the function with the "
                 "results themselves"
             )
-            twice = list(made.map(_joined, [[kept[0], kept[5]], [kept[5]]]))
+            twice = list(made.map(_join_arrays, [[kept[0], kept[5]], [kept[5]]]))
             assert [found.tolist() for found in twice] == [[0, 5], [5]], (
                 f"{engine.name}: a stored result in two items becomes {twice!r}; call the function with the "
                 "result itself"
             )
-            whole = made.reduce(_joined, [made.reduce(_joined, kept[:3]), *kept[3:]])
+            whole = made.reduce(_join_arrays, [made.reduce(_join_arrays, kept[:3]), *kept[3:]])
             (found,) = made.map(np.copy, [whole])
             assert isinstance(found, np.ndarray) and found.tolist() == list(range(6)), (
                 f"{engine.name}: with {jobs} jobs stored results are merged to {found!r}: store what merge returns"
@@ -214,11 +214,11 @@ def check_kept_results_are_merged(engine: type[Engine]) -> None:
 def check_output_is_that_of_local(engine: type[Engine]) -> None:
     """Check that a chain that is fitted and applied in the engine writes the same bytes as in one local thread."""
     for name, text in SAMPLES.items():
-        expected = _output(LocalEngine(1), text)
+        expected = _write_rows(LocalEngine(1), text)
         for jobs in _JOBS:
             try:
                 with engine(jobs) as made:
-                    found = _output(made, text)
+                    found = _write_rows(made, text)
             except Exception as error:
                 what = f"{type(error).__name__}: {error}"
                 raise AssertionError(f"{engine.name}: the sample {name} fails with {jobs} jobs: {what}") from error
@@ -227,7 +227,7 @@ def check_output_is_that_of_local(engine: type[Engine]) -> None:
             )
 
 
-def _output(engine: Engine, text: str) -> bytes:
+def _write_rows(engine: Engine, text: str) -> bytes:
     """Return the rows that a chain writes for some ARFF text, which is read in blocks of one or two rows."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "t.arff")
@@ -238,8 +238,8 @@ def _output(engine: Engine, text: str) -> bytes:
             try:
                 fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))
                 formatter = Formatter(fitted.schema, fitted.schema.sparse)
-                pieces: Iterable[Any] = out.map(partial(_joined_text, formatter), last=True)
-                return header_text(fitted.schema).encode() + b"".join(pieces)
+                pieces: Iterable[Any] = out.map(partial(_format_rows, formatter), last=True)
+                return format_header(fitted.schema).encode() + b"".join(pieces)
             finally:
                 source.close()
 
@@ -249,11 +249,11 @@ def _square_slowly(item: int) -> int:
     return item * item
 
 
-def _array_of(item: int) -> np.ndarray:
+def _make_array(item: int) -> np.ndarray:
     return np.array([item])
 
 
-def _joined(arrays: list[np.ndarray]) -> np.ndarray:
+def _join_arrays(arrays: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(arrays)
 
 
@@ -263,7 +263,7 @@ def _stop_at_seven(item: int) -> int:
     return item
 
 
-def _joined_text(formatter: Formatter, batch: Batch) -> bytes:
+def _format_rows(formatter: Formatter, batch: Batch) -> bytes:
     return b"".join(formatter.rows(batch))
 
 

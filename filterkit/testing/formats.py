@@ -88,7 +88,7 @@ def check_rows_come_back(form: FileFormat, data: Batch) -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         for rows, when in ((data, ""), (_put_hard_numbers(data), " where numbers have many digits")):
-            path = written(form, rows, folder)
+            path = write_rows(form, rows, folder)
             if path is not None:
                 compare(form, _make_class_an_attribute(rows), _read(form, path, "none"), when)
 
@@ -111,7 +111,7 @@ def check_class_comes_back(form: FileFormat, data: Batch) -> None:
     if not both or target is None or not len(data):
         return
     with tempfile.TemporaryDirectory() as folder:
-        path = written(form, data, folder)
+        path = write_rows(form, data, folder)
         if path is None:
             return
         back = _read(form, path, target.name)
@@ -135,7 +135,7 @@ def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
         return
     data = data.replace(schema=data.schema.replace(positive=target.values[-1]))
     with tempfile.TemporaryDirectory() as folder:
-        path = written(form, data, folder)
+        path = write_rows(form, data, folder)
         if path is not None and form.is_read():
             compare(form, _make_class_an_attribute(data), _read(form, path, "none"), " where one class is positive")
 
@@ -148,7 +148,7 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
     if not (form.is_read() and form.is_written()) or len(data) < 2:
         return
     with tempfile.TemporaryDirectory() as folder:
-        path = written(form, data, folder, 2)
+        path = write_rows(form, data, folder, 2)
         if path is None:
             return
         compare(
@@ -158,7 +158,7 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
             " when they were written in several batches",
         )
         if not isinstance(form, Format):
-            whole = written(form, data, folder, name="whole")
+            whole = write_rows(form, data, folder, name="whole")
             assert whole is not None and _read_bytes(whole) == _read_bytes(path), (
                 f"{form.name}: rows written in several batches give other bytes than in one"
             )
@@ -176,7 +176,7 @@ def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
     if not form.is_written():
         return
     with tempfile.TemporaryDirectory() as folder:
-        paths = [written(form, data, folder, name=name) for name in ("one", "other")]
+        paths = [write_rows(form, data, folder, name=name) for name in ("one", "other")]
         if None in paths:
             return
         contents = [_read_bytes(str(path)) for path in paths]
@@ -194,7 +194,7 @@ def check_rows_are_written(form: FileFormat, data: Batch) -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         some, none = (
-            written(form, rows, folder, name=name) for rows, name in ((data, "some"), (data.rows(0, 0), "none"))
+            write_rows(form, rows, folder, name=name) for rows, name in ((data, "some"), (data.rows(0, 0), "none"))
         )
         assert some is None or none is None or _read_bytes(some) != _read_bytes(none), (
             f"{form.name}: write gives the same bytes for {len(data)} rows as for none: write every row of each batch"
@@ -229,7 +229,7 @@ def check_reading(form: FileFormat, path: str) -> None:
     assert len(flat) == len(first), f"{form.name}: {path} has other rows without a class"
 
 
-def written(form: FileFormat, data: Batch, folder: str, step: int | None = None, name: str = "t") -> str | None:
+def write_rows(form: FileFormat, data: Batch, folder: str, step: int | None = None, name: str = "t") -> str | None:
     """Write `data`, cut into batches of `step` rows, and return the path of the file; None if the format refuses it.
 
     Raises

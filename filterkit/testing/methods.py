@@ -32,7 +32,7 @@ def check_methods(name: str, kind: type) -> None:
     options = types_of(kind).keys() if issubclass(kind, Configured) else ()
     for each in own_classes(kind):
         for member in vars(each).keys() - options:
-            meant = misspelt(member, kind)
+            meant = find_misspelt(member, kind)
             assert meant is None, (
                 f"{name}: filterkit does not use {each.__name__}.{member}; did you mean {meant}? If not, "
                 "give it a less similar name"
@@ -43,7 +43,7 @@ def check_methods(name: str, kind: type) -> None:
                 _check_parameters(f"{name}: {each.__name__}.{member}", function, wanted)
 
 
-def misspelt(name: str, kind: type) -> str | None:
+def find_misspelt(name: str, kind: type) -> str | None:
     """Return the name of a method or attribute of filterkit's classes that `name`, which a plugin defines, nearly
     is."""
     bases = [base for base in kind.__mro__ if base.__module__.startswith("filterkit.")]

@@ -29,13 +29,13 @@ def check_scores_are_numbers(stage: Stage) -> None:
         return
     totals_of_classes = _TOTALS if metric.needs_class else tuple((pos, 0.0) for pos, _ in _TOTALS)
     for pos, neg in totals_of_classes if metric.by_column is None else ():
-        tp, fp = (np.array(counts) for counts in zip(*product(_parts(pos), _parts(neg))))
+        tp, fp = (np.array(counts) for counts in zip(*product(_split_total(pos), _split_total(neg))))
         shown = [f"tp={t:g}, fp={f:g}, pos={pos:g}, neg={neg:g}" for t, f in zip(tp.tolist(), fp.tolist())]
         _check(metric.name, "score", lambda tp, fp, p=pos, n=neg: metric.score(tp, fp, p, n), [tp, fp], shown)
     if metric.classes is not None:
         classes = metric.classes
         for totals in ((2.0, 3.0, 4.0), (1.0, 1.0, 1.0), (0.5, 7.25, 0.001, 3.0)):
-            counts = np.array(list(product(*map(_parts, totals))))
+            counts = np.array(list(product(*map(_split_total, totals))))
             shown = [f"counts={row} of totals={list(totals)}" for row in counts.tolist()]
             _check(metric.name, "classes", lambda counts, t=totals: classes(counts, np.array(t)), [counts], shown)
         _check_class_sums(metric)
@@ -59,7 +59,7 @@ def _check_class_sums(metric: Metric) -> None:
     term, score = metric.class_sums
     for given in ((2.0, 3.0, 4.0), (1.0, 1.0, 1.0, 7.0)):
         totals = np.array(given)
-        counts = np.array(list(product(*map(_parts, given))))
+        counts = np.array(list(product(*map(_split_total, given))))
         sums = np.zeros(len(counts))
         for column, total in zip(counts.T, given):
             sums += _call_metric(f"{metric.name}: term of class_sums", term, [column, np.full(len(column), total)])
@@ -94,7 +94,9 @@ def _check_best_at_ends(metric: Metric) -> None:
 def _check_bound(metric: Metric, bound: Any) -> None:
     """Check that no score of counts in ranges is larger than the bound of the ranges."""
     for pos, neg in _TOTALS:
-        ranges = [[(low, high) for low in parts for high in parts if low <= high] for parts in map(_parts, (pos, neg))]
+        ranges = [
+            [(low, high) for low in parts for high in parts if low <= high] for parts in map(_split_total, (pos, neg))
+        ]
         ends = np.array([(*t, *f) for t, f in product(*ranges)]).T
         found = _call_metric(f"{metric.name}: bound", partial(bound, pos=pos, neg=neg), list(ends))
         for tp_share, fp_share in product((0.0, 0.5, 1.0), repeat=2):
@@ -107,7 +109,7 @@ def _check_bound(metric: Metric, bound: Any) -> None:
                 )
 
 
-def _parts(total: float) -> list[float]:
+def _split_total(total: float) -> list[float]:
     """Shares of the weight `total`, rounded to whole numbers if `total` is whole."""
     parts = {total * share for share in _SHARES}
     return sorted({float(np.rint(part)) for part in parts} if total == int(total) else parts)

@@ -19,7 +19,7 @@ from filterkit.chains.chain import Chain, FittedChain
 from filterkit.chains.saved import load, save
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
-from filterkit.data.batch import Batch, concatenate, empty, passthrough_table, same
+from filterkit.data.batch import Batch, concatenate, empty, make_passthrough_table, same
 from filterkit.data.contract import find_misfit
 from filterkit.data.csr import Csr
 from filterkit.errors import FilterkitError, PluginError, StageError
@@ -218,7 +218,7 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     row = zeros.replace(
         X=zero,
         y=None if data.y is None else data.y[:1] if len(data) else np.zeros(1, np.int32),
-        passthrough=passthrough_table(data.schema, [[None] for _ in data.schema.passthrough]),
+        passthrough=make_passthrough_table(data.schema, [[None] for _ in data.schema.passthrough]),
     )
     image = fitted.transform(row).in_form(False).X
     others = {a.name for a in (*data.schema.passthrough, *(data.schema.attributes[i] for i in data.schema.targets))}
@@ -271,7 +271,7 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
     fitted = fit(stage, data)
     if fitted is None:
         return
-    known = _registry_of(stage)
+    known = _make_registry(stage)
     is_built = type(stage).fit is Stage.fit
     assert is_built or type(stage).from_state is not Stage.from_state or not _has_state(fitted), (
         f"{stage.name} has no from_state: write it, to make the fitted stage again from what get_state returns"
@@ -452,7 +452,7 @@ def check_options_come_back(stage: Stage) -> None:
     assert type(stage)(**options_of(stage)) == stage, (
         f"{stage.name}: its options, given once more, make another stage: keep options as they were given"
     )
-    made = parse_stages(stage.words(), _registry_of(stage))
+    made = parse_stages(stage.words(), _make_registry(stage))
     assert made == [stage] and options_of(made[0]) == options_of(stage), (
         f"{stage.name}: '{' '.join(stage.words())}' makes another stage: keep options as they were given"
     )
@@ -465,7 +465,7 @@ def check_options_can_be_set(stage: Stage) -> None:
     A value that the stage refuses by a `UsageError` is left out. The least and the largest numbers are tried as well;
     they may be refused in the same way, and no other.
     """
-    known = _registry_of(stage)
+    known = _make_registry(stage)
     for field in fields_of(stage):
         for limit in _list_limits(stage, field):
             _accepts(stage, field, limit)
@@ -532,7 +532,7 @@ def idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
     return list(left)
 
 
-def _registry_of(stage: Stage) -> Registry:
+def _make_registry(stage: Stage) -> Registry:
     """Return a registry of filterkit's own plugins and a stage."""
     known = Registry()
     known.add_stage(type(stage))

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from filterkit.errors import FilterkitError, one_line
+from filterkit.errors import FilterkitError, to_one_line
 
 
 def check_command_has_a_name(command: Any) -> None:
@@ -30,7 +30,7 @@ def check_command_has_a_name(command: Any) -> None:
 
 def check_command_has_help(command: Any) -> None:
     """Check that ``--help`` says what the command and each option do; also for the commands of a group."""
-    for name, each in _all(command, command.name):
+    for name, each in _list_commands(command, command.name):
         assert (each.help or "").strip(), f"{name} does not say what it does: give the function a docstring"
         for parameter in each.params:
             if isinstance(parameter, click.Option) and not parameter.hidden:
@@ -46,7 +46,7 @@ def check_command_has_help(command: Any) -> None:
 
 def check_command_refuses_unknown_options(command: Any) -> None:
     """Check that an unknown option is wrong usage, unless the command declares that it passes unknown options on."""
-    for name, each in _all(command, command.name):
+    for name, each in _list_commands(command, command.name):
         if each.ignore_unknown_options or each.context_settings.get("ignore_unknown_options"):
             continue
         try:
@@ -61,7 +61,7 @@ def check_command_refuses_unknown_options(command: Any) -> None:
 def check_command_does_something(command: Any) -> None:
     """Check that the function of the command, and of each command of a group, has a body, and takes what its options
     give."""
-    for name, each in _all(command, command.name):
+    for name, each in _list_commands(command, command.name):
         if isinstance(each, click.Group):
             assert each.commands or type(each) is not click.Group, f"{name} is a group without commands: add some"
             continue
@@ -73,7 +73,7 @@ def check_command_does_something(command: Any) -> None:
 
 def _check_arguments(name: str, command: click.Command) -> None:
     """Check that the function of a command takes an argument for each option and argument that the command declares."""
-    taken = inspect.signature(inspect.unwrap(command.callback or _all)).parameters
+    taken = inspect.signature(inspect.unwrap(command.callback or _list_commands)).parameters
     if any(each.kind is each.VAR_KEYWORD for each in taken.values()):
         return
     for parameter in command.params:
@@ -111,7 +111,7 @@ def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
     from click.testing import CliRunner
 
     about = " ".join((command.name, *arguments))
-    before = [_stamp(path) for path in arguments]
+    before = [_read_stamp(path) for path in arguments]
     done = CliRunner().invoke(command, list(arguments), prog_name=f"filterkit {command.name}")
     error = done.exception
     if error is not None and not isinstance(error, SystemExit):
@@ -119,8 +119,8 @@ def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
             raise AssertionError(f"{about}: ends with the error: {error}") from error
         found = f"{type(error).__name__}: {error}"
         raise AssertionError(f"{about}: fails with {found}; raise a FilterkitError that says what is wrong") from error
-    assert done.exit_code == 0, f"{about}: ends with status {done.exit_code}: {one_line(done.output)}"
-    changed = before != [_stamp(path) for path in arguments]
+    assert done.exit_code == 0, f"{about}: ends with status {done.exit_code}: {to_one_line(done.output)}"
+    changed = before != [_read_stamp(path) for path in arguments]
     assert done.output.strip() or changed, (
         f"{about}: prints nothing, and changes no file among its arguments: print what it finds, or check it with "
         "arguments for which it finds something"
@@ -128,7 +128,7 @@ def check_command_runs(command: Any, arguments: Sequence[str]) -> str:
     return done.output
 
 
-def _stamp(path: str) -> tuple[int, int] | None:
+def _read_stamp(path: str) -> tuple[int, int] | None:
     """Size and time of a file; None if there is none of this name."""
     try:
         about = os.stat(path)
@@ -137,10 +137,10 @@ def _stamp(path: str) -> tuple[int, int] | None:
     return about.st_size, about.st_mtime_ns
 
 
-def _all(command: click.Command, name: str | None) -> list[tuple[str, click.Command]]:
+def _list_commands(command: click.Command, name: str | None) -> list[tuple[str, click.Command]]:
     """Yield the name and command of a command and, if it is a group, of all commands in it."""
     found = [(str(name), command)]
     if isinstance(command, click.Group):
         for part, each in command.commands.items():
-            found += _all(each, f"{name} {part}")
+            found += _list_commands(each, f"{name} {part}")
     return found

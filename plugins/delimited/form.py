@@ -37,8 +37,8 @@ class Delimited(TypedFormat):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.separator = _character(self, "delimiter", self.delimiter)
-        self.quoting = "" if self.quote in ("", "none") else _character(self, "quote", self.quote)
+        self.separator = _parse_character(self, "delimiter", self.delimiter)
+        self.quoting = "" if self.quote in ("", "none") else _parse_character(self, "quote", self.quote)
         self.point = "." if self.decimal == "point" else ","
         for name, character in (("quote", self.quoting), ("decimal", self.point)):
             if self.separator == character:
@@ -87,7 +87,7 @@ class Tsv(Delimited):
     delimiter: str = option("\t", "What separates values: a character, or its name as in CSV.")
 
 
-def _character(form: Delimited, name: str, text: str) -> str:
+def _parse_character(form: Delimited, name: str, text: str) -> str:
     """Return the character of an option: the text itself, or the character that a word such as ``tab`` names."""
     found = _CHARACTERS.get(text.lower(), {"\\t": "\t"}.get(text, text))
     if len(found) != 1 or not found.isascii() or found in "\r\n0" or found.isalnum():
@@ -194,7 +194,7 @@ class DelimitedTable(TextTable):
             attributes = [known.get(name, Attribute(name, "string")) for name in names]
             attributes = [a if a.kind != "relational" else Attribute(a.name, "string") for a in attributes]
         else:
-            attributes = parsing.attributes(form, opening, beginning)
+            attributes = parsing.find_attributes(form, opening, beginning)
         if self.weights is not None:
             del attributes[self.weights]
         super().__init__(

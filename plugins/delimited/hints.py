@@ -16,7 +16,7 @@ _MISSING = frozenset(
 )
 
 
-def about_texts(form: Delimited, words: Sequence[str]) -> str:
+def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
     """Why a column with these distinct texts is none of numbers, and what to say if it is to be; else empty."""
     point = "," if form.separator != "," and any("," in word for word in words[:1000]) else form.point
     if not all(is_number(word, point) or word.lower() in _MISSING for word in words):

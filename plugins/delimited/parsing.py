@@ -37,7 +37,7 @@ from filterkit.plugin import (
 )
 
 from .codes import find_code_columns
-from .hints import about_texts, advise_on_word, find_code
+from .hints import advise_on_texts, advise_on_word, find_code
 from .look import drop_lines_not_in_utf8
 from .records import Records
 
@@ -94,7 +94,7 @@ _FEW = 16  # labels that are looked for one by one
 _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the cache of the processor
 
 
-def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[Attribute]:
+def find_attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[Attribute]:
     """Find the attributes of a file by its first rows."""
     names = beginning.names
     kinds = form.choose_kinds(names)
@@ -129,7 +129,7 @@ def attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[
     known = {*kinds, *needed}
     _warn_of_texts(form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
     if not beginning.look.is_whole and os.path.isfile(opening.path):
-        found = form.add_labels(found, known, partial(labels_of, form, opening, beginning, found))
+        found = form.add_labels(found, known, partial(read_labels, form, opening, beginning, found))
     return form.read_truth_values(found, kinds)
 
 
@@ -140,7 +140,7 @@ def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, An
     for name, column in columns:
         if pa.types.is_dictionary(column.type) and column.null_count < len(column):
             words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-            if about := about_texts(form, words):
+            if about := advise_on_texts(form, words):
                 advice.setdefault(about, []).append(name)
             elif code := find_code(form, words):
                 codes[name] = code
@@ -150,7 +150,7 @@ def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, An
     form.warn_of_codes(source, codes)
 
 
-def labels_of(
+def read_labels(
     form: Delimited, opening: Opening, beginning: Beginning, attributes: list[Attribute], positions: list[int]
 ) -> Iterator[list[Any]]:
     """Yield for each block of the whole file an Arrow array of the distinct texts of each of some columns.

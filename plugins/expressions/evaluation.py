@@ -98,7 +98,7 @@ def evaluate(tree: Tree, read: Read) -> Value:
         return compute(tree, parts)
 
 
-def finite(values: np.ndarray) -> np.ndarray:
+def drop_infinite(values: np.ndarray) -> np.ndarray:
     """Return numbers that an expression gives; what is no finite number is missing."""
     return np.where(np.isfinite(values), values, np.nan)
 
@@ -128,7 +128,7 @@ class AttributeReader:
             elif name == "CLASS":
                 position = schema.class_index
             elif name.lower() in _WORDS:
-                return _constant(name)
+                return _find_constant(name)
         if position is None:
             raise ExpressionError(
                 f"there is no attribute {quoted(name)}{suggestion(name, list(self._positions))}", tree.at
@@ -157,11 +157,11 @@ def read_variable(values: Mapping[str, np.ndarray], tree: Tree) -> Value:
     if tree.value in values:
         return Value(NUMBER, values[tree.value])
     if tree.what == "name" and tree.value.lower() in _WORDS:
-        return _constant(tree.value)
+        return _find_constant(tree.value)
     raise ExpressionError(f"{quoted(tree.value)} is unknown here; use {', '.join(values)}", tree.at)
 
 
-def _constant(word: str) -> Value:
+def _find_constant(word: str) -> Value:
     """Return the value of one of `_WORDS`, in any case of letters."""
     kind, number = _WORDS[word.lower()]
     return Value(kind, np.array(number))

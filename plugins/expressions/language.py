@@ -108,7 +108,7 @@ _TOKEN = re.compile(
 )
 
 
-def _tokens(text: str) -> list[_Token]:
+def _tokenize(text: str) -> list[_Token]:
     tokens: list[_Token] = []
     at = 0
     while not tokens or tokens[-1].kind != "end":
@@ -143,7 +143,7 @@ def parse(text: str) -> Tree:
     """
     if len(text) > LONGEST:
         raise ExpressionError(f"the expression has more than {LONGEST:,} characters", LONGEST)
-    parser = _Parser(_tokens(text))
+    parser = _Parser(_tokenize(text))
     tree = parser.parse_expression(0)
     parser.expect("end", "the end of the expression or an operator")
     return tree

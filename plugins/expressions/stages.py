@@ -23,7 +23,7 @@ from filterkit import (
 )
 from filterkit.plugin import Edit, Moments, Rows, State, empty
 
-from .evaluation import DATE, NUMBER, TEXT, TRUTH, AttributeReader, Value, evaluate, finite, read_variable
+from .evaluation import DATE, NUMBER, TEXT, TRUTH, AttributeReader, Value, drop_infinite, evaluate, read_variable
 from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_error, parse
 
 
@@ -146,14 +146,14 @@ class Set(Stage):
             edit.append(attribute, compute)
         else:
             edit.change(position, attribute, compute)
-        return edit.built()
+        return edit.build()
 
 
 def _make_column(value: Value, kind: str, rows: int) -> Any:
     """Return the value of an expression as the values of an attribute of this kind."""
     data = np.broadcast_to(value.data, rows)
     if kind == "numeric":
-        return finite(data)
+        return drop_infinite(data)
     if kind == "nominal":
         return np.where(data < 0, np.nan, data)
     from filterkit.plugin import make_dates, pick_texts
@@ -217,6 +217,6 @@ class Map(ColumnStage):
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         variables = {"VALUE": values, **{name: state[name][columns] for name in VARIABLES[1:]}}
-        image = np.broadcast_to(finite(self._compute(variables)), values.shape)
+        image = np.broadcast_to(drop_infinite(self._compute(variables)), values.shape)
         stays = state["nominal"][columns] | (state["zero"][columns] & (values == 0))
         return np.where(stays, values, image)

@@ -14,9 +14,9 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from filterkit import FilterkitError, StageError, UsageError, option
-from filterkit.plugin import check_trusted, interruptible, one_blas_thread, quoted, suggestion, warn_of_fit
+from filterkit.plugin import call_interruptibly, check_trusted, one_blas_thread, quoted, suggestion, warn_of_fit
 
-from .names import known_classes
+from .names import list_known_classes
 
 T = TypeVar("T")
 
@@ -62,8 +62,8 @@ def check_words(stage: str, class_: str, assignments: tuple[str, ...], flag: str
     UsageError : the class is unknown, an assignment is not one, or a saved chain names a class of a package that is not
         trusted.
     """
-    if class_ not in known_classes() and not _PATH.fullmatch(class_):
-        hint = suggestion(class_, list(known_classes()))
+    if class_ not in list_known_classes() and not _PATH.fullmatch(class_):
+        hint = suggestion(class_, list(list_known_classes()))
         hint += " Classes" if hint else "; classes"
         hint += " of other packages go by their path, such as lightgbm.LGBMClassifier"
         raise UsageError(f"{stage}: {quoted(class_)} is not a class of scikit-learn{hint}")
@@ -84,7 +84,7 @@ def parse_value(stage: str, name: str, text: str) -> Any:
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         pass
     words = text.split(",")
-    if not all(word in known_classes() or _PATH.fullmatch(word) for word in words):
+    if not all(word in list_known_classes() or _PATH.fullmatch(word) for word in words):
         return text
     estimators = [make_estimator(stage, word, {}) for word in words]
     return [(type(e).__name__.lower(), e) for e in estimators] if name == "estimators" else estimators[0]
@@ -124,7 +124,7 @@ def make_estimator(stage: str, class_: str, values: Mapping[str, Any]) -> Any:
 
 
 def _import_class(stage: str, class_: str) -> type[Any]:
-    known = known_classes().get(class_)
+    known = list_known_classes().get(class_)
     module, _, name = (class_ if known is None else known.path).rpartition(".")
     try:
         imported = importlib.import_module(module)
@@ -180,7 +180,7 @@ def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments:
             return function(*arguments), found
 
     try:
-        result, found = interruptible(call)
+        result, found = call_interruptibly(call)
     except (FilterkitError, MemoryError, OSError):
         raise
     except Exception as error:  # packages have errors of their own

@@ -192,7 +192,7 @@ class Known(NamedTuple):
 
 
 @cache
-def known_classes() -> dict[str, Known]:
+def list_known_classes() -> dict[str, Known]:
     """Return the classes of scikit-learn by short name."""
     found = (Known(*line.split()) for line in _TABLE.strip().splitlines())
     return {each.path.rpartition(".")[2]: each for each in found}
@@ -200,7 +200,7 @@ def known_classes() -> dict[str, Known]:
 
 def list_names(kind: str) -> list[str]:
     """Return the short names of a kind, in alphabetical order."""
-    return sorted(name for name, known in known_classes().items() if known.kind == kind)
+    return sorted(name for name, known in list_known_classes().items() if known.kind == kind)
 
 
 def find_counterpart(name: str, is_regressor: bool) -> str:

@@ -20,7 +20,7 @@ from filterkit.plugin import (
     check_measure,
     check_numeric,
     find_best,
-    group_bounds,
+    find_group_bounds,
     make_learned_table,
     measures,
     quoted,
@@ -227,8 +227,8 @@ class Predict(Learner):
             targets = [
                 truth[:, first:stop].argmax(axis=1)
                 if stop - first > 1
-                else (truth[:, first] == _positive(tasks)).astype(int)
-                for first, stop in pairwise(group_bounds(tasks.exclusive, len(tasks.names)))
+                else (truth[:, first] == _find_positive_value(tasks)).astype(int)
+                for first, stop in pairwise(find_group_bounds(tasks.exclusive, len(tasks.names)))
             ]
         takes_several = self._tags.target_tags.multi_output if is_numeric else self._tags.classifier_tags.multi_label
         is_joint = len(targets) > 1 and len(targets) == len(tasks.names)
@@ -265,7 +265,7 @@ class Predict(Learner):
 
     def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
         estimators = load_estimator(self.name, state["estimators"])
-        wanted, groups = type(self.make({})), len(group_bounds(tasks.exclusive, len(tasks.names))) - 1
+        wanted, groups = type(self.make({})), len(find_group_bounds(tasks.exclusive, len(tasks.names))) - 1
         if not isinstance(estimators, list) or len(estimators) not in (1, groups):
             raise FilterkitError("its estimators do not fit its classes or labels")
         for each in estimators:
@@ -279,7 +279,7 @@ class Predict(Learner):
         return Estimators(self, estimators, tasks, costs)
 
 
-def _positive(tasks: Tasks) -> int:
+def _find_positive_value(tasks: Tasks) -> int:
     """Return the value, 0 or 1, of the positive rows of a single task: 0 if it is the first value of the class."""
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
@@ -290,7 +290,7 @@ def _name_both(tasks: Tasks, task: int, schema: Schema) -> list[str]:
     if tasks.is_numeric:
         return [name]
     rest = f"not {name}" if target is None or len(target.values) > 2 else target.values[1 - tasks.codes[task]]
-    return [rest, name] if _positive(tasks) else [name, rest]
+    return [rest, name] if _find_positive_value(tasks) else [name, rest]
 
 
 _THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}
@@ -336,7 +336,7 @@ class Estimators:
         from .learned import describe_estimator
 
         tables, names = [], tasks.names
-        bounds = list(pairwise(group_bounds(tasks.exclusive, len(names))))
+        bounds = list(pairwise(find_group_bounds(tasks.exclusive, len(names))))
         groups = bounds if len(self._estimators) == len(bounds) else [(0, len(names))]
         for estimator, (first, stop) in zip(self._estimators, groups):
             of = quoted(names[first].partition("=")[0]) if len(groups) > 1 else ""
@@ -378,7 +378,7 @@ class Estimators:
         tasks = self._tasks
         if tasks.is_numeric:
             return np.column_stack([each.predict(X) for each in self._estimators])
-        bounds = group_bounds(tasks.exclusive, len(tasks.names))
+        bounds = find_group_bounds(tasks.exclusive, len(tasks.names))
         columns = []
         for width, (classes, response) in zip(np.diff(bounds).tolist(), self._respond_by_target(X, method, bounds)):
             unseen = response.min(axis=1, keepdims=True) - 1 if method == "decision_function" else 0.0
@@ -386,7 +386,7 @@ class Estimators:
             if response.shape[1] != len(classes):
                 raise ValueError(f"{method} has {response.shape[1]} columns for {len(classes)} classes")
             values[:, np.asarray(classes, np.int64)] = response
-            columns.append(values if width > 1 else values[:, [_positive(tasks)]])
+            columns.append(values if width > 1 else values[:, [_find_positive_value(tasks)]])
         return np.hstack(columns)
 
     def _respond_by_target(self, X: Any, method: str, bounds: list[int]) -> Iterator[tuple[Any, np.ndarray]]:

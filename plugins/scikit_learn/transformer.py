@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, StageError, UsageError, option
-from filterkit.plugin import Attributes, Batches, Csr, LearnedTable, SelectiveStage, all_rows, interruptible
+from filterkit.plugin import Attributes, Batches, Csr, LearnedTable, SelectiveStage, all_rows, call_interruptibly
 
 from .estimators import (
     check_words,
@@ -118,7 +118,9 @@ class FittedSklearn(Fitted):
     def transform(self, batch: Batch) -> Batch:
         try:  # a transformer refuses a batch without rows
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                image = interruptible(self._estimator.transform, batch.X if len(batch) else _make_row(batch.schema))
+                image = call_interruptibly(
+                    self._estimator.transform, batch.X if len(batch) else _make_row(batch.schema)
+                )
         except ValueError as error:
             raise StageError(self._stage, " ".join(str(error).split())[:300], batch.start) from None
         if self._sparse:

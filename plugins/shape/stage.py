@@ -313,7 +313,7 @@ class Shape(ColumnStage):
         if len(between):
             below = above[between] - 1
             low = images.values[below * tasks + (task[between] if isinstance(task, np.ndarray) else task)]
-            way = _interpolation_weight(values[between], knots.values[below], upper[between])
+            way = _compute_interpolation_weight(values[between], knots.values[below], upper[between])
             image[between] = low + way * (image[between] - low)
         if self._log_odds:
             image = compute_log_odds(image) - state["base"][column, task]
@@ -325,7 +325,7 @@ class Shape(ColumnStage):
         return np.where(is_unseen, unseen[column, task], image) if is_unseen.any() else image
 
 
-def _interpolation_weight(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
+def _compute_interpolation_weight(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
     """Return how far each value is between `below` and `above`, from 0 to 1."""
     with np.errstate(over="ignore"):
         step = above - below

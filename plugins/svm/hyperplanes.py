@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import LinearModel, Training, interruptible
+from filterkit.plugin import LinearModel, Training, call_interruptibly
 
 from . import newton
 
@@ -112,7 +112,7 @@ def _find_middle(scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarr
     return float(least + most) / 2 if least < most and np.isfinite(most - least) else None
 
 
-def normal_vector(stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray) -> np.ndarray:
+def compute_normal_vector(stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray) -> np.ndarray:
     """Return the coefficients of one linear SVM, float64 (features,); parameters and errors as of `fit_by_newton`."""
     model = _fit_svc("linear", X, positive, cost, weights) if len(positive) <= _LIBSVM_ROWS else None
     if model is None:
@@ -199,13 +199,13 @@ def _fit_svc(kernel: str, rows: Any, positive: np.ndarray, cost: float, weights:
     most = min(_LIBSVM_STEPS, _LIBSVM_WORK // len(positive))
     # gamma is of other kernels, and by default of a variance that may overflow.
     model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=most)
-    with quietly():
-        interruptible(partial(model.fit, sample_weight=weights), rows, positive)
+    with call_quietly():
+        call_interruptibly(partial(model.fit, sample_weight=weights), rows, positive)
     return None if model.fit_status_ else model
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def call_quietly() -> Iterator[None]:
     """Suppress scikit-learn's warning that it has not converged; the caller checks that itself."""
     import warnings
 

@@ -8,7 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit import Learner, StageError, UsageError, option
-from filterkit.plugin import LinearModel, Model, Outcome, Training, find_best, group_bounds, measures, predicted, quoted
+from filterkit.plugin import (
+    LinearModel,
+    Model,
+    Outcome,
+    Training,
+    find_best,
+    find_group_bounds,
+    measures,
+    predict_positives,
+    quoted,
+)
 
 from .hyperplanes import Hyperplanes
 
@@ -114,7 +124,7 @@ class Svm(Learner):
         if self.folds is not None and self.folds > (rows := len(training.truth)):
             raise StageError(self.name, f"--folds {self.folds}: there are only {rows} training rows")
         tasks = len(training.tasks.names)
-        if self.threshold is not None and len(group_bounds(training.tasks.exclusive, tasks)) <= tasks:
+        if self.threshold is not None and len(find_group_bounds(training.tasks.exclusive, tasks)) <= tasks:
             raise StageError(
                 self.name,
                 "--threshold needs two classes, or labels: of several classes the highest score is predicted; "
@@ -196,5 +206,5 @@ def _parse_class_weights(text: str | None) -> dict[str, float] | None:
 def _measure(held_out: Training, scores: np.ndarray, criterion: str) -> float:
     """Compute the measure by which C is chosen from the scores of held-out rows; NaN where it is undefined."""
     exclusive = held_out.tasks.exclusive
-    chosen = predicted(scores, exclusive, 0.0)
+    chosen = predict_positives(scores, exclusive, 0.0)
     return measures(Outcome(held_out.truth, chosen, scores, exclusive, held_out.weights), (criterion,))[criterion]

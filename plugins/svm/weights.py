@@ -13,16 +13,16 @@ from filterkit.plugin import (
     Batches,
     Scaling,
     State,
-    combined,
+    call_interruptibly,
+    combine_scores,
     concatenate,
-    interruptible,
     quoted,
     read_counted,
     scaling_state,
     share,
 )
 
-from .hyperplanes import check_products, normal_vector, quietly
+from .hyperplanes import call_quietly, check_products, compute_normal_vector
 
 
 class Normal(Scaling):
@@ -88,7 +88,7 @@ class Normal(Scaling):
             check_products(self.name, X)
             for i, task in enumerate(tasks):
                 scores[:, i] = self._compute_weights(X, np.asarray(training.y == task), training.row_weights)
-        score = combined(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
+        score = combine_scores(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
         empty = low > high
         low[empty] = high[empty] = 0.0
         return scaling_state(score, low, high, schema.zero, schema.nominal, self.multiply)
@@ -111,15 +111,15 @@ class Normal(Scaling):
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
-            return np.abs(normal_vector(self.name, X, positive, self.cost, weights))
+            return np.abs(compute_normal_vector(self.name, X, positive, self.cost, weights))
         from sklearn.linear_model import LogisticRegression, Perceptron
 
         model: Any = Perceptron(random_state=self.seed % (1 << 32))
         if self.model == "logistic":
             model = LogisticRegression(C=self.cost, max_iter=10_000)
-        with quietly(), np.errstate(over="ignore", invalid="ignore"):
+        with call_quietly(), np.errstate(over="ignore", invalid="ignore"):
             try:
-                interruptible(partial(model.fit, sample_weight=weights), X, positive)
+                call_interruptibly(partial(model.fit, sample_weight=weights), X, positive)
             except ValueError:  # its numbers became infinite
                 model.coef_ = np.full(X.shape[1], np.nan)
         if not np.isfinite(model.coef_).all() or np.max(model.n_iter_) >= model.max_iter:

@@ -86,7 +86,7 @@ class Cfs(ColumnStage):
             with_class, spread = _round_to_single(bins.state["su"]), np.ones(schema.width)
             with_class[with_class < _NOTHING] = 0.0
             between = Uncertainties(Codes(rows, schema, bins.state))
-        chosen = best_first(with_class, spread, between, self.stale) if schema.width else []
+        chosen = search_best_first(with_class, spread, between, self.stale) if schema.width else []
         if self.locally_predictive and schema.width:
             chosen = add_locally_predictive(chosen, with_class, between)
         kept = np.zeros(schema.width, bool)
@@ -342,7 +342,7 @@ class Found(NamedTuple):
     variance: float
 
 
-def best_first(
+def search_best_first(
     with_class: np.ndarray, spread: np.ndarray, between: Uncertainties | Correlations, stale: int
 ) -> list[int]:
     """Search for the set of columns with the best merit, and return them, ascending.

@@ -47,7 +47,7 @@ def gain_ratio_of_columns(table: ContingencyTable) -> np.ndarray:
     as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each value by the share of
     that value. It is what Weka's GainRatioAttributeEval computes.
     """
-    return _bits(mdl_bins(table)).ratio()
+    return _compute_bits(mdl_bins(table)).ratio()
 
 
 def symmetrical_uncertainty(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -63,7 +63,7 @@ def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
     distinct values counts as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each
     value by the share of that value. It is what Weka's SymmetricalUncertAttributeEval computes.
     """
-    return _bits(mdl_bins(table)).symmetrical()
+    return _compute_bits(mdl_bins(table)).symmetrical()
 
 
 def mutual_information(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -79,7 +79,7 @@ def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
     (`numpy.quantile` with `inverted_cdf`). Labels stay as they are. The score is that of scikit-learn's
     `mutual_info_score` of these bins. A row whose value is missing counts for each bin by the share of that bin.
     """
-    return np.log(2) * _bits(quantile_bins(table)).gain
+    return np.log(2) * _compute_bits(quantile_bins(table)).gain
 
 
 def _bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Bits:
@@ -91,7 +91,7 @@ def _bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) ->
     return _make_bits(values, classes, sum((_surprise(share) for share in cells), np.zeros(len(tp))))
 
 
-def _bits(bins: ContingencyTable) -> Bits:
+def _compute_bits(bins: ContingencyTable) -> Bits:
     """Compute the entropies of each column of a table of bins."""
     total = max(float(bins.totals.sum()), 1e-300)
     shares = bins.counts_with_missing / total

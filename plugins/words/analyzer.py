@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import Pattern, bounds, encode_values, ranges
+from filterkit.plugin import Pattern, encode_values, expand_ranges, string_offsets
 
 if TYPE_CHECKING:
     from .stage import Words
@@ -120,7 +120,7 @@ class Analyzer:
         else:
             pattern = Pattern(self._options.name, "--pattern", self._options.pattern)
             lists = pa.array(pattern.found(texts.to_pylist()), pa.list_(pa.string()))
-        row = np.repeat(np.arange(len(texts)), np.diff(bounds(lists)))
+        row = np.repeat(np.arange(len(texts)), np.diff(string_offsets(lists)))
         distinct, code = encode_values(lists.flatten())
         if self._options.pattern == RUN:
             long = np.array([len(word) > 1 for word in distinct], bool)
@@ -145,7 +145,7 @@ def _join_pieces(code: np.ndarray, pieces: list[list[int]]) -> tuple[np.ndarray,
     numbers = np.array([number for each in pieces for number in each], np.int64)
     first = np.cumsum(lengths) - lengths
     starts = np.concatenate([[0], np.cumsum(lengths[code])])
-    return starts, numbers[ranges(first[code], lengths[code])]
+    return starts, numbers[expand_ranges(first[code], lengths[code])]
 
 
 def _concatenate(parts: list[Sequences]) -> Sequences:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.plugin import Scratch, Stored, begins_run
+from filterkit.plugin import Scratch, Stored, find_run_begins
 
 from .analyzer import Sequences
 
@@ -75,7 +75,7 @@ def count_sequences(sequences: Sequences, label: np.ndarray) -> Counts:
     if classes > 1:
         order = np.argsort(cells, kind="stable")
         cells, occurrences = cells[order], occurrences[order]
-    first = np.flatnonzero(begins_run(cells))
+    first = np.flatnonzero(find_run_begins(cells))
     code, of_class = np.divmod(cells[first], classes)
     key = code if sequences.pieces.shape[1] == 1 else found[code]
     return Counts(key, of_class, np.diff(first, append=len(cells)), np.add.reduceat(occurrences, first))
@@ -87,7 +87,7 @@ def _merge(parts: list[Counts]) -> Counts:
     key, label, rows, occurrences = (np.concatenate(arrays) for arrays in zip(*parts))
     order = np.lexsort((label, key)) if label.any() else np.argsort(key, kind="stable")
     key, label = key[order], label[order]
-    first = np.flatnonzero(begins_run(key, label))
+    first = np.flatnonzero(find_run_begins(key, label))
     return Counts(
         key[first], label[first], np.add.reduceat(rows[order], first), np.add.reduceat(occurrences[order], first)
     )

@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-from filterkit.plugin import Texts, begins_run, bounds, encode_values
+from filterkit.plugin import Texts, encode_values, find_run_begins, string_offsets
 
 from .analyzer import Sequences
 from .counts import Counter, Counts, make_keys, split_keys
@@ -57,7 +57,7 @@ def _find_least_counts(counter: Counter, keep: int) -> dict[int, int]:
 
 def _choose_keys(part: Counts, least: int, most: int | None, frequent: dict[int, int] | None) -> np.ndarray:
     """Return the keys within the limits; `frequent` is what `_find_least_counts` returns, or None."""
-    first = np.flatnonzero(begins_run(part.key))
+    first = np.flatnonzero(find_run_begins(part.key))
     rows = np.add.reduceat(part.rows, first)
     is_chosen = rows >= least
     if most is not None:
@@ -108,7 +108,7 @@ class Vocabulary:
         split = pc.split_pattern(pa.Array.from_buffers(kind, len(words), buffers), " ")
         pieces, codes = encode_values(split.flatten())
         numbers = [self._numbers.setdefault(piece, len(self._numbers)) for piece in pieces]
-        return np.array(numbers, np.int64)[codes], bounds(split)
+        return np.array(numbers, np.int64)[codes], string_offsets(split)
 
     def number_piece(self, piece: str) -> int:
         """Return the number of a piece, or -1 if no word of the vocabulary has it."""

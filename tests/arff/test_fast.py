@@ -13,7 +13,7 @@ from filterkit import ArffError, testing
 from filterkit.arff import exact, fast, fast_dense
 from filterkit.arff.blocks import SMALLEST_HALF
 from filterkit.arff.layout import Layout
-from filterkit.arff.writer import header_text
+from filterkit.arff.writer import format_header
 from filterkit.data.schema import Attribute, Schema
 
 BAG = Attribute("bag", "relational", attributes=(Attribute("x"), Attribute("y", "nominal", ("p", "q r"))))
@@ -132,7 +132,7 @@ USUAL = Schema(
 
 def exactly(text, layout):
     """The rows as the exact path reads them, and what they omit."""
-    return exact.batch_of(list(exact.parse_rows(text, 1, layout)), layout)
+    return exact.make_batch(list(exact.parse_rows(text, 1, layout)), layout)
 
 
 @WIDE
@@ -216,7 +216,7 @@ def test_one_unusual_line_leaves_the_other_rows_to_the_fast_path(tmp_path, monke
 @given(blocks(), st.integers(1, 60))
 def test_any_block_size_gives_the_same_rows_or_the_same_error(tmp_path_factory, case, size):
     layout, text = case
-    header = header_text(Schema("r", layout.schema.attributes))
+    header = format_header(Schema("r", layout.schema.attributes))
     path = write_text(tmp_path_factory.getbasetemp(), header + text, "blocks.arff")
     whole, parts = attempt(path, 1 << 20), attempt(path, size)
     assert parts == whole if isinstance(whole, str) else same(parts, whole)

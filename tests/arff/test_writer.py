@@ -13,7 +13,7 @@ from weka import WEKA_CONTENT, weka
 import filterkit
 from filterkit.arff import fast_writer, writer
 from filterkit.arff.row_format import quote
-from filterkit.arff.writer import header_pieces, header_text
+from filterkit.arff.writer import format_header, format_header_pieces
 from filterkit.data.schema import Attribute, Schema
 
 TEXTS = ["plain", "", "?", " lead", "trail ", "a b", "a,b", "50%", "{x}", "it's", 'say "so"', "back\\slash", "\\n"]
@@ -136,7 +136,7 @@ def test_the_header_holds_comments_and_scores(tmp_path):
         Attribute("e", "date", format="yyyy-MM-dd'T'HH:mm:ss"),
         Attribute("f", "relational", attributes=(Attribute("g", "string"),)),
     ]
-    text = header_text(Schema("r s", attributes), ["made by hand", "two\nlines"])
+    text = format_header(Schema("r s", attributes), ["made by hand", "two\nlines"])
     assert text == (
         "% made by hand\n% two\n% lines\n@relation 'r s'\n\n"
         "@attribute a numeric {2} % bns=1.5 % ig=0.25\n"
@@ -195,9 +195,9 @@ def test_a_wide_header_declares_each_attribute_as_it_does_alone():
     odd[9998] = Attribute("odd score", scores=(("a\nb", 1.0), ("bns", 2e-7)))
     for number, attribute in odd.items():
         attributes[number] = attribute
-    pieces = list(header_pieces(Schema("r", attributes)))
+    pieces = list(format_header_pieces(Schema("r", attributes)))
     assert len(pieces) > 2
     lines = b"".join(pieces).decode().split("\n")[2:-3]
-    assert lines == [header_text(Schema("r", [each])).split("\n")[2] for each in attributes]
+    assert lines == [format_header(Schema("r", [each])).split("\n")[2] for each in attributes]
     assert lines[8000] == "@attribute both numeric {2} % bns=0.5"
     assert lines[9998] == r"@attribute 'odd score' numeric % a\nb=1 % bns=2e-7"

@@ -265,7 +265,7 @@ def test_a_project_that_cannot_be_completed_leaves_nothing(monkeypatch):
     from filterkit.cli import main
     from filterkit.cli.subcommands import new_plugin
 
-    monkeypatch.setattr(new_plugin, "_files_of_project", lambda *_: [("one.txt", ""), ("a" * 300, "")])
+    monkeypatch.setattr(new_plugin, "_make_project_files", lambda *_: [("one.txt", ""), ("a" * 300, "")])
     with pytest.raises(FilterkitError, match="filterkit-halve: File name too long"):
         main._run(["new-plugin", "halve"])
     assert not os.listdir()

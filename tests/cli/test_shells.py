@@ -245,8 +245,8 @@ def test_names_that_take_long_to_find_are_not_waited_for(monkeypatch):
             return Table("slow", [Attribute("a")])
 
     monkeypatch.setattr(completion, "_PATIENCE", 0.01)
-    assert completion._columns_of(Slow(), Opening("x.slow")) == []
+    assert completion._read_columns(Slow(), Opening("x.slow")) == []
     monkeypatch.setattr(completion, "_PATIENCE", 60)
     go_on.set()
-    assert [each.name for each in completion._columns_of(Slow(), Opening("x.slow"))] == ["a"]
-    assert completion._columns_of(Slow(), Opening("x.slow.gz")) == []
+    assert [each.name for each in completion._read_columns(Slow(), Opening("x.slow"))] == ["a"]
+    assert completion._read_columns(Slow(), Opening("x.slow.gz")) == []

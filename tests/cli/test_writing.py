@@ -6,7 +6,7 @@ import pytest
 import filterkit
 from filterkit.arff.form import Arff
 from filterkit.chains import rows as chain_rows
-from filterkit.cli.inputs import Work, later_rows
+from filterkit.cli.inputs import Work, transform_later_rows
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
@@ -22,7 +22,7 @@ def test_a_chain_that_makes_many_values_of_each_gets_short_batches(jobs, monkeyp
     with Reader(Arff(), PATH) as reader:
         work = Work(LocalEngine(jobs), 1 << 30, False)
         batches = list(
-            later_rows(reader, Alignment(reader.schema, fitted.incoming), fitted, work).map(itself, last=True)
+            transform_later_rows(reader, Alignment(reader.schema, fitted.incoming), fitted, work).map(itself, last=True)
         )
     assert len(batches) > 5
     assert max(len(batch.csr.data) for batch in batches) < 80

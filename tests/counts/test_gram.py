@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from filterkit import StageError
 from filterkit.counts import gram
-from filterkit.plugin import Gram, with_signs
+from filterkit.plugin import Gram, fix_signs
 
 VALUES = st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float) | st.sampled_from([1e200, -1e-200, 5e-324])
 WEIGHTS = st.sampled_from([1.0, 2.0, 0.5, 1 / 3, 1e-5, 0.0])
@@ -138,4 +138,4 @@ def test_largest_sums_fit():
 def test_signs_are_fixed():
     vectors = np.array([[-0.5, 0.6, 0.0], [-0.5 - 1e-12, -0.8, -1.0]])
     for each in (vectors, -vectors):
-        assert with_signs(each).tolist() == [[0.5, -0.6, -0.0], [0.5 + 1e-12, 0.8, 1.0]]
+        assert fix_signs(each).tolist() == [[0.5, -0.6, -0.0], [0.5 + 1e-12, 0.8, 1.0]]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from filterkit import Attribute, FilterkitError, Schema
 from filterkit.arff.header import parse_header
-from filterkit.arff.writer import header_text
+from filterkit.arff.writer import format_header
 from filterkit.data import attributes as module
 from filterkit.data import schema as schemas
 from filterkit.data.attributes import (
@@ -141,10 +141,10 @@ def test_two_of_very_many_attributes_may_not_have_the_same_name():
 
 
 def test_a_wide_header_is_read_and_written():
-    text = header_text(Schema("r", [*WIDE, *(Attribute(f"more{i}") for i in range(9))]))
+    text = format_header(Schema("r", [*WIDE, *(Attribute(f"more{i}") for i in range(9))]))
     header, _, rest = parse_header(iter([text.encode()]))
     assert rest == b"\n" and header.attributes[:13] == tuple(WIDE)
-    assert header_text(Schema("r", header.attributes)) == text
+    assert format_header(Schema("r", header.attributes)) == text
     with pytest.raises(FilterkitError, match=r"\d+: .*more7.*first in line \d+"):
         parse_header(iter([text.replace("more8", "more7").encode()]))
 

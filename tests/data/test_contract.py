@@ -30,7 +30,7 @@ from filterkit.data.contract import check_arranged, check_batch, check_out, chec
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
 from filterkit.plugin import Csr, SelectiveStage
-from filterkit.stages.metric_scaling import metric_stage
+from filterkit.stages.metric_scaling import make_metric_stage
 from filterkit.testing import sample
 
 NOMINAL = Attribute("n", "nominal", ("a", "b"))
@@ -166,7 +166,7 @@ def of_model(scores):
 
 
 def of_metric(score=lambda tp, fp, pos, neg: tp, **options):
-    return metric_stage(Metric("broken", score, **options))()
+    return make_metric_stage(Metric("broken", score, **options))()
 
 
 TWO = gives(np.array([0, 1]))

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 import filterkit
 from filterkit import FilterkitError
 from filterkit.evaluation import choice
-from filterkit.evaluation.choice import best_of
+from filterkit.evaluation.choice import find_best_chain
 from filterkit.evaluation.folds import CHOSEN, Splits, split_inner
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator
@@ -40,7 +40,7 @@ def noise(rows, **options):
     ],
 )
 def test_the_best_mean_is_chosen_and_the_first_of_equals(merits, best):
-    assert best_of(np.array(merits)) == best
+    assert find_best_chain(np.array(merits)) == best
 
 
 CHAINS = ("bare: svm --c 0.05", "scaled: standardize svm --c 0.05")
@@ -108,7 +108,7 @@ def test_groups_stay_together_in_inner_folds_too():
 def test_a_single_group_leaves_no_choice():
     batch = noise(12)
     assert split_inner(batch.y, design(folds=2), np.repeat([0, 1], 6), np.arange(6), 0, 5) is None
-    assert choice.choose([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
+    assert choice.choose_chain([("svm", None), ("neighbors", None)], "f1", batch, None, "here") == 0
 
 
 # Both positive groups are in other outer folds; inside, holding one out leaves none to learn from.

@@ -16,7 +16,7 @@ from filterkit import FilterkitError
 from filterkit.evaluation.journal import Journal
 from filterkit.evaluation.measures import OF_CLASSES
 from filterkit.evaluation.results import Results
-from filterkit.evaluation.runner import Evaluator, run
+from filterkit.evaluation.runner import Evaluator, evaluate_parts
 
 HALF = (1 / 3, 2 / 3)
 CHAINS = ("neighbors", "zero: l2 neighbors")
@@ -34,7 +34,7 @@ def go_on(path, rows=None, plan=None, parts=None):
     """
     rows, plan = rows or data(), plan or design(*CHAINS)
     journal = Journal(str(path), rows, plan)
-    for number, (_, results) in enumerate(run(Evaluator(rows, plan), done=journal.done)):
+    for number, (_, results) in enumerate(evaluate_parts(Evaluator(rows, plan), done=journal.done)):
         if number == parts:
             break
         journal.add(results)
@@ -74,7 +74,7 @@ def test_an_interrupted_evaluation_is_resumed(tmp_path, ran):
     parts = Evaluator(rows, plan).parts
     assert sorted(part for _, part in ran) == sorted(set(parts) - {result[:3] for result in first})
     assert path.read_bytes().startswith(before)
-    undisturbed = [result for _, part in run(Evaluator(rows, plan)) for result in part]
+    undisturbed = [result for _, part in evaluate_parts(Evaluator(rows, plan)) for result in part]
     assert repr(without_seconds(results)) == repr(without_seconds(undisturbed))
     ran.clear()
     assert repr(go_on(path, rows, plan)) == repr(results)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from filterkit import UsageError
-from filterkit.evaluation.figures import COLOURS, PAGE, count_columns, line_style, spread_positions
+from filterkit.evaluation.figures import COLOURS, PAGE, choose_line_style, count_columns, spread_positions
 from filterkit.evaluation.measures import OF_CLASSES, TITLES
 from filterkit.evaluation.plots import FIGURES, check_plot, draw, plot
 from filterkit.evaluation.results import Results
@@ -99,7 +99,7 @@ def test_grids_are_balanced():
 
 
 def test_lines_differ_in_colour_or_dashes():
-    styles = [line_style(number) for number in range(28)]
+    styles = [choose_line_style(number) for number in range(28)]
     assert len({(style["color"], str(style["linestyle"])) for style in styles}) == 28
     assert len({(style["color"], style["marker"]) for style in styles}) == 28
 

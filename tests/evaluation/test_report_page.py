@@ -10,7 +10,7 @@ from made_results import NAN, drawn, table
 
 from filterkit.evaluation import report_page as module
 from filterkit.evaluation.regression import OF_NUMBERS
-from filterkit.evaluation.report_page import report_page
+from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Result
 
@@ -23,7 +23,7 @@ def made(tasks=4, shares=(0.1, 0.9)):
 
 
 def data_of(results):
-    text = report_page(results, ["f1"], "filterkit report r.csv").decode()
+    text = make_report_page(results, ["f1"], "filterkit report r.csv").decode()
     packed = re.search(r'type="application/gzip;base64">([^<]*)<', text)[1]
     return json.loads(gzip.decompress(base64.b64decode(packed)))
 

@@ -18,7 +18,7 @@ from filterkit.chains.crossfit import draw_folds
 from filterkit.engines.processes import ProcessEngine
 from filterkit.evaluation import runner as evaluation
 from filterkit.evaluation.folds import Splits
-from filterkit.evaluation.runner import Evaluator, parse_named_chain, run
+from filterkit.evaluation.runner import Evaluator, evaluate_parts, parse_named_chain
 from filterkit.stages.learner import FittedLearner
 
 
@@ -315,24 +315,24 @@ def test_folds_of_numbers_are_drawn_from_all_rows_alike():
 def test_a_run_yields_every_part_once():
     data = [("one", three()), ("two", sample("iris"))]
     plan = design("neighbors", "l2 neighbors", one_against_rest=True)
-    found = list(run(Evaluator(data, plan)))
+    found = list(evaluate_parts(Evaluator(data, plan)))
     assert [left for left, _ in found] == list(range(17, -1, -1))
     names = {"one": ["a", "b", "c"], "two": ["setosa", "versicolor", "virginica"]}
     parts = [(data, task, fold) for data in names for task in names[data] for fold in range(3)]
     assert [results[0][:3] for _, results in found] == parts
     assert [[result.chain for result in results] for _, results in found] == [["neighbors", "l2 neighbors"]] * 18
-    assert list(run(Evaluator(data, plan), done=parts)) == []
+    assert list(evaluate_parts(Evaluator(data, plan), done=parts)) == []
 
 
 def test_processes_give_the_same_results(spy, monkeypatch, quick_processes):
     data = [("iris", sample("iris")), ("sparse", sample("sparse-counts-multiclass"))]
     plan = design("standardize neighbors", "neighbors --k 3", shares=(0.3, 2 / 3), seed=5)
-    alone = list(run(Evaluator(data, plan)))
+    alone = list(evaluate_parts(Evaluator(data, plan)))
     monkeypatch.setattr(evaluation, "_WORTH_AN_ENGINE", 0)
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
     here = spy(Evaluator, "evaluate")
     with ProcessEngine(2) as engine:
-        together = list(run(Evaluator(data, plan), engine, done={("iris", "class", 1)}))
+        together = list(evaluate_parts(Evaluator(data, plan), engine, done={("iris", "class", 1)}))
     # The smallest; the others are evaluated in processes.
     assert [part for _, part in here] == [("sparse", "topic", 0)]
     assert [left for left, _ in together] == [4, 3, 2, 1, 0]
@@ -349,7 +349,7 @@ def test_processes_start_before_the_large_data(spy, monkeypatch, quick_processes
     monkeypatch.setattr(evaluation, "_STARTUP", 0)
     here = spy(Evaluator, "evaluate")
     with ProcessEngine(2) as engine:
-        found = [results[0][:3] for _, results in run(Evaluator(data, design()), engine)]
+        found = [results[0][:3] for _, results in evaluate_parts(Evaluator(data, design()), engine)]
     assert [part for _, part in here] == [("small", "class", 0)]
     assert sorted(found) == sorted(Evaluator(data, design()).parts)
 

@@ -13,7 +13,7 @@ from command import output, refusal, shell, start
 
 import filterkit
 from filterkit import FilterkitError
-from filterkit.files.descriptors import descriptor_of
+from filterkit.files.descriptors import find_descriptor
 from filterkit.files.output import check_output, open_output
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
@@ -37,16 +37,16 @@ def expected():
 
 
 def test_paths_of_descriptors_are_recognised(tmp_path):
-    assert descriptor_of("/dev/stdout") == 1
-    assert descriptor_of("/dev/fd/63") == 63
+    assert find_descriptor("/dev/stdout") == 1
+    assert find_descriptor("/dev/fd/63") == 63
     (tmp_path / "link").symlink_to("/dev/stderr")
-    assert descriptor_of(str(tmp_path / "link")) == 2
+    assert find_descriptor(str(tmp_path / "link")) == 2
     (tmp_path / "2024").write_text("")
     (tmp_path / "loop").symlink_to("loop")
     for other in (tmp_path / "2024", tmp_path / "no" / "1", tmp_path / "loop", "/dev/null", "-", "", "3"):
-        assert descriptor_of(str(other)) is None
+        assert find_descriptor(str(other)) is None
     (tmp_path / "7").symlink_to("/dev/stdout")
-    assert descriptor_of(str(tmp_path / "7")) == 1
+    assert find_descriptor(str(tmp_path / "7")) == 1
 
 
 # Outputs

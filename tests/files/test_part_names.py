@@ -3,19 +3,19 @@
 import pytest
 
 from filterkit import UsageError
-from filterkit.files.part_names import part_names
+from filterkit.files.part_names import parse_part_names
 
 
 def test_a_star_in_the_last_component_stands_for_numbers():
-    names = part_names("some/folder/part-*.arff.gz")
+    names = parse_part_names("some/folder/part-*.arff.gz")
     assert names.part(0) == "part-00000.arff.gz" and names.part(123456) == "part-123456.arff.gz"
     assert names.list == "_part-list.arff.gz.json" and names.journal == ".part-list.arff.gz.journal"
     assert names.within(names.part(7)) == "some/folder/part-00007.arff.gz"
-    assert part_names("out.arff") is part_names("-") is part_names("f*/out.arff") is None
+    assert parse_part_names("out.arff") is parse_part_names("-") is parse_part_names("f*/out.arff") is None
 
 
 def test_only_names_of_parts_have_a_number():
-    names = part_names("part-*.arff")
+    names = parse_part_names("part-*.arff")
     assert names.number("part-00012.arff") == 12 and names.number("part-123456.arff") == 123456
     for name in ("part-12.arff", "part-000012.arff", "part-00012.arff.gz", "part-list.arff", "part-0001x.arff"):
         assert names.number(name) is None
@@ -24,16 +24,16 @@ def test_only_names_of_parts_have_a_number():
 def test_a_file_that_a_part_may_overwrite_is_found_whatever_its_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "out").mkdir()
-    names = part_names("out/part-*.arff")
+    names = parse_part_names("out/part-*.arff")
     assert names.holds(str(tmp_path / "out" / "part-00000.arff")) and names.holds("out/../out/part-00001.arff")
     assert not names.holds("part-00000.arff") and not names.holds("out/part-0.arff")
 
 
 def test_parts_may_be_at_a_url():
-    names = part_names("s3://bucket/out/part-*.arff")
+    names = parse_part_names("s3://bucket/out/part-*.arff")
     assert names.within(names.part(3)) == "s3://bucket/out/part-00003.arff"
     assert names.holds("s3://bucket/out/part-00003.arff") and not names.holds("s3://bucket/part-00003.arff")
-    assert part_names("memory://part-*.arff").within("x") == "memory://x"
+    assert parse_part_names("memory://part-*.arff").within("x") == "memory://x"
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_parts_may_be_at_a_url():
 )
 def test_ambiguous_names_are_refused(path, message):
     with pytest.raises(UsageError, match=message):
-        part_names(path)
+        parse_part_names(path)

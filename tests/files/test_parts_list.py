@@ -6,7 +6,7 @@ import os
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.files.part_names import part_names
+from filterkit.files.part_names import parse_part_names
 from filterkit.files.parts_list import Entry, Parts
 
 WORK = {"version": "1", "command": "in.arff l2"}
@@ -14,7 +14,7 @@ WORK = {"version": "1", "command": "in.arff l2"}
 
 @pytest.fixture
 def names(tmp_path):
-    return part_names(str(tmp_path / "part-*.arff"))
+    return parse_part_names(str(tmp_path / "part-*.arff"))
 
 
 def add(parts, folder, number, text):

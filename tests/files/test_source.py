@@ -63,7 +63,7 @@ def test_a_row_is_returned_without_any_wait_when_the_pipe_is_empty(open_pipe):
     source, pipe = open_pipe(ROW, None, ROW + ROW, None, ROW, None)
     for text in (ROW, ROW + ROW, ROW):
         assert source.read(1 << 20) == text
-        assert source.waits()
+        assert source.must_wait()
     assert pipe.timeouts == [0] * len(pipe.timeouts)
     assert source.read(1 << 20) == b""
 
@@ -73,7 +73,7 @@ def test_what_has_arrived_is_read_up_to_the_size_of_a_block(open_pipe):
     assert source.read(1 << 20) == ROW + ROW + ROW[:3]
     source, _ = open_pipe(*[MUCH] * 10)
     assert source.read(4 * len(MUCH)) == 4 * MUCH
-    assert not source.waits()
+    assert not source.must_wait()
     assert source.read(1 << 20) == 6 * MUCH
 
 
@@ -110,5 +110,5 @@ def test_a_pause_in_a_flood_is_waited_for_while_threads_work_on_it(n_texts, long
     source, pipe = open_pipe(*[MUCH] * n_texts, None, None)
     source.read(1 << 20)
     pipe.timeouts.clear()
-    assert source.waits()
+    assert source.must_wait()
     assert 0 < pipe.timeouts[0] <= longest

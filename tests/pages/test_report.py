@@ -5,10 +5,10 @@ import re
 import numpy as np
 from made_results import drawn, result, table
 
-from filterkit.evaluation.comparison import ranks
+from filterkit.evaluation.comparison import rank_by_task
 from filterkit.evaluation.measures import TITLES
 from filterkit.evaluation.regression import OF_NUMBERS
-from filterkit.evaluation.report_page import report_page
+from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results
 
 SHARES = (0.1, 0.5, 0.9)
@@ -34,7 +34,7 @@ def measured(tasks=5, folds=2, chains=4, shares=SHARES):
 
 
 def page_of(results, shown=SHOWN, facts=()):
-    return report_page(results, shown, "filterkit report r.csv -o p.html", facts)
+    return make_report_page(results, shown, "filterkit report r.csv -o p.html", facts)
 
 
 def column(page, section, number):
@@ -96,7 +96,7 @@ def test_a_measure_and_a_share_can_be_chosen(open_page):
         assert column(page, "means", 1) == [results.chains[i] for i in by_accuracy]
         best = (values.argmin if measure == "log_loss" else values.argmax)(axis=1)
         assert page.locator("#tasks .best").all_inner_texts() == [f"{v[i]:.3f}" for v, i in zip(values, best)]
-        found = ranks(results.ranked(measure, share)).mean(axis=0)
+        found = rank_by_task(results.ranked(measure, share)).mean(axis=0)
         named = page.locator("#ranks .rank text").all_text_contents()
         assert sorted(named) == sorted(f"{name} {rank:.2f}" for name, rank in zip(results.chains, found))
         wins, ties = results.wins(measure, share)
@@ -191,7 +191,7 @@ def test_hostile_names_are_mere_text(open_page):
 
 
 def test_without_scripts_the_lines_of_the_command_are_shown(open_page):
-    content = report_page(measured(), SHOWN, "filterkit report r.csv", (), ["chain  <b>", "a\x1b\n"])
+    content = make_report_page(measured(), SHOWN, "filterkit report r.csv", (), ["chain  <b>", "a\x1b\n"])
     page = open_page(content, has_scripts=False).page
     assert page.locator("pre").inner_text().rstrip() == "chain  <b>\na\\x1b\\n"
 

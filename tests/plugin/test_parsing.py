@@ -6,7 +6,7 @@ import click
 import pytest
 
 from filterkit import FilterkitError, RowStage, UsageError, option
-from filterkit.plugin.parsing import parse_stages, read_stages, stage_command
+from filterkit.plugin.parsing import make_stage_command, parse_stages, read_stages
 from filterkit.plugin.registry import Registry
 
 
@@ -123,7 +123,7 @@ def test_a_mistake_names_the_stage(text, message, known):
 
 
 def test_help_is_the_docstring_and_the_help_of_the_options():
-    command = stage_command(Mark)
+    command = make_stage_command(Mark)
     text = command.get_help(click.Context(command))
     for part in ("Mark rows.", "More about it.", "--size X", "How large.", "[up|down]", "Only this one. Repeatable."):
         assert part in text

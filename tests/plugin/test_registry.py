@@ -57,7 +57,7 @@ def found(monkeypatch):
             return found
 
         listed = [Installed(name, f"of.{name}", f"{name} 1.0", (), True) for name in modules]
-        monkeypatch.setattr("filterkit.plugin.registry.installed", lambda: listed)
+        monkeypatch.setattr("filterkit.plugin.registry.list_installed", lambda: listed)
         monkeypatch.setattr("filterkit.plugin.registry._import_value", load)
         registry = Registry()
         registry.add_entry_points()

@@ -12,7 +12,7 @@ import sklearn
 from agreement import SAMPLES, dense, make, make_labels, sample, sparsely
 from cases import rows, view
 from estimators import CLASSIFIERS, chain_of, plain_estimator, weighted
-from filterkit_plugins.scikit_learn.names import known_classes
+from filterkit_plugins.scikit_learn.names import list_known_classes
 from sklearn import metrics
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -399,7 +399,7 @@ def test_scikit_learn_is_imported_only_to_fit():
 def test_the_table_of_names_is_that_of_the_installed_scikit_learn():
     tool = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "estimator_names.py"))
     installed = tool["list_estimators"]()
-    table = [f"{each.kind} {each.path}" for each in known_classes().values()]
+    table = [f"{each.kind} {each.path}" for each in list_known_classes().values()]
     assert len(installed) > 150
     if sklearn.__version__ >= "1.9":
         assert table == installed

@@ -29,7 +29,7 @@ BATCH = Batch(
 
 def view(edit, **changes):
     """The names, and the values as lists, of the attributes that come out."""
-    built = edit.built(**changes)
+    built = edit.build(**changes)
     out = built.transform(BATCH)
     assert out.schema is built.schema
     values = [attribute_values(out, i) for i in range(len(built.schema.attributes))]
@@ -40,7 +40,7 @@ def view(edit, **changes):
 def test_attributes_move_and_leave_with_the_class():
     edit = Edit(SCHEMA)
     edit.take([3, 1, 0])
-    schema = edit.built().schema
+    schema = edit.build().schema
     assert (schema.class_index, schema.positive) == (0, "yes")
     assert view(edit) == {"c": [1, None], "s": ["one", None], "a": [1, 2]}
     with pytest.raises(ValueError, match="the class and the labels must be among"):
@@ -61,7 +61,7 @@ def test_attributes_change_and_new_ones_come_in():
         "last": [5, 6],
         "c": [1, None],
     }
-    assert edit.built().schema.class_attribute.name == "c"
+    assert edit.build().schema.class_attribute.name == "c"
 
 
 def test_a_change_of_an_attribute_that_leaves_does_nothing():
@@ -74,5 +74,5 @@ def test_a_change_of_an_attribute_that_leaves_does_nothing():
 def test_the_positive_class_goes_with_its_label():
     edit = Edit(SCHEMA)
     edit.change(3, Attribute("c", "nominal", ("p", "q")), lambda batch: np.array([0.0, np.nan]))
-    assert edit.built().schema.positive is None
+    assert edit.build().schema.positive is None
     assert view(edit, class_index=None)["c"] == [0, None]

@@ -9,7 +9,7 @@ import pytest
 from agreement import make
 
 import filterkit
-from filterkit.plugin import interruptible
+from filterkit.plugin import call_interruptibly
 
 
 @pytest.fixture
@@ -28,21 +28,21 @@ def stuck():
 
 
 def test_the_result_or_the_error_of_the_call_comes_out():
-    assert interruptible(divmod, 7, 3) == (2, 1)
+    assert call_interruptibly(divmod, 7, 3) == (2, 1)
     with pytest.raises(ZeroDivisionError):
-        interruptible(divmod, 7, 0)
+        call_interruptibly(divmod, 7, 0)
 
 
 def test_the_call_is_in_another_thread_and_numpys_settings_are_there():
     with np.errstate(over="raise"):
-        thread, settings = interruptible(lambda: (threading.current_thread(), np.geterr()))
+        thread, settings = call_interruptibly(lambda: (threading.current_thread(), np.geterr()))
     assert thread is not threading.main_thread()
     assert settings["over"] == "raise"
 
 
 def test_outside_the_main_thread_it_is_a_plain_call():
     found = []
-    thread = threading.Thread(target=lambda: found.append(interruptible(threading.current_thread)))
+    thread = threading.Thread(target=lambda: found.append(call_interruptibly(threading.current_thread)))
     thread.start()
     thread.join()
     assert found == [thread]
@@ -50,7 +50,7 @@ def test_outside_the_main_thread_it_is_a_plain_call():
 
 def test_where_nothing_handles_signals_it_is_a_plain_call(monkeypatch):
     monkeypatch.setattr(signal, "getsignal", lambda number: signal.SIG_DFL)
-    assert interruptible(threading.current_thread) is threading.main_thread()
+    assert call_interruptibly(threading.current_thread) is threading.main_thread()
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from filterkit.stages.metric_scaling import (
     MetricScaling,
     RandomScaling,
     Scaling,
-    metric_stage,
-    rescaled,
+    make_metric_stage,
+    rescale,
     scaling_state,
 )
 
@@ -22,7 +22,7 @@ from filterkit.stages.metric_scaling import (
 def image(values, score, low, high, zero=False, nominal=False, multiply=False):
     """One column of values, scaled."""
     state = scaling_state(np.array([score]), np.array([low]), np.array([high]), zero, np.array([nominal]), multiply)
-    return rescaled(np.array(values), np.zeros(len(values), np.int64), state).tolist()
+    return rescale(np.array(values), np.zeros(len(values), np.int64), state).tolist()
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def acc(tp, fp, pos, neg):
 
 def test_a_metric_becomes_a_stage_that_needs_what_it_uses():
     by_column = Metric("rnd", acc, needs_class=False, by_column=lambda columns, seed: columns + float(seed))
-    made = [metric_stage(each) for each in (Metric("half", acc), Metric("all", acc, needs_class=False), by_column)]
+    made = [make_metric_stage(each) for each in (Metric("half", acc), Metric("all", acc, needs_class=False), by_column)]
     assert [stage.__bases__[0] for stage in made] == [ClassScaling, MetricScaling, RandomScaling]
     assert [(stage.name, stage().needs_class) for stage in made] == [("half", True), ("all", False), ("rnd", False)]
     assert made[0].summary() == "Scale by a score: Half of the difference."
@@ -87,7 +87,7 @@ TWO = {"class": ["no", "no", "yes", "yes"]}
 
 def scale(data, *, positive=None, **metric):
     """The scores of the columns, and the rows, that a metric of these functions puts out."""
-    stage = metric_stage(Metric(**({"name": "mine", "score": acc} | metric)))
+    stage = make_metric_stage(Metric(**({"name": "mine", "score": acc} | metric)))
     fitted, out = Chain([stage()]).fit_transform(rows(data, positive=positive))
     return [dict(a.scores)["mine"] for a in fitted.schema.features], view(out)
 
@@ -105,7 +105,7 @@ def values(table):
 
 
 def test_a_metric_of_whole_columns_gets_the_table():
-    stage = metric_stage(Metric("values", acc, by_table=values))
+    stage = make_metric_stage(Metric("values", acc, by_table=values))
     assert stage.__bases__[0] is MetricScaling  # nothing compares one class with the rest
     assert scale({"a": [1, 2, 0, 2], **TWO}, by_table=values) == ([2], {"a": [1, 2, 0, 2], **TWO})
 
@@ -176,7 +176,7 @@ def test_a_function_of_a_metric_that_fails_is_named(metric, message):
 )
 def test_a_stage_that_scales_nothing_says_so(columns, options, message):
     batch = rows(columns | {"class": ["no", "yes"]})
-    stage = metric_stage(Metric("none", lambda tp, fp, pos, neg: np.zeros(len(tp))))
+    stage = make_metric_stage(Metric("none", lambda tp, fp, pos, neg: np.zeros(len(tp))))
     with pytest.warns(NothingLearnedWarning, match=message):
         Chain([stage(**options)]).fit(batch)
     with warnings.catch_warnings():

@@ -15,7 +15,7 @@ import filterkit
 from filterkit import Attribute, ColumnStage, FilterkitError, Format, Metric, RowStage, StageError, option, testing
 from filterkit.engines.processes import ProcessEngine
 from filterkit.plugin import PAUSE, ClassSums, LocalEngine, Moments, SelectiveStage, Summary, map_numbers, quantiles
-from filterkit.stages.metric_scaling import metric_stage
+from filterkit.stages.metric_scaling import make_metric_stage
 from filterkit.testing import SAMPLES, sample
 from filterkit.testing.stages import idle_options
 
@@ -585,7 +585,7 @@ def test_infinite_numbers_under_new_names_are_found():
 def metric(formula, **options):
     """A stage of a metric, whose score is this formula of counts."""
     score = eval(f"lambda tp, fp, pos, neg: {formula}", {"np": np})
-    return metric_stage(Metric("broken", score, **options))()
+    return make_metric_stage(Metric("broken", score, **options))()
 
 
 METRICS = [

@@ -20,7 +20,7 @@ from click.shell_completion import _resolve_context, _resolve_incomplete
 
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import COMPRESSIONS
-from filterkit.plugin.parsing import move_options_forward, stage_command
+from filterkit.plugin.parsing import make_stage_command, move_options_forward
 from filterkit.plugin.registry import Registry
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class _Chain(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         stage = self._known.stages.get(cmd_name)
-        return None if stage is None else stage_command(stage)
+        return None if stage is None else make_stage_command(stage)
 
 
 class _Root(click.Group):
@@ -250,7 +250,7 @@ def _read_header(line: click.Context) -> list[Attribute]:
             return []
         kind = Formats(line.obj.formats, _find_value(line, "from_")).of_input(path)
         encoding = _find_value(line, "encoding") or "utf-8"
-        return _columns_of(kind, Opening(path, encoding, class_=_find_value(line, "class_")))
+        return _read_columns(kind, Opening(path, encoding, class_=_find_value(line, "class_")))
     except (OSError, FilterkitError):
         return []
 
@@ -266,7 +266,7 @@ def _shorten(text: str | None) -> str:
     return first if len(first) <= _LONGEST_HELP else f"{first[: _LONGEST_HELP - 1]}…"
 
 
-def _columns_of(kind: FileFormat, opening: Opening) -> list[Attribute]:
+def _read_columns(kind: FileFormat, opening: Opening) -> list[Attribute]:
     """Read the attributes of a file; none if opening takes long, or if it is compressed and only its rows tell them."""
     if not kind.has_header and opening.path.lower().endswith(COMPRESSIONS):
         return []

@@ -81,7 +81,7 @@ complete --no-files --command filterkit --arguments '(__filterkit_complete)'
 _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
-def answer(asked: str, words: list[str]) -> int:
+def answer_shell(asked: str, words: list[str]) -> int:
     """Print what a shell asks for, and return the exit status.
 
     Parameters

@@ -39,7 +39,7 @@ def end_by_unwinding() -> None:
     _handle(_unwind)
 
 
-def ended() -> int | None:
+def exit_status() -> int | None:
     """Return the exit status for the signal that came; None if none did."""
     return 128 + _came[0] if _came else None
 
@@ -56,7 +56,7 @@ def _unwind(number: int, frame: FrameType | None) -> None:
 def _end(number: int, _: FrameType | None) -> None:
     for clean_up in _clean_up:
         clean_up()
-    os._exit(ended() or 128 + number)
+    os._exit(exit_status() or 128 + number)
 
 
 def _handle(handler: Callable[[int, FrameType | None], None]) -> None:

@@ -24,7 +24,7 @@ class _Messages(Sink):
             return len(data)
 
 
-def secure() -> None:
+def secure_streams() -> None:
     """Open the descriptors 0 to 2 that are closed, and let the streams on 1 and 2 report failures as filterkit does.
 
     Otherwise the next file to be opened would get the number of a closed stream, and output meant for the stream would
@@ -37,11 +37,11 @@ def secure() -> None:
         except OSError:
             with suppress(OSError):  # without /dev/null it stays closed
                 os.set_inheritable(os.open(os.devnull, mode), True)
-    sys.stdout = _text(Sink(1, "standard output"), sys.stdout)
-    sys.stderr = _text(_Messages(2, "standard error"), sys.stderr, True)
+    sys.stdout = _open_text(Sink(1, "standard output"), sys.stdout)
+    sys.stderr = _open_text(_Messages(2, "standard error"), sys.stderr, True)
 
 
-def _text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:
+def _open_text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapper:
     """Open a text stream into a sink. Characters that its encoding lacks are written as escapes.
 
     Parameters

@@ -20,10 +20,10 @@ def align_rows(rows: list[list[str]], left: Container[int]) -> list[str]:
     left : the numbers of the columns that are flush left, as names are; the others are flush right, as numbers are.
     """
     rows = [list(map(visible, row)) for row in rows]
-    widths = [max(map(width_of, column)) for column in zip(*rows)]
+    widths = [max(map(measure_width, column)) for column in zip(*rows)]
     head, *lines = [
         "  ".join(
-            cell + _blanks(cell, width) if number in left else _blanks(cell, width) + cell
+            cell + _pad(cell, width) if number in left else _pad(cell, width) + cell
             for number, (cell, width) in enumerate(zip(row, widths))
         ).rstrip()
         for row in rows
@@ -31,7 +31,7 @@ def align_rows(rows: list[list[str]], left: Container[int]) -> list[str]:
     return [Heading(head), *lines]
 
 
-def width_of(text: str) -> int:
+def measure_width(text: str) -> int:
     """Count the columns of a terminal that a text takes: characters of East Asia and pictures take two, accents
     none."""
     if text.isascii():
@@ -42,15 +42,15 @@ def width_of(text: str) -> int:
     return len(text) if width < 0 else width
 
 
-def cut(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """Shorten a text so that it takes at most `width` columns of a terminal."""
-    if width_of(text) <= width:
+    if measure_width(text) <= width:
         return text
     kept = text[: width - 1]
-    while kept and width_of(kept) > width - 1:
+    while kept and measure_width(kept) > width - 1:
         kept = kept[:-1]
     return f"{kept}…"
 
 
-def _blanks(cell: str, width: int) -> str:
-    return " " * (width - width_of(cell))
+def _pad(cell: str, width: int) -> str:
+    return " " * (width - measure_width(cell))

@@ -69,7 +69,7 @@ def _check_words(known: Registry, words: list[str], debug: bool) -> Iterator[tup
     if command is not None and name not in OWN["subcommand"]:
         yield "subcommand", report_subcommand(command, arguments, debug)
         return
-    plugins, files = _plugins(known, words)
+    plugins, files = _find_plugins(known, words)
     yield from _report_plugins(parse_stages(words, known) if plugins is None else plugins, files, debug)
     for plugin in plugins or ():
         for hook in () if plugin.listed() else plugin.empty:
@@ -85,11 +85,11 @@ def _report_plugins(things: list[Stage] | list[Plugin], files: list[str], debug:
         if isinstance(thing, Stage):
             yield "stage", testing.report_stage(thing, samples, debug)
             continue
-        for made in _stages(thing):
+        for made in _make_stages(thing):
             yield "stage", testing.report_stage(made, samples, debug)
         for offered in thing.formats:
             form = offered() if isinstance(offered, type) else offered
-            with _without_warnings():
+            with _hide_warnings():
                 report = testing.report_format(form, samples, files, debug)
             yield "format", report
         for engine in thing.engines:
@@ -102,7 +102,7 @@ def _report_plugins(things: list[Stage] | list[Plugin], files: list[str], debug:
 
 
 @contextmanager
-def _without_warnings() -> Iterator[None]:
+def _hide_warnings() -> Iterator[None]:
     """Leave out filterkit's warnings, such as those of what a format cannot hold, which come for each sample."""
     text = io.StringIO()
     try:
@@ -114,7 +114,7 @@ def _without_warnings() -> Iterator[None]:
                 click.echo(line, err=True)
 
 
-def _plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, list[str]]:
+def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | None, list[str]]:
     """Find the plugins that the words of `check_plugin` name, and the files that formats should read.
 
     The plugins are None if the words are a stage and its options.
@@ -165,7 +165,7 @@ def _find_part(known: Registry, name: str) -> list[Plugin]:
     return []
 
 
-def _stages(plugin: Plugin) -> Iterator[Stage]:
+def _make_stages(plugin: Plugin) -> Iterator[Stage]:
     """Make the stages of a plugin that need no options; for each other one, print how to check it."""
     for stage in plugin.stages:
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from filterkit.cli.declared import option, takes
+from filterkit.cli.declared import option, with_options
 from filterkit.cli.destinations import Destination, check_destinations, is_page
 from filterkit.cli.inputs import check_input_options, open_input
 from filterkit.cli.options import (
@@ -159,7 +159,7 @@ class EvaluateCommand(CommandWithMeasures):
 
 
 @click.command(cls=EvaluateCommand, context_settings=SETTINGS)
-@takes(EvaluateOptions)
+@with_options(EvaluateOptions)
 @click.argument("paths", metavar="DATA...", nargs=-1, required=True)
 @click.pass_context
 def evaluate(context: click.Context, /, paths: tuple[str, ...], options: EvaluateOptions) -> None:
@@ -181,7 +181,7 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], options: Evaluat
     # Before the name of the subcommand, --seed is for stages too, as in a run of a chain.
     options.seed_of_stages = options.seed if "seed" in context.meta.get(BEFORE, ()) else None
     _check(paths, options, known)
-    design = _design(options, known)
+    design = _make_design(options, known)
     _check_own_folds(context, paths, options)
     data, formats = [], Formats(known.formats, options.from_)
     for number, (name, path) in enumerate(_shorten_paths(paths).items()):
@@ -301,7 +301,7 @@ def _check_own_folds(context: click.Context, paths: tuple[str, ...], options: Ev
         raise UsageError("evaluate: --splits names rows of a single DATA; give only one")
 
 
-def _design(options: EvaluateOptions, known: Registry) -> Design:
+def _make_design(options: EvaluateOptions, known: Registry) -> Design:
     """Return the design that the options ask for."""
     from filterkit.chains.cancelled import find_cancelled_weights
     from filterkit.chains.chain import Chain
@@ -351,12 +351,12 @@ def _read_splits(data: Batch, options: EvaluateOptions, known: Registry) -> OwnF
     """Read the folds of ``--splits``; warn if they do not test every row equally often."""
     if options.splits is None:
         return None
-    from filterkit.evaluation.own_folds import folds_of_splits
+    from filterkit.evaluation.own_folds import make_folds_of_splits
 
     how = InputOptions(class_="none", encoding=options.encoding)
     with open_input(options.splits, how, Formats(known.formats, None)) as reader:
         splits = concatenate(reader.map(itself, LocalEngine(1)), reader.schema)
-    folds = folds_of_splits(splits, len(data), options.splits)
+    folds = make_folds_of_splits(splits, len(data), options.splits)
     if untested := folds.describe_untested():
         say(f"filterkit: warning: {options.splits}: {untested}")
     return folds

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from filterkit._version import __version__
-from filterkit.cli.declared import option, takes
+from filterkit.cli.declared import option, with_options
 from filterkit.cli.destinations import Destination, check_destinations, check_page
-from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
+from filterkit.cli.inputs import Work, check_input_options, open_input, open_rows_to_fit
 from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, declare_seed, open_engine
 from filterkit.files.output import open_output
 from filterkit.plugin.formats import Formats
@@ -63,7 +63,7 @@ class _AroundTheInput(click.Command):
 
 
 @click.command(cls=_AroundTheInput, context_settings=SETTINGS | {"allow_interspersed_args": False})
-@takes(ExploreOptions)
+@with_options(ExploreOptions)
 @click.argument("path", metavar="INPUT")
 @click.argument("words", metavar="[STAGE [OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
@@ -83,12 +83,12 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
 
     from filterkit.exploration.explore import explore
     from filterkit.exploration.plain import render_without_scripts
-    from filterkit.pages.page import page
+    from filterkit.pages.page import make_page
 
     numbered = needs_numbers(stages)
     with (
         open_engine(known, options.engine, options.jobs) as engine,
-        training_rows(
+        open_rows_to_fit(
             open_input(path, options, formats), Work(engine, options.memory, options.progress), numbered=numbered
         ) as rows,
     ):
@@ -111,7 +111,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
         **found,
     }
     with open_output(options.output) as out:
-        out.write(page("explore", f"{relation or path} – filterkit", data, render_without_scripts(data)))
+        out.write(make_page("explore", f"{relation or path} – filterkit", data, render_without_scripts(data)))
 
 
 def _check(path: str, kind: FileFormat, options: ExploreOptions, known: Registry) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import takes
+from filterkit.cli.declared import with_options
 from filterkit.cli.options import SETTINGS, JsonOptions
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows
@@ -18,7 +18,7 @@ from filterkit.stages.options import describe_options
 
 
 @click.command(context_settings=SETTINGS)
-@takes(JsonOptions)
+@with_options(JsonOptions)
 @click.argument("names", metavar="[FORMAT]...", nargs=-1)
 @click.pass_obj
 def formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) -> None:
@@ -51,7 +51,7 @@ def _describe(name: str, kind: Any) -> dict[str, Any]:
 
 def _list(document: dict[str, Any]) -> Iterator[str]:
     """Write a line for each format."""
-    rows = [[each["name"], each["title"], _use(each), _endings(each)] for each in document["formats"]]
+    rows = [[each["name"], each["title"], _describe_use(each), _list_endings(each)] for each in document["formats"]]
     yield from align_rows([["format", "title", "use", "endings"], *rows], range(4))
     yield ""
     yield "All about one: filterkit formats NAME"
@@ -60,7 +60,7 @@ def _list(document: dict[str, Any]) -> Iterator[str]:
 def _explain(document: dict[str, Any]) -> Iterator[str]:
     """Write all about each format."""
     for each in document["formats"]:
-        yield f"{each['name']}: {each['title']} ({_endings(each)}), {_use(each)}"
+        yield f"{each['name']}: {each['title']} ({_list_endings(each)}), {_describe_use(each)}"
         if each["help"]:
             yield from ("", *map(visible, each["help"].splitlines()))
         if each["losses"]:
@@ -74,11 +74,11 @@ def _explain(document: dict[str, Any]) -> Iterator[str]:
             yield f"  {option['option']:<10}  {option['help']}{several}{choices}{default}"
 
 
-def _use(each: dict[str, Any]) -> str:
+def _describe_use(each: dict[str, Any]) -> str:
     return ", ".join(use for use in ("read", "written") if each[use])
 
 
-def _endings(each: dict[str, Any]) -> str:
+def _list_endings(each: dict[str, Any]) -> str:
     return ", ".join("a folder" if ending == "/" else ending for ending in each["endings"])
 
 

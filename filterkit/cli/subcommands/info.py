@@ -14,11 +14,11 @@ import click
 import numpy as np
 
 from filterkit.chains.budget import DEFAULT_MEMORY
-from filterkit.cli.declared import option, takes
-from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
+from filterkit.cli.declared import option, with_options
+from filterkit.cli.inputs import Work, check_input_options, open_input, open_rows_to_fit
 from filterkit.cli.options import SETTINGS, InputOptions, JsonOptions, WorkOptions, open_engine
 from filterkit.cli.shell.printing import print_document
-from filterkit.cli.shell.text_table import Heading, align_rows, cut
+from filterkit.cli.shell.text_table import Heading, align_rows, shorten
 from filterkit.counts.overview import Overview, describe_attributes
 from filterkit.counts.record import RecordMerger
 from filterkit.data.labels import find_targets
@@ -42,7 +42,7 @@ class InfoOptions(JsonOptions, InputOptions, WorkOptions):
 
 
 @click.command(context_settings=SETTINGS)
-@takes(InfoOptions)
+@with_options(InfoOptions)
 @click.argument("path", metavar="INPUT")
 @click.pass_obj
 def info(known: Registry, /, path: str, options: InfoOptions) -> None:
@@ -70,7 +70,7 @@ def info(known: Registry, /, path: str, options: InfoOptions) -> None:
             _add_correlations(document, options, known, formats)
         else:
             document["remarks"].append("no correlations with the class, as this input can be read only once")
-    print_document(options.as_json, document, partial(_lines, options))
+    print_document(options.as_json, document, partial(_write_lines, options))
 
 
 def _look(
@@ -113,7 +113,7 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
     try:
         with (
             open_engine(known, options.engine, options.jobs) as engine,
-            training_rows(reader, Work(engine, DEFAULT_MEMORY, options.progress)) as rows,
+            open_rows_to_fit(reader, Work(engine, DEFAULT_MEMORY, options.progress)) as rows,
         ):
             table = scores(rows, metric)
     except StageError as error:
@@ -175,7 +175,7 @@ def _describe(
     }
 
 
-def _lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
+def _write_lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
     """Write the document as text."""
     rows, attributes = document["rows"], document["attributes"]
     form = "sparse " if document["sparse"] else "dense "
@@ -185,7 +185,7 @@ def _lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
     yield visible(f"{document['file']}: {form}{document['format']}, relation {quoted(document['relation'])}")
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in document["kinds"].items())
     yield f"{_count_of(rows, 'row')}, {_count_of(len(attributes), 'attribute')}" + (f": {kinds}" if kinds else "")
-    yield visible(_target_line(options, document))
+    yield visible(_describe_target(options, document))
     if rows:
         zeros = document["zeros"]
         share = "" if zeros is None else f"; {zeros:.1%} of the numbers are zero"
@@ -193,27 +193,27 @@ def _lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
         if document["weights"] is not None:
             yield "row weights from {least:g} to {largest:g}, {sum:g} in all".format(**document["weights"])
     yield ""
-    yield from _table(attributes, options.top, document["scored"])
-    notes = [*_notes(document)] if rows else []
+    yield from _format_table(attributes, options.top, document["scored"])
+    notes = [*_write_notes(document)] if rows else []
     yield from ["", *notes] if notes else []
 
 
-def _target_line(options: InfoOptions, document: dict[str, Any]) -> str:
+def _describe_target(options: InfoOptions, document: dict[str, Any]) -> str:
     """Say which class or labels other commands would assume."""
     target, labels = document["class"], document["labels"]
     if labels:
-        return f"{_count_of(len(labels), 'label')}: {_some(labels)}"
+        return f"{_count_of(len(labels), 'label')}: {_name_some(labels)}"
     if target is None:
         asked = "" if options.class_ is not None else "; the last attribute is not nominal (--class names another)"
         return f"no class{asked}"
     is_last = options.class_ is None and target["number"] == len(document["attributes"])
     start = f"class {quoted(target['name'])}{', the last attribute' if is_last else ''}"
     if "labels" not in target:
-        return f"{start}: numeric, {_values(document['attributes'][target['number'] - 1]) or 'without values'}"
-    return f"{start}: {_shares(target['labels'])}"
+        return f"{start}: numeric, {_describe_values(document['attributes'][target['number'] - 1]) or 'without values'}"
+    return f"{start}: {_describe_shares(target['labels'])}"
 
 
-def _table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
+def _format_table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> Iterator[str]:
     """Write the first attributes, a line each, with their scores; on a terminal not longer than that is wide."""
     width = shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else None
     name_width = _NAME_WIDTH if width is None else max(12, width // 4)
@@ -222,11 +222,20 @@ def _table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> It
         about = "~" if each["distinct"] >= 1024 and each["kind"] != "nominal" else ""
         counts = f"{each['missing']:,}", f"{about}{each['distinct']:,}"
         score = [] if metric is None else [f"{each[metric]:.4f}" if metric in each else ""]
-        rows.append([str(each["number"]), cut(each["name"], name_width), each["kind"], *counts, *score, _values(each)])
+        rows.append(
+            [
+                str(each["number"]),
+                shorten(each["name"], name_width),
+                each["kind"],
+                *counts,
+                *score,
+                _describe_values(each),
+            ]
+        )
     if rows:
         head = ["no", "name", "kind", "missing", "distinct", *([] if metric is None else [metric]), "values"]
         for line in align_rows([head, *rows], {head.index(each) for each in _LEFT}):
-            shown = line if width is None else cut(line, width)
+            shown = line if width is None else shorten(line, width)
             yield Heading(shown) if isinstance(line, Heading) else shown
     left = len(attributes) - len(rows)
     if left:
@@ -234,11 +243,11 @@ def _table(attributes: list[dict[str, Any]], top: int, metric: str | None) -> It
         yield f"and {_count_of(left, what)} (--top {len(attributes)} or --json)"
 
 
-def _notes(document: dict[str, Any]) -> Iterator[str]:
+def _write_notes(document: dict[str, Any]) -> Iterator[str]:
     """Write what deserves attention."""
     for key, what in (("empty", "no values"), ("constant", "the same value in all rows")):
         if document[key]:
-            yield visible(f"{what}: {_some(document[key])}")
+            yield visible(f"{what}: {_name_some(document[key])}")
     if document["equal"]:
         yield visible(f"equal: {_list_first([' = '.join(map(quoted, group[:_NAMES])) for group in document['equal']])}")
     if document["unused_labels"]:
@@ -247,10 +256,10 @@ def _notes(document: dict[str, Any]) -> Iterator[str]:
     yield from document["remarks"]
 
 
-def _values(attribute: dict[str, Any]) -> str:
+def _describe_values(attribute: dict[str, Any]) -> str:
     """Say what the values of an attribute are like."""
     if "labels" in attribute:
-        return _shares(attribute["labels"])
+        return _describe_shares(attribute["labels"])
     if attribute["kind"] == "numeric":
         if attribute["least"] is None:
             return ""
@@ -262,14 +271,14 @@ def _values(attribute: dict[str, Any]) -> str:
     return "" if low is None else f"{low} to {high}{unit}"
 
 
-def _shares(counts: dict[str, int]) -> str:
+def _describe_shares(counts: dict[str, int]) -> str:
     """List the most frequent labels with their numbers of rows, those declared first before others on a tie."""
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
     found = [f"{label} {rows:,}" for label, rows in ordered[:_LABELS]]
     return ", ".join([*found, *([f"{len(ordered) - _LABELS:,} more"] if len(ordered) > _LABELS else [])])
 
 
-def _some(names: list[str]) -> str:
+def _name_some(names: list[str]) -> str:
     return _list_first([*map(quoted, names[:_NAMES])], len(names))
 
 

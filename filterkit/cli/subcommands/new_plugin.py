@@ -13,7 +13,7 @@ import click
 
 from filterkit._version import DISTRIBUTION, __version__
 from filterkit.cli.options import SETTINGS
-from filterkit.errors import FilterkitError, UsageError, file_error
+from filterkit.errors import FilterkitError, UsageError, make_file_error
 from filterkit.plugin.registry import Registry
 
 
@@ -98,7 +98,7 @@ def new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file: bool
         _write_file(kinds[0], name)
         return
     folder = f"filterkit-{name}"
-    _write_folder(folder, dict(_files_of_project(name, plugins)))
+    _write_folder(folder, dict(_make_project_files(name, plugins)))
     click.echo(f"{folder}: change filterkit_*.py, then: pip install -e '{folder}[test]' && pytest {folder}")
 
 
@@ -119,7 +119,7 @@ def _check_name(known: Registry, name: str, what: str) -> None:
         raise UsageError(f"new-plugin: another {what} has the name '{name}'; take another")
 
 
-def _files_of_project(name: str, plugins: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each file of a project, whose `plugins` are names by kind."""
     import datetime
 
@@ -127,7 +127,7 @@ def _files_of_project(name: str, plugins: Mapping[str, str]) -> Iterator[tuple[s
     modules, uses, called = [], [], []
     for kind, plugin in plugins.items():
         what, group, _, use = KINDS[kind]
-        values = _values_of(plugin) | {"what": what}
+        values = _list_values(plugin) | {"what": what}
         module = f"filterkit_{values['module']}"
         yield f"{module}.py", _fill(f"{kind}.py", values)
         yield f"tests/test_{values['module']}.py", _fill(f"test_{kind}.py", values)
@@ -154,7 +154,7 @@ def _files_of_project(name: str, plugins: Mapping[str, str]) -> Iterator[tuple[s
     yield os.path.join(".github", "workflows", "tests.yml"), _fill("tests.yml", values)
 
 
-def _values_of(plugin: str) -> dict[str, str]:
+def _list_values(plugin: str) -> dict[str, str]:
     """Return what stands for a plugin in a template: its name, its module, and the name of its class."""
     title = "".join(part.capitalize() for part in plugin.split("-"))
     return {"name": plugin, "module": plugin.replace("-", "_"), "title": title}
@@ -187,7 +187,7 @@ def _write_folder(folder: str, texts: dict[str, str]) -> None:
                 file.write(text)
         os.rename(unfinished, folder)
     except OSError as error:
-        raise file_error(f"{folder}: {error.strerror}", error) from None
+        raise make_file_error(f"{folder}: {error.strerror}", error) from None
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)  # there is nothing left if it was renamed
 
@@ -202,7 +202,7 @@ def _write_file(kind: str, name: str) -> None:
     """
     from importlib.util import find_spec
 
-    values = _values_of(name)
+    values = _list_values(name)
     module = values["module"]
     path = f"{module}.py"
     if find_spec(module) is not None and not os.path.lexists(path):
@@ -211,6 +211,6 @@ def _write_file(kind: str, name: str) -> None:
         with open(path, "x", encoding="utf-8") as file:
             file.write(_fill(f"{kind}.py", values))
     except OSError as error:
-        raise file_error(f"{path}: {error.strerror}", error) from None
+        raise make_file_error(f"{path}: {error.strerror}", error) from None
     click.echo(f"{path}: change it, then: filterkit check-plugin {path}")
     click.echo(f"to use it: filterkit --plugin {path} {KINDS[kind].use.replace('{name}', name)}")

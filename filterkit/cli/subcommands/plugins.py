@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import takes
+from filterkit.cli.declared import with_options
 from filterkit.cli.options import SETTINGS, JsonOptions, declare_debug
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows
@@ -24,11 +24,13 @@ class PluginsOptions(JsonOptions):
 
 
 @click.command(context_settings=SETTINGS)
-@takes(PluginsOptions)
+@with_options(PluginsOptions)
 @click.pass_obj
 def plugins(known: Registry, /, options: PluginsOptions) -> None:
     """List all plugins, what each offers, and whether it works."""
-    print_document(options.as_json, {"plugins": [_describe(plugin, options.debug) for plugin in known.plugins]}, _lines)
+    print_document(
+        options.as_json, {"plugins": [_describe(plugin, options.debug) for plugin in known.plugins]}, _write_lines
+    )
 
 
 def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:
@@ -44,11 +46,11 @@ def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:
     } | ({"trace": plugin.trace or None} if debug else {})
 
 
-def _lines(document: dict[str, Any]) -> Iterator[str]:
+def _write_lines(document: dict[str, Any]) -> Iterator[str]:
     """Write a line for each plugin, below a head, and its traceback below it."""
     plugins = document["plugins"]
     head, *lines = align_rows(
-        [["plugin", "of", "offers"], *([p["name"], p["origin"], _state(p)] for p in plugins)], range(3)
+        [["plugin", "of", "offers"], *([p["name"], p["origin"], _describe_state(p)] for p in plugins)], range(3)
     )
     yield head
     for plugin, line in zip(plugins, lines):
@@ -56,7 +58,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         yield from map(visible, (plugin.get("trace") or "").splitlines())
 
 
-def _state(plugin: dict[str, Any]) -> str:
+def _describe_state(plugin: dict[str, Any]) -> str:
     """Say why a plugin is broken, or what it offers."""
     if plugin["problem"]:
         return f"broken: {plugin['problem']}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from filterkit.cli.declared import option, takes
+from filterkit.cli.declared import option, with_options
 from filterkit.cli.destinations import Destination, check_destinations, check_page
 from filterkit.cli.options import SETTINGS
 from filterkit.cli.subcommands.results import CommandWithMeasures, ResultsOptions, choose_measures, show, write_page
@@ -29,7 +29,7 @@ class ReportOptions(ResultsOptions):
 
 
 @click.command(cls=CommandWithMeasures, context_settings=SETTINGS)
-@takes(ReportOptions)
+@with_options(ReportOptions)
 @click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
 def report(paths: tuple[str, ...], options: ReportOptions) -> None:
     """Show what evaluations found.

@@ -12,13 +12,13 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from filterkit.cli.comments import shell_line
-from filterkit.cli.declared import option, words_of_option
+from filterkit.cli.comments import join_for_shell
+from filterkit.cli.declared import format_option, option
 from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows
 from filterkit.errors import UsageError, quoted
-from filterkit.evaluation.comparison import pairs_to_test
+from filterkit.evaluation.comparison import list_pairs_to_test
 from filterkit.evaluation.measures import MEANINGS, MEASURES, check_measure
 from filterkit.evaluation.plots import FIGURES
 from filterkit.evaluation.regression import IN_UNITS, rate_errors
@@ -66,15 +66,18 @@ def write_page(results: Results, measures: list[str], path: str, facts: list[tup
     ------
     FilterkitError : the file cannot be written.
     """
-    from filterkit.evaluation.report_page import report_page
+    from filterkit.evaluation.report_page import make_report_page
 
-    command, lines = command_line(click.get_current_context()), _lines(results, _document(results, measures))
-    text = report_page(results, measures, command, facts, lines)
+    command, lines = (
+        write_command_line(click.get_current_context()),
+        _write_lines(results, _make_document(results, measures)),
+    )
+    text = make_report_page(results, measures, command, facts, lines)
     with open_output(path) as out:
         out.write(text)
 
 
-def command_line(context: click.Context) -> str:
+def write_command_line(context: click.Context) -> str:
     """Write the command line of a subcommand: its options in the order of its help, and its arguments last."""
     before, after = ["filterkit"], [str(context.info_name).rpartition(" ")[2]]
     last: list[str] = []
@@ -85,8 +88,8 @@ def command_line(context: click.Context) -> str:
             last += values
         elif source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP):
             words = before if source is ParameterSource.DEFAULT_MAP else after
-            words += words_of_option(param, values)
-    return shell_line([*before, *after, *last])
+            words += format_option(param, values)
+    return join_for_shell([*before, *after, *last])
 
 
 class CommandWithMeasures(click.Command):
@@ -145,13 +148,13 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
     by_class : whether to show the rates of each class, too.
     as_json : whether to print JSON.
     """
-    found = _document(results, measures)
+    found = _make_document(results, measures)
     if by_class:
         found["classes"] = _compute_rates_of_classes(results)
-    print_document(as_json, found, partial(_lines, results))
+    print_document(as_json, found, partial(_write_lines, results))
 
 
-def _document(results: Results, measures: list[str]) -> dict[str, Any]:
+def _make_document(results: Results, measures: list[str]) -> dict[str, Any]:
     """Return what `show` prints of results, without classes."""
     found: dict[str, Any] = {
         "measures": measures,
@@ -160,25 +163,25 @@ def _document(results: Results, measures: list[str]) -> dict[str, Any]:
     }
     if choices := results.choices():
         found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
-    if (pairs := pairs_to_test(len(results.chains))) and not results.is_of_test_set:
+    if (pairs := list_pairs_to_test(len(results.chains))) and not results.is_of_test_set:
         found["differences"] = _compute_differences(results, measures, pairs)
     if len(results.chains) > 2 and results.over_tasks:
         found["ranks"] = _compute_ranks(results, measures)
     return found
 
 
-def _lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
+def _write_lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
     """Write what `show` has found as lines of text."""
     measures = found["measures"]
-    yield from _lines_of_means(results, measures, found["means"])
+    yield from _write_means(results, measures, found["means"])
     if "choices" in found:
-        yield from _lines_of_choices(found["choices"])
+        yield from _write_choices(found["choices"])
     if "differences" in found:
-        yield from _lines_of_differences(results, measures, found["differences"])
+        yield from _write_differences(results, measures, found["differences"])
     if "ranks" in found:
-        yield from _lines_of_ranks(measures, found["ranks"])
+        yield from _write_ranks(measures, found["ranks"])
     for each in found.get("classes", ()):
-        yield from _lines_of_classes(results, each)
+        yield from _write_classes(results, each)
 
 
 def _compute_means(results: Results, measures: list[str]) -> list[dict[str, Any]]:
@@ -192,8 +195,8 @@ def _compute_means(results: Results, measures: list[str]) -> list[dict[str, Any]
     ]
 
 
-def _lines_of_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
-    over, folds = _name_units(results), _folds(results)
+def _write_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
+    over, folds = _name_units(results), _count_folds(results)
     title = f"Means over {over}{f' of {folds} each' if over != folds else ''} ± standard error over {over}"
     yield "Measures on the test set" if results.is_of_test_set else title
     rows = [
@@ -222,7 +225,7 @@ def _describe_positive(results: Results) -> str:
     return f"(positive is {', '.join(texts[:_MOST_NAMED])}{', …' * (len(texts) > _MOST_NAMED)})"
 
 
-def _lines_of_choices(found: list[dict[str, Any]]) -> Iterator[str]:
+def _write_choices(found: list[dict[str, Any]]) -> Iterator[str]:
     yield ""
     yield "How often each chain was chosen, by cross-validation of the training rows alone"
     names = list(found[0]["chains"])
@@ -240,11 +243,11 @@ def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
     for data, task, share, chain, target, counts in pool_folds(results, "confusion", PredictionCounts):
         part = {"data": data, "task": task, "chain": chain, "train": share, "targets": []}
         whole = found.setdefault((data, task, share, chain), part)
-        whole["targets"].append({"target": target or None, "classes": _rates(counts)})
+        whole["targets"].append({"target": target or None, "classes": _compute_rates(counts)})
     return [*found.values()]
 
 
-def _lines_of_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
+def _write_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
     where = "on the test set" if results.is_of_test_set else "sums over folds"
     chain, share = quoted(found["chain"]), _format_share(found["train"])
     yield ""
@@ -253,22 +256,22 @@ def _lines_of_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
         yield from _format_confusion(each["target"] or "class", each["classes"])
 
 
-def confusion_table(title: str, counts: PredictionCounts) -> list[str]:
+def format_confusion(title: str, counts: PredictionCounts) -> list[str]:
     """Write lines with the rates of each class and, beside them, how the rows of it were predicted.
 
     How rows were predicted is left out if there are more than `MOST_SHOWN` values.
     """
-    return _format_confusion(title, _rates(counts))
+    return _format_confusion(title, _compute_rates(counts))
 
 
-def error_table(names: Sequence[str], sums: np.ndarray) -> list[str]:
+def format_errors(names: Sequence[str], sums: np.ndarray) -> list[str]:
     """Write lines with the measures of each numeric class or target; `sums` are those of `sum_errors`."""
     rates = rate_errors(sums)
     rows = [[name, *(_format_value(m, float(rates[m][i])) for m in rates)] for i, name in enumerate(names)]
     return align_rows([["class", *rates], *rows], range(1))
 
 
-def _rates(counts: PredictionCounts) -> list[dict[str, Any]]:
+def _compute_rates(counts: PredictionCounts) -> list[dict[str, Any]]:
     """Return precision, recall, F1 and weight of the rows of each class, and the weights by predicted class."""
     names, matrix = counts.names, counts.matrix
     true, guess, right = matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix)
@@ -292,7 +295,7 @@ def _format_confusion(title: str, rates: list[dict[str, Any]]) -> list[str]:
     rows = [
         [
             each["class"],
-            *(_number(each[rate], ".3f") for rate in _RATES),
+            *(_format_number(each[rate], ".3f") for rate in _RATES),
             f"{each['support']:g}",
             *(f"{each['predicted'].get(said, 0.0):g}" for said in shown),
         ]
@@ -304,14 +307,14 @@ def _format_confusion(title: str, rates: list[dict[str, Any]]) -> list[str]:
 
 def _compute_differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> list[dict[str, Any]]:
     """Compute the differences between pairs of chains, and how likely they are by chance."""
-    from filterkit.evaluation.comparison import holm
+    from filterkit.evaluation.comparison import adjust_by_holm
 
     rows: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
         found: dict[str, list[dict[str, float]]] = {}
         for measure in measures:
             differences, p = np.array([results.compare_pair(measure, j, i, n) for i, j in pairs]).T
-            texts = zip(differences.tolist(), holm(p).tolist(), strict=True)
+            texts = zip(differences.tolist(), adjust_by_holm(p).tolist(), strict=True)
             found[measure] = [{"difference": difference, "p": each} for difference, each in texts]
         for place, (i, j) in enumerate(pairs):
             names = {"first": results.chains[i], "second": results.chains[j], "train": share}
@@ -319,8 +322,8 @@ def _compute_differences(results: Results, measures: list[str], pairs: list[tupl
     return rows
 
 
-def _lines_of_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
-    over, chains, pairs = _name_units(results), len(results.chains), pairs_to_test(len(results.chains))
+def _write_differences(results: Results, measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
+    over, chains, pairs = _name_units(results), len(results.chains), list_pairs_to_test(len(results.chains))
     test = "Wilcoxon's signed-rank test" if results.over_tasks else "the corrected resampled t-test"
     against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
     adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
@@ -337,7 +340,10 @@ def _lines_of_differences(results: Results, measures: list[str], found: list[dic
             each["first"],
             each["second"],
             _format_share(each["train"]),
-            *(f"{_format_value(m, each[m]['difference'], '+')} p={_number(each[m]['p'], '.2g')}" for m in measures),
+            *(
+                f"{_format_value(m, each[m]['difference'], '+')} p={_format_number(each[m]['p'], '.2g')}"
+                for m in measures
+            ),
         ]
         for each in found
     ]
@@ -362,7 +368,7 @@ def _compute_ranks(results: Results, measures: list[str]) -> list[dict[str, Any]
     return found
 
 
-def _lines_of_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
+def _write_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
     yield ""
     yield "Mean ranks over tasks, 1 the best, with p of Friedman's test; chains whose ranks differ by at least the"
     yield "critical difference of Nemenyi's test are told apart at the level 0.05"
@@ -370,30 +376,30 @@ def _lines_of_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterato
     for of_share in found:
         share, columns = _format_share(of_share["train"]), [of_share[measure] for measure in measures]
         for chain in columns[0]["mean_ranks"]:
-            rows.append([chain, share, *(_number(each["mean_ranks"][chain], ".2f") for each in columns)])
-        rows.append(["Friedman's p", share, *(_number(each["friedman_p"], ".2g") for each in columns)])
-        limits = (_number(each["critical_difference"], ".2f") for each in columns)
+            rows.append([chain, share, *(_format_number(each["mean_ranks"][chain], ".2f") for each in columns)])
+        rows.append(["Friedman's p", share, *(_format_number(each["friedman_p"], ".2g") for each in columns)])
+        limits = (_format_number(each["critical_difference"], ".2f") for each in columns)
         rows.append(["critical difference", share, *limits])
     yield from align_rows([["chain", "train", *measures], *rows], range(1))
 
 
-def _folds(results: Results) -> str:
+def _count_folds(results: Results) -> str:
     return f"{max(row.fold for row in results.rows) + 1} folds"
 
 
 def _name_units(results: Results) -> str:
     """Say of what means and tests are: of tasks or, with a single task, of its folds."""
-    return f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else _folds(results)
+    return f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else _count_folds(results)
 
 
-def _number(value: float, form: str) -> str:
+def _format_number(value: float, form: str) -> str:
     return "–" if value != value else format(value, form)
 
 
 def _format_value(measure: str, value: float, sign: str = "") -> str:
     """Format a value of a measure: with three decimals or, in the unit of the class, as many digits as needed."""
     is_small = measure in IN_UNITS and 0 < abs(value) < 0.001
-    return _number(value, f"{sign}.3{'g' if is_small else 'f'}")
+    return _format_number(value, f"{sign}.3{'g' if is_small else 'f'}")
 
 
 def _format_share(share: float) -> str:

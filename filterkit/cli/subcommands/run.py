@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from filterkit.errors import FilterkitError, UsageError
-from filterkit.messages import message_of
+from filterkit.messages import format_click_message
 from filterkit.plugin.parsing import check_once
 
 BEFORE = "filterkit.before"  # the key under which a context has the options before the name of the subcommand
@@ -39,13 +39,13 @@ def run_subcommand(
     click.exceptions.Exit : the subcommand ends with an exit status of its own, or has answered ``--help``.
     """
     taken, before = [], {}
-    for option, flags, value in given_options(whole):
+    for option, flags, value in list_given_options(whole):
         for own in command.params:
             if flags & {*own.opts, *own.secondary_opts}:
                 if isinstance(value, tuple) and any(isinstance(each, tuple) for each in value):  # --test IN OUT
                     raise UsageError(f"{min(flags)} of '{name}' takes other values; put it after '{name}'")
                 taken.append(option)
-                before[str(own.name)] = _value(value, own, bool(flags & {*own.secondary_opts}))
+                before[str(own.name)] = _convert_value(value, own, bool(flags & {*own.secondary_opts}))
     _refuse_others(whole, name, taken)
     try:
         with command.make_context(
@@ -56,12 +56,12 @@ def run_subcommand(
             context.meta[BEFORE] = before
             command.invoke(context)
     except click.UsageError as error:
-        raise UsageError(f"{name}: {message_of(error, f'filterkit {name} --help')}") from None
+        raise UsageError(f"{name}: {format_click_message(error, f'filterkit {name} --help')}") from None
     except click.ClickException as error:
-        raise FilterkitError(f"{name}: {message_of(error)}") from None
+        raise FilterkitError(f"{name}: {format_click_message(error)}") from None
 
 
-def given_options(context: click.Context) -> Iterator[tuple[str, set[str], Any]]:
+def list_given_options(context: click.Context) -> Iterator[tuple[str, set[str], Any]]:
     """Yield the options that the command line gives: name of the parameter, long flags of the same meaning, and
     value."""
     for option in context.command.params:
@@ -72,7 +72,7 @@ def given_options(context: click.Context) -> Iterator[tuple[str, set[str], Any]]
             yield name, {flag for flag in flags if flag.startswith("--")}, value
 
 
-def _value(value: Any, option: click.Parameter, is_opposite: bool) -> Any:
+def _convert_value(value: Any, option: click.Parameter, is_opposite: bool) -> Any:
     """Convert a value to the form that `option` takes.
 
     Parameters
@@ -92,7 +92,7 @@ def _value(value: Any, option: click.Parameter, is_opposite: bool) -> Any:
 def _refuse_others(context: click.Context, name: str, taken: Iterable[str]) -> None:
     """Refuse an option before the name of a subcommand that the subcommand has not `taken`."""
     useful = {*taken, *_EVERYWHERE}
-    for option, _, value in given_options(context):
+    for option, _, value in list_given_options(context):
         if option not in useful:
             alike = [each for each in context.command.params if each.name == option]  # flags of several values
             declared = next((each for each in alike if getattr(each, "flag_value", None) == value), alike[0])

@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from filterkit.cli.declared import option, takes
+from filterkit.cli.declared import option, with_options
 from filterkit.cli.destinations import Destination, check_destinations
-from filterkit.cli.inputs import Work, check_input_options, open_input, training_rows
+from filterkit.cli.inputs import Work, check_input_options, open_input, open_rows_to_fit
 from filterkit.cli.options import (
     SETTINGS,
     FitOptions,
@@ -23,7 +23,7 @@ from filterkit.cli.options import (
     open_engine,
 )
 from filterkit.cli.shell.printing import print_document
-from filterkit.cli.shell.text_table import align_rows, cut
+from filterkit.cli.shell.text_table import align_rows, shorten
 from filterkit.counts.thresholds import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
 from filterkit.files.output import open_output
@@ -79,7 +79,7 @@ def _complete_scorers(context: click.Context, _: click.Parameter, begun: str) ->
 
 
 @click.command(context_settings=SETTINGS)
-@takes(ScoresOptions)
+@with_options(ScoresOptions)
 @click.argument("path", metavar="INPUT")
 @click.argument("metrics", metavar="METRIC...", nargs=-1, required=True, shell_complete=_complete_scorers)
 @click.pass_obj
@@ -98,7 +98,9 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], options: Sco
     if options.top is not None:
         table = table.slice(0, min(options.top, len(table)))
     if options.path == "-" and not options.csv:
-        print_document(options.as_json, {"scores": table.to_pylist()}, lambda _: text_lines(table, _name_width()))
+        print_document(
+            options.as_json, {"scores": table.to_pylist()}, lambda _: format_lines(table, _choose_name_width())
+        )
         return
     with open_output(options.path) as out:
         _write(table, out, options)
@@ -127,7 +129,7 @@ def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: R
     formats = Formats(known.formats, options.from_)
     with (
         open_engine(known, options.engine, options.jobs) as engine,
-        training_rows(open_input(path, options, formats), Work(engine, options.memory, options.progress)) as rows,
+        open_rows_to_fit(open_input(path, options, formats), Work(engine, options.memory, options.progress)) as rows,
     ):
         return score_features(
             rows,
@@ -151,29 +153,29 @@ def _write(table: pa.Table, out: IO[bytes], options: ScoresOptions) -> None:
         pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(quoting_style="needed"))
 
 
-def _name_width() -> int:
+def _choose_name_width() -> int:
     """Choose the width of names: on a terminal a third of it, which leaves room for about eight columns of numbers."""
     if sys.stdout is None or not sys.stdout.isatty():
         return _NAME_WIDTH
     return max(12, min(_NAME_WIDTH, shutil.get_terminal_size().columns // 3))
 
 
-def text_lines(table: pa.Table, name_width: int) -> list[str]:
+def format_lines(table: pa.Table, name_width: int) -> list[str]:
     """Write a table of scores as aligned lines with a head; names are cut to `name_width` characters."""
     names = table.column_names
     columns = []
     for name in names:
         values = table.column(name).to_pylist()
         if name in _NAMES:
-            cells = ["" if v is None else cut(visible(v), name_width) for v in values]
+            cells = ["" if v is None else shorten(visible(v), name_width) for v in values]
         else:
-            digits = _decimals(name, values)
+            digits = _choose_decimals(name, values)
             cells = ["" if v is None else f"{v:.{digits}f}" for v in values]
         columns.append([name, *cells])
     return align_rows([list(row) for row in zip(*columns)], {names.index(name) for name in _NAMES if name in names})
 
 
-def _decimals(name: str, values: list[Any]) -> int:
+def _choose_decimals(name: str, values: list[Any]) -> int:
     """Choose the number of decimals of a column: none for whole numbers of rows, otherwise about five digits in all."""
     present = [abs(v) for v in values if v is not None]
     if name in _COUNTS and all(v == int(v) for v in present):

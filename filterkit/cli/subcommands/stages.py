@@ -13,13 +13,13 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import option, takes
+from filterkit.cli.declared import option, with_options
 from filterkit.cli.options import SETTINGS, JsonOptions, declare_trust
 from filterkit.cli.shell.printing import print_document
-from filterkit.cli.shell.text_table import Heading, align_rows, cut
+from filterkit.cli.shell.text_table import Heading, align_rows, shorten
 from filterkit.errors import FilterkitError, visible
 from filterkit.messages import say
-from filterkit.plugin.parsing import stage_command
+from filterkit.plugin.parsing import make_stage_command
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.learned import format_learned
@@ -43,7 +43,7 @@ class StagesOptions(JsonOptions):
 
 
 @click.command(context_settings=SETTINGS)
-@takes(StagesOptions)
+@with_options(StagesOptions)
 @click.argument("names", metavar="[STAGE|FILE]...", nargs=-1)
 @click.pass_obj
 def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -> None:
@@ -102,7 +102,7 @@ def _explain(names: tuple[str, ...], files: list[str], known: Registry, document
         if name in files:
             yield from _explain_chain(next(chains))
         else:
-            command = stage_command(known.stage(name))
+            command = make_stage_command(known.stage(name))
             yield from command.get_help(click.Context(command, info_name=f"filterkit INPUT {name}")).splitlines()
 
 
@@ -120,7 +120,9 @@ def _explain_chain(chain: dict[str, Any]) -> Iterator[str]:
                 yield ""
             if table["title"]:
                 yield f"  {table['title']}"
-            rows = [[cut(format_learned(value), _WIDTH) for value in row] for row in [table["head"], *table["rows"]]]
+            rows = [
+                [shorten(format_learned(value), _WIDTH) for value in row] for row in [table["head"], *table["rows"]]
+            ]
             yield from (f"  {line}" for line in align_rows(rows, left=(0,)))
             if table["more"]:
                 yield f"  … and {table['more']:,} more"
