@@ -135,8 +135,8 @@ class Model(Protocol):
 
     A model whose predictions do not follow from its scores also has a method ``predict(X)``, which returns bool (rows,
     tasks), whether each row is predicted as positive. Without it, `predict_positives` does. A model that says what it
-    has learned has a method ``describe(incoming, tasks, top)``, which returns what `Fitted.describe` does. Without it, its
-    state is described.
+    has learned has a method ``describe(incoming, tasks, top)``, which returns what `Fitted.describe` does. Without it,
+    its state is described.
 
     Attributes
     ----------
