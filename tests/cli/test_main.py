@@ -223,6 +223,8 @@ OTHERS = [
     ("'' l2", "the name of the input is empty"),
     ("--test - o.arff - l2", "only one input can be standard input"),
     ("--sparse --dense ../iris.arff", "--sparse cannot be combined with --dense"),
+    ("--trust x ../iris.arff l2", "--trust applies to a saved chain only; name it with --load FILE"),
+    ("--max-rejects 1 ../iris.arff", "--max-rejects needs --rejects FILE"),
 ]
 ERRORS = [
     ("nofile.arff l2", "nofile.arff: No such file or directory"),
