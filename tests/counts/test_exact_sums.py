@@ -49,6 +49,31 @@ def test_a_sum_misses_at_most_half_of_the_last_digit_of_each_number(values):
     assert abs(value(sums_of(values)) - sum(map(Fraction, values))) <= len(values) * last / 2
 
 
+@given(st.lists(st.lists(NUMBERS, max_size=5), min_size=1, max_size=6), st.randoms())
+def test_sums_are_the_same_in_any_grouping_and_order(groups, random):
+    whole = sums_of([v for group in groups for v in group])
+    random.shuffle(groups)
+    parts = [sums_of(group) for group in groups]
+    merged = parts[0]
+    for part in parts[1:]:
+        merged = ExactSums.merge([merged, part])
+    assert merged.whole().tolist() == ExactSums.merge(parts).whole().tolist() == whole.whole().tolist()
+
+
+@given(st.lists(st.tuples(NUMBERS, st.integers(0, 2), st.integers(1, 9)), max_size=12))
+def test_entries_that_occur_several_times_sum_as_rows(entries):
+    largest = np.array([max((abs(v) for v, c, _ in entries if c == column), default=0.0) for column in range(3)])
+    exponent = choose_exponent(largest)
+    made = np.zeros((MOST_DIGITS, 3))
+    values, columns, times = (np.array([entry[i] for entry in entries], float) for i in range(3))
+    columns = columns.astype(int)
+    add_digits(values * compute_scale(exponent)[columns], made, 1, columns, times)
+    found = ExactSums(1, exponent, 0, made)
+    for column in range(3):
+        rows = sums_of([v for v, c, n in entries if c == column for _ in range(n)])
+        assert value(found[column : column + 1]) == value(rows)
+
+
 @pytest.mark.parametrize(
     "values",
     [
