@@ -24,8 +24,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 os.environ["FILTERKIT_DEFAULTS"] = ""  # no defaults file of whoever runs the tests
 sys.dont_write_bytecode = False
 
-# No test depends on how fast the machine is.
-settings.register_profile("filterkit", deadline=None)
+# No test depends on how fast the machine is. Few examples show most; a test that needs more says so.
+settings.register_profile("filterkit", deadline=None, max_examples=30)
 settings.load_profile("filterkit")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from agreement import batches, make
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit import Batch, FilterkitError, testing
@@ -48,7 +48,6 @@ def spooled(budget: int, *blocks: Batch):
         yield held
 
 
-@settings(max_examples=40)
 @given(st.lists(batches(), max_size=4), st.sampled_from([MEMORY, DISK, 200]))
 def test_small_batches_are_read_back_unchanged(blocks, budget):
     with spooled(budget, *blocks) as spool:

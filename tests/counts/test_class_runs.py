@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import FRACTIONS, QUARTERS, WHOLE, batches, columns, make, sample, sparsely
-from hypothesis import given, settings
+from hypothesis import given
 
 from filterkit import Chain, Metric, testing
 from filterkit.counts import cells, class_runs
@@ -54,7 +54,6 @@ def counts_of_many_classes(seed, classes=60, rows=300):
     return make(X, y, [f"c{code}" for code in range(classes)], nominal=(1,))
 
 
-@settings(max_examples=40)
 @given(batches((None, WHOLE, QUARTERS, FRACTIONS)))
 def test_sparse_weights_are_those_of_arrays(batch):
     def tables():
@@ -83,7 +82,6 @@ def test_classes_scored_together_have_the_scores_of_each_against_the_rest(name, 
     np.testing.assert_array_equal(*both(lambda: scores_of(counts_of_many_classes(2), name, alpha)))
 
 
-@settings(max_examples=25)
 @given(batches((None, WHOLE)))
 def test_any_classes_scored_together_have_the_scores_of_each(batch):
     for name in ("bns", "odds", "fisher"):

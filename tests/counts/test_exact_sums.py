@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit.counts.exact_sums import (
@@ -20,7 +20,6 @@ from filterkit.counts.exact_sums import (
 )
 
 NUMBERS = st.floats(-1e300, 1e300, allow_subnormal=True) | st.integers(-9, 9).map(float)
-few = settings(max_examples=40)
 FACTORS = st.floats(-1e30, 1e30).filter(lambda x: x == 0 or abs(x) > 1e-30)
 
 
@@ -42,7 +41,6 @@ def exponent_of(values):
     return choose_exponent(np.array([max(map(abs, values), default=0.0)]))
 
 
-@few
 @given(st.lists(NUMBERS, max_size=20))
 def test_a_sum_misses_at_most_half_of_the_last_digit_of_each_number(values):
     last = Fraction(2) ** (BITS * (int(exponent_of(values)[0]) + 2 - MOST_DIGITS))
@@ -88,7 +86,6 @@ def test_hard_columns_have_the_sum_of_fsum(values):
     assert float(value(sums_of(values))) == math.fsum(values)
 
 
-@few
 @given(FACTORS, FACTORS)
 def test_a_product_and_its_rounding_error_are_exact(a, b):
     product, error = two_product(np.array([a]), np.array([b]))

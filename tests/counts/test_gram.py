@@ -59,7 +59,6 @@ def test_the_sums_are_those_of_fractions(batch):
     assert missed(Fraction(found.total), 3, 3) <= 0
 
 
-@settings(max_examples=30)
 @given(rows(), st.randoms(use_true_random=False))
 def test_the_sums_do_not_depend_on_how_the_rows_come(batch, random):
     whole = of_blocks(batch, len(batch))

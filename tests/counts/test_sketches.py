@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from agreement import make
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit.counts.cells import find_entries
@@ -52,7 +52,6 @@ def test_zeros_of_both_signs_and_all_missing_values_have_one_hash(values):
     assert one == other
 
 
-@settings(max_examples=30)
 @given(st.lists(st.text(max_size=8), max_size=40), st.integers(0, 5))
 def test_equal_texts_have_equal_hashes_and_others_do_not(texts, skip):
     hashes = hash_texts(pa.array(texts, pa.string()).slice(skip)).tolist()

@@ -74,7 +74,6 @@ def test_moments_are_those_of_fractions(batch):
         np.testing.assert_allclose(found.squared_deviations(scale)[column], expected, rtol=1e-15, atol=rounding**2)
 
 
-@settings(max_examples=40)
 @given(rows())
 def test_summaries_count_rows_and_find_extremes(batch):
     found, X, weights = taken(Summary, batch), batch.X, batch.row_weights
@@ -92,7 +91,6 @@ def test_summaries_count_rows_and_find_extremes(batch):
 
 
 @pytest.mark.parametrize("kind", [Summary, Moments])
-@settings(max_examples=30)
 @given(batch=rows(), cuts=st.lists(st.integers(0, 12), max_size=4), random=st.randoms())
 def test_they_are_the_same_in_any_grouping_order_and_form(kind, batch, cuts, random):
     bounds = [0, *sorted(min(cut, len(batch)) for cut in cuts), len(batch)]
@@ -104,14 +102,12 @@ def test_they_are_the_same_in_any_grouping_order_and_form(kind, batch, cuts, ran
 
 
 @pytest.mark.parametrize("kind", [Summary, Moments])
-@settings(max_examples=25)
 @given(batch=rows(weighted=False))
 def test_a_table_gives_the_same(kind, batch):
     columns = np.arange(batch.schema.width)
     assert content(kind.of_table(ContingencyTable.of(batch, columns, False, "test"))) == content(taken(kind, batch))
 
 
-@settings(max_examples=25)
 @given(batch=rows(), low=st.integers(0, 2), high=st.integers(1, 3))
 def test_some_columns_are_those_of_all(batch, low, high):
     high = max(low + 1, high)

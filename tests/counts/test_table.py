@@ -16,7 +16,6 @@ from filterkit.counts.weights import exact_parts
 
 NAN = np.nan
 EXACT = (None, WHOLE, QUARTERS)
-few = settings(max_examples=40)
 ANY = (*EXACT, FRACTIONS)
 
 
@@ -59,7 +58,6 @@ def plain(batch, supervised=True):
 # ---- counting ------------------------------------------------------------------------------------
 
 
-@few
 @given(batches(EXACT), st.booleans())
 def test_a_table_is_the_plain_count(batch, supervised):
     table = table_of(batch, supervised=supervised)
@@ -68,7 +66,6 @@ def test_a_table_is_the_plain_count(batch, supervised):
     np.testing.assert_allclose(table.rows, table.counts.sum(axis=1), rtol=1e-15)
 
 
-@few
 @given(batches(ANY), st.sets(st.integers(0, 2)), st.integers(0, 4))
 def test_some_columns_have_the_table_of_those_columns_alone(batch, chosen, count):
     chosen = np.array([j for j in sorted(chosen) if j < batch.schema.width], int)
@@ -111,7 +108,6 @@ def test_exact_parts_of_a_small_weight_add_up_but_for_its_last_digits():
     assert exact_parts(np.array([1e-9])).sum() == pytest.approx(1e-9, rel=0, abs=2.0**-65)
 
 
-@few
 @given(batches(ANY), st.data())
 def test_tables_of_any_parts_merged_in_any_order_are_the_whole_table(batch, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(batch)), max_size=4)))
@@ -126,7 +122,6 @@ def test_tables_of_any_parts_merged_in_any_order_are_the_whole_table(batch, data
 # ---- views ---------------------------------------------------------------------------------------
 
 
-@few
 @given(batches(EXACT))
 def test_with_zeros_makes_zero_a_value(batch):
     table = table_of(batch)
@@ -137,7 +132,6 @@ def test_with_zeros_makes_zero_a_value(batch):
     assert made.with_zeros() is made
 
 
-@few
 @given(batches(EXACT))
 def test_cumulative_counts_from_either_end_of_each_column(batch):
     for table in (table_of(batch), table_of(batch).with_zeros()):

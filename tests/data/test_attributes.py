@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit import Attribute, FilterkitError, Schema
@@ -35,7 +35,6 @@ one = st.builds(
     st.sampled_from([1.0, 2.5]),
     scores,
 )
-few = settings(max_examples=30)
 several = st.lists(one | st.text(max_size=3).map(Attribute), max_size=9)
 
 
@@ -47,7 +46,6 @@ def few_at_once(monkeypatch):
     monkeypatch.setattr(schemas, "MANY", 3)
 
 
-@few
 @given(several, several, st.integers(-3, 12), st.integers(-3, 12), st.sampled_from([1, 2, -1]))
 def test_attributes_are_an_immutable_sequence(some, others, first, stop, step):
     attributes, whole = Attributes.of(iter(some)), tuple(some)
@@ -63,7 +61,6 @@ def test_attributes_are_an_immutable_sequence(some, others, first, stop, step):
     assert all(type(each) is Attribute for each in attributes)
 
 
-@few
 @given(several, st.data())
 def test_attributes_are_taken_and_put_together(some, data):
     attributes = Attributes.of(some)
@@ -76,7 +73,6 @@ def test_attributes_are_taken_and_put_together(some, data):
     assert find_attribute(attributes, "a") == find_attribute(some, "a")
 
 
-@few
 @given(several, st.data())
 def test_all_attributes_change_at_once(some, data):
     chosen = [data.draw(st.booleans()) for _ in some]
@@ -91,7 +87,6 @@ def test_all_attributes_change_at_once(some, data):
     assert attributes.scored("ig", np.array(values)) == tuple(a.scored("ig", value) for a, value in zip(some, values))
 
 
-@few
 @given(several)
 def test_questions_about_all_attributes_are_answered_at_once(some):
     attributes = Attributes.of(some)

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit import FilterkitError
@@ -16,7 +16,6 @@ from filterkit.data.column_types import (
 )
 
 
-@settings(max_examples=25)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_numbers_as_python_writes_them_are_quantities(values):
     assert are_quantities([repr(value) for value in values])

@@ -1,7 +1,7 @@
 """Ragged: rows of different lengths, which are all searched at once."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit.plugin import Ragged
@@ -27,7 +27,6 @@ def test_search_equals_searchsorted_in_each_row(rows, data):
     assert ragged(rows).search(at, values).tolist() == expected
 
 
-@settings(max_examples=25)
 @given(ROWS, ROWS)
 def test_concatenate_gives_all_rows_in_order(some, others):
     found, expected = Ragged.concatenate([ragged(some), ragged(others)]), ragged(some + others)

@@ -4,13 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from filterkit.data import texts as module
 from filterkit.data.texts import Texts
 
-few = settings(max_examples=30)
 words = st.lists(st.text(st.characters(codec=None), max_size=4), max_size=12)  # lone surrogates among them
 
 
@@ -20,7 +19,6 @@ def few_at_once(monkeypatch):
     monkeypatch.setattr(module, "_AT_ONCE", 2)
 
 
-@few
 @given(words, words, st.integers(-3, 15), st.integers(-3, 15), st.sampled_from([1, 2, -1]))
 def test_texts_are_a_sequence(some, others, first, stop, step):
     texts, more = Texts.of(iter(some)), Texts.of(others)
@@ -34,7 +32,6 @@ def test_texts_are_a_sequence(some, others, first, stop, step):
         texts[len(some)]
 
 
-@few
 @given(words, words)
 def test_texts_are_joined_element_by_element(some, others):
     count = min(len(some), len(others))
@@ -43,7 +40,6 @@ def test_texts_are_joined_element_by_element(some, others):
     assert list(joined) == [one + other for one, other in zip(some[:count][::-1], others)]
 
 
-@few
 @given(words, words)
 def test_positions_members_and_the_order_are_those_of_a_list(some, others):
     texts = Texts.of(some)
@@ -61,7 +57,6 @@ def test_different_texts_of_one_hash_are_no_twins(monkeypatch):
     assert Texts.of(["a", "b", "c", "b"]).first_twin == (1, 3)
 
 
-@few
 @given(st.lists(st.text(max_size=4)))
 def test_the_order_is_that_of_python(some):
     assert [some[place] for place in Texts.of(some).order().tolist()] == sorted(some)

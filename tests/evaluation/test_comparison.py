@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import ttest_rel
@@ -55,7 +55,6 @@ def test_shares_of_wins_worked_by_hand():
     assert find_best_pair(values, 0.01) == ((0, 1), 3 / 5)
 
 
-@settings(max_examples=40)
 @given(TABLES, TOLERANCES)
 def test_the_best_pair_is_the_first_of_all_that_win_most(values, tolerance):
     shares = pairs(values, tolerance)

@@ -4,7 +4,7 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import (
     accuracy_score,
@@ -232,7 +232,6 @@ def mean_precision(truth, scores, k):
     return sum(truth[row] for order in orders for row in order[:k]) / (k * len(orders))
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, max_size=6).filter(
         lambda rows: any(positive for positive, _ in rows)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 from sklearn import metrics
@@ -87,7 +87,6 @@ def test_measures_equal_those_of_scikit_learn_and_scipy():
     )
 
 
-@settings(max_examples=30)
 @given(st.lists(st.integers(1, 4), min_size=4, max_size=12), st.integers(0, 99))
 def test_a_row_of_weight_w_counts_like_w_rows(weights, seed):
     given = drawn(len(weights), 2, seed)

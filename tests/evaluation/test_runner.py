@@ -7,7 +7,7 @@ import cases
 import numpy as np
 import pytest
 from agreement import dense, make, sample
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_results import design, evaluated, labelled, without_seconds
 from sklearn.metrics import roc_auc_score
@@ -154,7 +154,6 @@ def test_rows_with_an_unknown_class_or_label_are_left_out(batch, first):
 CODES = st.lists(st.integers(0, 3), min_size=6, max_size=60).map(np.array)
 
 
-@settings(max_examples=30)
 @given(CODES, st.integers(2, 5), st.integers(0, 2))
 def test_every_row_is_tested_once_and_more_training_rows_have_all_of_fewer(y, folds, seed):
     """Except the only row of a class, which is always in the training part."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from agreement import make, make_labels, sparsely
 from filterkit_plugins.svm.adaptive_intercept import adapt_threshold
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
@@ -40,7 +40,6 @@ def test_thresholds_worked_by_hand(scores, positive, least, threshold):
         assert adapt_threshold(scores[order], positive[order], 0.0, least) == threshold
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(-6, 4), st.booleans()), min_size=1, max_size=14),
     st.sampled_from([0, 0.3, 0.5, 0.85, 1]),

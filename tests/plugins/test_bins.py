@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from agreement import batches, dense, make
-from hypothesis import given, settings
+from hypothesis import given
 
 import filterkit
 from filterkit import StageError
@@ -77,7 +77,6 @@ def test_mdl_cuts_off_less_than_a_whole_row():
 
 
 @given(batches())
-@settings(max_examples=25)
 def test_every_value_is_in_its_bin(batch):
     for method in ("mdl", "width --bins 3", "frequency --bins 3"):
         try:

@@ -107,7 +107,6 @@ def test_small_batches_agree(batch, chain, trained):
     assert_agrees(batch, chain, trained=min(trained, len(batch)))
 
 
-@settings(max_examples=25)
 @given(batches(weights=[FRACTIONS]))
 def test_fractional_weights_agree(batch):
     # Two rates that are equal in theory may differ in the last digit, and the score then is not 0 but 1e-16.

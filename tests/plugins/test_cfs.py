@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference_columns as ref
 from agreement import batches, cut, dense, make, shared
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from weka import WEKA_SUBSET, weka
 
@@ -68,7 +68,6 @@ def plain_search(batch, stale=5):
 
 
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from([1, 5]))
-@settings(max_examples=25)
 def test_small_batches_agree_with_the_plain_search(batch, stale):
     known = batch.y >= 0 if batch.weights is None else (batch.y >= 0) & (batch.weights > 0)
     if not known.any():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from agreement import batches, dense, make, sample
 from cases import fit, rows, run, view
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import filterkit
@@ -128,7 +128,6 @@ def test_plain_idf_of_a_word_in_no_row_is_1_whatever_the_weights():
 
 
 @given(batches(), st.sampled_from(["range", "standardize", "impute", "tfidf", "tfidf --idf plain --tf binary"]))
-@settings(max_examples=25)
 def test_nominal_columns_and_missing_values_are_unchanged(batch, text):
     before, nominal = dense(batch), batch.schema.nominal
     try:

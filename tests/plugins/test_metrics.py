@@ -46,7 +46,6 @@ def test_scores_at_the_limits_of_counts(name, tp, fp, pos, neg, expected):
     assert score(name, tp, fp, pos, neg).tolist() == pytest.approx(expected, rel=1e-13, abs=1e-9)
 
 
-@settings(max_examples=30)
 @given(st.data())
 def test_every_metric_equals_the_plain_reference(data):
     pos, neg = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 60))
@@ -57,7 +56,6 @@ def test_every_metric_equals_the_plain_reference(data):
         assert score(name, tp, fp, pos, neg).tolist() == close(expected), name
 
 
-@settings(max_examples=30)
 @given(st.data())
 def test_fisher_of_sums_that_are_rounded_is_that_of_the_whole_numbers(data):
     pos, neg = data.draw(st.integers(1, 300)), data.draw(st.integers(1, 300))

@@ -29,7 +29,6 @@ def with_numeric_class(batch):
     return batch.replace(schema=renewed, y=np.where(batch.class_known, batch.y**2 - 1.0, np.nan))
 
 
-@settings(max_examples=40)
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from(sorted(ref.NUMERIC)))
 def test_a_numeric_class_agrees_with_the_plain_reference(batch, name):
     batch = with_numeric_class(batch)
@@ -110,7 +109,6 @@ def test_many_classes_agree_with_the_plain_reference():
             assert scored(batch, name) == close(ref.scores(name, batch)), name
 
 
-@settings(max_examples=40)
 @given(
     batches(weights=(FRACTIONS,)),
     st.sampled_from([*(f"{name} --score-only" for name in [*NAMES, "bns", "ig"]), "bins"]),

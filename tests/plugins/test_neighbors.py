@@ -7,7 +7,7 @@ import pytest
 from agreement import dense, make, make_labels, sample, sparsely
 from cases import fit, rows
 from filterkit_plugins import neighbors
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from weka import weka
 
@@ -72,7 +72,6 @@ def apart(x, z, distance):
 WHOLE = [[0, 0], [1, 0], [2, 0], [0, 1], [0, -4], [3, 4], [-3, 4], [6, 8], [4, 3], [8, -6], [-1, 0]]
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_votes_equal_those_of_a_plain_loop(data):
     distance = data.draw(st.sampled_from(["cosine", "euclidean"]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from agreement import cut, make, sample
 from cases import fit, rows, run, view
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
@@ -14,7 +14,6 @@ from filterkit.plugin import ContingencyTable
 # ---- limit ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30)
 @given(
     st.lists(st.one_of(st.integers(-5, 5).map(float), st.just(np.nan)), min_size=1, max_size=30),
     st.sampled_from([0, 0.1, 0.25, 0.5, 0.9, 1]),

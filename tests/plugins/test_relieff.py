@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import batches, close, dense, make, sample, scored, shared
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from weka import weka_answers, weka_scores
 
@@ -93,7 +93,6 @@ def plain(batch, neighbors):
     return (total / weights.sum()).tolist()
 
 
-@settings(max_examples=40)
 @given(batches(), st.sampled_from([1, 2, 10]))
 def test_small_batches_agree_with_the_plain_reference(batch, neighbors):
     text = f"relieff --neighbors {neighbors}"

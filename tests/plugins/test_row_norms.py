@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import FRACTIONS, assert_agrees, batches, dense, make, sample
-from hypothesis import given, settings
+from hypothesis import given
 from sklearn.preprocessing import normalize
 
 import filterkit
@@ -55,7 +55,6 @@ def test_stages_after_l2_see_its_rows(name):
     np.testing.assert_array_equal(dense(whole), dense(assert_agrees(l2(batch), "shape bns l2")))
 
 
-@settings(max_examples=30)
 @given(batches(weights=[None, FRACTIONS]))
 def test_small_batches_agree(batch):
     assert_agrees(batch, "l2")

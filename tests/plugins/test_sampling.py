@@ -45,7 +45,6 @@ def test_head_reads_no_further_than_it_must():
         assert len(read) <= most
 
 
-@settings(max_examples=25)
 @given(st.lists(st.integers(-1, 3), max_size=50), st.data())
 def test_a_sample_has_the_share_of_each_class(classes, data):
     size = data.draw(st.integers(0, len(classes)))
@@ -182,7 +181,6 @@ def test_a_biased_sample_has_classes_of_equal_size():
         assert len(set(chosen)) == 20
 
 
-@settings(max_examples=25)
 @given(st.lists(st.integers(-1, 3), min_size=1, max_size=40), st.integers(0, 100), st.sampled_from([0, 0.5, 1]))
 def test_drawing_with_replacement(classes, size, bias):
     batch = numbered(classes)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import FRACTIONS, assert_agrees, batches, close, dense, make, sample
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import filterkit
@@ -239,14 +239,12 @@ def test_samples_agree(options, name):
     st.sampled_from(["", "--zero", "--no-zero"]),
     st.integers(0, 14),
 )
-@settings(max_examples=40)
 def test_small_batches_agree(batch, options, zero, trained):
     plain = "--center" not in options and "--method" not in options
     assert_agrees(batch, f"shape {options} {zero}", min(trained, len(batch)), same_zeros=plain)
 
 
 @given(batches(weights=[FRACTIONS]), st.sampled_from(OPTIONS), st.sampled_from(["--zero", "--no-zero"]))
-@settings(max_examples=25)
 def test_fractional_weights_agree(batch, options, zero):
     assert_agrees(batch, f"shape {options} {zero}", same_zeros=False)
 

@@ -5,7 +5,7 @@ import pytest
 from agreement import make, make_labels, sample
 from counted import rows_in_memory
 from filterkit_plugins.svm.threshold import find_threshold
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import PredefinedSplit
 from sklearn.svm import SVC
@@ -48,7 +48,6 @@ def by_loop(scores, positive, weights):
     return found
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(-6, 6), st.booleans(), st.sampled_from([0.5, 1.0, 3.0])), min_size=1, max_size=15),
     st.booleans(),
