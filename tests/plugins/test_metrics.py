@@ -205,12 +205,6 @@ def test_random_scores_depend_only_on_seed_and_column_number():
     assert len(set(scored(sample("fortunes"), "rand"))) == len(sample("fortunes").schema.features)
 
 
-def test_a_single_class_scores_0():
-    batch = make([[1, 0], [2, 1]], [1, 1])
-    for name in set(COUNTED) - {"dfreq"}:
-        assert scored(batch, name) == [0, 0], name
-
-
 @pytest.mark.parametrize("count", [5, 40])
 def test_chi_loses_no_digits_where_a_class_weighs_much_more(count, monkeypatch):
     """One row of weight 10^9 beside rows of weight 1: chi is the exact one, of any number of columns at a time."""

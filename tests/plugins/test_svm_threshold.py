@@ -25,11 +25,8 @@ def shift(text, batch):
 @pytest.mark.parametrize(
     ("scores", "positive", "threshold"),
     [
-        ([3, 1, -1, -3], [1, 1, 0, 0], 0),  # between the classes, where 0 is
         ([-1, -2, -3, -4], [1, 0, 1, 0], -3.5),  # F1 is 2/3 with one positive found, 4/5 with both
         ([1, -1, -2], [0, 0, 1], -3),  # all are predicted positive: the lowest less 1
-        ([1, 2, 3], [0, 0, 0], 0),
-        ([4, 3, 2, 1], [1, 0, 0, 1], 0),  # both alone or all: F1 is 2/3, and 0 is nearer
         ([0, -1], [1, 0], -0.5),  # a score of 0 is not above 0
         ([-1, 0.1 + 0.2 - 2, 0.3 - 2, -3], [1, 0, 1, 0], -2.35),  # equal but for rounding: not told apart
     ],
