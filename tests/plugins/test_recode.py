@@ -18,19 +18,19 @@ LABELS = {"c": ("red", "blue", "green", "grey")}
 @pytest.mark.parametrize(
     ("options", "labels", "values"),
     [
-        ("--sort", "blue green grey red", ["red", "blue", "green", None, "red"]),
-        ("--rename red=RED", "RED blue green grey", ["RED", "blue", "green", None, "RED"]),
-        ("--rename green=red", "red blue grey", ["red", "blue", "red", None, "red"]),
-        ("--rename green=x --rename blue=x", "red x grey", ["red", "x", "x", None, "red"]),
-        ("--rename red=blue --rename blue=red", "blue red green grey", ["blue", "red", "green", None, "blue"]),
-        ("--missing red", "blue green grey", [None, "blue", "green", None, None]),
-        ("--fill none", "red blue green grey none", ["red", "blue", "green", "none", "red"]),
-        ("--fill blue", "red blue green grey", ["red", "blue", "green", "blue", "red"]),
-        ("--rare 2", "red other", ["red", "other", "other", None, "red"]),
-        ("--rare 2 --rare-label red", "red", ["red", "red", "red", None, "red"]),
-        ("--rare 1", "red blue green grey", ["red", "blue", "green", None, "red"]),
-        ("--first green --first grey", "green grey red blue", ["red", "blue", "green", None, "red"]),
-        ("--sort --first red", "red blue green grey", ["red", "blue", "green", None, "red"]),
+        ("--sort", "blue green grey red", "red blue green ? red"),
+        ("--rename red=RED", "RED blue green grey", "RED blue green ? RED"),
+        ("--rename green=red", "red blue grey", "red blue red ? red"),
+        ("--rename green=x --rename blue=x", "red x grey", "red x x ? red"),
+        ("--rename red=blue --rename blue=red", "blue red green grey", "blue red green ? blue"),
+        ("--missing red", "blue green grey", "? blue green ? ?"),
+        ("--fill none", "red blue green grey none", "red blue green none red"),
+        ("--fill blue", "red blue green grey", "red blue green blue red"),
+        ("--rare 2", "red other", "red other other ? red"),
+        ("--rare 2 --rare-label red", "red", "red red red ? red"),
+        ("--rare 1", "red blue green grey", "red blue green ? red"),
+        ("--first green --first grey", "green grey red blue", "red blue green ? red"),
+        ("--sort --first red", "red blue green grey", "red blue green ? red"),
     ],
 )
 def test_what_becomes_of_labels(options, labels, values, sparse):
@@ -38,7 +38,7 @@ def test_what_becomes_of_labels(options, labels, values, sparse):
     n, c = batch.schema.features
     batch = batch.replace(schema=batch.schema.with_features([n, c._replace(weight=2.0)], [0, 1]))
     fitted, out = fit(f"recode {options}", batch)
-    assert view(out) == COLOURS | {"c": values}
+    assert view(out) == COLOURS | {"c": [None if word == "?" else word for word in values.split()]}
     assert fitted.schema.features == (n, c._replace(values=tuple(labels.split()), weight=2.0))
     assert fitted.schema.class_attribute == batch.schema.class_attribute and out.sparse == sparse
 
