@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 import filterkit
-from filterkit import StageError
 
 # ---- the intercept ----------------------------------------------------------------------------------------
 
@@ -170,17 +169,3 @@ def test_each_class_and_each_label_is_learned_against_the_rest():
 def test_labels_of_no_row_and_of_all_rows_are_learned():
     batch = make_labels([[1], [2], [3]], [[0, 1]] * 3)
     assert filterkit.chain("aisvm").fit(batch).transform(batch).X[:, 1:].tolist() == [[0, 1, -1, 1]] * 3
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([0, 0, 0], "all training rows are zero, which leaves nothing to learn"),
-        ([1e200, 2e200, -1e200], "values are too large for their squares; put range or l2 before it"),
-        ([1e-200, 2e-200, 0], "values are too small for their squares; put range or l2 before it"),
-    ],
-)
-def test_rows_without_a_default_c_are_refused(values, message):
-    with pytest.raises(StageError, match=f"^aisvm: {message}"):
-        filterkit.chain("aisvm").fit(make(np.transpose([values]), [0, 0, 1]))

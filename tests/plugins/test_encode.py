@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 from cases import fit, rows, run, view
 
-import filterkit
-from filterkit import StageError
-
 COLOURS = {
     "n": [5, 0, None, 1],
     "colour": ["red", "dark blue", "green", None],
@@ -44,16 +41,3 @@ def test_the_class_becomes_two_valued(sparse):
 
 def test_label_works_for_a_class_called_rest():
     assert run("label --positive rest", {"class": ["rest", "b"]}) == {"class": ["rest", "the rest"]}
-
-
-@pytest.mark.parametrize(
-    ("chain", "data", "message"),
-    [
-        ("onehot", {"a": ["x", "y", "z"], "a=y": [1, 2, 3]}, "^onehot: two attributes are named 'a=y'"),
-        ("label --positive x", COLOURS, "label: class 'class' has no value 'x'"),
-        ("label --positive x", {"a": [1]}, "label: there is no class attribute, which it needs"),
-    ],
-)
-def test_mistakes_are_reported(chain, data, message):
-    with pytest.raises(StageError, match=message):
-        filterkit.chain(chain).fit(rows(data))

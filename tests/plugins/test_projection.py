@@ -86,23 +86,6 @@ def test_two_of_them_stand_side_by_side():
         fitted("svd --only sepal* svd --only petal*", batch)
 
 
-@pytest.mark.parametrize(
-    ("batch", "message"),
-    [
-        (make([[1.0, np.nan]], [0]), "svd: row 1: attribute 'a1' is missing; put a stage before it that fills"),
-        (make([[0.0, 0.0]], [0]), "svd: all training values are 0, which leaves nothing to find"),
-        (make(np.empty((0, 2)), []), "svd: there are no training rows"),
-        (make(np.zeros((2, 2001)), [0, 0], sparse=True), "svd: all training values are 0"),
-        (make(np.zeros((0, 2001)), [], sparse=True), "svd: there are no training rows"),
-        (make(np.full((1, 2001), np.nan), [0]), "svd: row 1: attribute 'a0' is missing"),
-        (make([[2.0]], [0], nominal=[0]), "svd: attribute 'a0' is nominal with more than two values"),
-    ],
-)
-def test_what_it_cannot_take_is_refused(batch, message):
-    with pytest.raises(StageError, match=message):
-        fitted("svd", batch)
-
-
 @pytest.mark.parametrize("width", [3, 2100])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rows_count_by_weight(width, sparse):

@@ -3,9 +3,6 @@
 import pytest
 from cases import fit, rows, view
 
-import filterkit
-from filterkit import StageError
-
 COLOURS = {
     "n": [5, 0, None, 1, 2],
     "c": ["red", "blue", "green", None, "red"],
@@ -56,15 +53,3 @@ def test_the_class_changes_when_it_is_chosen(options, labels, values, positive):
     assert fitted.schema.class_attribute.values == labels
     assert view(out) == COLOURS | {"class": values}
     assert fitted.schema.positive == (positive if "yes" in labels else None)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--first zzz", "recode: --first: no attribute has the label 'zzz'"),
-        ("--rename gren=x", "recode: --rename: no attribute has the label 'gren'; did you mean 'green'"),
-    ],
-)
-def test_mistakes_are_reported(options, message):
-    with pytest.raises(StageError, match=message):
-        filterkit.chain(f"recode {options}").fit(rows(COLOURS))

@@ -1,9 +1,12 @@
-"""Chains of wrong usage, which are refused before rows are read, in one line that says what to write."""
+"""Wrong usage, which is refused before rows are read, and rows that a stage cannot take: a line says what to do."""
 
+import numpy as np
 import pytest
+from agreement import make
+from cases import rows
 
 import filterkit
-from filterkit import UsageError
+from filterkit import StageError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -116,3 +119,58 @@ def test_wrong_usage_is_refused(chain, message):
 
 def test_the_limits_themselves_are_taken():
     filterkit.chain("aisvm --low 0.5 --high 0.5 --specificity 0 --steps 1")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("chain", "data", "message"),
+    [
+        ("onehot", {"a": ["x", "y", "z"], "a=y": [1, 2, 3]}, "^onehot: two attributes are named 'a=y'"),
+        ("label --positive x", {"class": ["a", "b"]}, "label: class 'class' has no value 'x'"),
+        ("label --positive x", {"a": [1]}, "label: there is no class attribute, which it needs"),
+        ("recode --first zzz", {"c": ["red", "green"]}, "recode: --first: no attribute has the label 'zzz'"),
+        (
+            "recode --rename gren=x",
+            {"c": ["red", "green"]},
+            "recode: --rename: no attribute has the label 'gren'; did you mean 'green'",
+        ),
+        ("relieff", make([[0]], [np.nan], None), "^relieff: .*there are no training rows"),
+        ("relieff", make([[0], [1]], [1, np.inf], None), "a value is infinite"),
+        ("relieff", make([[0], [np.inf]], [0, 1]), "a value is infinite"),
+        ("normal", make([[1], [2]], [1, 1]), "^normal: .*the training rows are all of one class"),
+        ("normal", make([[1], [2]], [-1, -1]), "^normal: .*there are no training rows"),
+        ("normal", make([[1], [np.inf]], [0, 1]), "^normal: .*a value is infinite"),
+        (
+            "aisvm",
+            make([[0], [0], [0]], [0, 0, 1]),
+            "^aisvm: all training rows are zero, which leaves nothing to learn",
+        ),
+        (
+            "aisvm",
+            make([[1e200], [2e200], [-1e200]], [0, 0, 1]),
+            "^aisvm: values are too large for their squares; put range or l2 before it",
+        ),
+        (
+            "aisvm",
+            make([[1e-200], [2e-200], [0]], [0, 0, 1]),
+            "^aisvm: values are too small for their squares; put range or l2 before it",
+        ),
+        ("svd", make([[1.0, np.nan]], [0]), "svd: row 1: attribute 'a1' is missing; put a stage before it that fills"),
+        ("svd", make([[0.0, 0.0]], [0]), "svd: all training values are 0, which leaves nothing to find"),
+        ("svd", make(np.empty((0, 2)), []), "svd: there are no training rows"),
+        ("svd", make(np.zeros((2, 2001)), [0, 0], sparse=True), "svd: all training values are 0"),
+        ("svd", make(np.zeros((0, 2001)), [], sparse=True), "svd: there are no training rows"),
+        ("svd", make(np.full((1, 2001), np.nan), [0]), "svd: row 1: attribute 'a0' is missing"),
+        ("svd", make([[2.0]], [0], nominal=[0]), "svd: attribute 'a0' is nominal with more than two values"),
+        ("words", {"a": [1]}, "^words: there is no string attribute"),
+        (
+            "words --attribute class",
+            rows({"text": ["a"], "class": ["x"]}, texts=["text"]),
+            "--attribute: there is no string attribute 'c",
+        ),
+        ("words --stop nowhere", rows({"text": ["a"]}, texts=["text"]), "^words: --stop nowhere: No such file"),
+    ],
+)
+def test_rows_that_a_stage_cannot_take_are_refused(chain, data, message):
+    with pytest.raises(StageError, match=message):
+        filterkit.chain(chain).fit(rows(data) if isinstance(data, dict) else data)

@@ -129,19 +129,6 @@ def test_extreme_values_have_distances(batch):
     assert scored(batch, "relieff")[0] > 0.1
 
 
-@pytest.mark.parametrize(
-    ("batch", "message"),
-    [
-        (make([[0]], [np.nan], None), "there are no training rows"),
-        (make([[0], [1]], [1, np.inf], None), "a value is infinite"),
-        (make([[0], [np.inf]], [0, 1]), "a value is infinite"),
-    ],
-)
-def test_rows_that_cannot_be_compared_are_refused(batch, message):
-    with pytest.raises(StageError, match=message):
-        scored(batch, "relieff")
-
-
 # ---- against Weka ----------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,6 @@ from cases import run
 from sklearn.linear_model import LogisticRegression, Perceptron
 
 import filterkit
-from filterkit import StageError
 
 
 @pytest.mark.parametrize("model", ["svm", "logistic", "perceptron"])
@@ -71,16 +70,3 @@ def test_weights_count_as_rows():
     weighted = scored(make(X, y, weights=[1, 2, 1, 1, 0]), "normal --model logistic")
     repeated = scored(make(X[:2] + X[1:4], [0, 0, 0, 1, 1]), "normal --model logistic")
     assert weighted == pytest.approx(repeated, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "message"),
-    [
-        ([[1], [2]], [1, 1], "the training rows are all of one class"),
-        ([[1], [2]], [-1, -1], "there are no training rows"),
-        ([[1], [np.inf]], [0, 1], "a value is infinite"),
-    ],
-)
-def test_rows_that_cannot_be_learned_from_are_refused(X, y, message):
-    with pytest.raises(StageError, match=f"^normal: .*{message}"):
-        filterkit.chain("normal").fit(make(X, y))

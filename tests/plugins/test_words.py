@@ -8,7 +8,7 @@ from cases import fit, rows, view
 from filterkit_plugins.words import analyzer, counts
 
 import filterkit
-from filterkit import FilterkitError, StageError
+from filterkit import FilterkitError
 
 TEXTS = [
     "The quick brown fox, the QUICK one!",
@@ -141,19 +141,6 @@ def test_words_of_several_attributes_can_have_prefixes():
     assert view(out) == {"w_one": [1], "w_two": [1], "n": [3], "w_three": [1], "u:w_two": [1]}
     _, only = fit("words --attribute u --attribute u", batch)  # which is used once
     assert view(only) == {"t": ["one two"], "n": [3], "three": [1], "two": [1]}
-
-
-@pytest.mark.parametrize(
-    ("options", "data", "message"),
-    [
-        ("", {"a": [1]}, "^words: there is no string attribute"),
-        ("--attribute class", {"text": ["a"], "class": ["x"]}, "--attribute: there is no string attribute 'c"),
-        ("--stop nowhere", {"text": ["a"]}, "^words: --stop nowhere: No such file"),
-    ],
-)
-def test_mistakes_are_reported(options, data, message):
-    with pytest.raises(StageError, match=message):
-        filterkit.chain(f"words {options}").fit(rows(data, texts=["text"]))
 
 
 def many(count):
