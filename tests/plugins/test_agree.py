@@ -6,7 +6,7 @@ from agreement import make, sample
 from cases import fit, rows
 
 import filterkit
-from filterkit import StageError, testing
+from filterkit import testing
 
 NEAREST = "agree --chain 'neighbors --distance euclidean'"
 
@@ -78,12 +78,3 @@ def test_the_seed_decides_the_folds_whatever_the_blocks():
     batch = sample("iris")
     chain = "agree --chain 'standardize neighbors' --folds 2"
     assert not testing.same(run(batch, f"{chain} --seed 1"), fit(chain, batch)[1])
-
-
-def test_errors_of_the_chain_name_it():
-    with pytest.raises(
-        StageError, match=r"^agree: --chain 'svm': svm: attribute 'reason' is nominal with more than two"
-    ):
-        run(sample("mixed"), "agree --chain svm")
-    with pytest.raises(StageError, match=r"^agree: --chain 'svm': svm: the training rows are all of one class"):
-        run(make([[1], [2], [3]], [0, 0, 0]), "agree --chain svm")

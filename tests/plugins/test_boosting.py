@@ -4,11 +4,9 @@ from math import fsum, log, sqrt
 
 import numpy as np
 import pytest
-from agreement import close, make
+from agreement import close
 from filterkit_plugins.boosting import boost
 from scipy.sparse import csr_array
-
-from filterkit import Chain, StageError
 
 
 def run(X, Y, rounds, multiple_pivots, jobs=1):
@@ -90,10 +88,3 @@ def test_jobs_do_not_change_the_result(multiple_pivots):
     one, other = (run(X, Y, 15, multiple_pivots, jobs) for jobs in (1, 3))
     assert len(np.unique(one[2])) > 10
     assert all(a.tobytes() == b.tobytes() for a, b in zip(one, other))
-
-
-@pytest.mark.parametrize(("name", "sparse"), [("adaboost-mh", False), ("mp-boost", True)])
-def test_features_that_are_not_0_or_1_are_named(name, sparse):
-    batch = make([[1, 0], [0, 2.5], [1, 1]], [0, 1, 1], sparse=sparse)
-    with pytest.raises(StageError, match=f"^{name}: attribute 'a1' has the value 2.5, but must be 0 or 1; put binary"):
-        Chain.parse(f"{name} --rounds 2").fit(batch)

@@ -143,8 +143,3 @@ def test_tfidf_equals_that_of_scikit_learn(tf, idf, sparse):
     got = scale(batch, f"tfidf --tf {tf} --idf {idf}", 80)
     np.testing.assert_allclose(got[:, seen], expected[:, seen], rtol=1e-12)
     assert np.isfinite(got).all()
-
-
-def test_a_logarithm_of_a_negative_value_is_refused():
-    with pytest.raises(StageError, match=r"^tfidf: .*a value is negative, so it has no logarithm"):
-        run("tfidf --tf log", {"a": [-1, 1]})

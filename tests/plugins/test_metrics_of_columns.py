@@ -93,11 +93,6 @@ def test_a_numeric_class_of_one_value_tells_nothing(y):
     assert [scored(batch, name) for name in ref.NUMERIC] == [[0, 0]] * len(ref.NUMERIC)
 
 
-def test_an_infinite_class_is_refused():
-    with pytest.raises(filterkit.StageError, match="row 2: attribute 'class' has an infinite value"):
-        scored(make([[1], [2]], [0, np.inf], None), "ftest")
-
-
 def test_many_classes_agree_with_the_plain_reference():
     """Weights of more than 32 classes are stored sparse."""
     rng = np.random.default_rng(0)

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from agreement import make
+from agreement import make, make_labels, sample
 from cases import rows
+from estimators import weighted
 
 import filterkit
 from filterkit import StageError, UsageError
@@ -108,6 +109,11 @@ from filterkit import StageError, UsageError
         ("svm --calibrate --threshold f1", "^svm: --calibrate .* and --threshold .*; use only one$"),
         ("words --pattern '('", r"words: --pattern '\(': "),
         ("words --hash 5 --keep 3", "words: --hash keeps all words; leave out --keep"),
+        ("sklearn PCA", "sklearn: 'PCA' is not a stage; write: sklearn --class PCA$"),
+        ("l2 LogisticRegression", "no stage 'LogisticRegression'; write: predict LogisticRegression$"),
+        ("sklearn.ensemble.AdaBoostClassifier", "write: predict AdaBoostClassifier$"),
+        ("LogisticRegresion", "no stage 'LogisticRegresion'; did you mean 'predict LogisticRegression'[?]$"),
+        ("PowerTransformer", "no stage 'PowerTransformer'; write: sklearn --class PowerTransformer$"),
     ],
     ids=lambda text: text[:40],
 )
@@ -169,8 +175,75 @@ def test_the_limits_themselves_are_taken():
             "--attribute: there is no string attribute 'c",
         ),
         ("words --stop nowhere", rows({"text": ["a"]}, texts=["text"]), "^words: --stop nowhere: No such file"),
+        (
+            "svm --c 1,10",
+            make([[0], [1], [2]], [0, 1, 2], "abc"),
+            "^svm: .*no class has two training rows, of which one could be",
+        ),
+        ("svm --calibrate", make([[0], [1], [2]], [0, 1, 2], "abc"), "^svm: .*name a single C with --c"),
+        (
+            "svm --c 1,10 --folds 4",
+            make([[0], [1], [2]], [0, 1, 1]),
+            "^svm: .*--folds 4: there are only 3 training rows",
+        ),
+        (
+            "svm",
+            make([[1e200], [2e200], [-1e200]], [0, 0, 1]),
+            "^svm: .*values are too large for their products; put standardize",
+        ),
+        (
+            "svm --class-weights maybe=2",
+            make([[0], [1], [2]], [0, 1, 1]),
+            "^svm: .*--class-weights: 'maybe' is not one of no, yes",
+        ),
+        (
+            "svm --class-weights balanced",
+            make_labels([[1], [2]], [[0, 1], [1, 0]]),
+            "^svm: .*--class-weights needs a class; labels have none in common",
+        ),
+        ("svm --threshold f1", sample("iris"), "^svm: --threshold needs two classes, or labels: of several"),
+        (
+            "svm --threshold f1",
+            make_labels([[1], [2], [3]], [[0, 1], [1, 2], [2, 0]], "xyz"),
+            "^svm: --threshold needs two cl",
+        ),
+        (
+            "adaboost-mh --rounds 2",
+            make([[1, 0], [0, 2.5], [1, 1]], [0, 1, 1]),
+            "^adaboost-mh: attribute 'a1' has the value 2.5, but must be 0 or 1; put binary",
+        ),
+        (
+            "mp-boost --rounds 2",
+            make([[1, 0], [0, 2.5], [1, 1]], [0, 1, 1], sparse=True),
+            "^mp-boost: attribute 'a1' has the value 2.5, but must be 0 or 1; put binary",
+        ),
+        (
+            "agree --chain svm",
+            sample("mixed"),
+            "^agree: --chain 'svm': svm: attribute 'reason' is nominal with more than two",
+        ),
+        (
+            "agree --chain svm",
+            make([[1], [2], [3]], [0, 0, 0]),
+            "^agree: --chain 'svm': svm: the training rows are all of one class",
+        ),
+        ("tfidf --tf log", {"a": [-1, 1]}, "^tfidf: .*a value is negative, so it has no logarithm"),
+        ("ftest", make([[1], [2]], [0, np.inf], None), "row 2: attribute 'class' has an infinite value"),
+        ("predict GaussianNB", sample("fortunes"), "GaussianNB takes no sparse rows; put svd before it, or make"),
+        (
+            "predict KNeighborsClassifier",
+            weighted(sample("iris")),
+            "KNeighborsClassifier takes no weights, and a row has the weight 3; take another one, such as LogisticRegr",
+        ),
+        ("predict LinearSVC --set C=-1", sample("iris"), "The 'C' parameter of LinearSVC must be a float .* Got -1"),
+        ("predict SVC --set C={{}}", sample("iris"), "SVC: The 'C' parameter of SVC must be"),
+        (
+            "predict VotingClassifier --set estimators=GaussianNB,LinearSVC --grid weights=None --criterion auc",
+            sample("iris"),
+            "--criterion auc is undefined on all inner folds",
+        ),
     ],
 )
 def test_rows_that_a_stage_cannot_take_are_refused(chain, data, message):
     with pytest.raises(StageError, match=message):
-        filterkit.chain(chain).fit(rows(data) if isinstance(data, dict) else data)
+        filterkit.chain(chain).fit_transform(rows(data) if isinstance(data, dict) else data)

@@ -24,7 +24,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import SVC, LinearSVC
 
 import filterkit
-from filterkit import Attribute, FilterkitError, StageError, UsageError, testing
+from filterkit import Attribute, FilterkitError, UsageError, testing
 from filterkit.chains.crossfit import draw_folds
 from filterkit.cli.main import _main
 
@@ -193,29 +193,6 @@ def test_a_voting_classifier_has_labels_alone():
 # ---- refusals and costs ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("words", "batch", "message"),
-    [
-        ("GaussianNB", sample("fortunes"), "GaussianNB takes no sparse rows; put svd before it, or make"),
-        (
-            "KNeighborsClassifier",
-            weighted(sample("iris")),
-            "KNeighborsClassifier takes no weights, and a row has the weight 3; take another one, such as LogisticRegr",
-        ),
-        ("LinearSVC --set C=-1", sample("iris"), "The 'C' parameter of LinearSVC must be a float .* Got -1"),
-        ("SVC --set C={{}}", sample("iris"), "SVC: The 'C' parameter of SVC must be"),
-        (
-            "VotingClassifier --set estimators=GaussianNB,LinearSVC --grid weights=None --criterion auc",
-            sample("iris"),
-            "--criterion auc is undefined on all inner folds",
-        ),
-    ],
-)
-def test_rows_that_the_classifier_does_not_take_are_refused(words, batch, message):
-    with pytest.raises(StageError, match=message):
-        fit_transform(words, batch)
-
-
 @pytest.fixture
 def costs(tmp_path, monkeypatch):
     """Files of costs in the current folder."""
@@ -291,21 +268,6 @@ def test_costs_without_use_are_refused(words, options, message, costs):
 def test_words_without_meaning_are_refused(words, message):
     with pytest.raises(UsageError, match=message):
         fit_transform(words, sample("iris"))
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("sklearn PCA", "sklearn: 'PCA' is not a stage; write: sklearn --class PCA"),
-        ("l2 LogisticRegression", "no stage 'LogisticRegression'; write: predict LogisticRegression"),
-        ("sklearn.ensemble.AdaBoostClassifier", "write: predict AdaBoostClassifier"),
-        ("LogisticRegresion", "no stage 'LogisticRegresion'; did you mean 'predict LogisticRegression'[?]"),
-        ("PowerTransformer", "no stage 'PowerTransformer'; write: sklearn --class PowerTransformer"),
-    ],
-)
-def test_the_name_of_a_class_as_a_stage_is_answered_with_the_line(words, message):
-    with pytest.raises(UsageError, match=f"{message}$"):
-        filterkit.chain(words)
 
 
 # ---- labels ----------------------------------------------------------------------------------------------------

@@ -315,23 +315,6 @@ def test_balanced_weights_of_several_classes_are_by_class():
 # ---- refused, or too much for libsvm ----------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(
-    ("options", "batch", "message"),
-    [
-        ("--c 1,10", make([[0], [1], [2]], [0, 1, 2], "abc"), "no class has two training rows, of which one could be"),
-        ("--calibrate", make([[0], [1], [2]], [0, 1, 2], "abc"), "name a single C with --c"),
-        ("--c 1,10 --folds 4", make([[0], [1], [2]], [0, 1, 1]), "--folds 4: there are only 3 training rows"),
-        ("", make([[1e200], [2e200], [-1e200]], [0, 0, 1]), "values are too large for their products; put standardize"),
-        ("--class-weights maybe=2", make([[0], [1], [2]], [0, 1, 1]), "--class-weights: 'maybe' is not one of no, yes"),
-        ("--class-weights balanced", noisy_labels(), "--class-weights needs a class; labels have none in common"),
-    ],
-)
-def test_what_cannot_be_learned_is_refused(options, batch, message):
-    with pytest.raises(StageError, match=f"^svm: .*{message}"):
-        model(f"svm {options}", batch)
-
-
 @pytest.mark.parametrize("text", ["svm --c 1,10 --folds 2", "aisvm", "normal", "normal --model logistic"])
 def test_rows_that_differ_in_the_last_digits_only_are_refused(text):
     """libsvm would not terminate, or would fit rounding errors."""

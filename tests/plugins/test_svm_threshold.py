@@ -11,7 +11,6 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.svm import SVC
 
 import filterkit
-from filterkit import StageError
 from filterkit.chains.crossfit import draw_folds, read_classes
 
 
@@ -105,13 +104,3 @@ def test_each_label_has_its_threshold():
     X = rng.normal(size=(80, 4))
     first, second = shift("svm --c 0.05", make_labels(X, X[:, :2] + rng.normal(size=(80, 2)) > [0.3, 1.2]))
     assert second < -0.1 and first != second
-
-
-@pytest.mark.parametrize(
-    "batch",
-    [sample("iris"), make_labels(np.arange(24)[:, None] % 7, np.arange(48).reshape(24, 2) % 3, "xyz")],
-    ids=["class", "targets"],
-)
-def test_several_classes_have_no_threshold_of_their_own(batch):
-    with pytest.raises(StageError, match=r"^svm: --threshold needs two classes, or labels: of several"):
-        filterkit.chain("svm --threshold f1").fit(batch)
