@@ -81,28 +81,29 @@ def test_a_metric_that_needs_a_class_is_refused_without_one():
         filterkit.scores(batch, ["dfreq", "ig"])
 
 
+NUMERIC = make([[1, 0], [2, 0], [3, 1]], [1, 2, 3], None)
+
+
 def test_with_a_numeric_class_there_are_no_tests():
-    batch = make([[1, 0], [2, 0], [3, 1]], [1, 2, 3], None)
-    assert filterkit.scores(batch, ["correlation", "dfreq"]).to_pydict() == {
+    assert filterkit.scores(NUMERIC, ["correlation", "dfreq"]).to_pydict() == {
         "rank": [1, 2],
         "attribute": ["a0", "a1"],
         "correlation": pytest.approx([1, np.sqrt(3) / 2]),
         "dfreq": [2, 1],
     }
-    assert filterkit.scores(batch, "dfreq")["threshold"].to_pylist() == [2, 1]
+    assert filterkit.scores(NUMERIC, "dfreq")["threshold"].to_pylist() == [2, 1]
 
 
 def test_scores_of_a_nominal_class_name_those_of_a_numeric_one():
-    batch = make([[1, 0], [2, 0], [3, 1]], [1, 2, 3], None)
     said = (
         "ig: it needs a nominal class, but 'class' is numeric; take a score of a numeric class, such as "
         "correlation or ftest or mi or relieff"
     )
     with pytest.raises(StageError, match=said):
-        filterkit.scores(batch, ["correlation", "ig"])
+        filterkit.scores(NUMERIC, ["correlation", "ig"])
     for chain in ("oner", "normal", "select --top 1 --by ig"):
         with pytest.raises(StageError, match="such as correlation or ftest or mi or relieff"):
-            filterkit.chain(chain).fit(batch)
+            filterkit.chain(chain).fit(NUMERIC)
 
 
 @pytest.mark.parametrize("classes", [("no", "yes"), None])

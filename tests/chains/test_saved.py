@@ -304,6 +304,10 @@ class FittedMindful(FittedForgetful):
         return {"mean": float(self.mean), "rows": rows, "flags": np.array([True]), "names": ["a"], "whole": np.int64(3)}
 
 
+KNOWN = Registry()
+KNOWN.add_stage(Mindful)
+
+
 def test_a_chain_that_fails_at_the_last_of_two_labels_is_refused(tmp_path, monkeypatch):
     def look_up(self, batch):
         """Look up each label of the first attribute in a table of `mean` entries."""
@@ -311,17 +315,15 @@ def test_a_chain_that_fails_at_the_last_of_two_labels_is_refused(tmp_path, monke
         return batch
 
     monkeypatch.setattr(FittedMindful, "transform", look_up)
-    known = Registry()
-    known.add_stage(Mindful)
     batch = Batch(Schema("r", [Attribute("a", "nominal", ("x", "y"))]), np.array([[1.0], [1.0]]))
     fitted = filterkit.Chain([Mindful()]).fit(batch)
     path = str(tmp_path / "chain")
-    saved.save(fitted, path, known)
-    assert len(saved.load(path, known).transform(batch)) == 2
+    saved.save(fitted, path, KNOWN)
+    assert len(saved.load(path, KNOWN).transform(batch)) == 2
     fitted.stages[0].mean = 1
-    saved.save(fitted, path, known)
+    saved.save(fitted, path, KNOWN)
     with pytest.raises(FilterkitError, match="out of bounds"):
-        saved.load(path, known)
+        saved.load(path, KNOWN)
 
 
 @pytest.mark.parametrize(
@@ -357,10 +359,8 @@ def test_a_stage_of_a_plugin_is_saved_and_loaded():
 )
 def test_a_state_that_cannot_be_saved_is_named(state, said, monkeypatch):
     monkeypatch.setattr(FittedMindful, "get_state", lambda self: state)
-    known = Registry()
-    known.add_stage(Mindful)
     with pytest.raises(FilterkitError, match=f"--save: mindful cannot be saved: {said}"):
-        saved.encode_chain(filterkit.Chain([Mindful()]).fit(sample("iris")), known)
+        saved.encode_chain(filterkit.Chain([Mindful()]).fit(sample("iris")), KNOWN)
 
 
 def test_a_saved_words_stage_does_not_need_its_stop_list_file(tmp_path):

@@ -152,7 +152,6 @@ def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch)
     [
         make(np.zeros((2, 0)), [0, 1]),
         make(np.zeros((0, 3)), [], sparse=True),
-        make(np.zeros((3, 2)), [0] * 3, sparse=True, weights=[1.5] * 3),
         make(np.arange(12.0).reshape(3, 4).T / 7, [0] * 4),  # which is not contiguous
         testing.sample("all-kinds"),
     ],
