@@ -26,7 +26,7 @@ from fractions import Fraction
 from functools import cache
 
 import reference_metrics as metrics
-from reference_metrics import columns, count, positive_class, tasks, training_rows
+from reference_metrics import class_weights, columns, count, positive_class, tasks, training_rows
 
 NAN = float("nan")
 
@@ -37,11 +37,6 @@ NAN = float("nan")
 def _of_task(counts, task):
     """(pos, rows) from the weights in each class."""
     return counts[task], sum(counts)
-
-
-def _totals(training, classes):
-    """[weight of the training rows in each class]."""
-    return [sum(w for _, c, w in training if c == k) for k in range(len(classes))]
 
 
 def _image(function, column):
@@ -191,7 +186,7 @@ def shape(X, kinds, y, classes, weights, zero=False, positive=None, weight=1, be
     """
     named = beside or positive_class(y, classes, weights, positive) is None
     chosen, training = tasks(y, classes, weights, positive), training_rows(y, weights)
-    totals = _totals(training, classes)
+    totals = class_weights(training, classes)
     plan, new = [], []
     for j, (kind, column) in enumerate(zip(kinds, columns(X, kinds), strict=True)):
         values, missing = count(column, training, classes)

@@ -32,6 +32,11 @@ def training_rows(y, weights):
     return [(i, c, exact(w)) for i, (c, w) in enumerate(zip(y, weights, strict=True)) if c >= 0 and w > 0]
 
 
+def class_weights(training, classes):
+    """[weight of the training rows in each class]."""
+    return [sum(w for _, c, w in training if c == k) for k in range(len(classes))]
+
+
 def positive_class(y, classes, weights, positive=None):
     """The index of the positive class, or None for multi-class ([F09] 3.1; design, "Which class is positive").
 
@@ -44,7 +49,7 @@ def positive_class(y, classes, weights, positive=None):
         raise ValueError("the class has no values")
     if len(classes) > 2:
         return None
-    total = [sum(w for _, c, w in training_rows(y, weights) if c == k) for k in range(len(classes))]
+    total = class_weights(training_rows(y, weights), classes)
     return min(range(len(classes)), key=lambda k: (total[k], -k))
 
 
@@ -241,7 +246,7 @@ def scores(name, X, kinds, y, classes, weights=None, positive=None, alpha=None):
     the best over all thresholds and all tasks. A row whose value is missing counts among pos and neg.
     """
     training = training_rows(y, weights)
-    totals = [sum(w for _, c, w in training if c == k) for k in range(len(classes))]
+    totals = class_weights(training, classes)
     present = [k for k, total in enumerate(totals) if total]
     multi = positive_class(y, classes, weights, positive) is None
     result = []

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import StageError, testing
 
 
 def run(batch, chain):
@@ -59,8 +58,3 @@ def test_stages_after_it_take_the_weights():
     batch = make([[1], [1], [1], [5]], [0, 0, 0, 1])
     fitted = filterkit.chain("balance standardize").fit(batch)
     np.testing.assert_allclose(fitted.stages[1].state["offset"], [3])
-
-
-def test_balance_needs_a_class():
-    with pytest.raises(StageError, match="balance: there is no class attribute"):
-        filterkit.chain("balance").fit(testing.sample("no-class"))

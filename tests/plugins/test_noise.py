@@ -5,8 +5,7 @@ import pytest
 from agreement import make
 from cases import fit
 
-import filterkit
-from filterkit import StageError, testing
+from filterkit import testing
 
 
 def run(chain, batch):
@@ -41,8 +40,3 @@ def test_attributes_are_chosen():
     assert 0.35 < (out.X[:, 1] != batch.X[:, 1]).mean() < 0.65
     np.testing.assert_array_equal(out.X[:, 0], batch.X[:, 0])
     assert not testing.same(run("noise --only a1 --share 0.5 --seed 4", batch), out)
-
-
-def test_a_class_is_needed_unless_attributes_are_chosen():
-    with pytest.raises(StageError, match="noise: there is no nominal class to change"):
-        filterkit.chain("noise").fit_transform(testing.sample("no-class"))

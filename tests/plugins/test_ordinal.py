@@ -41,17 +41,12 @@ def test_later_values_lie_between_the_thresholds():
 
 
 def test_real_numbers_get_columns_if_that_is_said():
-    data = {"a": [0.5, -1, 0], "b": [1, 2, 1]}
-    assert run("ordinal --real", data) == {
+    assert run("ordinal --real", {"a": [0.5, -1, 0], "b": [1, 2, 1]}) == {
         "a>=-1": [1, 1, 1],
         "a>=0.5": [1, 0, 0],
         "b>=1": [1, 1, 1],
         "b>=2": [0, 1, 0],
     }
-    with pytest.raises(StageError, match="attribute 'a' has the value -1, which is not a count; --real takes numbers"):
-        run("ordinal", data)
-    with pytest.raises(StageError, match="attribute 'a' has the value -1"):
-        run("ordinal --real", {"a": [-1, 1]}, sparse=True, zero=True)
 
 
 @pytest.mark.separate

@@ -242,6 +242,11 @@ def test_the_limits_themselves_are_taken():
             sample("iris"),
             "--criterion auc is undefined on all inner folds",
         ),
+        ("balance", {"a": [1]}, "balance: there is no class attribute"),
+        ("noise", {"a": [1]}, "noise: there is no nominal class to change"),
+        ("ordinal", {"a": [0.5, -1, 0]}, "attribute 'a' has the value -1, which is not a count; --real takes numbers"),
+        ("ordinal --real", rows({"a": [-1, 1]}, sparse=True, zero=True), "attribute 'a' has the value -1"),
+        ("bins --method width --bins 2", make([[-4.0], [0]], [0, 1], sparse=True), "'a0' has a cut point below 0"),
     ],
 )
 def test_rows_that_a_stage_cannot_take_are_refused(chain, data, message):
