@@ -130,6 +130,13 @@ def test_an_engine_leaves_no_files_behind(monkeypatch, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def error_of(*command):
+    """What Python prints as it fails at a command."""
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 1
+    return done.stderr
+
+
 def test_a_process_that_ends_at_its_start_is_an_error():
     """The parent does not wait for the process to read its data, which are more than a pipe holds."""
     code = (
@@ -142,10 +149,8 @@ def test_a_process_that_ends_at_its_start_is_an_error():
         "engine.prepare(take, bytes(1 << 20))\n"
         "list(engine.map(total, range(3)))\n"
     )
-    command = [sys.executable, "-c", code, os.path.dirname(__file__), shutil.which("false")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 1
-    assert "filterkit.errors.FilterkitError: a worker process was killed" in done.stderr
+    command = ["-c", code, os.path.dirname(__file__), shutil.which("false")]
+    assert "filterkit.errors.FilterkitError: a worker process was killed" in error_of(*command)
 
 
 KILLED_AS_THE_NEXT_STARTS = """
@@ -187,10 +192,8 @@ if __name__ == "__main__":
 def test_a_process_that_is_killed_as_the_next_one_starts_is_an_error(how, tmp_path):
     """Nobody waits for the one that is being started, which has no work."""
     (tmp_path / "script.py").write_text(KILLED_AS_THE_NEXT_STARTS)
-    command = [sys.executable, tmp_path / "script.py", how]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 1
-    assert done.stderr.endswith("a worker process was killed, perhaps because memory ran out; fewer --jobs may help\n")
+    said = error_of(tmp_path / "script.py", how)
+    assert said.endswith("a worker process was killed, perhaps because memory ran out; fewer --jobs may help\n")
 
 
 def test_processes_end_when_the_engine_is_closed(tmp_path):
@@ -218,5 +221,4 @@ def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path):
         "import filterkit\nfrom filterkit.engines.processes import ProcessEngine\n"
         "print(list(ProcessEngine(1).map(str, [1])))\n"
     )
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 1 and "put what it runs under: if __name__ == '__main__':" in done.stderr
+    assert "put what it runs under: if __name__ == '__main__':" in error_of(script)
