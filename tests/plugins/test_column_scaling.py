@@ -25,20 +25,20 @@ def scale(batch, text, train=None):
     [
         (
             "range",
-            {"a": [2, 4, 3], "b": [7, 7, 7], "c": [None, 1, 3], "n": ["y", None, "x"]},
-            {"a": [0, 1, 0.5], "b": [0] * 3, "c": [None, 0, 1], "n": ["y", None, "x"]},
+            {"a": [2, 4, 3], "b": [7, 7, 7], "c": [None, 1, 3], "n": ["y", "x", "z"]},
+            {"a": [0, 1, 0.5], "b": [0] * 3, "c": [None, 0, 1], "n": ["y", "x", "z"]},
         ),
         (
             "standardize",
-            {"a": [2, 4, 6], "b": [7, 7, 7], "c": [None, 1, 3], "n": ["y", None, "x"]},
-            {"a": [-1, 0, 1], "b": [0] * 3, "c": [None, -HALF, HALF], "n": ["y", None, "x"]},
+            {"a": [2, 4, 6], "b": [7, 7, 7], "c": [None, 1, 3], "n": ["y", "x", "z"]},
+            {"a": [-1, 0, 1], "b": [0] * 3, "c": [None, -HALF, HALF], "n": ["y", "x", "z"]},
         ),
         (
             "impute",
             {"a": [1, None, 4], "n": ["y", None, "x"], "e": [None] * 3},
             {"a": [1, 2.5, 4], "n": ["y", "y", "x"], "e": [0] * 3},
         ),
-        ("tfidf --idf none --tf binary", {"a": [5, 0, None], "n": list("yxy")}, {"a": [1, 0, None], "n": list("yxy")}),
+        ("tfidf --idf none --tf binary", {"a": [5, 0, None], "n": list("yxz")}, {"a": [1, 0, None], "n": list("yxz")}),
     ],
 )
 def test_numbers_worked_by_hand(chain, columns, expected):
