@@ -97,6 +97,12 @@ def test_options_have_their_defaults_and_are_given_by_name():
         Every(colour=1)
 
 
+def test_stages_are_equal_by_their_options():
+    assert Every(count=5) == Every(count=5)
+    assert Every(count=5) != Every(count=6)
+    assert Every() != Negate()
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
