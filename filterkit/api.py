@@ -243,11 +243,11 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
 
 def _format_to_write(path: str, name: str | None, by: str = "") -> FileFormat:
     """Return the format for an output; refuse one that does not fit the ending."""
-    from filterkit.plugin.formats import check_written
+    from filterkit.plugin.formats import check_output_ending
     from filterkit.plugin.registry import registry
 
     kind = _format(path, name, is_read=False)
-    check_written(path, kind, registry().formats, by, name is not None)
+    check_output_ending(path, kind, registry().formats, by, name is not None)
     return kind
 
 

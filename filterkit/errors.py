@@ -113,7 +113,10 @@ def make_file_error(message: str, error: OSError, kind: type[FilterkitError] = F
 
 
 def make_system_error(name: str, error: OSError, use: str = "writing") -> FilterkitError:
-    """Make the error to raise when the system does not allow the `use` of a file, which messages call `name`."""
+    """Make the error for an `OSError` of a file: its `name` and the reason.
+
+    `use`, such as reading, is named alone where the descriptor is closed, or not open for it.
+    """
     if error.errno == errno.EBADF:  # "Bad file descriptor" does not tell what to do
         return make_file_error(f"{name}: it is closed or not open for {use}", error)
     return make_file_error(f"{name}: {error.strerror or _REASONS.get(type(error)) or error}", error)

@@ -60,7 +60,9 @@ class Remove(Stage):
         removed = set()
         for flag, text, positions in self._select(schema):
             if positions <= set(schema.targets):
-                raise FilterkitError(f"{flag}: {quoted(text)} selects only the class or labels, which stay")
+                raise FilterkitError(
+                    f"{flag}: {quoted(text)} selects only the class or labels, which cannot be removed"
+                )
             removed |= positions - set(schema.targets)
         return self._take(schema, [i for i in range(len(schema.attributes)) if i not in removed])
 

@@ -232,7 +232,7 @@ def pr(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 def rand(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Random number from 0 to 1, a baseline for comparison.
 
-    It depends only on the seed and on the position of the column.
+    It depends only on the index of the column; `rand_columns` also takes a seed, which is 0 here.
     """
     return rand_columns(np.arange(len(tp)), 0)
 

@@ -61,9 +61,9 @@ class Neighbors(Learner):
             data, indices, indptr = (state[name] for name in ("data", "indices", "indptr"))
             lengths = np.diff(indptr)
             if not len(indptr) or indptr[0] or (lengths < 0).any() or not len(data) == len(indices) == indptr[-1]:
-                raise FilterkitError("the lengths of its stored training rows do not match")
+                raise FilterkitError("its stored rows, classes and weights differ in number")
             if len(indices) and not (indices.min() >= 0 and indices.max() < features):
-                raise FilterkitError("its training rows do not fit its features")
+                raise FilterkitError("its stored training rows have other features")
             X = Csr(data, indices, indptr, features).matrix()
         if X.shape != (len(truth), features) or truth.shape != (len(weights), len(tasks.names)) or not len(truth):
             raise FilterkitError("the lengths of its stored training rows do not match")

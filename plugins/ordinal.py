@@ -59,7 +59,7 @@ class Ordinal(ColumnStage):
                 raise StageError(
                     self.name,
                     f"--levels all would make more than {_MOST:,} columns, most of them of attribute '{name}', whose "
-                    f"largest value is {table.extremes()[1][most]:g}; --max-levels N takes the lowest of each",
+                    f"largest value is {table.extremes()[1][most]:g}; --max-levels N leaves out all but the N lowest",
                 )
             levels = expand_ranges(np.ones_like(counts), counts).astype(np.float64)
         else:

@@ -82,7 +82,7 @@ class Svd(SelectiveStage):
         values, axes = state["values"], state["axes"]
         fits = axes.shape == (schema.width, len(values)) and len(values) <= self.components
         if not fits or axes.dtype != np.float64 or not np.isfinite(axes).all():
-            raise FilterkitError("the axes of svd are not those of its columns")
+            raise FilterkitError("the saved axes of svd do not fit its columns")
         outgoing = _make_schema(schema, self.prefix, len(values))
 
         def transform(batch: Batch) -> Batch:

@@ -116,7 +116,7 @@ class Space(NamedTuple):
 
     @staticmethod
     def of(X: np.ndarray, schema: Schema) -> Space:
-        """Make the space of the training rows X, float64 (rows, columns)."""
+        """Scale numeric columns of the rows X, float64 (rows, columns), to [0, 1]; mark labels and missing values."""
         nominal = schema.nominal
         numbers, labels = X[:, ~nominal] / 2, X[:, nominal]  # of halves, no range overflows
         low, high = _find_extremes(numbers)
@@ -178,7 +178,7 @@ def relieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray,
     Parameters
     ----------
     space : the rows that count.
-    y : int32 (rows,), their classes; or float64 (rows,), a numeric class.
+    y : int32 (rows,), their classes.
     weights : float64 (rows,).
     drawn : int64 (n,), the numbers of the rows to score by.
     neighbors : how many neighbors of each class.

@@ -449,7 +449,7 @@ def _parse_index(text: str, width: int) -> int:
     if not (index.isascii() and index.isdigit() and len(index) < 10):
         raise ValueError(f"the index of a value must be a whole number from 1, not {quoted(index)}")
     if not 0 < int(index) <= width:
-        raise ValueError(f"index {int(index)} is out of range; there are {width} attributes")
+        raise ValueError(f"index {int(index)} is out of range: the attributes are numbered from 1 to {width}")
     return int(index) - 1
 
 

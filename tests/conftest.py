@@ -46,6 +46,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason="needs a POSIX system"))
 
 
+@pytest.fixture(autouse=True)
+def names_are_looked_up_from_python(monkeypatch):
+    """Undo what a command that a test runs in this process says of later messages: that there is a command line."""
+    from filterkit.plugin.registry import registry
+
+    monkeypatch.setattr(registry(), "flags", frozenset())
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Let processes of pytest work on tests that follow each other, and share what is left, unless --dist says else.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit.data.attributes import map_labels, of_kinds
+from filterkit.data.attributes import map_labels, mask_kinds
 from filterkit.data.csr import Csr
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import Schema
@@ -54,7 +54,7 @@ class Layout:
                 self.dates[i] = DateFormat(attributes[i].format)
         relational = [i for i in passthrough if attributes[i].kind == "relational"]
         self.bags = {i: Layout(Schema(attributes[i].name, attributes[i].attributes)) for i in relational}
-        self.textual = ~of_kinds(attributes, "numeric")
+        self.textual = ~mask_kinds(attributes, "numeric")
         self.unlabelled = [i for i, known in self.codes.items() if not known]
         labels = {value for known in self.codes.values() for value in known}
         self.words = sorted(value for value in labels if parse_number(value) is None)

@@ -21,7 +21,7 @@ import numpy as np
 from filterkit._version import __version__
 from filterkit.chains.chain import Chain, FittedChain
 from filterkit.data.batch import Batch, empty, make_missing_targets, make_passthrough_table
-from filterkit.data.contract import describe_kind
+from filterkit.data.contract import describe_type
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import schema_from_json, schema_to_json
@@ -82,7 +82,7 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
         try:
             state = fitted_stage.get_state()
             if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
-                fault = f"get_state gives {describe_kind(state)}; return a dict of {_STATE_VALUES}, by names"
+                fault = f"get_state gives {describe_type(state)}; return a dict of {_STATE_VALUES}, by names"
                 raise NotImplementedError(fault)
             notes = {key: _encode(value, key, number, arrays) for key, value in state.items()}
         except NotImplementedError as error:
@@ -222,7 +222,7 @@ def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
         )
     for note in header["stages"]:
         if not all(isinstance(word, str) for word in note["words"]) or not isinstance(note["kept"], dict):
-            raise _DamageError("its chain.json describes a stage without words or state")
+            raise _DamageError("a stage in its chain.json has no words or no state")
         # The distribution was once called filterkit, which is another project on the package index.
         note["plugin"] = str(note["plugin"]).replace(" of filterkit ", " of arff-filterkit ")
     arrays = [name for note in header["stages"] for name in _list_members(note["kept"])]
@@ -311,7 +311,7 @@ def _parse_array(data: bytes, longest: int) -> np.ndarray:
     """
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
-        raise _DamageError("one of its arrays has another format")
+        raise _DamageError("one of its arrays is not in version 1.0 of the format npy")
     with warnings.catch_warnings(action="error"):  # numpy accepts old headers, which `save` does not write
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     rest = memoryview(data)[stream.tell() :]

@@ -120,7 +120,7 @@ def _check_parts(
         if other is not destination and names.holds(other.path):
             raise UsageError(f"two outputs go to {quoted(other.path, PATH)}; name another file for {other.option}")
     if "://" not in names.folder:
-        check_output(names.within(names.part(0)))
+        check_output(names.path_of(names.part(0)))
 
 
 def _check_apart(destinations: Iterable[Destination]) -> None:

@@ -30,7 +30,7 @@ def print_explanation(job: Job) -> None:
     reader = open_input(job.path, options, job.formats)
     with open_rows_to_fit(reader, Work(job.engine, options.memory, False)) as rows:
         found = explain(job.stages, rows.schema)
-        print_document(options.as_json, _describe(reader.name, reader.schema, found, options.memory), _write_lines)
+        print_document(options.as_json, _describe(reader.name, reader.schema, found, options.memory), _format_lines)
 
 
 def _describe(name: str, schema: Schema, found: Explanation, memory: int) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _describe(name: str, schema: Schema, found: Explanation, memory: int) -> dic
     }
 
 
-def _write_lines(document: dict[str, Any]) -> Iterator[str]:
+def _format_lines(document: dict[str, Any]) -> Iterator[str]:
     """Write the document as text."""
     target = "no class" if document["class"] is None else f"class {quoted(document['class'])}"
     if document["labels"]:

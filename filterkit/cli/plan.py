@@ -114,11 +114,11 @@ class Plan(NamedTuple):
 
 
 def resolve(path: str, words: list[str], options: Options, known: Registry) -> Job:
-    """Turn a command line into a job: words become stages, and the name of an engine becomes an engine.
+    """Turn a command line into a job: words, or those in the file of ``--chain``, become stages; a name, the engine.
 
     Raises
     ------
-    UsageError : an unknown stage, option or engine.
+    UsageError : an unknown stage, option or engine; or stages beside ``--chain``.
     """
     stages = parse_stages(words, known, options.seed, known.defaults)
     if options.chain is not None:

@@ -181,7 +181,7 @@ class Thresholds:
         if counts.pos <= 0 or (counts.neg <= 0 and task is not None):
             return np.zeros(len(counts.pair)), 0.0
         if metric.bound is not None and alpha is None and len(counts.tp) > _FEW:
-            return self._score_contenders(metric, task)
+            return self._score_possible_best(metric, task)
         return self._score_tests(metric, counts, self.column, alpha)
 
     def _score_tests(
@@ -194,7 +194,7 @@ class Thresholds:
         )
         return scores[pair], constant
 
-    def _score_contenders(self, metric: Metric, task: int | None) -> tuple[np.ndarray, float]:
+    def _score_possible_best(self, metric: Metric, task: int | None) -> tuple[np.ndarray, float]:
         """Do as `score`, for the tests that may be the best of their column; others may have -inf.
 
         A block of neighbouring tests is left out if `Metric.bound` of the smallest and largest counts in it is below

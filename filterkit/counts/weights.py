@@ -175,5 +175,5 @@ def check_sum(reader: str, weights: float, rows: int) -> None:
         raise StageError(
             reader,
             f"the instance weights are {weights / rows:g} on average, which is too little to be counted exactly; "
-            "multiply all of them by the same number",
+            "multiply all of them by the same large number",
         )

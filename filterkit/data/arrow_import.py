@@ -16,7 +16,7 @@ from filterkit.data.column_types import (
     label_attribute,
     type_attribute,
 )
-from filterkit.data.contract import describe_kind, describe_no_rows
+from filterkit.data.contract import describe_no_rows, describe_type
 from filterkit.data.interop import build_batch
 from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
@@ -111,7 +111,7 @@ def _explain_unreadable(rows: Any, error: Exception) -> str:
             pa.table(rows.select(name))
         except (pa.ArrowException, TypeError, ValueError):
             return f"column {quoted(str(name))} has a type that Arrow cannot read; make it numbers or text"
-    return f"{describe_kind(rows)} cannot be read as an Arrow table: {' '.join(str(error).split())[:300]}"
+    return f"{describe_type(rows)} cannot be read as an Arrow table: {' '.join(str(error).split())[:300]}"
 
 
 def infer_columns(

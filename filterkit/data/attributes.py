@@ -370,7 +370,7 @@ def list_names(attributes: Sequence[Attribute]) -> Sequence[str]:
     return attributes.names if isinstance(attributes, Attributes) else [each[0] for each in attributes]
 
 
-def of_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
+def mask_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
     """Do what `Attributes.of_kinds` does: bool (n,), whether each attribute is of one of these kinds."""
     if isinstance(attributes, Attributes):
         return attributes.of_kinds(*kinds)

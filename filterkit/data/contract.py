@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from filterkit.data.attributes import Attribute, Attributes, list_names, of_kinds
+from filterkit.data.attributes import Attribute, Attributes, list_names, mask_kinds
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
@@ -75,7 +75,7 @@ def blame_errors(stage: Named | None) -> Iterator[None]:
         running_stage.reset(before)
 
 
-def describe_kind(thing: Any) -> str:
+def describe_type(thing: Any) -> str:
     """Return the type of something, for a message."""
     name = type(thing).__name__
     return "None" if thing is None else f"{'an' if name[0] in 'AEIOUaeiou' or name == 'ndarray' else 'a'} {name}"
@@ -83,7 +83,7 @@ def describe_kind(thing: Any) -> str:
 
 def describe_no_rows(thing: Any) -> str:
     """Say what was passed instead of rows, and what to do."""
-    kind = describe_kind(thing)
+    kind = describe_type(thing)
     if isinstance(thing, (str, os.PathLike)):
         path = os.fsdecode(thing)
         return (
@@ -154,7 +154,7 @@ def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> 
     with blame_errors(stage):
         batches = arrange()
         if not hasattr(batches, "__iter__"):
-            _refuse(stage, f"arrange gives {describe_kind(batches)}; yield batches")
+            _refuse(stage, f"arrange gives {describe_type(batches)}; yield batches")
         for batch in batches:
             _refuse(stage, find_misfit(batch, schema))
             yield normalize_matrix(batch)
@@ -181,7 +181,7 @@ def check_read(kind: Named, batches: Any) -> Iterator[Batch]:
     PluginError : one does not fit the schema of the first.
     """
     if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
-        raise make_contract_error(kind.name, f"read gives {describe_kind(batches)}; yield batches", kind)
+        raise make_contract_error(kind.name, f"read gives {describe_type(batches)}; yield batches", kind)
     schema = None
     for batch in batches:
         schema = schema or getattr(batch, "schema", None)
@@ -200,11 +200,11 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
     """
     fault = None
     if not isinstance(state, dict):
-        fault = f"{method} gives {describe_kind(state)}; return a dict of arrays"
+        fault = f"{method} gives {describe_type(state)}; return a dict of arrays"
     else:
         for key, value in state.items():
             if not isinstance(value, (np.ndarray, Ragged)) or (isinstance(value, np.ndarray) and not value.ndim):
-                fault = f"the {quoted(str(key))} of {method} is {describe_kind(value)}; make it an array or a Ragged"
+                fault = f"the {quoted(str(key))} of {method} is {describe_type(value)}; make it an array or a Ragged"
             elif len(value) != columns:
                 fault = f"the {quoted(str(key))} of {method} has {len(value)} entries for {columns} columns"
     _refuse(stage, fault)
@@ -220,7 +220,7 @@ def check_columns(stage: Named, columns: Any, width: int) -> None:
     """
     fault = None
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
-        fault = f"output_columns gives {describe_kind(columns)}; return an array of column numbers"
+        fault = f"output_columns gives {describe_type(columns)}; return an array of column numbers"
     elif len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
         fault = f"output_columns must give ascending numbers of the {width} columns"
     _refuse(stage, fault)
@@ -234,7 +234,7 @@ def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[At
     PluginError : they are not as many as there are `columns`.
     """
     if not isinstance(attributes, (list, tuple, Attributes)):
-        _refuse(stage, f"output_attributes gives {describe_kind(attributes)}; return a list")
+        _refuse(stage, f"output_attributes gives {describe_type(attributes)}; return a list")
     elif len(attributes) != columns:
         _refuse(stage, f"output_attributes gives {len(attributes)} attributes for {columns} columns")
     return attributes
@@ -260,7 +260,7 @@ def check_renewed(stage: Named, attributes: Any, schema: Schema, nominal: np.nda
             "output_attributes gives columns new names; write output_columns, too, which says which column each comes "
             "from"
         )
-    elif not np.array_equal(of_kinds(made, "nominal"), nominal):
+    elif not np.array_equal(mask_kinds(made, "nominal"), nominal):
         fault = "output_attributes gives columns another kind; write output_nominal, too, which says which are nominal"
     _refuse(stage, fault)
     return made
@@ -275,7 +275,7 @@ def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
     """
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
         what = (
-            f"output_nominal gives {describe_kind(nominal)}; return an array of bool, one for each of {width} columns"
+            f"output_nominal gives {describe_type(nominal)}; return an array of bool, one for each of {width} columns"
         )
         _refuse(stage, what)
     return nominal
@@ -296,7 +296,7 @@ def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thin
     PluginError : it is not float64 of that shape.
     """
     if not isinstance(found, np.ndarray):
-        raise make_contract_error(name, f"{what} gives {describe_kind(found)}; return an array of float64", thing)
+        raise make_contract_error(name, f"{what} gives {describe_type(found)}; return an array of float64", thing)
     if found.shape != shape:
         raise make_contract_error(name, f"{what} gives an array of shape {found.shape}; expected {shape}", thing)
     if found.dtype != np.float64:
@@ -311,9 +311,9 @@ def find_misfit(batch: Any, schema: Any, looked_at: int = _LOOKED_AT) -> str | N
     rows are checked.
     """
     if not isinstance(batch, Batch):
-        return f"expected a Batch, found {describe_kind(batch)}"
+        return f"expected a Batch, found {describe_type(batch)}"
     if not isinstance(schema, Schema):
-        return f"its schema is {describe_kind(schema)}; make it a Schema"
+        return f"its schema is {describe_type(schema)}; make it a Schema"
     if batch.schema is not schema and batch.schema != schema:
         return f"a batch has the wrong schema: {describe_schema_difference(batch.schema, schema)}"
     for name, array in (("X", batch._X), ("y", batch.y), ("weights", batch.weights)):
@@ -330,7 +330,7 @@ def find_misfit(batch: Any, schema: Any, looked_at: int = _LOOKED_AT) -> str | N
 def describe_schema_difference(found: Any, expected: Schema) -> str:
     """Return the first difference between two schemas."""
     if not isinstance(found, Schema):
-        return f"it is {describe_kind(found)}"
+        return f"it is {describe_type(found)}"
     for number, (one, other) in enumerate(zip(found.attributes, expected.attributes), 1):
         if one.name != other.name:
             return f"attribute {number} is {quoted(one.name)}; expected {quoted(other.name)}"
@@ -349,14 +349,14 @@ def _find_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
     X = batch._X
     if isinstance(X, np.ndarray):
         if type(X) is not np.ndarray and not isinstance(X, np.memmap):
-            return f"X is {describe_kind(X)}; make it an ndarray with np.asarray"
+            return f"X is {describe_type(X)}; make it an ndarray with np.asarray"
         if X.ndim != 2:
             return f"X has {X.ndim} dimensions; make it (rows, columns)"
     elif not isinstance(X, Csr):
         from scipy.sparse import csr_array
 
         if not isinstance(X, csr_array):
-            return f"X is {describe_kind(X)}; make it an ndarray, or a csr_array for sparse rows"
+            return f"X is {describe_type(X)}; make it an ndarray, or a csr_array for sparse rows"
     data = X if isinstance(X, np.ndarray) else X.data
     if data.dtype != np.float64:
         return f"X is {data.dtype}; make it float64"
@@ -364,10 +364,10 @@ def _find_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
         return (
             f"X has {X.shape[1]} columns, but the schema {schema.width} features; the schema must describe the output"
         )
-    return _find_order_misfit(batch.csr, schema.width) if batch.sparse else None
+    return _describe_csr_fault(batch.csr, schema.width) if batch.sparse else None
 
 
-def _find_order_misfit(X: Csr, width: int) -> str | None:
+def _describe_csr_fault(X: Csr, width: int) -> str | None:
     """Say what is wrong with the arrays of sparse rows; None if nothing is."""
     indices, indptr = X.indices, X.indptr
     if indices.dtype.kind != "i" or indptr.dtype.kind != "i":
@@ -390,23 +390,23 @@ def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
     """Say what is wrong with the class, the weights and the attributes that pass through; None if nothing is."""
     rows, y, weights, passthrough = len(batch), batch.y, batch.weights, batch.passthrough
     if (y is None) != (not schema.targets):
-        return f"y is {describe_kind(y)}, but the schema has {'a' if schema.targets else 'no'} class"
+        return f"y is {describe_type(y)}, but the schema has {'a' if schema.targets else 'no'} class"
     if y is not None:
         shape = (rows, len(schema.labels)) if schema.labels else (rows,)
         kind = "f" if schema.has_numeric_target else "i"
         if not isinstance(y, np.ndarray) or y.shape != shape:
-            return f"y is {describe_kind(y)} of shape {np.shape(y)}; expected {shape}"
+            return f"y is {describe_type(y)} of shape {np.shape(y)}; expected {shape}"
         if y.dtype.kind != kind:
             integers = schema.label_dtype if schema.labels else "int32"
             return f"y is {y.dtype}; make it {'float64' if kind == 'f' else integers}"
     if weights is not None and (
         not isinstance(weights, np.ndarray) or weights.shape != (rows,) or weights.dtype != np.float64
     ):
-        found = f"{getattr(weights, 'dtype', describe_kind(weights))} of shape {np.shape(weights)}"
+        found = f"{getattr(weights, 'dtype', describe_type(weights))} of shape {np.shape(weights)}"
         return f"weights are {found}; make them float64 of shape ({rows},)"
     if (passthrough is None) != (not schema.passthrough):
         what = f"the schema has {len(schema.passthrough)} attributes for it"
-        return f"passthrough is {describe_kind(passthrough)}, but {what}"
+        return f"passthrough is {describe_type(passthrough)}, but {what}"
     if passthrough is not None:
         if list(getattr(passthrough, "column_names", ())) != [a.name for a in schema.passthrough]:
             return "the columns of passthrough are not those of schema.passthrough"

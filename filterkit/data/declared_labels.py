@@ -17,7 +17,7 @@ def count_declared_labels(relation: str) -> int | None:
     return None if declaration is None else int(declaration[1])
 
 
-def move_declaration(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
+def update_label_count(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
     """Return the name of a relation whose labels move; a name that declares labels declares their new positions.
 
     No name can declare labels that are neither the first attributes nor the last.

@@ -140,7 +140,7 @@ def _list_nonzero(batch: Batch) -> Iterator[str]:
 
 
 def _format_value(attribute: Attribute, value: Any) -> Any:
-    """Return a value of a column as ARFF writes it."""
+    """Return a value to show: a label, a date as text, a float, or a text; ``?`` if it is missing."""
     if value is None or value != value:
         return _MISSING
     if attribute.kind == "nominal":

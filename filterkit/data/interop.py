@@ -11,7 +11,7 @@ from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.columns import Entries
 from filterkit.data.csr import Csr
 from filterkit.data.dates import DateFormat
-from filterkit.data.declared_labels import move_declaration
+from filterkit.data.declared_labels import update_label_count
 from filterkit.data.labels import split
 from filterkit.data.rearrangement import to_codes
 from filterkit.data.schema import Attribute, Schema, find_class
@@ -105,7 +105,7 @@ def build_batch(
             kinds = {a.kind for a in noted.label_attributes}
             positions = {name: i for name, i in positions.items() if attributes[i].kind in kinds}
             labels = tuple(sorted(positions[a.name] for a in noted.label_attributes if a.name in positions))
-            relation = move_declaration(relation, noted.labels, labels, len(found)) if labels else relation
+            relation = update_label_count(relation, noted.labels, labels, len(found)) if labels else relation
             if index is not None and positive is None and noted.positive in attributes[index].values:
                 positive = noted.positive
         if index is None and positive is not None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from filterkit.data.arrow_export import to_table
 from filterkit.data.batch import Batch
-from filterkit.data.contract import describe_kind
+from filterkit.data.contract import describe_type
 from filterkit.data.interop import from_columns, from_entries
 from filterkit.data.labels import join
 from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
@@ -33,7 +33,7 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         raise FilterkitError(
-            f"expected the dictionary that arff.load returns, found {describe_kind(data)} without its keys"
+            f"expected the dictionary that arff.load returns, found {describe_type(data)} without its keys"
         )
     declared = list(data["attributes"])
     attributes = []

@@ -16,11 +16,11 @@ from filterkit.data.attributes import (
     find_twins,
     join_attributes,
     list_names,
-    of_kinds,
+    mask_kinds,
     take_attributes,
 )
 from filterkit.data.attributes import Attribute as Attribute
-from filterkit.data.declared_labels import move_declaration
+from filterkit.data.declared_labels import update_label_count
 from filterkit.data.texts import TextSet
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, quoted, suggestion, to_one_line
 
@@ -147,7 +147,7 @@ class Schema:
         if self.labels and changes.get("labels", self.labels) != self.labels:
             after = changes["labels"]
             count = len(changes.get("attributes", self.attributes))
-            current["relation"] = move_declaration(self.relation, self.labels, after, count)
+            current["relation"] = update_label_count(self.relation, self.labels, after, count)
         return Schema(**(current | changes))
 
     def _replace_unchecked(self, **changes: Any) -> Schema:
@@ -255,7 +255,7 @@ class Schema:
 
         These are the numeric and nominal attributes without the class and the labels.
         """
-        is_column = of_kinds(self.attributes, "numeric", "nominal")
+        is_column = mask_kinds(self.attributes, "numeric", "nominal")
         is_column[list(self.targets)] = False
         return np.flatnonzero(is_column)
 
@@ -275,7 +275,7 @@ class Schema:
     @cached_property
     def nominal(self) -> np.ndarray:
         """bool (columns,): which columns of X are nominal."""
-        return of_kinds(self.features, "nominal")
+        return mask_kinds(self.features, "nominal")
 
     @cached_property
     def label_counts(self) -> np.ndarray:
@@ -288,7 +288,7 @@ class Schema:
     @cached_property
     def passthrough_indices(self) -> tuple[int, ...]:
         """The positions in `attributes` of the string, date and relational ones, which no stage computes with."""
-        return tuple(np.flatnonzero(of_kinds(self.attributes, "string", "date", "relational")).tolist())
+        return tuple(np.flatnonzero(mask_kinds(self.attributes, "string", "date", "relational")).tolist())
 
     @cached_property
     def passthrough(self) -> tuple[Attribute, ...]:

@@ -35,7 +35,7 @@ def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
     try:
         name, kind, values, form, attributes, weight, scores = note
         if depth > DEEPEST:
-            raise FilterkitError("an attribute in the schema is nested too deep")
+            raise FilterkitError(f"an attribute in the schema is nested more than {DEEPEST} deep")
         inner = tuple(attribute_from_json(each, depth + 1) for each in attributes)
         pairs = tuple((metric, score) for metric, score in scores)
     except (TypeError, ValueError):
@@ -96,8 +96,8 @@ def schema_from_json(note: Any) -> Schema:
         relation, index, positive = note["relation"], note["class"], note["positive"]
         sparse, zero, labels = note["sparse"], note["zero"], note.get("labels", [])
         attributes = attributes_from_json(note["attributes"])
-    except (TypeError, KeyError):
-        raise FilterkitError("invalid schema") from None
+    except (TypeError, KeyError) as error:
+        raise FilterkitError(f"the schema lacks a part, or has one of another type ({error})") from None
     texts = isinstance(relation, str) and (positive is None or isinstance(positive, str))
     if not texts or not isinstance(sparse, bool) or not isinstance(zero, bool):
         raise FilterkitError("invalid schema")

@@ -68,7 +68,7 @@ def from_table(
 
 
 def _round_column(column: Any) -> Any:
-    """Return numbers as float64, times as milliseconds, and other columns as they are."""
+    """Round whole numbers and decimals to float64, and times to milliseconds; return other columns as they are."""
     types, kind = pa.types, column.type
     if types.is_timestamp(kind):
         import pyarrow.compute as pc

@@ -205,7 +205,7 @@ def _convert_mixed(rows: Any, incoming: Schema | None) -> Batch | None:
 
 
 def _is_numeric(column: Any) -> bool:
-    """Return whether a column of pandas has numbers that float64 has, also as objects."""
+    """Return whether a column of pandas has whole numbers that float64 has, floats, or objects that may be numbers."""
     import pandas as pd
     import pyarrow as pa
 

@@ -24,7 +24,7 @@ def check_costs(costs: str | os.PathLike[str] | ArrayLike, schema: Schema) -> np
     """
     if isinstance(costs, (str, os.PathLike)):
         return read_costs(os.fspath(costs), schema)
-    _, n_classes = _check_classes("costs", schema)
+    _, n_classes = _find_cost_class("costs", schema)
     try:
         matrix = np.asarray(costs, np.float64)
     except (TypeError, ValueError):
@@ -46,7 +46,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     FilterkitError : there is no nominal class, all of whose values are told apart, or the file cannot be read.
     RowError : it is no cost matrix of this class.
     """
-    name, n_classes = _check_classes(path, schema)
+    name, n_classes = _find_cost_class(path, schema)
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             lines = [(number, line.partition("%")[0].split()) for number, line in enumerate(file, 1)]
@@ -78,7 +78,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     return np.array([row for _, row in rows])
 
 
-def _check_classes(name: str, schema: Schema) -> tuple[str, int]:
+def _find_cost_class(name: str, schema: Schema) -> tuple[str, int]:
     """Return the name of the class and the number of its values; raise as `read_costs` if costs cannot be of them."""
     target = schema.class_attribute
     if target is None or target.kind != "nominal":

@@ -56,7 +56,7 @@ class PartNames(NamedTuple):
         folder, name = os.path.split(os.path.realpath(path))
         return self.number(name) is not None and folder == os.path.realpath(self.folder or ".")
 
-    def within(self, name: str) -> str:
+    def path_of(self, name: str) -> str:
         """Return the path of a file in the folder."""
         return os.path.join(self.folder, name)
 

@@ -58,21 +58,21 @@ class Parts:
         text = self._folder.read(names.list)
         self.is_listed = text is not None
         if text is not None:
-            with _refuse_damage(names.within(names.list)):
+            with _refuse_damage(names.path_of(names.list)):
                 found = json.loads(text)
                 self._take(found, found["parts"])
         else:
             self._folder.check_free(names.journal)
             lines = (self._folder.read(names.journal) or b"").splitlines(keepends=True)
             if whole := [line for line in lines if line.endswith(b"\n")]:  # the last one may be unfinished
-                with _refuse_damage(names.within(names.journal)):
+                with _refuse_damage(names.path_of(names.journal)):
                     head, *parts = map(json.loads, whole)
                     self._take(head, parts)
         sizes = self._folder.sizes()
         for name in sizes if self._head is None else ():
             if names.number(name) is not None:  # readers would take it for a part of this output
                 raise FilterkitError(
-                    f"{names.within(name)}: no list says to which output this part belongs; remove all of "
+                    f"{names.path_of(name)}: no list says to which output this part belongs; remove all of "
                     f"{names.path}, or choose another name"
                 )
         self.done = {n: each.rows for n, each in self.entries.items() if sizes.get(names.part(n)) == each.bytes}
@@ -98,7 +98,7 @@ class Parts:
             return
         other = [name for name in work if self._head.get(name) != work[name]]
         if other:
-            of = self.names.within(self.names.list if self.is_listed else self.names.journal)
+            of = self.names.path_of(self.names.list if self.is_listed else self.names.journal)
             raise FilterkitError(
                 f"{of}: the existing parts are of another command (not the same {', '.join(other)}); remove this file "
                 f"and {self.names.path}, or choose another name"
@@ -112,7 +112,7 @@ class Parts:
         FilterkitError : there are parts already.
         """
         if self._head is not None:
-            of = self.names.within(self.names.list if self.is_listed else self.names.journal)
+            of = self.names.path_of(self.names.list if self.is_listed else self.names.journal)
             raise FilterkitError(f"{of}: these parts exist already; remove them, or choose another name")
 
     def begin(self, work: Work) -> str:
@@ -140,8 +140,8 @@ class Parts:
         before = self.entries.get(number)
         if before is not None and before.rows != entry.rows:
             raise FilterkitError(
-                f"{self.names.within(self.names.part(number))}: it had {before.rows} rows and now has {entry.rows}; "
-                f"remove {self.names.path} and {self.names.within(self.names.journal)}, and run the command again"
+                f"{self.names.path_of(self.names.part(number))}: it had {before.rows} rows and now has {entry.rows}; "
+                f"remove {self.names.path} and {self.names.path_of(self.names.journal)}, and run the command again"
             )
         self.entries[number] = entry
         self._folder.add_to_journal(self._make_line(number))  # first, because a part that is missing is written again

@@ -88,11 +88,11 @@ class RowCounts:
             else:
                 whole.append(rows)
         for rows in whole:
-            _check(rows, must_state)
+            _check_row_count(rows, must_state)
         return any(rows.is_unfinished for rows in whole)
 
 
-def _check(rows: FileRows, must_state: bool) -> None:
+def _check_row_count(rows: FileRows, must_state: bool) -> None:
     """Check one file, as `RowCounts.check` does."""
     if rows.is_unfinished:
         advice = "so it may be cut off; if no row is missing, add that line"

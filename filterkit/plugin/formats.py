@@ -114,10 +114,12 @@ class Formats:
         ------
         UsageError : says what to do.
         """
-        check_written(path, self.of_output(path, is_main), self.known, by, self._out is not None)
+        check_output_ending(path, self.of_output(path, is_main), self.known, by, self._out is not None)
 
 
-def check_written(path: str, kind: FileFormat, known: Mapping[str, Any], by: str = "", is_said: bool = False) -> None:
+def check_output_ending(
+    path: str, kind: FileFormat, known: Mapping[str, Any], by: str = "", is_said: bool = False
+) -> None:
     """Refuse to write a format to a file whose ending belongs to another one, or to none.
 
     Parameters

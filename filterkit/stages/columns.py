@@ -20,7 +20,7 @@ from filterkit.data.contract import (
     check_numbers,
     check_renewed,
     check_state,
-    describe_kind,
+    describe_type,
     make_contract_error,
 )
 from filterkit.data.csr import Csr
@@ -249,7 +249,7 @@ class ColumnStage(SelectiveStage):
         """Return `zero` and `sparse` of the outgoing schema."""
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
-            raise make_contract_error(self.name, f"output gives {describe_kind(outgoing)}; return a Schema", type(self))
+            raise make_contract_error(self.name, f"output gives {describe_type(outgoing)}; return a Schema", type(self))
         return {"zero": outgoing.zero, "sparse": schema.sparse and outgoing.zero}
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:

@@ -13,7 +13,7 @@ import numpy as np
 
 from filterkit.counts.weights import check_sum, check_weights, sum_weights
 from filterkit.data.batch import Batch
-from filterkit.data.contract import check_numbers, describe_kind, make_contract_error
+from filterkit.data.contract import check_numbers, describe_type, make_contract_error
 from filterkit.data.csr import Csr, Matrix
 from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
@@ -246,7 +246,7 @@ class FittedLearner(Fitted):
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
         missing = [name for name in ("scores", "threshold", "get_state") if not hasattr(model, name)]
         if missing:
-            fault = f"learn gives {describe_kind(model)}, which has no {' and no '.join(missing)}; return a model"
+            fault = f"learn gives {describe_type(model)}, which has no {' and no '.join(missing)}; return a model"
             raise make_contract_error(learner.name, fault, type(learner))
         self._learner = learner
         self.tasks = tasks

@@ -55,7 +55,9 @@ def check_command_refuses_unknown_options(command: Any) -> None:
             continue
         except Exception as error:
             raise AssertionError(f"{name}: an unknown option fails with {type(error).__name__}: {error}") from error
-        raise AssertionError(f"{name} takes an option that it does not declare")
+        raise AssertionError(
+            f"{name} accepts the unknown option --no-such-option-at-all: refuse what it does not declare"
+        )
 
 
 def check_command_does_something(command: Any) -> None:

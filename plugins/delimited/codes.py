@@ -14,7 +14,7 @@ _WINDOW = 1 << 16  # bytes
 
 
 def find_code_columns(form: Delimited, text: bytes) -> list[int]:
-    """Return the positions of the columns with a cell that begins with a zero before a digit, or with a plus sign.
+    """Return the positions of the columns with a cell that begins with 0 or + before a digit, as 007, +49 or -01.
 
     This passes over the bytes of all rows, so it compares whole arrays, of a size that the processor's cache holds.
     """

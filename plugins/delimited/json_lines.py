@@ -174,7 +174,7 @@ def _describe_no_object(text: bytes) -> str:
 
 
 def _is_too_large(value: Any) -> bool:
-    """Return whether a value that `json` has read was a number beyond the largest float64."""
+    """Return whether `json` has read a value as an infinite float, as 1e999; whole numbers are checked elsewhere."""
     return isinstance(value, float) and math.isinf(value)
 
 

@@ -272,7 +272,7 @@ class Predict(Learner):
             if type(each) not in (wanted, int):
                 raise FilterkitError(f"the estimator in it is not of the class {self.class_name}")
             if type(each) is wanted and getattr(each, "n_features_in_", features) != features:
-                raise FilterkitError("the estimator in it does not fit its features")
+                raise FilterkitError("the saved estimator expects another number of features")
         costs = state.get("costs")
         if costs is not None and (costs.ndim != 2 or min(costs.shape) <= max(1, *tasks.codes)):
             raise FilterkitError("its costs do not fit its classes")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import Pattern, encode_values, expand_ranges, string_offsets
+from filterkit.plugin import Pattern, expand_ranges
 
 if TYPE_CHECKING:
     from .stage import Words
@@ -104,6 +104,8 @@ class Analyzer:
         """Split an Arrow array of strings into tokens: row and code of each, int64 (n,), and the distinct tokens."""
         import pyarrow as pa
         import pyarrow.compute as pc
+
+        from filterkit.plugin import encode_values, string_offsets  # which import pyarrow
 
         if texts.null_count:
             texts = texts.fill_null("")

@@ -6,7 +6,7 @@ import zlib
 
 import numpy as np
 
-from filterkit.plugin import Texts, encode_values, find_run_begins, string_offsets
+from filterkit.plugin import Texts, find_run_begins
 
 from .analyzer import Sequences
 from .counts import Counter, Counts, make_keys, split_keys
@@ -102,6 +102,8 @@ class Vocabulary:
         """Split words into pieces: return their numbers, int64, and the bounds of each word, int32 (words + 1,)."""
         import pyarrow as pa
         import pyarrow.compute as pc
+
+        from filterkit.plugin import encode_values, string_offsets  # which import pyarrow
 
         kind = pa.string() if words.bounds.dtype == np.int32 else pa.large_string()
         buffers = [None, pa.py_buffer(words.bounds), pa.py_buffer(words.characters)]

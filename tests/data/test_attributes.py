@@ -19,7 +19,7 @@ from filterkit.data.attributes import (
     find_attribute,
     join_attributes,
     map_labels,
-    of_kinds,
+    mask_kinds,
     take_attributes,
 )
 from filterkit.data.texts import Texts
@@ -91,7 +91,7 @@ def test_all_attributes_change_at_once(some, data):
 def test_questions_about_all_attributes_are_answered_at_once(some):
     attributes = Attributes.of(some)
     for each in (attributes, some):
-        assert of_kinds(each, "nominal", "date").tolist() == [a.kind in ("nominal", "date") for a in some]
+        assert mask_kinds(each, "nominal", "date").tolist() == [a.kind in ("nominal", "date") for a in some]
         expected = {i: ("made", a.values) for i, a in enumerate(some) if a.kind == "nominal"}
         assert map_labels(each, lambda values: ("made", values)) == expected
     assert list(attributes.names) == [a.name for a in some]

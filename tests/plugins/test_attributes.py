@@ -63,7 +63,10 @@ def test_rename_changes_the_names_of_attributes(sparse):
         ("keep --attribute clas", "keep: there is no attribute 'clas'; did you mean 'class'"),
         ("keep --match petal", "keep: --match: no attribute has a name that matches 'petal'"),
         ("keep --range 1 --type string", "keep: --type: there is no string attribute"),
-        ("remove --type nominal", "remove: --type: 'nominal' selects only the class or labels, which stay"),
+        (
+            "remove --type nominal",
+            "remove: --type: 'nominal' selects only the class or labels, which cannot be removed",
+        ),
         ("remove --range 5", "remove: --range: '5' selects only the class or labels"),
         ("rename --find zzz", "rename: --find: no attribute has a match for 'zzz' in its name"),
         ("rename --find '.*petal.*' --replace x", "rename: two attributes are named 'x'"),

@@ -124,7 +124,7 @@ def test_a_damaged_file_is_refused():
     batch = sample("iris")
     (stage,) = filterkit.chain("svd").stages
     state = fitted("svd", batch).stages[0].get_state()
-    with pytest.raises(FilterkitError, match="the axes of svd are not those of its columns"):
+    with pytest.raises(FilterkitError, match="the saved axes of svd do not fit its columns"):
         stage.from_state(state | {"axes": state["axes"][1:]}, batch.schema)
 
 

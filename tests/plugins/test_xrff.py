@@ -130,7 +130,7 @@ def test_rows_that_wait_for_a_text_stay_in_order_and_wait_in_a_file(tmp_path):
 
 
 def test_rows_that_wait_for_a_text_do_so_while_a_pipe_is_empty(tmp_path, monkeypatch):
-    monkeypatch.setattr(Source, "waits", lambda source: True)
+    monkeypatch.setattr(Source, "must_wait", lambda source: True)
     (tmp_path / "x.xrff").write_text(HEAD + OMITS.format(1) * 20 + FIRST + END)
     batches = filterkit.batches(tmp_path / "x.xrff", block_size=64)
     assert [text for batch in batches for text in view(batch)["s"]] == ["it's 1st"] * 21

@@ -1066,7 +1066,7 @@ COMMANDS = [
     (
         UNKNOWN,
         command(options=[click.Option(["--no-such-option-at-all"], is_flag=True)]),
-        "mine takes an option that it does not",
+        "mine accepts the unknown option",
     ),
 ]
 

@@ -79,7 +79,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     formats = Formats(known.formats, options.from_)
     kind = formats.of_input(path)
     stages = parse_stages(list(words), known, options.seed)
-    _check(path, kind, options, known)
+    _check_options(path, kind, options, known)
 
     from filterkit.exploration.explore import explore
     from filterkit.exploration.plain import render_without_scripts
@@ -114,7 +114,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
         out.write(make_page("explore", f"{relation or path} – filterkit", data, render_without_scripts(data)))
 
 
-def _check(path: str, kind: FileFormat, options: ExploreOptions, known: Registry) -> None:
+def _check_options(path: str, kind: FileFormat, options: ExploreOptions, known: Registry) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
     check_page("explore", options.output)
     check_destinations([Destination("-o", options.output)], [path], known.files)

@@ -31,11 +31,11 @@ def formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) ->
         if name not in kinds:
             hint = suggestion(name, [*kinds]) or "; see: filterkit formats"
             raise UsageError(f"formats: no format {quoted(name)}{add_plugin_hint(hint, False)}")
-    document = {"formats": [_describe(name, kinds[name]) for name in names or sorted(kinds)]}
+    document = {"formats": [_describe_format(name, kinds[name]) for name in names or sorted(kinds)]}
     print_document(options.as_json, document, _explain if names else _list)
 
 
-def _describe(name: str, kind: Any) -> dict[str, Any]:
+def _describe_format(name: str, kind: Any) -> dict[str, Any]:
     """Describe a format for the document."""
     return {
         "name": name,

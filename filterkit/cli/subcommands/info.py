@@ -70,7 +70,7 @@ def info(known: Registry, /, path: str, options: InfoOptions) -> None:
             _add_correlations(document, options, known, formats)
         else:
             document["remarks"].append("no correlations with the class, as this input can be read only once")
-    print_document(options.as_json, document, partial(_write_lines, options))
+    print_document(options.as_json, document, partial(_format_lines, options))
 
 
 def _look(
@@ -175,7 +175,7 @@ def _describe(
     }
 
 
-def _write_lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
+def _format_lines(options: InfoOptions, document: dict[str, Any]) -> Iterator[str]:
     """Write the document as text."""
     rows, attributes = document["rows"], document["attributes"]
     form = "sparse " if document["sparse"] else "dense "

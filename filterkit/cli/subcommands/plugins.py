@@ -29,7 +29,7 @@ class PluginsOptions(JsonOptions):
 def plugins(known: Registry, /, options: PluginsOptions) -> None:
     """List all plugins, what each offers, and whether it works."""
     print_document(
-        options.as_json, {"plugins": [_describe(plugin, options.debug) for plugin in known.plugins]}, _write_lines
+        options.as_json, {"plugins": [_describe(plugin, options.debug) for plugin in known.plugins]}, _format_lines
     )
 
 
@@ -46,7 +46,7 @@ def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:
     } | ({"trace": plugin.trace or None} if debug else {})
 
 
-def _write_lines(document: dict[str, Any]) -> Iterator[str]:
+def _format_lines(document: dict[str, Any]) -> Iterator[str]:
     """Write a line for each plugin, below a head, and its traceback below it."""
     plugins = document["plugins"]
     head, *lines = align_rows(

@@ -70,7 +70,7 @@ def write_page(results: Results, measures: list[str], path: str, facts: list[tup
 
     command, lines = (
         write_command_line(click.get_current_context()),
-        _write_lines(results, _make_document(results, measures)),
+        _format_lines(results, _make_document(results, measures)),
     )
     text = make_report_page(results, measures, command, facts, lines)
     with open_output(path) as out:
@@ -151,7 +151,7 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
     found = _make_document(results, measures)
     if by_class:
         found["classes"] = _compute_rates_of_classes(results)
-    print_document(as_json, found, partial(_write_lines, results))
+    print_document(as_json, found, partial(_format_lines, results))
 
 
 def _make_document(results: Results, measures: list[str]) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def _make_document(results: Results, measures: list[str]) -> dict[str, Any]:
     return found
 
 
-def _write_lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
+def _format_lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
     """Write what `show` has found as lines of text."""
     measures = found["measures"]
     yield from _write_means(results, measures, found["means"])
