@@ -9,6 +9,7 @@ from lab import arguments, compare, markdown, of_tasks, store, text_sets, uci_se
 from filterkit.evaluation.comparison import corrected_t_test, signed_rank_test
 from filterkit.evaluation.results import Results
 
+FOLDS, INNER, REPEATS = 10, 5, 3  # one repeat unless all is done
 SVM = "svm --c 0.01,0.1,1,10,100 --folds {inner}"
 LOGISTIC = "predict LogisticRegression --grid C=0.01,0.1,1,10,100 --folds {inner}"
 PLAIN = "impute onehot range"  # impute does nothing on these sets, and has each chain run on any other
@@ -44,12 +45,12 @@ class Further(NamedTuple):
 FURTHER = {
     "UCI": (
         Further(
-            5,
+            FOLDS,
             {"beside-threshold": f"{BESIDE} {{svm}} --threshold f1"},
             tuple(("beside-threshold", other) for other in ("baseline", "beside", "threshold")),
         ),
         Further(
-            2,
+            4,
             {"logistic": f"{PLAIN} {LOGISTIC}", "beside-logistic": f"{BESIDE} {LOGISTIC}"},
             (("beside-logistic", "logistic"), ("beside-logistic", "beside")),
         ),
@@ -64,7 +65,7 @@ FURTHER = {
     ),
     "Text": (
         Further(
-            5,
+            FOLDS,
             {"scaling-threshold": "impute binary bns l2 {svm} --threshold f1"},
             tuple(("scaling-threshold", other) for other in ("baseline", "scaling", "threshold")),
         ),
@@ -94,7 +95,6 @@ MEANINGS = {
 MEASURES = ("f1", "auc", "accuracy", "p20")
 FURTHER_MEASURES = ("f1", "auc", "accuracy")
 SHARES = (0.1, 0.2, 0.5)
-FOLDS, INNER, REPEATS = 10, 5, 3  # one repeat unless all is done
 CHOOSING_FOLDS = 3  # to choose among chains, each is fitted six times
 UCI_ROWS, POSITIVES, FEWEST = 1000, 50, 30  # as in seed 000
 
