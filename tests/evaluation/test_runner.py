@@ -65,8 +65,7 @@ def tested(spy):
         (["svm", "chosen: l2 svm"], {"choose": "f1"}, "a chain is named 'chosen', which stands for the chosen chain;"),
         (["a: smv"], {}, "no stage 'smv'; did you mean 'svm'"),
         (["svm --cost 1"], {}, "svm: no such option '--cost'"),
-        (["a: l2"], {}, "chain 'l2' must end in a learner: .*neighbors, predict, svm"),
-        (["svm l2"], {}, "must end in a learner"),
+        (["a: svm l2"], {}, "chain 'svm l2' must end in a learner: .*neighbors, predict, svm"),
         (["a: "], {}, "must end in a learner"),
     ],
 )

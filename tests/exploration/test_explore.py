@@ -37,11 +37,15 @@ def test_scores_and_best_tests_are_those_of_scores():
             assert shown == {name: row[name] for name in shown}
 
 
+def assert_scores_are_listed(batch, features, metric):
+    """The scores of features are those that `scores` lists."""
+    listed = filterkit.scores(batch, metric).to_pydict()
+    found = [features["scores"][metric][features["name"].index(name)] or 0 for name in listed["attribute"]]
+    assert found == pytest.approx(listed[metric], rel=1e-3)
+
+
 def test_scores_of_nominal_columns_are_those_of_scores():
-    features = gathered(sample("mixed"), by=["ig"])["features"]
-    expected = filterkit.scores(sample("mixed"), "ig").to_pydict()
-    found = [features["scores"]["ig"][features["name"].index(name)] or 0 for name in expected["attribute"]]
-    assert found == pytest.approx(expected["ig"], rel=1e-3)
+    assert_scores_are_listed(sample("mixed"), gathered(sample("mixed"), by=["ig"])["features"], "ig")
 
 
 def test_small_pictures_count_rows_of_the_class_and_of_the_rest():
@@ -219,10 +223,8 @@ def test_a_numeric_class_is_described_and_scored():
     assert [each["name"] for each in found["metrics"]] == ["correlation", "dfreq", "ftest", "mi"]
     assert (found["tasks"], found["isolines"], found["details"][0]["before"]["classes"]) == ([], {}, [""])
     assert found["features"]["point"]["mi"] == [-1, -1, -1]
-    listed = filterkit.scores(with_numbers(), ["correlation", "mi"]).to_pydict()
     for name in ("correlation", "mi"):
-        expected = [listed[name][listed["attribute"].index(each)] for each in found["features"]["name"]]
-        assert found["features"]["scores"][name] == pytest.approx(expected, rel=1e-3)
+        assert_scores_are_listed(with_numbers(), found["features"], name)
     assert [each["text"] for each in found["warnings"] if each["kind"] == "unlabelled"]
     assert not any("nominal" in each["text"] for each in found["warnings"])
     described = found["overview"]["class"]
