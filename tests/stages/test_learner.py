@@ -80,8 +80,7 @@ def two_labels(X, y, weights=None):
 
 def made(fitted):
     """The attributes that a learner adds."""
-    old = {a.name for a in fitted.incoming.attributes}
-    return [a for a in fitted.schema.attributes if a.name not in old]
+    return [a for a in fitted.schema.attributes if a.name not in fitted.incoming.names]
 
 
 # ---- output --------------------------------------------------------------------------------------
@@ -358,14 +357,14 @@ def test_damaged_models_are_refused(damage, known, tmp_path, monkeypatch):
 def recorded(before, batch, parts=None, folds=3, seed=0, **options):
     """A recorder behind the stages `before`, fitted on `parts`, by default the batch whole."""
     recorder = Recorder(folds=folds, seed=seed)
-    chain = Chain([*Chain.parse(before).stages, recorder])
-    return recorder, chain.fit(batch if parts is None else parts, **options)
+    Chain([*Chain.parse(before).stages, recorder]).fit(batch if parts is None else parts, **options)
+    return recorder
 
 
 def test_every_counted_row_is_held_out_once():
     y = [0] * 10 + [1] * 7 + [-1] * 3 + [2] + [0, 1] * 6
     batch = make(np.arange(33.0)[:, None], y, "abc", weights=[1.0] * 21 + [0.0] * 12)
-    recorder, _ = recorded("", batch)
+    recorder = recorded("", batch)
     held_out = np.concatenate([outer.X[:, 0] for _, outer in recorder.trials])
     assert sorted(held_out) == list(range(17))  # not those without class or weight, nor the only row of c
     for training, outer in recorder.trials:
@@ -379,7 +378,7 @@ def test_every_counted_row_is_held_out_once():
 
 def test_every_row_with_all_labels_is_held_out_once():
     y = [[i % 2, i % 3 == 0] for i in range(19)] + [[1, -1]] * 13
-    recorder, _ = recorded("", two_labels(np.arange(32.0)[:, None], y), folds=4)
+    recorder = recorded("", two_labels(np.arange(32.0)[:, None], y), folds=4)
     assert sorted(np.concatenate([outer.X[:, 0] for _, outer in recorder.trials])) == list(range(19))
 
 
@@ -401,7 +400,7 @@ def test_stages_are_fitted_on_the_other_folds(before, streamed):
     fold = draw_folds(batch.y, 3, 5)
     parts = cut(batch, 7)
     options = {"parts": iter(parts), "memory": 1 << 16, "jobs": 2} if streamed else {}
-    recorder, _ = recorded(before, batch, seed=5, **options)
+    recorder = recorded(before, batch, seed=5, **options)
     for number, (inner, outer) in enumerate(recorder.trials):
         own = fold == number
         others, training = filterkit.chain(before).fit_transform(batch.take(np.flatnonzero(~own)))
@@ -428,14 +427,13 @@ def _equal(training, batch):
 def test_a_write_stage_before_a_learner_writes_all_rows(tmp_path):
     batch = sample("breast-cancer").rows(0, 60)
     path = tmp_path / "written.arff"
-    recorder, _ = recorded(f"standardize write {path}", batch, iter(cut(batch, 40)))
+    recorder = recorded(f"standardize write {path}", batch, iter(cut(batch, 40)))
     assert testing.same(filterkit.read(str(path)), filterkit.chain("standardize").fit(batch).transform(batch))
     assert len(recorder.trials) == 3
 
 
 def test_too_few_rows_give_no_trial():
-    recorder, _ = recorded("", make([[0], [1]], [0, 1]))
-    assert recorder.trials == []
+    assert recorded("", make([[0], [1]], [0, 1])).trials == []
 
 
 def test_an_error_in_a_trial_is_raised():
