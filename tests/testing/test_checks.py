@@ -1009,12 +1009,6 @@ def test_engines_of_filterkit_pass_all_checks(check, sound, quick_processes, mon
     check(sound)
 
 
-@pytest.mark.parametrize(("check", "broken", "message"), ENGINES)
-def test_a_broken_engine_is_found(check, broken, message):
-    with pytest.raises(AssertionError, match=message):
-        check(broken)
-
-
 # ---- subcommands ---------------------------------------------------------------------------------
 
 
@@ -1071,8 +1065,8 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize(("check", "broken", "message"), COMMANDS)
-def test_a_broken_subcommand_is_found(check, broken, message):
+@pytest.mark.parametrize(("check", "broken", "message"), ENGINES + COMMANDS)
+def test_a_broken_engine_or_subcommand_is_found(check, broken, message):
     with pytest.raises(AssertionError, match=message):
         check(broken)
 
