@@ -96,7 +96,7 @@ class Agree(TrainingStage):
         values = out.schema.attributes[position].values
         # A learner of one class predicts it or the rest, which comes first.
         code = np.array([values.index(value) if value in values else 0 for value in target.values])
-        return attribute_values(out, position) == code[out.y]
+        return np.asarray(attribute_values(out, position) == code[out.y])
 
 
 @hookimpl

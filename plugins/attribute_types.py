@@ -237,7 +237,7 @@ class Numeric(Retyping):
         if self.invalid == "error" and None in found:
             code = found.index(None)
             raise self.refuse(attribute, texts[code], "number", start + int(np.flatnonzero(codes == code)[0]))
-        return np.array([*found, None], np.float64)[codes]
+        return np.asarray(np.array([*found, None], np.float64)[codes])
 
 
 class String(Retyping):

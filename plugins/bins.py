@@ -93,7 +93,7 @@ class Bins(ColumnStage):
         at = np.clip(np.searchsorted(running, wanted), cells.indptr[column], cells.indptr[column + 1] - 2)
         before = np.maximum(at - 1, cells.indptr[column])
         is_nearer = np.abs(running[before] - wanted) <= np.abs(running[at] - wanted)
-        return np.where(is_nearer, before, at)
+        return np.asarray(np.where(is_nearer, before, at))
 
     def output_attributes(
         self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray

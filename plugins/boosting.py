@@ -128,7 +128,7 @@ def _find_smallest(scores: np.ndarray) -> np.ndarray:
 
     `scores` are float64 (features, labels).
     """
-    return (scores <= scores.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0)
+    return np.asarray((scores <= scores.min(axis=0) * (1 + _AS_SMALL)).argmax(axis=0))
 
 
 class _Block:
@@ -169,7 +169,7 @@ class _Block:
         z.ravel()[self.cells] = (total[label] - plus) * (self.total[label] - minus)
         np.sqrt(z, out=z)
         z.ravel()[self.cells] += np.sqrt(plus * minus)
-        return z
+        return np.asarray(z)
 
     def split(self, taken: np.ndarray) -> np.ndarray:
         """Compute W of the feature `taken` for each label: float64 (2, 2, labels), by sign (+, −) and value (0, 1)."""

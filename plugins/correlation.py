@@ -44,7 +44,7 @@ def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
 def _compute_f(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.ndarray:
     """Compute the F statistics of `total` rows from R² and its degrees of freedom; 0 where none is left."""
     left = np.maximum(total - freedom - 1, 0.0)
-    return explained / np.maximum(1 - explained, 1e-12) * left / freedom
+    return np.asarray(explained / np.maximum(1 - explained, 1e-12) * left / freedom)
 
 
 def _relate(table: ContingencyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -109,7 +109,7 @@ def _count_missing_labels(cells: ContingencyTable) -> np.ndarray:
 
 def _compute_r(product: np.ndarray, squares: np.ndarray) -> np.ndarray:
     """Compute |product| / √squares, at most 1; 0 where there is no spread."""
-    return np.minimum(divide_or_zero(np.abs(product), np.sqrt(np.maximum(squares, 0.0))), 1.0)
+    return np.asarray(np.minimum(divide_or_zero(np.abs(product), np.sqrt(np.maximum(squares, 0.0))), 1.0))
 
 
 @hookimpl

@@ -34,7 +34,7 @@ def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray
         ratio = np.exp(_compute_log_probability(other[at], words[at], pos, neg) - observed[at])
         tail = _sum_tail(other[at], np.where(low[at], 1.0, -1.0), words[at], pos, neg)
         there[at] = ratio * tail
-    return np.maximum(-(observed + np.log(here + there)), 0.0)
+    return np.asarray(np.maximum(-(observed + np.log(here + there)), 0.0))
 
 
 def bound_fisher(
@@ -55,14 +55,16 @@ def bound_fisher(
         mode = np.floor(_find_mode(words, pos, neg))
         start = np.maximum(tp, mode) if step > 0 else np.minimum(tp, mode)
         tail = _sum_tail(start, np.full(len(tp), step), words, pos, neg, smallest=1e-3)
-        return -_compute_log_probability(start, words, pos, neg) - np.log(tail)
+        return np.asarray(-_compute_log_probability(start, words, pos, neg) - np.log(tail))
 
     if not all(
         (counts == np.rint(counts)).all() for counts in (tp_low, tp_high, fp_low, fp_high, np.array([pos, neg]))
     ):
         return np.full(len(tp_low), np.inf)
     rounding = 1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1))
-    return np.maximum(bound_surprise(tp_high, fp_low, 1.0), bound_surprise(tp_low, fp_high, -1.0)) + rounding
+    return np.asarray(
+        np.maximum(bound_surprise(tp_high, fp_low, 1.0), bound_surprise(tp_low, fp_high, -1.0)) + rounding
+    )
 
 
 def _compute_log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -70,9 +72,9 @@ def _compute_log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg:
     from scipy.special import gammaln
 
     def choose(n: np.ndarray | float, k: np.ndarray) -> np.ndarray:
-        return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+        return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
-    return choose(pos, tp) + choose(neg, words - tp) - choose(pos + neg, words)
+    return np.asarray(choose(pos, tp) + choose(neg, words - tp) - choose(pos + neg, words))
 
 
 def _find_mode(words: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -163,7 +165,7 @@ def bound_bbs(
     low, high = (tp_low + fp_low) / (pos + neg), np.minimum((tp_high + fp_high) / (pos + neg), 1.0)
     positive = _compute_z(tp_high, pos, low) - _compute_z(fp_low, neg, high)
     negative = _compute_z(fp_high, neg, low) - _compute_z(tp_low, pos, high)
-    return np.maximum(positive, negative) * (1 + 1e-6) + 1e-6
+    return np.asarray(np.maximum(positive, negative) * (1 + 1e-6) + 1e-6)
 
 
 def _compute_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
@@ -176,7 +178,7 @@ def _compute_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
     beyond = np.where(x < draws, betainc(x + 1, np.maximum(draws - x, 1e-300), p), 0.0)
     short = np.where(x > 0, betainc(draws - x + 1, np.maximum(x, 1e-300), 1 - p), 0.0)
     up, down = np.maximum((above + beyond) / 2, 1e-300), np.maximum((below + short) / 2, 1e-300)
-    return np.where(down < up, ndtri(down), -ndtri(up))
+    return np.asarray(np.where(down < up, ndtri(down), -ndtri(up)))
 
 
 @hookimpl

@@ -37,7 +37,7 @@ def acc(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     Features of the negative class are inverted first; the score may be negative.
     """
     tp, fp = _invert(tp, fp, pos, neg)
-    return tp - fp
+    return np.asarray(tp - fp)
 
 
 def acc2(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -51,7 +51,7 @@ def bns(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     F is the standard Normal cumulative distribution; rates are clipped to [0.0005, 0.9995].
     """
     tpr, fpr = np.clip(tp / pos, 0.0005, 0.9995), np.clip(fp / neg, 0.0005, 0.9995)
-    return np.abs(_compute_quantile(tpr) - _compute_quantile(fpr))
+    return np.asarray(np.abs(_compute_quantile(tpr) - _compute_quantile(fpr)))
 
 
 def _compute_quantile(rates: np.ndarray) -> np.ndarray:
@@ -122,14 +122,14 @@ def _sum_weights(totals: np.ndarray) -> float:
 
 def _chi_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Compute the term that one class adds to the sum of `_chi_of_sums`."""
-    return counts * counts / totals
+    return np.asarray(counts * counts / totals)
 
 
 def _chi_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Compute `chi_classes` from the sums of count² / total: Σ (count − rows · total / all)² / total, scaled."""
     total = totals.sum()
     share = rows / total
-    return np.maximum(divide_or_zero(sums - rows * share, share * (1 - share)), 0.0)
+    return np.asarray(np.maximum(divide_or_zero(sums - rows * share, share * (1 - share)), 0.0))
 
 
 def dfreq(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -137,7 +137,7 @@ def dfreq(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     It ignores the class.
     """
-    return tp + fp
+    return np.asarray(tp + fp)
 
 
 def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -146,7 +146,7 @@ def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     It is the harmonic mean of precision and recall. Features of the negative class are inverted first.
     """
     tp, fp = _invert(tp, fp, pos, neg)
-    return 2 * tp / (pos + tp + fp)
+    return np.asarray(2 * tp / (pos + tp + fp))
 
 
 def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -162,7 +162,7 @@ def ig(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 def ig_classes(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Information gain of presence about any number of classes; parameters as for `chi_classes`."""
     bits = _compute_entropy(totals[None]) - _compute_entropy(counts) - _compute_entropy(totals - counts)
-    return np.maximum(bits / totals.sum(), 0.0)
+    return np.asarray(np.maximum(bits / totals.sum(), 0.0))
 
 
 def information_gain(table: ContingencyTable) -> np.ndarray:
@@ -182,14 +182,14 @@ def information_gain(table: ContingencyTable) -> np.ndarray:
 
 def _ig_term(counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Compute the term that one class adds to the sum of `_ig_of_sums`."""
-    return times_log2(counts) + times_log2(totals - counts)
+    return np.asarray(times_log2(counts) + times_log2(totals - counts))
 
 
 def _ig_of_sums(sums: np.ndarray, rows: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Compute `ig_classes` from the sums of n log n, where n are the rows of a class with and without the feature."""
     total = totals.sum()
     bits = _compute_entropy(totals[None]) - times_log2(rows) - times_log2(total - rows) + sums
-    return np.maximum(bits / total, 0.0)
+    return np.asarray(np.maximum(bits / total, 0.0))
 
 
 def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -208,7 +208,7 @@ def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """
     tp, fp = _invert(tp, fp, pos, neg)
     fn, tn = pos - tp, neg - fp
-    return tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp))
+    return np.asarray(tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp)))
 
 
 def power(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -239,7 +239,7 @@ def rand(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 def rand_columns(columns: np.ndarray, seed: int) -> np.ndarray:
     """Draw the random numbers of the columns with the numbers `columns`, int64 (n,): float64 (n,)."""
-    return np.random.default_rng(seed).random(int(columns.max(initial=-1)) + 1)[columns]
+    return np.asarray(np.random.default_rng(seed).random(int(columns.max(initial=-1)) + 1)[columns])
 
 
 def hyp(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -248,7 +248,7 @@ def hyp(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     The standard error assumes that both classes are samples of one population, whose rate is estimated from all rows.
     The score is the square root of `chi`.
     """
-    return np.sqrt(chi(tp, fp, pos, neg))
+    return np.asarray(np.sqrt(chi(tp, fp, pos, neg)))
 
 
 def pmi(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -269,7 +269,7 @@ def hellinger(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndar
     """
     tpr, fpr = tp / pos, fp / neg
     squares = (np.sqrt(tpr) - np.sqrt(fpr)) ** 2 + (np.sqrt(1 - tpr) - np.sqrt(1 - fpr)) ** 2
-    return np.sqrt(squares)
+    return np.asarray(np.sqrt(squares))
 
 
 @hookimpl

@@ -134,7 +134,7 @@ class Nearest:
             some = rows[first : first + step]
             neighbors[some] = self._compare_all(X if len(some) == len(neighbors) else X[some])
         votes = self._weights[neighbors][:, :, None]
-        return (votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1)
+        return np.asarray((votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1))
 
     @cached_property
     def _tree(self) -> Any:
@@ -200,7 +200,7 @@ class Nearest:
             return np.where(np.isnan(distances), 1.0, distances)  # of rows of zeros
         products = (X @ self._columns).toarray()
         if not self._cosine:
-            return _compute_square_lengths(X)[:, None] + self._squares - 2 * products
+            return np.asarray(_compute_square_lengths(X)[:, None] + self._squares - 2 * products)
         lengths = np.sqrt(np.outer(_compute_square_lengths(X), self._squares))
         return 1 - divide_or_zero(products, lengths)
 
@@ -208,12 +208,12 @@ class Nearest:
 def _find_largest(X: Any) -> np.ndarray:
     """Return the largest absolute value of each row, 0 where there is none."""
     largest = abs(X).max(axis=1)
-    return largest.toarray().ravel() if hasattr(largest, "toarray") else largest
+    return np.asarray(largest.toarray().ravel() if hasattr(largest, "toarray") else largest)
 
 
 def _compute_square_lengths(X: Any) -> np.ndarray:
     """Return the squared Euclidean length of each row, float64 (rows,)."""
-    return (X * X).sum(axis=1)
+    return np.asarray((X * X).sum(axis=1))
 
 
 @hookimpl

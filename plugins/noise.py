@@ -47,13 +47,13 @@ class Noise(ChoosingStage, TrainingStage):
         """Return the codes of an attribute, some of them changed: float64 (rows,)."""
         codes, labels = attribute_values(batch, position), len(batch.schema.attributes[position].values)
         if labels < 2:
-            return codes
+            return np.asarray(codes)
         # Each row draws its own two numbers, so that it does not matter how rows come in batches.
         random = np.random.Philox(np.random.SeedSequence([self.seed, position]))
         random.advance(batch.start)  # a row takes one block of four numbers
         draws = random.random_raw(4 * len(codes)).reshape(-1, 4)[:, :2] / 2.0**64
         step = 1 + np.minimum(draws[:, 1] * (labels - 1), labels - 2).astype(np.int64)
-        return np.where(draws[:, 0] < self.share, (codes + step) % labels, codes)
+        return np.asarray(np.where(draws[:, 0] < self.share, (codes + step) % labels, codes))
 
 
 @hookimpl

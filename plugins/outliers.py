@@ -70,7 +70,7 @@ class Limit(ColumnStage):
         low, high = state["low"][columns], state["high"][columns]
         if self.outside == "missing":
             return np.where((values < low) | (values > high), np.nan, values)
-        return np.minimum(np.maximum(values, low), high)
+        return np.asarray(np.minimum(np.maximum(values, low), high))
 
 
 _LIMITS = ("outlier below", "outlier above", "extreme below", "extreme above")

@@ -195,7 +195,7 @@ def relieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray,
                 some = queries[first : first + step]
                 near = _share_neighbors(space, some, members[label], neighbors)
                 scores += sign * _sum_differences(space, some, members[label], near * weights[some][:, None])
-    return scores / weights[drawn].sum()
+    return np.asarray(scores / weights[drawn].sum())
 
 
 def rrelieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray, neighbors: int) -> np.ndarray:

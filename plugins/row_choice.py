@@ -129,7 +129,7 @@ def _hash_values(values: Any) -> np.ndarray:
         return np.where(missing, -(1 << 63), milliseconds).view(np.uint64)
     texts, codes = encode_values(values)
     hashes = b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts)
-    return np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes]
+    return np.asarray(np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes])
 
 
 def _add_hashes(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:

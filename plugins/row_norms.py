@@ -111,7 +111,7 @@ class L2(Normalizer):
     name = "l2"
 
     def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        return np.sqrt(_reduce_rows(np.add, values * values, indptr))
+        return np.asarray(np.sqrt(_reduce_rows(np.add, values * values, indptr)))
 
 
 class Max(Normalizer):

@@ -208,7 +208,7 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
             elif len(value) != columns:
                 fault = f"the {quoted(str(key))} of {method} has {len(value)} entries for {columns} columns"
     _refuse(stage, fault)
-    return state
+    return state  # type: ignore[no-any-return]
 
 
 def check_columns(stage: Named, columns: Any, width: int) -> None:
@@ -237,7 +237,7 @@ def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[At
         _refuse(stage, f"output_attributes gives {describe_type(attributes)}; return a list")
     elif len(attributes) != columns:
         _refuse(stage, f"output_attributes gives {len(attributes)} attributes for {columns} columns")
-    return attributes
+    return attributes  # type: ignore[no-any-return]
 
 
 def check_renewed(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
@@ -278,7 +278,7 @@ def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
             f"output_nominal gives {describe_type(nominal)}; return an array of bool, one for each of {width} columns"
         )
         _refuse(stage, what)
-    return nominal
+    return nominal  # type: ignore[no-any-return]
 
 
 def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thing: Any) -> np.ndarray:

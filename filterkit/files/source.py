@@ -136,7 +136,7 @@ class Source:
             return sys.stdin.buffer
         if is_url(path):
             self._remote = open_url(path)
-            return self._remote.open()
+            return self._remote.open()  # type: ignore[no-any-return]
         number = find_descriptor(path)
         if os.path.isfile(path) or number is None:
             file = open(path, "rb")
@@ -219,7 +219,7 @@ class Source:
         """
         with self.name_errors():
             if self._remote is not None:  # its file would read ahead
-                return self._remote.fs.cat_file(self._remote.path, start=begin, end=end)
+                return self._remote.fs.cat_file(self._remote.path, start=begin, end=end)  # type: ignore[no-any-return]
             self._raw.seek(begin)
             return self._raw.read(end - begin)
 

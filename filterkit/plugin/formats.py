@@ -45,7 +45,7 @@ def _make_format(kind: Any, options: str, by: str) -> FileFormat:
     if options and not (isinstance(kind, type) and fields(kind)):
         raise UsageError(f"{by}: {kind.name} has no options; leave out {quoted(options)}")
     if not isinstance(kind, type):
-        return kind
+        return kind  # type: ignore[no-any-return]
     from filterkit.formats.base import parse_format
 
     try:

@@ -181,7 +181,7 @@ class Predict(Learner):
 
     @cached_property
     def _takes_categories(self) -> bool:
-        return self.make({}).get_params().get("categorical_features") == "from_dtype"  # the default
+        return bool(self.make({}).get_params().get("categorical_features") == "from_dtype")  # the default
 
     def check_values(self, batch: Batch, rows: np.ndarray | None = None) -> None:
         check_finite(self.name, batch, rows, missing_allowed=self._tags.input_tags.allow_nan)
@@ -361,7 +361,7 @@ class Estimators:
         if len(codes) == 1:  # of two classes
             codes, p = np.arange(2), np.hstack([1 - p, p] if codes[0] else [p, 1 - p])
         expected = np.einsum("rt,tc->rc", p, self._costs[np.ix_(codes, codes)])  # row by row, unlike a matrix product
-        return codes[expected.argmin(axis=1)][:, None] == self._tasks.codes
+        return np.asarray(codes[expected.argmin(axis=1)][:, None] == self._tasks.codes)
 
     def _respond(self, X: Any, method: str) -> np.ndarray:
         """Return float64 (rows, tasks), what a method gives for each task.

@@ -114,13 +114,13 @@ def estimate_shares(counts: np.ndarray, tasks: list[int], by: Smoothing) -> np.n
     `counts`, float64 (n, classes), has the weight of the rows of each class in each group.
     """
     numerator = counts[:, tasks] * by.unit + by.positives
-    return numerator / (sum_over_classes(counts)[:, None] * by.unit + by.rows)
+    return np.asarray(numerator / (sum_over_classes(counts)[:, None] * by.unit + by.rows))
 
 
 def compute_log_odds(p: np.ndarray) -> np.ndarray:
     """Compute log p − log(1 − p); of an estimate that is rounded to 0 or 1, that of the number next to it."""
     p = np.clip(p, _LEAST, _LARGEST)
-    return np.log(p) - np.log1p(-p)
+    return np.asarray(np.log(p) - np.log1p(-p))
 
 
 def estimate_locally(cells: ContingencyTable, tasks: list[int], by: Smoothing) -> np.ndarray:

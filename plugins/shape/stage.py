@@ -240,7 +240,7 @@ class Shape(ColumnStage):
         return attributes.take(columns, names).as_numeric(shaped)
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
-        return schema.nominal & state["unchanged"]
+        return np.asarray(schema.nominal & state["unchanged"])
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
         """Do what `ColumnStage.from_state` does, also for chains that 0.1.0 saved, where some entries have other names.
@@ -304,7 +304,7 @@ class Shape(ColumnStage):
         knots, images, unseen = state["knots"], state["images"], state["unseen"]
         tasks = unseen.shape[1]
         if not len(knots.values):
-            return unseen[column, task]
+            return np.asarray(unseen[column, task])
         above = np.minimum(knots.search(column, values), (knots.indptr[1:] - 1)[column])
         upper = knots.values[above]
         image: np.ndarray = images.values[above if tasks == 1 else above * tasks + task]
@@ -334,4 +334,4 @@ def _compute_interpolation_weight(values: np.ndarray, below: np.ndarray, above: 
         unit = np.where(huge, 0.5, 1.0)
         values, below = values * unit, below * unit
         step = above * unit - below
-    return (values - below) / step
+    return np.asarray((values - below) / step)

@@ -51,7 +51,7 @@ def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> t
 
     def normal(multipliers: np.ndarray) -> np.ndarray:
         signed = multipliers * sign
-        return transposed @ signed - signed.sum() * mean
+        return np.asarray(transposed @ signed - signed.sum() * mean)
 
     w, scores, multipliers = np.zeros(X.shape[1]), np.zeros(rows), np.zeros(rows)
     steepest = _STEEPEST * float(costs.max())

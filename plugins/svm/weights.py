@@ -111,7 +111,7 @@ class Normal(Scaling):
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
-            return np.abs(compute_normal_vector(self.name, X, positive, self.cost, weights))
+            return np.asarray(np.abs(compute_normal_vector(self.name, X, positive, self.cost, weights)))
         from sklearn.linear_model import LogisticRegression, Perceptron
 
         model: Any = Perceptron(random_state=self.seed % (1 << 32))
@@ -128,7 +128,7 @@ class Normal(Scaling):
                 f"{self.model} finds no solution, because values are large or columns of very different size; "
                 "put standardize, range or l2 before it",
             )
-        return np.abs(model.coef_.ravel())
+        return np.asarray(np.abs(model.coef_.ravel()))
 
 
 def _widen(low: np.ndarray, high: np.ndarray, batch: Batch) -> None:

@@ -68,7 +68,7 @@ def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
 
 def mutual_information(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """The information gain of presence, in nats."""
-    return np.log(2) * _bits_of_presence(tp, fp, pos, neg).gain
+    return np.asarray(np.log(2) * _bits_of_presence(tp, fp, pos, neg).gain)
 
 
 def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -79,7 +79,7 @@ def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
     (`numpy.quantile` with `inverted_cdf`). Labels stay as they are. The score is that of scikit-learn's
     `mutual_info_score` of these bins. A row whose value is missing counts for each bin by the share of that bin.
     """
-    return np.log(2) * _compute_bits(quantile_bins(table)).gain
+    return np.asarray(np.log(2) * _compute_bits(quantile_bins(table)).gain)
 
 
 def _bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Bits:

@@ -24,7 +24,7 @@ def make_keys(pieces: np.ndarray) -> np.ndarray:
     if length == 1:
         return pieces[:, 0]
     if length == 2:
-        return pieces[:, 0] << 32 | pieces[:, 1]
+        return np.asarray(pieces[:, 0] << 32 | pieces[:, 1])
     return np.ascontiguousarray(pieces, ">i4").view(f"S{4 * length}")[:, 0]
 
 
