@@ -3,7 +3,7 @@
 All numbers of a column are cut into digits of 26 bits on one binary grid, which is fixed by the largest number alone.
 The sum of each digit over many numbers is a whole number below 2**53 and thus exact in float64, so digits can be added
 in any order (J. Demmel and H. D. Nguyen, *Fast Reproducible Floating-Point Summation*, ARITH 2013). What lies below
-the last digit is rounded off each number; with eleven digits, that is nothing if all numbers have about the same size.
+the last digit is cut off each number; with eleven digits, that is nothing if all numbers have about the same size.
 
 In the end, the digits of a sum become one whole number in Python, so that what follows from sums is rounded only once.
 """
@@ -118,18 +118,18 @@ def add_digits(
     times : float64 (n,), how often each of the numbers (n,) counts; None if once.
     """
     part = np.empty_like(numbers)
+    if first != 1:
+        numbers *= 2.0 ** (BITS * (first - 1))
     for d in range(first, len(digits)):
         if d > first + 1 and not numbers.any():  # most numbers reach over two digits
             return
-        shift = 1.5 * 2.0 ** (52 - BITS * (d - 1))  # adding it rounds to the digit's last bit
-        np.add(numbers, shift, out=part)
-        part -= shift
-        numbers -= part
+        np.trunc(numbers, out=part)  # towards zero: then a number has the same digits on the grid of any larger one
         if column is None:
-            amount = np.einsum("ij->j", part)  # faster than sum
+            digits[d] += np.einsum("ij->j", part)  # faster than sum
         else:
-            amount = np.bincount(column, part if times is None else part * times, digits.shape[1])
-        digits[d] += amount * 2.0 ** (BITS * (d - 1))
+            digits[d] += np.bincount(column, part if times is None else part * times, digits.shape[1])
+        numbers -= part
+        numbers *= 2.0**BITS
 
 
 def two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
