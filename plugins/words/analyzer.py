@@ -151,7 +151,7 @@ def _join_pieces(code: np.ndarray, pieces: list[list[int]]) -> tuple[np.ndarray,
 
 
 def _concatenate(parts: list[Sequences]) -> Sequences:
-    return Sequences(*map(np.concatenate, zip(*parts)))
+    return parts[0] if len(parts) == 1 else Sequences(*map(np.concatenate, zip(*parts)))  # without a copy of all
 
 
 def read_stop_words(options: Words) -> frozenset[str]:
