@@ -25,7 +25,7 @@ os.environ["FILTERKIT_DEFAULTS"] = ""  # no defaults file of whoever runs the te
 sys.dont_write_bytecode = False
 
 # No test depends on how fast the machine is. Few examples show most; a test that needs more says so.
-settings.register_profile("filterkit", deadline=None, max_examples=30)
+settings.register_profile("filterkit", deadline=None)
 settings.load_profile("filterkit")
 
 

@@ -220,6 +220,10 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
 )
 def test_an_invalid_header_is_reported_with_its_line(tmp_path, text, expected):
     assert message(tmp_path, text) == f"t.arff:{expected}"
+    if "line 2" not in expected and "line 3" not in expected:
+        number, rest = expected.split(":", 1)
+        shift = 0 if "nothing" in rest else 2
+        assert message(tmp_path, "\r\n% it's\r" + text) == f"t.arff:{int(number) + shift}:{rest}"
 
 
 def test_bytes_invalid_in_the_encoding_are_reported(tmp_path, way):

@@ -177,13 +177,17 @@ def test_weka_reads_back_the_same_values(request, arff_samples, tmp_path, versio
         assert numbered(json.loads(theirs)) == numbered(expected), path.name
 
 
-def test_liac_arff_reads_back_the_same_values(tmp_path):
+@pytest.mark.parametrize("sparse", [False, True])
+def test_liac_arff_reads_back_the_same_values(tmp_path, sparse):
     columns = {"n 1": [0, 1.5, None], "b": ["x", "y, z", None], "s": ["p", "it's", ""], "class": ["no", "oh yes", "no"]}
     batch = rows(columns, texts="s")
-    with rewritten(tmp_path, batch).open(encoding="utf-8") as file:
-        theirs = arff.load(file)
+    with rewritten(tmp_path, batch, sparse).open(encoding="utf-8") as file:
+        theirs = arff.load(file, return_type=arff.LOD if sparse else arff.DENSE)
     kinds = ["NUMERIC", ["x", "y, z"], "STRING", ["no", "oh yes"]]
     assert theirs["attributes"] == list(zip(columns, kinds, strict=True))
+    if sparse:  # what a row leaves out is zero or the first label
+        blank = [0.0, "x", None, "no"]
+        theirs["data"] = [[row.get(i, value) for i, value in enumerate(blank)] for row in theirs["data"]]
     assert theirs["data"] == [list(row) for row in zip(*columns.values(), strict=True)]
 
 

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from filterkit import Metric, PluginError, RowStage, UsageError, hookimpl
+from filterkit import Format, Metric, PluginError, RowStage, UsageError, hookimpl
+from filterkit.engines.local import LocalEngine
 from filterkit.plugin.discovery import Installed
 from filterkit.plugin.registry import Registry, _import_value
 
@@ -85,6 +86,19 @@ def test_two_plugins_that_claim_a_name_are_both_named_and_neither_wins(found, ot
         registry.stage("plus")
     assert "plus" not in {*registry.stages, *registry.metrics}
     assert "claim the stage 'plus'" in registry.plugins[1].problem
+
+
+class Mine(LocalEngine):
+    """Work in threads."""
+
+    name = "mine"
+
+
+@pytest.mark.parametrize(("kind", "offered"), [("format", Format("Mine", (".mine",))), ("engine", Mine)])
+def test_two_plugins_that_claim_a_format_or_an_engine_are_both_named(found, kind, offered):
+    one, two = (module(offered, hook=f"filterkit_{kind}s") for _ in range(2))
+    with pytest.raises(PluginError, match=rf"two plugins claim the {kind} 'mine': one \(one 1.0\) and two \(two 1.0\)"):
+        found(one=one, two=two).find(kind, "mine")
 
 
 def test_a_broken_plugin_warns_and_the_command_line_goes_on(found, monkeypatch, capsys):

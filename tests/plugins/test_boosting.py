@@ -71,6 +71,11 @@ def test_one_round_worked_by_hand(multiple_pivots):
     assert intercept.tolist() == close([-log(2) / 2])
 
 
+def test_without_rounds_all_scores_are_0():
+    weights, intercept, pivots = run([[1, 0]], [[1]], 0, True)
+    assert weights.tolist() == [[0], [0]] and intercept.tolist() == [0] and pivots.shape == (0, 1)
+
+
 @pytest.mark.parametrize("multiple_pivots", [False, True])
 @pytest.mark.parametrize(("seed", "labels", "rounds"), [(0, 6, 20), (1, 6, 20), (3, 37, 6)])
 def test_boosting_equals_the_definitions(seed, labels, rounds, multiple_pivots):
