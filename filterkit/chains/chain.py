@@ -25,9 +25,9 @@ from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.plugin.engines import make_engine_on
+from filterkit.plugin.lookup import name_remedy
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
-from filterkit.plugin.unknown_names import name_remedy
 from filterkit.progress import StageProgress
 from filterkit.stages.base import Fitted, Stage, transform
 from filterkit.stages.learned import format_learned

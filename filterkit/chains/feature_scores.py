@@ -19,8 +19,9 @@ from filterkit.data.schema import Schema
 from filterkit.data.user_rows import Table
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import StageError, UsageError, quoted
+from filterkit.plugin.lookup import find_metric, find_stage
 from filterkit.plugin.parsing import parse_stages
-from filterkit.plugin.registry import find_metric, registry
+from filterkit.plugin.registry import registry
 from filterkit.stages.base import check_class
 from filterkit.stages.columns import ColumnStage, State
 from filterkit.stages.metric_scaling import ScalingOptions
@@ -124,7 +125,7 @@ def scores(
     scorers = [name for name in names if name in by_rows]
     stage = _ColumnScorer([n for n in names if n not in scorers], {"alpha": alpha, "combine": combine}, seed)
     with open_training_rows(rows, LocalEngine(jobs), jobs, memory) as training, add_remedies():
-        for each in (stage, *(known.stage(name)() for name in names)):
+        for each in (stage, *(find_stage(known, name)() for name in names)):
             check_class(each, training.schema, in_chain=False)
         (fitted,) = fit_column_stages([stage], training, memory)
         state = fitted.state

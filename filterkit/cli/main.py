@@ -29,6 +29,7 @@ from filterkit.errors import (
     suggestion,
 )
 from filterkit.messages import draw_progress, format_click_message, say, show_warnings
+from filterkit.plugin.lookup import find_stage, name_remedy
 from filterkit.plugin.parsing import check_once, make_stage_command, move_options_forward
 from filterkit.plugin.registry import Plugin, Registry, registry
 
@@ -182,7 +183,7 @@ def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
         return
     if first in known.stages:
         if "--help" in rest[:1]:
-            make_stage_command(known.stage(first)).make_context(f"filterkit INPUT {first}", ["--help"])
+            make_stage_command(find_stage(known, first)).make_context(f"filterkit INPUT {first}", ["--help"])
         example = " ".join(["filterkit INPUT", first, *rest])
         raise UsageError(f"no file {quoted(first)}; this is a stage, and the input comes first: {example}")
     if first in ("help", "version"):
@@ -259,8 +260,6 @@ def _explain_error(error: Exception) -> tuple[str, int]:
     if isinstance(error, click.ClickException):
         return format_click_message(error, "filterkit --help"), 2
     if isinstance(error, StageError) and error.lacks:
-        from filterkit.plugin.unknown_names import name_remedy
-
         name_remedy(registry(), error)
     if isinstance(error, FilterkitError):
         return str(error), 2 if isinstance(error, UsageError) else 1

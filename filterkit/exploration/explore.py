@@ -36,7 +36,8 @@ from filterkit.exploration.features import (
 from filterkit.exploration.isolines import has_plane, list_roc_rates
 from filterkit.exploration.overview import describe_numbers, describe_table, estimate_tests, find_warnings
 from filterkit.exploration.ranking import BINS, rank_features
-from filterkit.plugin.registry import Registry, find_metric
+from filterkit.plugin.lookup import find_metric
+from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.columns import learns_from_statistic
 

@@ -18,7 +18,7 @@ from filterkit.counts.metric import Metric
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds, score_columns
 from filterkit.exploration.extents import MeasuringStage
-from filterkit.plugin.registry import find_metric
+from filterkit.plugin.lookup import find_metric
 from filterkit.stages.columns import State
 
 BINS = 12  # of the small picture of a feature

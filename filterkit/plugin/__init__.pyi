@@ -142,7 +142,7 @@ from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable
 from filterkit.formats.text import first_line as first_line
 from filterkit.formats.typed import TypedFormat as TypedFormat
-from filterkit.plugin.registry import find_metric as find_metric
+from filterkit.plugin.lookup import find_metric as find_metric
 from filterkit.stages.all_rows import all_rows as all_rows
 from filterkit.stages.base import Batches as Batches
 from filterkit.stages.base import Rows as Rows

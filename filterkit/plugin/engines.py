@@ -7,8 +7,8 @@ from typing import Any
 
 from filterkit.engines.engine import Engine, find_options_fault
 from filterkit.errors import PluginError, UsageError, quoted
+from filterkit.plugin.lookup import list_alternatives
 from filterkit.plugin.registry import Registry
-from filterkit.plugin.unknown_names import list_alternatives
 from filterkit.temporary import TemporaryFolder, name_temporary_errors
 
 

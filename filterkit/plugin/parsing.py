@@ -14,8 +14,8 @@ import click
 
 from filterkit.errors import UsageError, make_file_error, quoted
 from filterkit.messages import format_click_message
+from filterkit.plugin.lookup import explain_option_position, find_stage, list_completed_lines
 from filterkit.plugin.registry import Registry
-from filterkit.plugin.unknown_names import explain_option_position, list_completed_lines
 from filterkit.stages.options import INT_OR_TEXT, fields_of, flag_of, types_of
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def parse_stages(
     """
     stages = []
     while words:
-        stage = plugins.stage(words[0])
+        stage = find_stage(plugins, words[0])
         try:
             values = {**defaults.get(stage.name, {}), **({} if seed is None else {"seed": seed})}
             info_name = f"filterkit INPUT {stage.name}"

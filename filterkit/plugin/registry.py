@@ -28,7 +28,6 @@ from filterkit._version import DISTRIBUTION
 from filterkit.errors import (
     FilterkitError,
     PluginError,
-    UsageError,
     make_file_error,
     quoted,
     record_module,
@@ -37,7 +36,6 @@ from filterkit.errors import (
 from filterkit.plugin.discovery import Installed, list_installed
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
-from filterkit.plugin.unknown_names import explain_unknown_stage, list_alternatives
 from filterkit.stages.options import options_of
 
 if TYPE_CHECKING:
@@ -389,20 +387,6 @@ class Registry:
             )
         return self._claims.owners["stage", stage][0].known_as()
 
-    def stage(self, name: str) -> type[Stage]:
-        """Return the stage class of this name.
-
-        Raises
-        ------
-        UsageError : there is none; suggests one of a similar name.
-        PluginError : two plugins claim the name.
-        """
-        if name not in self.stages:
-            self.load_all()  # one may offer what its entry points do not list
-        if name in self.stages:
-            return self.stages[name]
-        raise UsageError(f"no stage {quoted(name)}{explain_unknown_stage(self, name)}")
-
     @property
     def in_python(self) -> bool:
         """Tell whether names are looked up from Python instead of from the command line."""
@@ -450,22 +434,6 @@ def _note_failure(plugin: Plugin) -> Iterator[None]:
         kind = "" if isinstance(error, FilterkitError) else f"{type(error).__name__}: "
         plugin.problem = f"{kind}{error}".partition("\n")[0]
         plugin.trace = "".join(traceback.format_exception(error))
-
-
-def find_metric(name: str) -> Metric:
-    """Find the metric of this name, among the plugins of this process.
-
-    Raises
-    ------
-    UsageError : there is none; suggests one of a similar name.
-    """
-    from filterkit.stages.metric_scaling import MetricScaling
-
-    known = registry()
-    stage = known.stages.get(name)
-    if stage is None or not issubclass(stage, MetricScaling):
-        raise UsageError(f"no metric {quoted(name)}{list_alternatives(known, name, known.metrics)}")
-    return stage.metric
 
 
 def _reduce_stage(stage: Stage) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ import pytest
 from filterkit import Format, Metric, PluginError, RowStage, UsageError, hookimpl
 from filterkit.engines.local import LocalEngine
 from filterkit.plugin.discovery import Installed
+from filterkit.plugin.lookup import find_stage
 from filterkit.plugin.registry import Registry, _import_value
 
 
@@ -70,12 +71,12 @@ def found(monkeypatch):
 @pytest.mark.parametrize("error", [ImportError("no module x"), ValueError("bad\nnews"), SystemExit(3)])
 def test_a_plugin_that_fails_to_import_is_reported_and_others_work(found, error):
     registry = found(bad=error, plus=module(Plus))
-    assert registry.stage("plus") is Plus
+    assert find_stage(registry, "plus") is Plus
     bad, plus = registry.plugins
     assert (plus.name, plus.origin, plus.problem) == ("plus", "plus 1.0", "")
     assert bad.problem == f"{type(error).__name__}: {error}".partition("\n")[0] and "Traceback" in bad.trace
     with pytest.raises(UsageError, match="some plugins are broken, see: filterkit plugins"):
-        registry.stage("whatever")
+        find_stage(registry, "whatever")
 
 
 @pytest.mark.parametrize("other", [module(Plus), module(Metric("plus", half), hook="filterkit_metrics")])
@@ -83,7 +84,7 @@ def test_two_plugins_that_claim_a_name_are_both_named_and_neither_wins(found, ot
     """A metric is a stage, too."""
     registry = found(one=other, two=module(Plus))
     with pytest.raises(PluginError, match=r"two plugins claim the stage 'plus': one \(one 1.0\) and two \(two 1.0\)"):
-        registry.stage("plus")
+        find_stage(registry, "plus")
     assert "plus" not in {*registry.stages, *registry.metrics}
     assert "claim the stage 'plus'" in registry.plugins[1].problem
 
@@ -118,7 +119,7 @@ def test_a_broken_plugin_warns_and_the_command_line_goes_on(found, monkeypatch, 
 
 def test_a_metric_is_a_stage_too(found):
     known = found(halves=module(Metric("half", half), hook="filterkit_metrics"))
-    stage = known.stage("half")
+    stage = find_stage(known, "half")
     assert stage.summary() == "Scale by a score: Half of the positives."
     assert stage.needs_class
     assert known.metrics["half"].score is half
@@ -172,14 +173,14 @@ def test_a_wrapper_that_fails_breaks_only_its_own_plugin(found):
 
     registry = found(bad=wrapping(fail), plus=module(Plus))
     assert [plugin.problem for plugin in registry.plugins] == ["ValueError: no wrapper", ""]
-    assert registry.stage("plus") is Plus
+    assert find_stage(registry, "plus") is Plus
 
 
 def test_an_invalid_format_breaks_only_its_own_plugin(found):
     for hook in ("filterkit_formats", "filterkit_engines", "filterkit_subcommands"):
         registry = found(odd=module("text", hook=hook), plus=module(Plus))
         assert registry.plugins[0].problem.startswith(f"{hook} gives 'text', which is not a")
-        assert registry.stage("plus") is Plus
+        assert find_stage(registry, "plus") is Plus
 
 
 def test_a_plugin_cannot_take_the_name_of_a_bundled_subcommand(found):
@@ -272,7 +273,7 @@ def test_a_plugin_is_loaded_when_one_of_its_names_is_looked_up(packages):
     registry, warned = packages.start()
     assert "three" not in registry.stages and ".two" not in registry.formats and "two" not in registry.subcommands
     assert packages.loaded() == []
-    assert registry.stage("two") is registry.stages["two"] is sys.modules["lazy_two"].Two
+    assert find_stage(registry, "two") is registry.stages["two"] is sys.modules["lazy_two"].Two
     assert registry.origin("two") == "lazy_two of some-plugins 1.0"
     assert [*registry.engines] == ["local", "processes"]
     assert packages.loaded() == ["lazy_two"]
@@ -287,7 +288,7 @@ def test_a_plugin_is_loaded_when_one_of_its_names_is_looked_up(packages):
     ("hook", "name", "offers", "find"),
     [
         ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.metrics["m"]),
-        ("metrics", "m", "[Metric('m', max)]", lambda registry: registry.stage("m").metric),
+        ("metrics", "m", "[Metric('m', max)]", lambda registry: find_stage(registry, "m").metric),
         ("engines", "e", "[type('E', (), {'name': 'e', 'map': 0})]", lambda registry: registry.engines["e"]),
         ("subcommands", "c", "[click.Command('c')]", lambda registry: registry.subcommands["c"]),
         ("formats", ".f", "[type('F', (), {'name': '', 'endings': ('.f',)})]", lambda registry: registry.formats[".f"]),
@@ -307,7 +308,7 @@ def test_a_module_in_the_group_for_anything_is_loaded_at_once(packages):
     packages.install({"lazy_old": lazy_module("old")}, filterkit={"older": "lazy_old"})
     registry, warned = packages.start()
     assert packages.loaded() == ["lazy_old"]
-    assert registry.stage("old").name == "old" and [*registry.stages] == ["one", "two", "old"]
+    assert find_stage(registry, "old").name == "old" and [*registry.stages] == ["one", "two", "old"]
     assert [plugin.name for plugin in registry.plugins] == ["lazy_one", "lazy_two", "older"] and not warned
 
 
@@ -321,34 +322,34 @@ def test_a_module_in_both_groups_is_one_plugin(packages):
 def test_a_suggestion_comes_from_all_plugins(packages):
     registry, _ = packages.start()
     with pytest.raises(UsageError, match="no stage 'tow'; did you mean 'two'"):
-        registry.stage("tow")
+        find_stage(registry, "tow")
 
 
 def test_a_name_that_no_entry_point_lists_is_found_and_told(packages):
     """It is in an editable install whose hooks have been edited."""
     packages.install({"lazy_one": lazy_module("first")})
     registry, warned = packages.start()
-    assert registry.stage("first").name == "first"
+    assert find_stage(registry, "first").name == "first"
     (problem,) = (plugin.problem for plugin in registry.plugins if plugin.problem)
     assert problem == "its entry points list the stage 'one', which no hook gives"
     broken = r"the plugin of the stage 'one', lazy_one \(some-plugins 1.0\), is broken: its entry points list the stage"
     with pytest.raises(PluginError, match=broken):
-        registry.stage("one")
+        find_stage(registry, "one")
     packages.install({"lazy_one": lazy_module("one").replace("[One]", "[One, type('X', (One,), {'name': 'x'})]")})
     registry, warned = packages.start()
-    assert registry.stage("one").name == "one" and warned == ["lazy_one"]
+    assert find_stage(registry, "one").name == "one" and warned == ["lazy_one"]
     assert registry.plugins[0].problem == (
         "it offers the stage 'x', which no entry point of the group filterkit.stages lists"
     )
-    assert registry.stage("x").name == "x" and warned == ["lazy_one"]
+    assert find_stage(registry, "x").name == "x" and warned == ["lazy_one"]
 
 
 def test_a_broken_plugin_warns_if_one_of_its_names_is_needed_or_names_are_listed(packages):
     packages.install({"lazy_two": "raise ValueError('broken')"}, filterkit_stages={"another": "lazy_two"})
     registry, warned = packages.start()
-    assert registry.stage("one") and [*registry.formats] and "three" not in registry.stages and not warned
+    assert find_stage(registry, "one") and [*registry.formats] and "three" not in registry.stages and not warned
     with pytest.raises(PluginError, match=r"the plugin of the stage 'two', lazy_two .*: ValueError: broken"):
-        registry.stage("two")
+        find_stage(registry, "two")
     assert [*registry.stages] == ["one"] == [*registry.stages]
     assert warned == ["lazy_two"]
 
@@ -366,7 +367,7 @@ def filterkit_stages():
 def test_a_wrapper_in_the_group_for_anything_sees_what_each_plugin_offers(packages):
     packages.install({"lazy_wrapper": WRAPPER}, filterkit={"wrapper": "lazy_wrapper"})
     registry, warned = packages.start()
-    assert registry.stage("two").name == "two" and [*registry.stages] == ["two"]
+    assert find_stage(registry, "two").name == "two" and [*registry.stages] == ["two"]
     assert warned == []
 
 
@@ -400,7 +401,7 @@ def test_all_plugins_are_loaded_before_that_of_a_file(packages, tmp_path):
 def test_threads_that_look_a_name_up_get_the_same(packages):
     registry, _ = packages.start()
     with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(lambda _: registry.stage("one"), range(64)))
+        found = set(pool.map(lambda _: find_stage(registry, "one"), range(64)))
     assert found == {sys.modules["lazy_one"].One}
 
 
@@ -434,7 +435,7 @@ def test_a_file_that_is_refused_changes_nothing(tmp_path):
     other = stage_file(tmp_path / "two.py", "mine")
     with pytest.raises(PluginError, match=r"two plugins claim the stage 'mine': .*; load only one of these files"):
         registry.add_file(other)
-    assert registry.stage("mine").name == "mine" and [plugin.name for plugin in registry.plugins] == ["one"]
+    assert find_stage(registry, "mine").name == "mine" and [plugin.name for plugin in registry.plugins] == ["one"]
     assert "filterkit_plugin_file_two" not in sys.modules
     stage_file(tmp_path / "two.py", "other")  # mended, it is loaded
     registry.add_file(other)

@@ -8,6 +8,7 @@ from cases import rows
 import filterkit
 from filterkit import FilterkitError, UsageError
 from filterkit.plugin import registry
+from filterkit.plugin.lookup import find_stage
 
 
 def names(fitted):
@@ -105,7 +106,7 @@ def test_estimates_that_are_rounded_to_1_have_log_odds():
 
 
 def test_keyword_arguments_take_numbers_and_texts():
-    stage = registry.registry().stage("shape")
+    stage = find_stage(registry.registry(), "shape")
     for neighbors in (5, "5", np.int64(5)):
         assert stage(neighbors=neighbors) == filterkit.chain("shape --neighbors 5").stages[0]
     for wrong, message in (

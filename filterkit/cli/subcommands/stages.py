@@ -19,6 +19,7 @@ from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import Heading, align_rows, shorten
 from filterkit.errors import FilterkitError, visible
 from filterkit.messages import say
+from filterkit.plugin.lookup import find_stage
 from filterkit.plugin.parsing import make_stage_command
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
@@ -53,7 +54,7 @@ def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -
     stage has learned: the weights of attributes, for instance, the largest first.
     """
     files = [name for name in names if name not in known.stages and os.path.isfile(name)]
-    chosen = [known.stage(name) for name in names if name not in files] if names else [*known.stages.values()]
+    chosen = [find_stage(known, name) for name in names if name not in files] if names else [*known.stages.values()]
     document: dict[str, Any] = {"stages": [_describe(stage, known, options.as_json) for stage in chosen]}
     if files:
         top = options.top if options.as_json else options.top or _TOP
@@ -102,7 +103,7 @@ def _explain(names: tuple[str, ...], files: list[str], known: Registry, document
         if name in files:
             yield from _explain_chain(next(chains))
         else:
-            command = make_stage_command(known.stage(name))
+            command = make_stage_command(find_stage(known, name))
             yield from command.get_help(click.Context(command, info_name=f"filterkit INPUT {name}")).splitlines()
 
 

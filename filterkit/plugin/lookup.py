@@ -1,4 +1,4 @@
-"""Says in messages what to write instead of a name that nobody offers."""
+"""Looks stages and metrics up by name, and says what to write instead of a name that nobody offers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,47 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from filterkit.errors import StageError, add_plugin_hint, quoted, suggestion
+from filterkit.errors import StageError, UsageError, add_plugin_hint, quoted, suggestion
+from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.options import fields_of, flag_of
 
 if TYPE_CHECKING:
-    from filterkit.plugin.registry import Registry
+    from filterkit.counts.metric import Metric
     from filterkit.stages.base import Stage
 
 
-def explain_unknown_stage(known: Registry, name: str) -> str:
+def find_stage(known: Registry, name: str) -> type[Stage]:
+    """Return the stage class of this name.
+
+    Raises
+    ------
+    UsageError : there is none; suggests one of a similar name.
+    PluginError : two plugins claim the name.
+    """
+    if name not in known.stages:
+        known.load_all()  # one may offer what its entry points do not list
+    if name in known.stages:
+        return known.stages[name]
+    raise UsageError(f"no stage {quoted(name)}{_explain_unknown_stage(known, name)}")
+
+
+def find_metric(name: str) -> Metric:
+    """Find the metric of this name, among the plugins of this process.
+
+    Raises
+    ------
+    UsageError : there is none; suggests one of a similar name.
+    """
+    from filterkit.stages.metric_scaling import MetricScaling
+
+    known = registry()
+    stage = known.stages.get(name)
+    if stage is None or not issubclass(stage, MetricScaling):
+        raise UsageError(f"no metric {quoted(name)}{list_alternatives(known, name, known.metrics)}")
+    return stage.metric
+
+
+def _explain_unknown_stage(known: Registry, name: str) -> str:
     """Return the end of a message about an unknown stage."""
     words = name.replace(",", " ").replace("|", " ").split()
     if name.startswith("-"):
