@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from filterkit.data.schema import Schema
-from filterkit.errors import FilterkitError, RowError, UsageError, make_system_error, quoted
+from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, UsageError, make_system_error, quoted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
 def check_costs(costs: str | os.PathLike[str] | ArrayLike, schema: Schema) -> np.ndarray:
-    """Return float64 (classes, classes), as `read_costs`, of numbers of this shape, or of the path of a file.
+    """Return a cost matrix as `read_costs` does, from numbers or from the path of a file.
+
+    Parameters
+    ----------
+    costs : numbers, (classes, classes), or the path.
+    schema : of the rows, whose class the costs are of.
 
     Raises
     ------
-    UsageError : the numbers are no cost matrix of this class.
+    UsageError : the numbers are not a cost matrix of this class.
     FilterkitError, RowError : as for `read_costs`.
     """
     if isinstance(costs, (str, os.PathLike)):
@@ -30,7 +35,9 @@ def check_costs(costs: str | os.PathLike[str] | ArrayLike, schema: Schema) -> np
     except (TypeError, ValueError):
         matrix = np.full(1, np.nan)
     if matrix.shape != (n_classes, n_classes) or not np.isfinite(matrix).all():
-        raise UsageError(f"costs must be a file, or {n_classes} rows of {n_classes} numbers, one for each class")
+        raise UsageError(
+            f"costs must be the path of a file, or {n_classes} rows of {n_classes} finite numbers, one for each class"
+        )
     return matrix
 
 
@@ -44,7 +51,7 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     Raises
     ------
     FilterkitError : there is no nominal class, all of whose values are told apart, or the file cannot be read.
-    RowError : it is no cost matrix of this class.
+    RowError : it is not a cost matrix of this class.
     """
     name, n_classes = _find_cost_class(path, schema)
     try:
@@ -65,32 +72,39 @@ def read_costs(path: str, schema: Schema) -> np.ndarray:
     if not rows:
         raise RowError("the file contains no costs", source=path)
     if len(rows[0][1]) != 2:
-        return _fill_matrix(path, rows, n_classes)
+        return _read_older_format(path, rows, n_classes)
     (number, size), *rows = rows
     if size != [n_classes] * 2:
-        sizes = f"a matrix of {size[0]:g} times {size[1]:g}"
+        sizes = f"the costs are a matrix of {size[0]:g} times {size[1]:g}"
         raise RowError(f"{sizes}, but {quoted(name)} has {n_classes} values", source=path, line=number)
     for number, row in rows:
         if len(row) != n_classes:
-            raise RowError(f"{len(row)} costs for {n_classes} classes", source=path, line=number)
+            raise RowError(
+                f"found {len(row)} costs; expected one for each of {n_classes} classes", source=path, line=number
+            )
     if len(rows) != n_classes:
-        raise RowError(f"{len(rows)} rows of costs for {n_classes} classes", source=path)
+        raise RowError(f"found {len(rows)} rows of costs; expected one for each of {n_classes} classes", source=path)
     return np.array([row for _, row in rows])
 
 
 def _find_cost_class(name: str, schema: Schema) -> tuple[str, int]:
-    """Return the name of the class and the number of its values; raise as `read_costs` if costs cannot be of them."""
+    """Return the name of the class and the number of its values; `name` is that of the costs, for messages.
+
+    Raises
+    ------
+    FilterkitError : as for `read_costs`.
+    """
     target = schema.class_attribute
     if target is None or target.kind != "nominal":
-        raise FilterkitError(f"{name}: costs need a nominal class, but there is none")
+        raise FilterkitError(f"{name}: costs need a nominal class, but there is none; {NAME_A_CLASS}")
     n_classes = len(target.values)
     if schema.positive is not None and n_classes > 2:
         raise FilterkitError(f"{name}: costs apply to all {n_classes} classes; leave out --positive")
     return target.name, n_classes
 
 
-def _fill_matrix(path: str, rows: list[tuple[int, list[float]]], n_classes: int) -> np.ndarray:
-    """Make the matrix, float64 (classes, classes), of the rows of the older format: true, predicted and cost."""
+def _read_older_format(path: str, rows: list[tuple[int, list[float]]], n_classes: int) -> np.ndarray:
+    """Return the cost matrix of the older format: rows of true class, predicted class and cost, with their lines."""
     matrix = 1.0 - np.eye(n_classes)
     for number, row in rows:
         true, predicted, cost = row if len(row) == 3 else (-1.0, -1.0, 0.0)

@@ -17,6 +17,7 @@ from filterkit.evaluation.runner import Evaluator, Part, Result, evaluate_parts
 from filterkit.progress import FoldProgress
 
 FORMAT = "filterkit journal 1"
+_NO_JOURNAL = "this is not a journal of an evaluation; name another file"
 
 
 class Journal:
@@ -39,11 +40,12 @@ class Journal:
     def __init__(self, path: str, data: Iterable[tuple[str, Batch]], design: Design) -> None:
         self._path = path
         self.results: list[Result] = []
-        about = json.loads(json.dumps({"format": FORMAT, **asdict(design), "data": {n: _digest(b) for n, b in data}}))
+        hashes = {name: _hash_batch(batch) for name, batch in data}
+        about = json.loads(json.dumps({"format": FORMAT, **asdict(design), "data": hashes}))
         try:
-            other = os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
-            if other:  # a device may have no end, and a pipe waits
-                raise FilterkitError(f"{path}: this is not a regular file, as a journal must be")
+            if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+                # A device may have no end, and a pipe waits.
+                raise FilterkitError(f"{path}: this is not a regular file, as a journal must be; name another")
             self._file: IO[str] = open(path, "a+", encoding="utf-8", newline="")
             self._file.seek(0)
             lines = self._file.read().splitlines(keepends=True)
@@ -53,16 +55,21 @@ class Journal:
             raise make_file_error(f"{path}: {error.strerror or error}", error) from None
         whole = [line for line in lines if line.endswith("\n")]
         if lines and not whole and not (json.dumps(about) + "\n").startswith(lines[0]):
-            raise FilterkitError(f"{path}: this is not a journal of an evaluation")
+            raise FilterkitError(f"{path}: {_NO_JOURNAL}")
         if whole:
-            self._check(whole[0], about)
-            self.results = [
-                result for number, line in enumerate(whole[1:], 2) for result in self._results(number, line)
-            ]
+            self._check_same_evaluation(whole[0], about)
+        for number, line in enumerate(whole[1:], 2):
+            try:
+                self.results += [Result(**each) for each in json.loads(line)]
+            except (ValueError, TypeError, RecursionError):
+                damaged = quoted(line.rstrip("\n"), 40)
+                raise FilterkitError(
+                    f"{path}:{number}: this line is damaged: {damaged}; remove it, and its part is evaluated again"
+                ) from None
         if len(whole) < len(lines):
             self._file.truncate(sum(len(line.encode()) for line in whole))
         if not whole:
-            self._write(about)
+            self._write_line(about)
 
     @property
     def done(self) -> set[Part]:
@@ -71,20 +78,20 @@ class Journal:
 
     def add(self, results: list[Result]) -> None:
         """Append the results of a part."""
-        self._write([result._asdict() for result in results])
+        self._write_line([result._asdict() for result in results])
         self.results += results
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def _check(self, line: str, about: dict[str, Any]) -> None:
+    def _check_same_evaluation(self, line: str, about: dict[str, Any]) -> None:
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise FilterkitError(f"{self._path}: this is not a journal of an evaluation")
+            raise FilterkitError(f"{self._path}: {_NO_JOURNAL}")
         found = {**{field.name: field.default for field in fields(Design)}, **found}  # earlier versions had fewer
         other = [name.replace("_", " ") for name in about if found.get(name) != about[name]]
         if other:
@@ -93,16 +100,9 @@ class Journal:
                 "name another file"
             )
 
-    def _results(self, number: int, line: str) -> list[Result]:
+    def _write_line(self, data: Any) -> None:
         try:
-            return [Result(**each) for each in json.loads(line)]
-        except (ValueError, TypeError, RecursionError):
-            found = quoted(line.rstrip("\n"), 40)
-            raise FilterkitError(f"{self._path}:{number}: damaged: {found}") from None
-
-    def _write(self, what: Any) -> None:
-        try:
-            self._file.write(json.dumps(what) + "\n")
+            self._file.write(json.dumps(data) + "\n")
             self._file.flush()
         except OSError as error:
             raise make_file_error(f"{self._path}: {error.strerror or error}", error) from None
@@ -116,8 +116,8 @@ def evaluate_all(
     Parameters
     ----------
     evaluator, engine : as for `evaluate_parts`.
-    shows_progress : whether to show how many folds are done; None for only on a terminal.
-    journal : keeps each result at once, and is closed at the end. None if none is kept.
+    shows_progress : whether to show how many folds are done; None shows it on a terminal only.
+    journal : gets each result at once, and is closed at the end; None if there is none.
     """
     found = [] if journal is None else list(journal.results)
     done = set() if journal is None else journal.done
@@ -137,8 +137,8 @@ def evaluate_all(
     return sorted(found, key=lambda result: order[result[:3]])
 
 
-def _digest(batch: Batch) -> str:
-    """Return a hash of the rows and their schema."""
+def _hash_batch(batch: Batch) -> str:
+    """Compute a hash of the rows and their schema, 16 characters."""
     schema = batch.schema
     about = (schema.relation, schema.attributes, schema.targets, schema.positive, schema.zero)
     digest = hashlib.sha256(repr(about).encode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -41,7 +41,9 @@ class Trial(NamedTuple):
 def try_chains(
     chains: Sequence[tuple[str, Chain]], training: Batch, test: Batch, prefix: str, costs: np.ndarray | None = None
 ) -> list[Trial]:
-    """Fit chains on training rows, and predict test rows. Chains that begin alike fit their common beginning once.
+    """Fit chains on training rows, and predict test rows; return a trial of each chain, in order.
+
+    Chains that begin with the same stages fit these once.
 
     Parameters
     ----------
@@ -61,28 +63,36 @@ def try_chains(
         waiting = [_Branch(range(len(chains)), 0, Fitting(rows, DEFAULT_MEMORY, has_trials), test, [], 0.0)]
         while waiting:
             branch = waiting.pop()
-            for numbers in _group_by_next_stage(stages, branch):
+            # Chains with the same next stage go on together; one that has only its learner left goes on alone.
+            groups: dict[object, list[int]] = {}
+            for number in branch.numbers:
+                left = stages[number][branch.depth :]
+                groups.setdefault(tuple(left[0].words()) if len(left) > 1 else number, []).append(number)
+            for numbers in groups.values():
                 try:
-                    grown = branch.grow(stages, numbers)
+                    grown = branch.fit_next(stages, numbers)
                     if len(numbers) == 1:
-                        trials[numbers[0]] = grown.finish(stages[numbers[0]][-1].name, costs)
+                        trials[numbers[0]] = grown.predict(stages[numbers[0]][-1].name, costs)
                     else:
                         waiting.append(grown)
                 except (MemoryError, OSError):
                     raise
                 except Exception as error:
-                    raise _add_prefix(error, f"{prefix}, chain {quoted(chains[numbers[0]][0])}") from error
+                    if isinstance(error, StageError):
+                        error.row = None  # a number within the part, which means nothing to the user
+                    text = str(error) if isinstance(error, FilterkitError) else explain_unexpected(error)
+                    raise FilterkitError(f"{prefix}, chain {quoted(chains[numbers[0]][0])}: {text}") from error
     return [trials[number] for number in range(len(chains))]
 
 
 class _Branch(NamedTuple):
-    """Chains that have begun alike.
+    """Chains that begin with the same stages, which are fitted.
 
     Attributes
     ----------
-    numbers : of the chains.
+    numbers : the indices of the chains.
     depth : how many stages of each are fitted.
-    fitting : has fitted them.
+    fitting : has fitted these stages.
     test : the test rows that come to the next stage; to the learner, if that is fitted.
     warnings, seconds : as of `Trial`, so far.
     """
@@ -94,14 +104,18 @@ class _Branch(NamedTuple):
     warnings: list[str]
     seconds: float
 
-    def grow(self, stages: Sequence[Sequence[Stage]], numbers: Sequence[int]) -> _Branch:
-        """Fit the stages that the chains `numbers` share next, or all of a single chain; return the longer branch.
+    def fit_next(self, stages: Sequence[Sequence[Stage]], numbers: Sequence[int]) -> _Branch:
+        """Fit the next stages that some chains share, or all that a single chain has left; return the longer branch.
 
-        `stages` holds those of every chain.
+        `stages` are those of every chain, and `numbers` the indices of some chains of this branch.
         """
         began = time.perf_counter()
         own = [stages[number][self.depth :] for number in numbers]
-        following = own[0] if len(own) == 1 else list(_find_common_beginning(own))
+        following = own[0]
+        if len(own) > 1:  # without the learner at the end of any
+            level = zip(*(several[:-1] for several in own))
+            shared = takewhile(lambda each: all(stage.words() == each[0].words() for stage in each), level)
+            following = [each[0] for each in shared]
         with collect_warnings() as messages, add_remedies():
             fitting = self.fitting.fork()
             fitting.fit(following)
@@ -111,53 +125,34 @@ class _Branch(NamedTuple):
         warnings = list(dict.fromkeys([*self.warnings, *messages]))
         return _Branch(numbers, self.depth + len(following), fitting, test, warnings, seconds)
 
-    def finish(self, name: str, costs: np.ndarray | None) -> Trial:
-        """Let the learner at the end of the only chain, a stage of this name, predict the test rows at these costs."""
+    def predict(self, name: str, costs: np.ndarray | None) -> Trial:
+        """Predict the test rows by the fitted learner of the only chain.
+
+        Parameters
+        ----------
+        name : of the learner, for messages.
+        costs : as for `try_chains`.
+        """
         began = time.perf_counter()
         learner = self.fitting.steps[-1].fitted
         assert isinstance(learner, FittedLearner)
         with collect_warnings() as messages:
             outcome = learner.outcome(self.test)
         if not len(outcome.truth):
-            raise StageError(name, "all rows to test on have the weight 0")
+            raise StageError(name, "all rows to test on have the weight 0, so there is nothing to measure")
         if costs is not None:
             target, y = self.test.schema.class_attribute, self.test.y
             if y is None or target is None or len(target.values) != len(costs):
                 raise StageError(
                     name,
                     f"there are costs for {len(costs)} classes, but the chain changes the class; leave out the "
-                    "costs, or the stage that does",
+                    "costs, or the stage that changes it",
                 )
-            said = learner.tasks.decode(outcome.predicted)
-            outcome = outcome._replace(costs=costs[y[counted_rows(self.test)], said])
+            predicted = learner.tasks.decode(outcome.predicted)
+            outcome = outcome._replace(costs=costs[y[counted_rows(self.test)], predicted])
         warnings = list(dict.fromkeys([*self.warnings, *messages]))
         if outcome.scores is None:
-            warnings.append(f"{name}: it predicts labels without scores, so measures of scores are unknown")
+            warnings.append(
+                f"{name}: it predicts labels without scores, so measures of scores, such as auc, are unknown"
+            )
         return Trial(learner, outcome, warnings, self.seconds + time.perf_counter() - began)
-
-
-def _group_by_next_stage(stages: Sequence[Sequence[Stage]], branch: _Branch) -> list[list[int]]:
-    """Group the chains of a branch by their next stage; a chain that has one stage left is a group by itself."""
-    groups: dict[object, list[int]] = {}
-    for number in branch.numbers:
-        left = stages[number][branch.depth :]
-        groups.setdefault(tuple(left[0].words()) if len(left) > 1 else number, []).append(number)
-    return list(groups.values())
-
-
-def _find_common_beginning(several: Sequence[Sequence[Stage]]) -> Iterator[Stage]:
-    """Yield the stages that several chains begin with, without the last stage of any."""
-    alike = takewhile(
-        lambda stages: all(stage.words() == stages[0].words() for stage in stages),
-        zip(*(stages[:-1] for stages in several)),
-    )
-    return (stages[0] for stages in alike)
-
-
-def _add_prefix(error: Exception, prefix: str) -> FilterkitError:
-    """Make an error of a chain that says where it happened; one that no plugin foresaw also says its kind."""
-    if isinstance(error, StageError):
-        error.row = None  # a number within the part, which means nothing to the user
-    if isinstance(error, FilterkitError):
-        return FilterkitError(f"{prefix}: {error}")
-    return FilterkitError(f"{prefix}: {explain_unexpected(error)}")

@@ -63,7 +63,7 @@ def test_the_cheapest_chain_can_be_chosen():
 
 def test_a_chain_that_makes_another_class_has_no_costs():
     message = "svm: there are costs for 3 classes, but the chain changes the class; leave out the costs, or the stage"
-    with pytest.raises(FilterkitError, match=f"{message} that does$"):
+    with pytest.raises(FilterkitError, match=f"{message} that changes it$"):
         evaluated(sample("iris"), design("label --positive virginica svm", costs=((0, 1, 1), (1, 0, 1), (1, 1, 0))))
 
 
@@ -76,10 +76,10 @@ SQUARE = "3 3\n0 1 1\n1 0 1\n1 1 0\n"
     [
         ("% none\n", IRIS, ": the file contains no costs"),
         ("3 3\n0 1 x\n2 0 1\n1 1 0\n", IRIS, ":2: expected numbers, found '0 1 x'"),
-        ("2 2\n0 1\n1 0\n", IRIS, ":1: a matrix of 2 times 2, but 'class' has 3 values"),
-        ("3 2\n0 1\n1 0\n1 1\n", IRIS, ":1: a matrix of 3 times 2, but 'class' has 3 values"),
-        ("3 3\n0 1 5 9\n2 0 1\n10 1 0\n", IRIS, ":2: 4 costs for 3 classes"),
-        ("3 3\n0 1 5\n2 0 1\n", IRIS, ": 2 rows of costs for 3 classes"),
+        ("2 2\n0 1\n1 0\n", IRIS, ":1: the costs are a matrix of 2 times 2, but 'class' has 3 values"),
+        ("3 2\n0 1\n1 0\n1 1\n", IRIS, ":1: the costs are a matrix of 3 times 2, but 'class' has 3 values"),
+        ("3 3\n0 1 5 9\n2 0 1\n10 1 0\n", IRIS, ":2: found 4 costs; expected one for each of 3 classes"),
+        ("3 3\n0 1 5\n2 0 1\n", IRIS, ": found 2 rows of costs; expected one for each of 3 classes"),
         ("0 1 5\n1 1 2\n", IRIS, ":2: expected two different classes, numbered from 0 to 2, and a cost above 0"),
         ("0 3 5\n", IRIS, ":1: expected two different classes"),
         ("0 1 -5\n", IRIS, ":1: expected two different classes"),

@@ -183,7 +183,7 @@ def test_a_voting_classifier_has_labels_alone():
     """It has no scores, so the measures of scores are unknown, and a warning says so."""
     words = "VotingClassifier --set estimators=GaussianNB,DecisionTreeClassifier"
     assert [a.name for a in fit_transform(words, sample("iris")).schema.attributes][4:] == ["prediction", "class"]
-    message = "in 3 of 3 fits, such as: predict: it predicts labels without scores, so measures of scores are unknown"
+    message = "in 3 of 3 fits, such as: predict: it predicts labels without scores, so measures of scores, such"
     with pytest.warns(UserWarning, match=message):
         results = filterkit.evaluate(sample("iris"), [f"predict {words}"], folds=3)
     values = results.rows[0].values
@@ -232,7 +232,7 @@ def test_the_cheapest_of_several_classes_is_predicted(size, costs):
     [
         ("LinearSVC --costs 3.cost", {}, "--costs needs probabilities, which LinearSVC does not have"),
         ("VotingClassifier --set estimators=GaussianNB --costs 3.cost", {}, "--costs needs probabilities"),
-        ("GaussianNB --costs 2.cost", {}, "2.cost:1: a matrix of 2 times 2, but 'class' has 3 values"),
+        ("GaussianNB --costs 2.cost", {}, "2.cost:1: the costs are a matrix of 2 times 2, but 'class' has 3 values"),
         ("GaussianNB --costs 3.cost", {"positive": "virginica"}, "costs apply to all 3 classes; leave out --positive"),
         ("GaussianNB --costs none.cost", {}, "none.cost: No such file or directory"),
     ],
