@@ -6,20 +6,16 @@ seen (M. Stone, *Cross-validatory Choice and Assessment of Statistical Predictio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import fsum
-
 import numpy as np
 
 from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError, quoted
-from filterkit.evaluation.comparison import DIGITS
 from filterkit.evaluation.folds import Splits
-from filterkit.evaluation.measures import LOSSES, OF_PROBABILITIES, OF_SCORES, measures
-from filterkit.evaluation.trial import Trial, try_chains
+from filterkit.evaluation.measures import OF_PROBABILITIES, OF_SCORES, find_best, measures
+from filterkit.evaluation.trial import try_chains
 
-FOLDS = 5  # of the inner cross-validation, or fewer if there are fewer rows or groups
+INNER_FOLDS = 5  # fewer if there are fewer rows or groups
 
 
 def choose_chain(
@@ -30,7 +26,9 @@ def choose_chain(
     prefix: str,
     costs: np.ndarray | None = None,
 ) -> int:
-    """Return the number of the chain with the best mean of a measure over inner folds, the first of equally good ones.
+    """Choose the chain with the best mean of a measure over inner folds, the first of equally good ones.
+
+    Returns its index in `chains`.
 
     Folds are left out whose training rows lack the positive class or a second one, or whose held-out rows have no
     weight, and those on which the measure is undefined for a chain. If no fold is left, it is the first chain.
@@ -48,37 +46,30 @@ def choose_chain(
     ------
     FilterkitError : a chain fails on an inner fold, or has no scores or probabilities where the measure needs them.
     """
-    merits = []
-    for number, training, held_out in _list_inner_parts(rows, splits):
-        within = f"{prefix}, inner fold {number + 1}"
-        trials = try_chains(chains, training, held_out, within, costs)
-        merits.append(
-            [
-                _compute_merit(trial, measure, f"{within}, chain {quoted(name)}")
-                for trial, (name, _) in zip(trials, chains)
-            ]
-        )
-    return find_best_chain(np.array(merits).reshape(-1, len(chains)))
-
-
-def find_best_chain(merits: np.ndarray) -> int:
-    """Return the number of the chain with the largest mean, of float64 (folds, chains); see `choose_chain`."""
-    known = merits[~np.isnan(merits).any(axis=1)]
-    return int(np.argmax([round(fsum(column) / max(len(known), 1), DIGITS) for column in known.T]))
-
-
-def _list_inner_parts(rows: Batch, splits: Splits | None) -> Iterator[tuple[int, Batch, Batch]]:
-    """Return the number of each inner fold that tells something, the rows of the other folds, and its own."""
-    for number in range(splits.count if splits is not None else 0):
+    values: list[list[float]] = []
+    for number in range(splits.count) if splits is not None else ():
         assert splits is not None
-        training, held_out = rows.take(splits.training(number)), rows.take(splits.test(number))
-        if _can_be_learned(training) and _read_weights(held_out).any():
-            yield number, training.replace(start=0), held_out
+        training, held_out = rows.take(splits.training(number)).replace(start=0), rows.take(splits.test(number))
+        if not _can_be_learned(training) or not held_out.row_weights.any():
+            continue
+        within = f"{prefix}, inner fold {number + 1}"
+        values.append([])
+        for trial, (name, _) in zip(try_chains(chains, training, held_out, within, costs), chains):
+            needs = ""
+            if measure in OF_SCORES and trial.outcome.scores is None:
+                needs = "scores, but its learner predicts only labels"
+            elif measure in OF_PROBABILITIES and not trial.outcome.probabilities:
+                needs = "probabilities, but its learner gives scores"
+            if needs:
+                advice = "choose by another measure, or leave out this chain"
+                raise FilterkitError(f"{within}, chain {quoted(name)}: {measure} needs {needs}; {advice}")
+            values[-1].append(measures(trial.outcome, (measure,))[measure])
+    return find_best(values, measure) or 0
 
 
 def _can_be_learned(training: Batch) -> bool:
     """Return whether rows of the positive class, or of several classes, have a weight; of labels, any row."""
-    schema, weights = training.schema, _read_weights(training)
+    schema, weights = training.schema, training.row_weights
     target = schema.class_attribute
     if target is None or target.kind == "numeric":
         return bool(weights.any())
@@ -86,18 +77,3 @@ def _can_be_learned(training: Batch) -> bool:
     totals = np.bincount(training.y, weights, len(target.values))
     lacking = schema.positive is not None and not totals[target.values.index(schema.positive)]
     return bool(np.count_nonzero(totals) > 1 and not lacking)
-
-
-def _read_weights(rows: Batch) -> np.ndarray:
-    return np.ones(len(rows)) if rows.weights is None else rows.weights
-
-
-def _compute_merit(trial: Trial, measure: str, prefix: str) -> float:
-    """Return how good a chain is on an inner fold: larger is better."""
-    outcome = trial.outcome
-    if measure in OF_SCORES and outcome.scores is None:
-        raise FilterkitError(f"{prefix}: {measure} needs scores, but its learner predicts only labels")
-    if measure in OF_PROBABILITIES and not outcome.probabilities:
-        raise FilterkitError(f"{prefix}: {measure} needs probabilities, but its learner gives scores")
-    value = measures(outcome, (measure,))[measure]
-    return -value if measure in LOSSES else value

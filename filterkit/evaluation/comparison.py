@@ -1,4 +1,4 @@
-"""Which of several methods is best over many tasks, and which two methods together.
+"""Comparing methods over many tasks: tests, ranks, and which method, or which two together, are near the best.
 
 A method is near best on a task if its value is within a tolerance of the best value of any method there. NaN is never
 near best, and a task on which all values are NaN counts as a task without a winner. Values are at least 0, and larger
@@ -12,19 +12,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-_MOST_PAIRS = 6  # of which all are tested
+_MOST_PAIRS = 6  # so many pairs are all tested
 DIGITS = 12  # values that differ beyond this decimal place are equal: folds leave differences of about 1e-16
 
 
+def average_known(values: np.ndarray) -> float:
+    """Return the mean of those of `values`, float64 (n,), that are not NaN; NaN if all are."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan
+
+
 def mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    """Return the mean of `values`, float64 (n,), and its standard error, without NaN.
+    """Return the mean of `values`, float64 (n,), and its standard error; NaN values are left out.
 
     The mean is NaN if no value is left, the standard error if fewer than two are left.
     """
     known = values[~np.isnan(values)]
-    mean = known.mean() if len(known) else np.nan
     error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.nan
-    return float(mean), float(error)
+    return average_known(values), float(error)
 
 
 def corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[float, float]:
@@ -48,7 +53,7 @@ def corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[
     ------
     ValueError : a and b differ in shape.
     """
-    difference = _compute_differences(a, b)
+    difference = _subtract_known(a, b)
     mean, error = mean_and_error(difference)
     if len(difference) < 2:
         return mean, np.nan
@@ -63,7 +68,7 @@ def corrected_t_test(a: np.ndarray, b: np.ndarray, ratio: float = 0.0) -> tuple[
 
 
 def list_pairs_to_test(methods: int) -> list[tuple[int, int]]:
-    """Return the pairs of methods, by number, that are worth a test: all or, of many, those with the first.
+    """List the pairs of methods to test, as numbers from 0: all or, if there are many, each method with the first.
 
     Each further test makes all of them weaker; see `adjust_by_holm`.
     """
@@ -89,7 +94,7 @@ def signed_rank_test(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     ------
     ValueError : a and b differ in shape.
     """
-    difference = _compute_differences(a, b)
+    difference = _subtract_known(a, b)
     mean, _ = mean_and_error(difference)
     if len(difference) < 2:
         return mean, np.nan
@@ -102,8 +107,7 @@ def signed_rank_test(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
         return mean, float(wilcoxon(rounded, zero_method="zsplit").pvalue)
 
 
-def _compute_differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the differences a − b that are not NaN."""
+def _subtract_known(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"expected two arrays of the same length, found the shapes {a.shape} and {b.shape}")
     difference = a - b
@@ -111,10 +115,10 @@ def _compute_differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def adjust_by_holm(p: np.ndarray) -> np.ndarray:
-    """Adjust the p-values of several tests, float64 (n,), so that the chance of any false finding stays (Holm 1979).
+    """Adjust the p-values of several tests, so that the chance of any false finding is that of one test (Holm 1979).
 
-    The smallest is multiplied by the number of tests, the next by one less, and so on; none becomes smaller than one
-    before it, or larger than 1. NaN is no test.
+    The smallest of `p`, float64 (n,), is multiplied by the number of tests, the next by one less, and so on; none
+    becomes smaller than one before it, or larger than 1. NaN stays NaN, and does not count as a test.
     """
     order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]
     adjusted = np.full(len(p), np.nan)
@@ -123,9 +127,9 @@ def adjust_by_holm(p: np.ndarray) -> np.ndarray:
 
 
 def rank_by_task(values: np.ndarray) -> np.ndarray:
-    """Return float64 (tasks, methods): the rank of each method on each task, 1 for the largest value.
+    """Rank the methods on each task, 1 for the largest value: float64 (tasks, methods), from values of this shape.
 
-    Equal values get the mean of their ranks. Values are rounded to 12 decimal places before, because means of folds
+    Equal values get the mean of their ranks. Values are first rounded to 12 decimal places, because means of folds
     that are equal in theory may differ in their last digits. Tasks with a NaN are left out.
     """
     from scipy.stats import rankdata
@@ -135,7 +139,7 @@ def rank_by_task(values: np.ndarray) -> np.ndarray:
 
 
 def friedman_test(values: np.ndarray) -> float:
-    """Return the p-value of Friedman's test that all methods are equal; NaN with fewer than three methods or two tasks.
+    """Compute the p-value of Friedman's test that all methods are equal; NaN for fewer than 3 methods or 2 tasks.
 
     Parameters
     ----------
@@ -163,10 +167,11 @@ def compute_critical_difference(methods: int, tasks: int, level: float = 0.05) -
     return float(quantile / np.sqrt(2) * np.sqrt(methods * (methods + 1) / (6 * tasks)))
 
 
-def group_alike(mean_ranks: np.ndarray, limit: float) -> list[tuple[int, int]]:
-    """Find the largest groups of methods whose ascending mean ranks, float64 (methods,), differ by less than a limit.
+def group_equal_methods(mean_ranks: np.ndarray, limit: float) -> list[tuple[int, int]]:
+    """Find the largest groups of methods whose mean ranks differ by less than a limit.
 
-    Each is given by its first and its last method; a method alone is no group.
+    `mean_ranks` is float64 (methods,), ascending. A group is returned as the positions of its first and its last
+    method; a method alone is not a group.
     """
     last = np.searchsorted(mean_ranks, mean_ranks + limit, side="left") - 1
     new = np.append(True, last[1:] > last[:-1])  # others are part of the group before
@@ -182,7 +187,8 @@ class MethodRanks(NamedTuple):
     order : the numbers of the methods by their mean ranks, the best first.
     p : that of `friedman_test`.
     limit : what `compute_critical_difference` returns.
-    groups : the numbers of the methods in each group of `group_alike`, by their mean ranks.
+    groups : the numbers of the methods in each group of `group_equal_methods`, by their mean ranks.
+    tasks : the number of tasks.
     """
 
     mean: np.ndarray
@@ -190,24 +196,31 @@ class MethodRanks(NamedTuple):
     p: float
     limit: float
     groups: list[list[int]]
+    tasks: int
 
 
 def rank_methods(values: np.ndarray) -> MethodRanks:
-    """Rank methods by float64 (tasks, methods), see `rank_by_task`, without NaN.
+    """Rank methods over tasks.
 
-    Without tasks the mean ranks are NaN, and with fewer than two the limit, and there are no groups.
+    With fewer than two tasks there are no groups and `limit` is NaN; without tasks, the mean ranks are NaN, too.
+
+    Parameters
+    ----------
+    values : float64 (tasks, methods) without NaN, larger values are better.
     """
     tasks, methods = values.shape
     mean = rank_by_task(values).mean(axis=0) if tasks else np.full(methods, np.nan)
     limit = compute_critical_difference(methods, tasks) if tasks > 1 else np.nan
     order = np.argsort(mean, kind="stable")
-    ends = group_alike(mean[order], limit) if tasks > 1 else []
+    ends = group_equal_methods(mean[order], limit) if tasks > 1 else []
     groups = [order[first : last + 1].tolist() for first, last in ends]
-    return MethodRanks(mean, order.tolist(), friedman_test(values), limit, groups)
+    return MethodRanks(mean, order.tolist(), friedman_test(values), limit, groups, tasks)
 
 
 def find_near_best(values: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return bool (tasks, methods): whether a method's value is at least best · (1 − tolerance) of its task.
+    """Find the methods near the best: bool (tasks, methods), whether a value is at least best · (1 − tolerance).
+
+    The best value is that of the task.
 
     Parameters
     ----------

@@ -14,7 +14,14 @@ from filterkit.stages.models import Outcome, find_group_bounds
 
 
 def list_confusion(learner: FittedLearner, outcome: Outcome, schema: Schema) -> list[Any]:
-    """Return what `Result.confusion` holds; `schema` is that of the rows. Empty if there are no rows."""
+    """List the confusion of each class, label or target, as `Result.confusion` holds it; empty if there are no rows.
+
+    Parameters
+    ----------
+    learner : the fitted learner that predicted the rows.
+    outcome : its predictions, and the truth.
+    schema : of the rows.
+    """
     found: list[Any] = []
     tasks, target = learner.tasks, schema.class_attribute
     if not len(outcome.truth):
@@ -51,7 +58,7 @@ class PredictionCounts:
     weights: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def add(self, values: list[str], cells: list[list[Any]]) -> None:
-        """Add an entry of `Result.confusion`."""
+        """Add the values and the cells of an entry of `Result.confusion`."""
         self.values = list(dict.fromkeys([*self.values, *values]))
         for true, predicted, weight in cells:
             pair = (values[true], values[predicted])
@@ -59,15 +66,20 @@ class PredictionCounts:
 
     @property
     def names(self) -> list[str]:
-        """Return the values that occur, in order."""
+        """The values that occur, true or predicted, in the order of the header."""
         occurring = {name for pair in self.weights for name in pair}
         return [value for value in self.values if value in occurring]
 
     @property
     def matrix(self) -> np.ndarray:
-        """Return float64 (names, names), the weight of the rows of each true (first axis) and predicted value."""
-        code = {name: number for number, name in enumerate(self.names)}
-        found = np.zeros((len(code), len(code)))
-        for (true, predicted), weight in self.weights.items():
-            found[code[true], code[predicted]] = weight
+        """float64 (names, names), the weight of the rows of each true (first axis) and predicted value."""
+        found = np.zeros((len(self.names), len(self.names)))
+        for true, predicted, weight in self.cells:
+            found[true, predicted] = weight
         return found
+
+    @property
+    def cells(self) -> list[tuple[int, int, float]]:
+        """The positions in `names` of each true and predicted value that occur together, and their weight."""
+        code = {name: number for number, name in enumerate(self.names)}
+        return [(code[true], code[predicted], weight) for (true, predicted), weight in self.weights.items()]

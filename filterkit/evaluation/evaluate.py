@@ -18,7 +18,7 @@ from filterkit.evaluation.costs import check_costs
 from filterkit.evaluation.folds import Design
 from filterkit.evaluation.journal import evaluate_all
 from filterkit.evaluation.measures import MEASURES, check_measure
-from filterkit.evaluation.own_folds import OwnFold, OwnFolds
+from filterkit.evaluation.predefined_folds import PredefinedFold, PredefinedFolds
 from filterkit.evaluation.report_page import make_report_page
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, parse_named_chain
@@ -140,7 +140,7 @@ def evaluate(
     return evaluation
 
 
-def _read_folds(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> OwnFolds:
+def _read_folds(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> PredefinedFolds:
     """Make folds of pairs of row numbers, from 0: those to train on, and those to test on.
 
     Raises
@@ -160,7 +160,7 @@ def _read_folds(pairs: Iterable[tuple[Any, Any]], n_rows: int) -> OwnFolds:
         training, test = np.sort(training), np.sort(test)
         if len(both := np.intersect1d(training, test)):
             raise UsageError(f"folds: fold {number} trains and tests on row {both[0]}")
-        folds.append(OwnFold(f"fold {number}", test.astype(np.int64), [training.astype(np.int64)]))
+        folds.append(PredefinedFold(f"fold {number}", test.astype(np.int64), [training.astype(np.int64)]))
     if not folds:
         raise UsageError("folds is empty; give at least one pair of row numbers")
-    return OwnFolds(folds, n_rows)
+    return PredefinedFolds(folds, n_rows)

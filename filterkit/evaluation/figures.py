@@ -1,6 +1,6 @@
-"""What all figures for papers share: sizes, letters and colours, the grid of panels, and names at the ends of lines.
+"""Figures for papers: sizes, letters and colours, the grid of panels, and names at the ends of lines.
 
-A figure of one panel is as wide as a column of a page of two columns, and others as wide as both. So no figure has to
+A figure of one panel is as wide as one column of a page of two columns, and others as wide as both. So no figure has to
 be made smaller, and its letters keep their 7 points.
 """
 
@@ -51,7 +51,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1, 1, 1)))  # one for each round of the colours
 _MARKERS = "os^DvXP<>"
 _SPACE = LETTERS + 1.5  # points between two names, one above the other
-_LETTERS_AN_INCH = 17  # that a line of text holds
+_LETTERS_AN_INCH = 17  # letters that fit on an inch of a line of text
 _LONGEST = 16  # letters of a name that fits at the end of a line
 _LEADER = {"arrowstyle": "-", "relpos": (0, 0.5), "linewidth": 0.4, "shrinkA": 1, "shrinkB": 2}  # from end to name
 _DATE = {"svg": "Date", "pdf": "CreationDate"}  # left out, so that equal results give equal files
@@ -65,7 +65,7 @@ class Line(NamedTuple):
     name : shown at its end.
     x, y : float64 (points,); NaN is left out.
     error : float64 (points,), half the length of the bar through each point; None without bars.
-    style : what is drawn otherwise than other lines, as matplotlib calls it.
+    style : arguments of matplotlib's ``errorbar`` that replace those of `choose_line_style`.
     """
 
     name: str
@@ -82,8 +82,8 @@ def paper_style() -> AbstractContextManager[None]:
     return matplotlib.style.context(["default", STYLE])
 
 
-def count_columns(count: int, most: int) -> int:
-    """Return the number of columns, at most `most`, of a grid for `count` panels that leaves the fewest gaps."""
+def choose_grid_width(count: int, most: int) -> int:
+    """Choose the number of columns, at most `most`, of a grid of `count` panels, so that the last row has few gaps."""
     if count == 1 or most == 1:
         return 1
     return min(range(2, most + 1), key=lambda n: (-count % n, -n))
@@ -102,7 +102,7 @@ def make_panels(
     """
     from matplotlib.figure import Figure
 
-    columns = count_columns(count, most)
+    columns = choose_grid_width(count, most)
     rows = -(-count // columns)
     width = PAGE if columns > 1 or is_wide else COLUMN
     figure = Figure(figsize=(width, height * rows + 0.25), layout="constrained")
@@ -112,13 +112,16 @@ def make_panels(
     return figure, panels[:count]
 
 
-def compute_height_of_lines(count: int) -> float:
-    """Return the inches that a row of panels needs so that `count` names fit beside it, one above the other."""
+def compute_height_of_names(count: int) -> float:
+    """Compute the inches that a row of panels needs so that `count` names fit beside it, one above the other."""
     return max(1.9, (count * _SPACE) / 72 + 0.6)
 
 
 def wrap_text(text: str, width: int, lines: int | None = None) -> str:
-    """Break a text into lines of at most `width` letters, at blanks if there are any; cut it after some lines."""
+    """Break a text into lines of at most `width` letters, at blanks if there are any, and cut it after `lines` lines.
+
+    None for `lines` keeps all of them.
+    """
     return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False, max_lines=lines, placeholder="…")) or text
 
 
@@ -127,20 +130,20 @@ def wrap_name(name: str, width: int) -> str:
     return wrap_text(visible(name), width, 3)
 
 
-def add_title(panel: Any, text: str) -> None:
+def add_panel_title(panel: Any, text: str) -> None:
     """Give a panel a title that is not wider than its column."""
     inches = panel.figure.get_figwidth() / panel.get_gridspec().ncols - 0.3
     panel.set_title(wrap_text(text, int(inches * 14)), parse_math=False)
 
 
-def add_note(figure: Any, text: str) -> None:
+def add_figure_note(figure: Any, text: str) -> None:
     """Write a note, such as what the bars are, below all panels."""
     text = wrap_text(text, int(figure.get_figwidth() * _LETTERS_AN_INCH))
     figure.supxlabel(text, x=0.01, ha="left", fontsize=LETTERS, parse_math=False)
 
 
-def mark_empty(panel: Any) -> None:
-    """Say in a panel that it has nothing to show."""
+def mark_panel_empty(panel: Any) -> None:
+    """Write into a panel that there are no values to show."""
     panel.set_xticks([])
     panel.set_yticks([])
     panel.text(0.5, 0.5, "no values", transform=panel.transAxes, ha="center", va="center")
@@ -149,13 +152,13 @@ def mark_empty(panel: Any) -> None:
 def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: str, every: int = 1) -> None:
     """Draw the lines of each panel, with their names at their ends, and a note.
 
-    If a name is too long for that, all are numbered, and a key below the panels has the names. A line without a value
-    has no end, but is in the key.
+    If a name is too long for that, all lines have numbers, and a key below the panels has the names. A line without a
+    value has no end, but is in the key.
 
     Parameters
     ----------
-    lines : for each panel its lines; all panels have lines of the same names.
-    about : the note; see `add_note`.
+    lines : the lines of each panel; all panels have lines of the same names.
+    about : the note; see `add_figure_note`.
     every : the distance of markers, in points of a line.
     """
     names = [line.name for line in lines[0]]
@@ -163,17 +166,21 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
     ends: list[tuple[Any, list[Any]]] = []
     for panel, own in zip(panels, lines):
         texts = [str(number + 1) if numbered else visible(line.name) for number, line in enumerate(own)]
-        marks = [_draw(panel, number, len(own), line, texts[number], every) for number, line in enumerate(own)]
-        ends.append((panel, [mark for mark in marks if mark is not None]))
-        if not ends[-1][1]:
-            mark_empty(panel)
+        marks = [_draw_line(panel, number, len(own), line, texts[number], every) for number, line in enumerate(own)]
+        if marks := [mark for mark in marks if mark is not None]:
+            ends.append((panel, marks))
+        else:
+            mark_panel_empty(panel)
     if numbered:
         _add_key(figure, lines[0], about)
     else:
-        add_note(figure, about)
+        add_figure_note(figure, about)
     figure.draw_without_rendering()  # lays the panels out
-    for panel, marks in ends:
-        _spread_marks(panel, marks)
+    for panel, marks in ends:  # move names up and down until none covers another
+        height = panel.get_window_extent().height * 72 / panel.figure.dpi  # points
+        points = panel.transAxes.inverted().transform(panel.transData.transform([mark.xy for mark in marks]))
+        for mark, position in zip(marks, spread_positions(points[:, 1] * height, _SPACE, height) / height):
+            mark.xyann = (1.0, position)
 
 
 def choose_line_style(number: int) -> dict[str, Any]:
@@ -186,8 +193,11 @@ def choose_line_style(number: int) -> dict[str, Any]:
     }
 
 
-def _draw(panel: Any, number: int, count: int, line: Line, text: str, every: int) -> Any:
-    """Draw a line, and return the name at its end; None if it has no value."""
+def _draw_line(panel: Any, number: int, count: int, line: Line, text: str, every: int) -> Any:
+    """Draw a line, and a text at its end; return the text as matplotlib's `Annotation`, None if the line has no value.
+
+    The line is `number` of `count` lines of the panel; `every` is as for `draw_lines`.
+    """
     from matplotlib.transforms import ScaledTranslation
 
     known = ~np.isnan(line.y)
@@ -214,21 +224,11 @@ def _draw(panel: Any, number: int, count: int, line: Line, text: str, every: int
     )
 
 
-def _spread_marks(panel: Any, marks: list[Any]) -> None:
-    """Move names at the ends of lines up and down until none covers another."""
-    if not marks:
-        return
-    height = panel.get_window_extent().height * 72 / panel.figure.dpi  # points
-    positions = panel.transAxes.inverted().transform(panel.transData.transform([mark.xy for mark in marks]))[:, 1]
-    for mark, position in zip(marks, spread_positions(positions * height, _SPACE, height) / height):
-        mark.xyann = (1.0, position)
-
-
 def spread_positions(positions: np.ndarray, space: float, height: float) -> np.ndarray:
-    """Move positions as little as possible, in squares, so that any two are at least `space` apart.
+    """Move positions, float64 (n,), so that any two are at least `space` apart; the sum of squared moves is smallest.
 
-    They keep their order, and lie between 0 and `height` if there is room. Minus the space below each, the positions
-    have to ascend: so they are an isotonic regression, and bounds only cut it off.
+    They keep their order, and lie between 0 and `height` if there is room. Without the space below each of them, the
+    positions only have to ascend, so they are an isotonic regression, which the bounds cut off.
     """
     from scipy.optimize import isotonic_regression
 
@@ -265,8 +265,8 @@ def _add_key(figure: Any, lines: list[Line], about: str) -> None:
     figure.set_figheight(figure.get_figheight() + key.get_window_extent().height / figure.dpi)
 
 
-def save(figure: Any, path: str) -> None:
-    """Write a figure to a file, whose ending gives the kind."""
+def save_figure(figure: Any, path: str) -> None:
+    """Write a figure of matplotlib to a file, whose ending gives its format: .png, .svg or .pdf."""
     kind = os.path.splitext(path)[1][1:].lower()
     metadata = {} if kind == "png" else {_DATE[kind]: None}
     with paper_style(), open_output(path) as out:

@@ -10,8 +10,8 @@ import numpy as np
 from filterkit.chains.crossfit import draw_folds
 from filterkit.errors import UsageError, quoted
 
-_INNER = 1  # makes the seed of inner folds another than that of subsamples
-CHOSEN = "chosen"  # stands for the chain that each training part chooses
+_INNER = 1  # part of the seed of inner folds, so that it differs from that of subsamples
+CHOSEN = "chosen"  # the name, in results, of the chain that each training part chooses
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Design:
     ----------
     chains : the name and the text of each chain.
     folds : the number of folds of the cross-validation, which is stratified by class or labels.
-    shares : the shares of all rows to train on, ascending; if empty, all rows outside the fold.
+    shares : the shares of all rows to train on, ascending; if empty, the share that is outside a fold.
     one_against_rest : whether each of several classes, or each label, is a task of its own.
     min_positives : how many rows a class or label must have to be a task.
     seed : the seed for folds and subsamples; stages that draw random numbers have their own seeds.
@@ -105,9 +105,9 @@ class Splits:
             self._folds = [(np.arange(len(y)) < len(y) - tested).astype(np.int32)]
         else:
             seeds = [design.seed, *(_make_seed(design.seed, repeat) for repeat in range(1, design.repeats))]
-            self._folds = [_deal(y, groups, design.folds, seed) for seed in seeds]
+            self._folds = [_deal_rows(y, groups, design.folds, seed) for seed in seeds]
 
-    def _is_in(self, fold: int) -> np.ndarray:
+    def _find_rows(self, fold: int) -> np.ndarray:
         """Return whether each row is in a fold: bool (rows,)."""
         repeat, number = divmod(fold, self._design.folds)
         return np.asarray(self._folds[repeat] == number)
@@ -118,7 +118,7 @@ class Splits:
 
     def test(self, fold: int) -> np.ndarray:
         """Return int64 (n,): the numbers of the rows to test on."""
-        return np.flatnonzero(self._is_in(fold))
+        return np.flatnonzero(self._find_rows(fold))
 
     def training(self, fold: int, share: float = 1.0) -> np.ndarray:
         """Return int64 (n,): the numbers of the rows to train on, ascending.
@@ -126,7 +126,7 @@ class Splits:
         Each class has a share of all its rows, but at least one. A larger share contains all rows of a smaller one. The
         share of the design that is outside a fold, or a larger one, is all rows outside the fold.
         """
-        rows = np.flatnonzero(~self._is_in(fold))
+        rows = np.flatnonzero(~self._find_rows(fold))
         if share > self._design.most - 1e-9:  # rounding could leave out rows of a class
             return rows
         drawn = np.random.default_rng([self._design.seed, fold]).permutation(rows)
@@ -140,11 +140,19 @@ class Splits:
 def split_inner(
     strata: np.ndarray, design: Design, groups: np.ndarray | None, rows: np.ndarray, fold: int, folds: int
 ) -> Splits | None:
-    """Split the training rows of a fold: stratified, and groups in one fold.
+    """Split the training rows of a fold into inner folds, stratified, and with each group in one inner fold.
 
-    There are `folds` of them, or fewer if there are fewer rows or groups, and None if there are not even two. Their
-    seed depends on the design's and on `fold`. Parameters are otherwise as for `Splits`, of all rows, and `rows` are
-    the numbers of the training rows.
+    Parameters
+    ----------
+    strata, groups : of all rows, as `y` and `groups` of `Splits`.
+    design : how all rows are split.
+    rows : int (n,), the numbers of the training rows.
+    fold : the number of the fold; the seed of the inner folds depends on it.
+    folds : the number of inner folds; there are fewer if there are fewer training rows or groups.
+
+    Returns
+    -------
+    The inner folds, in which rows are counted within `rows`; None if there are fewer than two rows or groups.
     """
     groups = None if groups is None else groups[rows]
     most = min(folds, len(rows) if groups is None else len(np.unique(groups)))
@@ -155,18 +163,14 @@ def split_inner(
 
 
 def _make_seed(*numbers: int) -> int:
-    """Return a seed that follows from several numbers."""
+    """Derive a seed from several numbers, the same for the same numbers."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])
 
 
-def _deal(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) -> np.ndarray:
+def _deal_rows(y: np.ndarray, groups: np.ndarray | None, folds: int, seed: int) -> np.ndarray:
     """Deal rows into folds: int32 (rows,), the fold of each row; parameters are as for `Splits`."""
-    if groups is not None:
-        return _deal_groups(y, groups, folds, seed)
-    return draw_folds(y, folds, seed) if y.ndim == 1 else _deal_labels(y, folds, seed)
-
-
-def _deal_groups(y: np.ndarray, groups: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    if groups is None:
+        return draw_folds(y, folds, seed) if y.ndim == 1 else _deal_labelled_rows(y, folds, seed)
     from sklearn.model_selection import StratifiedGroupKFold
 
     if y.ndim > 1 or np.bincount(y).max(initial=0) < folds:  # which StratifiedGroupKFold refuses
@@ -179,11 +183,13 @@ def _deal_groups(y: np.ndarray, groups: np.ndarray, folds: int, seed: int) -> np
     return fold
 
 
-def _deal_labels(truth: np.ndarray, folds: int, seed: int) -> np.ndarray:
-    """Spread each label and all rows evenly over folds (Sechidis and others 2011, for all rows of a label at once).
+def _deal_labelled_rows(truth: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    """Deal rows into folds so that each label, and all rows, are spread evenly (Sechidis and others 2011).
 
-    The rarest label comes first. Each of its rows that are in no fold yet goes to the fold that lacks most of them.
-    Rows with the same labels follow each other, so that they go to different folds.
+    The rarest label comes first, with all its rows at once. Each row that is in no fold yet goes to the fold that has
+    fewest rows of the label. Rows with the same labels follow each other, so that they go to different folds.
+
+    `truth` is bool (rows, labels). The result is int32 (rows,), the fold of each row.
     """
     rng = np.random.default_rng(seed)
     fold = np.full(len(truth), -1, np.int32)

@@ -1,4 +1,4 @@
-"""Measures of how good the predictions for one test fold are."""
+"""Measures of how good the predictions of one test fold are."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from filterkit.data.arithmetic import divide_or_zero
 from filterkit.errors import UsageError
+from filterkit.evaluation.comparison import average_known
 from filterkit.evaluation.regression import ABOUT, LOSSES_OF_NUMBERS, OF_NUMBERS, measure_numbers
 from filterkit.stages.models import Outcome, find_group_bounds
 
@@ -72,13 +73,15 @@ OF_SCORES = frozenset(("auc", "p20", "bep", "pr_auc", *_OF_LABELS))
 # Of these, smaller values are better.
 LOSSES = OF_PROBABILITIES | {"hamming_loss", "one_error", "coverage", "ranking_loss", "cost"} | LOSSES_OF_NUMBERS
 NOT_FROM_0_TO_1 = frozenset(("kappa", "mcc", "log_loss", "brier", "coverage", "cost", *OF_NUMBERS))
-_TIED = 2.0**-40  # scores that differ by less than this share of their size are equal
+_TIED = 2.0**-40  # scores, and means, that differ by less than this share of their size are equal
 
 
 def check_measure(flag: str, name: str, is_numeric: bool, choices: tuple[str, ...] = MEASURES) -> None:
-    """Raise a `UsageError`, which begins with `flag`, if a measure is not of classes, or not of numbers.
+    """Check that a measure is one of classes or, if `is_numeric`, of predicted numbers.
 
-    The message names those of the `choices` that are.
+    Raises
+    ------
+    UsageError : it is not; the message begins with `flag`, and names those of the `choices` that are.
     """
     if (name in OF_NUMBERS) != is_numeric:
         of = "classes" if is_numeric else "numbers"
@@ -88,7 +91,9 @@ def check_measure(flag: str, name: str, is_numeric: bool, choices: tuple[str, ..
 
 
 def find_best(values: Any, measure: str) -> int | None:
-    """Find the candidate with the best sum of a measure over folds, the first of equally good ones.
+    """Find the candidate with the best mean of a measure over folds, the first of equally good ones.
+
+    Means are equal if they differ by less than 2⁻⁴⁰ of their size.
 
     Parameters
     ----------
@@ -103,8 +108,10 @@ def find_best(values: Any, measure: str) -> int | None:
     defined = folds[~np.isnan(folds).any(axis=1)] if folds.size else folds
     if not len(defined):
         return None
-    sums = np.array([fsum(column) for column in defined.T])  # exact, so that ties are ties
-    return int(sums.argmin() if measure in LOSSES else sums.argmax())
+    sums = np.array([fsum(column) for column in defined.T])  # exact, whatever the order of the folds
+    sums = -sums if measure in LOSSES else sums
+    best = sums.max()
+    return int(np.argmax(sums >= best - _TIED * np.abs(best)))
 
 
 def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str, float]:
@@ -201,7 +208,7 @@ def _measure_labels(outcome: Outcome) -> tuple[float, ...]:
         return (np.nan,) * len(_OF_LABELS)
     from scipy.stats import rankdata
 
-    # For each label, how many labels score at least as high, and how many right ones, which is told for right ones.
+    # For each label, how many labels score at least as high; and for each right label, how many right ones do.
     labels = rankdata(-outcome.scores, "max", axis=1)
     rights = rankdata(np.where(truth, labels, np.inf), "max", axis=1)
     right, wrong = truth.sum(axis=1), (~truth).sum(axis=1)
@@ -223,7 +230,7 @@ def _measure_counts(outcome: Outcome) -> tuple[float, ...]:
     cells = [a & b for a in (truth, ~truth) for b in (predicted, ~predicted)]  # tp, fn, fp and tn
     weights = outcome.weights
     counts = np.stack([cell.sum(axis=0) if weights is None else weights @ cell for cell in cells])
-    precision, recall, f1, specificity = map(_mean_known, _compute_rates(*counts))
+    precision, recall, f1, specificity = map(average_known, _compute_rates(*counts))
     micro_precision, micro_recall, micro_f1, _ = map(float, _compute_rates(*counts.sum(axis=1)))
     return precision, recall, f1, micro_precision, micro_recall, micro_f1, recall, specificity
 
@@ -232,13 +239,13 @@ def _measure_ranking(outcome: Outcome) -> tuple[float, ...]:
     if outcome.scores is None:
         return (np.nan,) * 4
     truth, scores = outcome.truth.T, outcome.scores.T
-    ranked = [_measure_task_ranking(*task, outcome.weights, outcome.probabilities) for task in zip(truth, scores)]
-    return tuple(map(_mean_known, np.array(ranked).T))
+    found = [_measure_task_ranking(*task, outcome.weights, outcome.probabilities) for task in zip(truth, scores)]
+    return tuple(map(average_known, np.array(found).T))
 
 
 def _measure_agreement(outcome: Outcome) -> tuple[float, float]:
     found = np.array([_compute_kappa_and_mcc(each) for each in count_confusions(outcome)])
-    return _mean_known(found[:, 0]), _mean_known(found[:, 1])
+    return average_known(found[:, 0]), average_known(found[:, 1])
 
 
 def _measure_probabilities(outcome: Outcome) -> tuple[float, float]:
@@ -273,10 +280,10 @@ _GROUPS = {
 
 
 def count_confusions(outcome: Outcome) -> list[np.ndarray]:
-    """Return for each class, label or target the weight of the rows of each true (first axis) and predicted value.
+    """Count the rows of each true (first axis) and predicted value by weight, for each class, label or target.
 
-    For a single task they are float64 (2, 2): the positive rows and the others. For k tasks that exclude each other
-    they are float64 (k + 1, k + 1): the last value stands for classes that are not among the tasks.
+    For a single task, the matrix is float64 (2, 2): the positive rows and the others. For k tasks that exclude each
+    other, it is float64 (k + 1, k + 1): the last value stands for classes that are not among the tasks.
     """
     found = []
     for first, stop in pairwise(find_group_bounds(outcome.exclusive, outcome.truth.shape[1])):
@@ -291,7 +298,10 @@ def count_confusions(outcome: Outcome) -> list[np.ndarray]:
 
 
 def _compute_kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
-    """Return Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004)."""
+    """Compute Cohen's kappa, and Matthews' correlation in the form for several classes (Gorodkin 2004).
+
+    `matrix` is one of `count_confusions`. Both are NaN if all rows are of one true class.
+    """
     rows, true, guess = matrix.sum(), matrix.sum(axis=1), matrix.sum(axis=0)
     if np.count_nonzero(true) < 2:
         return np.nan, np.nan
@@ -302,7 +312,7 @@ def _compute_kappa_and_mcc(matrix: np.ndarray) -> tuple[float, float]:
 
 
 def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return precision, recall, f1 and specificity of counts of any shape; NaN where they are undefined."""
+    """Compute precision, recall, f1 and specificity from counts of any shape; NaN where they are undefined."""
     positive, negative = tp + fn, fp + tn
     shares = divide_or_zero(tp, tp + fp), divide_or_zero(tp, positive), divide_or_zero(2 * tp, 2 * tp + fp + fn)
     precision, recall, f1 = (np.where(positive > 0, share, np.nan) for share in shares)
@@ -312,13 +322,16 @@ def _compute_rates(tp: np.ndarray, fn: np.ndarray, fp: np.ndarray, tn: np.ndarra
 def _measure_task_ranking(
     truth: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, probabilities: bool
 ) -> tuple[float, float, float, float]:
-    """Return auc, p20, bep and pr_auc of one task.
+    """Compute auc, p20, bep and pr_auc of one task; all are NaN if no row is positive.
 
     `truth` is bool (rows,), `scores` float64 (rows,), `weights` float64 (rows,) or None.
     """
     if not truth.any():
         return np.nan, np.nan, np.nan, np.nan
-    group = _rank_descending(scores, 0.0 if probabilities else _find_typical_size(scores))
+    typical = 0.0  # of scores that are not probabilities, the median size of those that are finite and not 0
+    if not probabilities and len(sizes := np.abs(scores[np.isfinite(scores) & (scores != 0)])):
+        typical = float(np.median(sizes))
+    group = _rank_descending(scores, typical)
     # The numbers of rows and of positive rows retrieved after each group of equal scores. Within a group, the expected
     # number of positive rows grows evenly, so the curve is straight between these points.
     rows = np.append(0, np.bincount(group, weights).cumsum())
@@ -331,14 +344,8 @@ def _measure_task_ranking(
     return float(auc), float(p20), float(bep), float(np.diff(found) @ precision / positive)
 
 
-def _find_typical_size(scores: np.ndarray) -> float:
-    """Return the median size of the finite scores that are not 0, or 0."""
-    sizes = np.abs(scores[np.isfinite(scores) & (scores != 0)])
-    return float(np.median(sizes)) if len(sizes) else 0.0
-
-
 def _rank_descending(scores: np.ndarray, typical: float) -> np.ndarray:
-    """Return int64 (rows,): the number of the group of equal scores that each score is in, from 0 for the highest.
+    """Rank scores: int64 (rows,), 0 for the highest score, 1 for the next lower one, and so on; equal scores tie.
 
     Neighbouring scores are equal if they differ by at most 2⁻⁴⁰ of the size of the smaller or of the `typical` one.
     """
@@ -350,9 +357,3 @@ def _rank_descending(scores: np.ndarray, typical: float) -> np.ndarray:
     group = np.empty(len(scores), np.int64)
     group[order] = np.append(0, np.cumsum(apart))
     return group
-
-
-def _mean_known(values: np.ndarray) -> float:
-    """Return the mean of those of `values` that are not NaN; NaN if all are."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else np.nan

@@ -12,23 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from filterkit.errors import UsageError, visible
-from filterkit.evaluation.comparison import (
-    find_best_pair,
-    find_near_best,
-    rank_methods,
-)
+from filterkit.evaluation.comparison import find_best_pair, find_near_best
 from filterkit.evaluation.figures import (
     COLOURS,
     LETTERS,
     Line,
-    add_note,
-    add_title,
-    compute_height_of_lines,
+    add_figure_note,
+    add_panel_title,
+    compute_height_of_names,
     draw_lines,
     make_panels,
-    mark_empty,
+    mark_panel_empty,
     paper_style,
-    save,
+    save_figure,
     wrap_name,
 )
 from filterkit.evaluation.measures import LOSSES, NOT_FROM_0_TO_1, TITLES
@@ -46,17 +42,16 @@ _MOST_NUMBERED = 12  # classes of a matrix whose cells have room for numbers
 
 
 def check_plot(path: str | None, figure: str | None = None) -> None:
-    """Check, before any work, that a plot can be written to `path`.
+    """Check, before any work, that a plot can be written.
 
     Parameters
     ----------
-    path : None if no plot is asked for.
-    figure : the name of the one that is asked for, if any.
+    path : the value of ``--plot``; None without it.
+    figure : the value of ``--figure``; None without it.
 
     Raises
     ------
-    UsageError : the ending of the file is not that of a picture, or matplotlib is missing; or a figure is asked for,
-        and no plot.
+    UsageError : the ending of `path` is not that of a picture, matplotlib is missing, or there is a figure but no path.
     """
     if path is None:
         if figure is not None:
@@ -71,16 +66,16 @@ def check_plot(path: str | None, figure: str | None = None) -> None:
 
 
 def plot(figure: str, results: Results, measures: list[str], path: str) -> None:
-    """Write one of the `FIGURES` to a .png, .svg or .pdf file. Warns if the font lacks letters.
+    """Write one of the `FIGURES` to a .png, .svg or .pdf file; warn if the font lacks letters of a name.
 
     Raises
     ------
-    UsageError : the results have not what the figure shows.
+    UsageError : the results lack what the figure shows.
     FilterkitError : the file cannot be written.
     """
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        save(draw(figure, results, measures), path)
+        save_figure(draw_figure(figure, results, measures), path)
     lacking = {str(each.message) for each in found if "missing from font" in str(each.message)}
     for each in found:
         if str(each.message) not in lacking:
@@ -89,38 +84,38 @@ def plot(figure: str, results: Results, measures: list[str], path: str) -> None:
         warnings.warn(f"{path}: the font lacks letters of some names; an .svg file keeps them as text", stacklevel=2)
 
 
-def draw(figure: str, results: Results, measures: list[str]) -> Any:
+def draw_figure(figure: str, results: Results, measures: list[str]) -> Any:
     """Draw one of the `FIGURES`, as a figure of matplotlib.
 
     Raises
     ------
-    UsageError : the results have not what the figure shows.
+    UsageError : the results lack what the figure shows.
     """
     with paper_style():
         return _FIGURES[figure](results, measures)
 
 
 def _draw_curves(results: Results, measures: list[str]) -> Any:
-    """Draw a panel for each measure: the mean over the units and its standard error, against the share of rows.
+    """Draw learning curves, a panel for each measure: the mean over the units and its standard error, by share of rows.
 
-    With a single share, a row of a panel is a chain.
+    With a single share, each row of a panel is a chain instead.
     """
     if len(results.shares) == 1:
-        return _draw_points(results, measures)
-    figure, panels = make_panels(len(measures), compute_height_of_lines(len(results.chains)))
+        return _draw_means(results, measures)
+    figure, panels = make_panels(len(measures), compute_height_of_names(len(results.chains)))
     x, lines = np.array(results.shares) * 100, []
     has_bars = len(results.chains) <= len(COLOURS)  # those of more lines would hide each other
     for panel, measure in zip(panels, measures):
         own = zip(results.chains, *np.moveaxis(results.summary(measure), 2, 0))
         lines.append([Line(name, x, mean, error if has_bars else None) for name, mean, error in own])
-        add_title(panel, _make_title(measure))
+        add_panel_title(panel, _make_title(measure))
         panel.set_xlabel("share of all rows trained on")
-        _number_share_axis(panel, x)
+        _set_share_ticks(panel, x)
     draw_lines(figure, panels, lines, _explain_means(results, has_bars))
     return figure
 
 
-def _draw_points(results: Results, measures: list[str]) -> Any:
+def _draw_means(results: Results, measures: list[str]) -> Any:
     """Draw a panel for each measure: the mean over the units and its standard error, a row for each chain."""
     names = [wrap_name(name, 26) for name in results.chains]
     heights = np.array([name.count("\n") + 1.6 for name in names]) * LETTERS * 1.2 / 72  # inches
@@ -136,13 +131,13 @@ def _draw_points(results: Results, measures: list[str]) -> Any:
         panel.spines["left"].set_visible(False)
         panel.set_ylim(float(heights.sum()), 0)
         panel.locator_params(axis="x", nbins=4)
-        add_title(panel, _make_title(measure))
+        add_panel_title(panel, _make_title(measure))
         for position in positions[np.isnan(mean)]:
             left = panel.get_yaxis_transform()
             panel.text(0.02, position, "no value", transform=left, va="center", backgroundcolor="white")
         if np.isnan(mean).all():
             panel.set_xticks([])
-    add_note(figure, _explain_means(results, True))
+    add_figure_note(figure, _explain_means(results, True))
     return figure
 
 
@@ -151,53 +146,52 @@ def _make_title(measure: str) -> str:
 
 
 def _explain_means(results: Results, has_bars: bool) -> str:
-    """Say what points and bars are."""
-    units = len(results.tasks) if results.over_tasks else max(row.fold for row in results.rows) + 1
+    """Return a note that says what points and bars are."""
+    units = len(results.tasks) if results.over_tasks else results.folds
     if units == 1:
         return "Values on the test set."
     bars = "; bars show one standard error to either side" if has_bars else ""
     return f"Means over {units} {'tasks' if results.over_tasks else 'folds'}{bars}."
 
 
-def _number_share_axis(panel: Any, shares: np.ndarray) -> None:
-    """Number the axis of shares, in percent, at the shares themselves, as far as there is room.
+def _set_share_ticks(panel: Any, shares: np.ndarray) -> None:
+    """Put ticks at the shares, in percent, on the horizontal axis; those for which there is room have a number.
 
-    It is logarithmic where that spaces the shares more evenly.
+    The axis is logarithmic if that spaces the shares more evenly. `shares` is float64 (shares,), ascending.
     """
     from matplotlib.ticker import NullLocator
 
-    if shares[0] > 0 and _measure_spacing(np.log(shares)) < 0.9 * _measure_spacing(shares):
-        panel.set_xscale("log")
-    scaled = np.log(shares) if panel.get_xscale() == "log" else shares
-    kept: list[int] = []
+    scaled = shares
+    if shares[0] > 0:
+        apart = [np.diff(np.log(shares)), np.diff(shares)]
+        unevenness = [distances.std() / distances.mean() for distances in apart]
+        if unevenness[0] < 0.9 * unevenness[1]:
+            panel.set_xscale("log")
+            scaled = np.log(shares)
+    numbered: list[int] = []
     for number in range(len(shares) - 1, -1, -1):  # the last share is always numbered
-        if not kept or scaled[kept[-1]] - scaled[number] >= 0.19 * (scaled[-1] - scaled[0]):
-            kept.append(number)
+        if not numbered or scaled[numbered[-1]] - scaled[number] >= 0.19 * (scaled[-1] - scaled[0]):
+            numbered.append(number)
     panel.xaxis.set_minor_locator(NullLocator())
-    panel.set_xticks(shares[kept], [f"{share:.3g}%" for share in shares[kept]], parse_math=False)
-    panel.set_xticks(np.delete(shares, kept), [], minor=True)
+    panel.set_xticks(shares[numbered], [f"{share:.3g}%" for share in shares[numbered]], parse_math=False)
+    panel.set_xticks(np.delete(shares, numbered), [], minor=True)
 
 
-def _measure_spacing(positions: np.ndarray) -> float:
-    """Return the standard deviation of the distances of ascending positions, divided by their mean."""
-    apart = np.diff(positions)
-    return float(apart.std() / apart.mean())
-
-
-def _plot_near_best(results: Results, measures: list[str]) -> Any:
-    """Plot for each measure how often methods are near the best (Forman 2003, Figures 9 and 10).
+def _draw_near_best(results: Results, measures: list[str]) -> Any:
+    """Draw for each measure how often methods are near the best (Forman 2003, Figures 9 and 10).
 
     It shows the share of tasks on which each method, and the best pair of methods, is within a tolerance of the best.
     """
     methods = results.methods()
     if len(methods) < 2:
-        raise UsageError("--figure near-best: there must be at least two methods to compare")
+        raise UsageError(
+            "--figure near-best: all chains are of one method; name chains METHOD or METHOD/VARIANT, and compare two"
+        )
     if unfit := NOT_FROM_0_TO_1.intersection(measures):
         raise UsageError(
-            f"--figure near-best: {min(unfit)} is not from 0 to 1, so it has no share of its best value; "
-            "choose another --measure"
+            f"--figure near-best: measures must be from 0 to 1, which {min(unfit)} is not; choose another --measure"
         )
-    figure, panels = make_panels(len(measures), compute_height_of_lines(len(methods) + 1))
+    figure, panels = make_panels(len(measures), compute_height_of_names(len(methods) + 1))
     x, lines = _TOLERANCES * 100, []
     for panel, measure in zip(panels, measures):
         best = results.best_of_methods(measure)
@@ -205,7 +199,7 @@ def _plot_near_best(results: Results, measures: list[str]) -> Any:
         pair = np.array([find_best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
         lines.append([*(Line(name, x, y) for name, y in zip(methods, shares.T)), both])
-        add_title(panel, _make_title(measure))
+        add_panel_title(panel, _make_title(measure))
         panel.set_xlabel("within this distance of the best")
         panel.set_ylabel("share of tasks")
         panel.xaxis.set_major_formatter("{x:g}%")
@@ -217,22 +211,22 @@ def _plot_near_best(results: Results, measures: list[str]) -> Any:
 
 def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
     """Draw a critical-difference diagram for each measure, at the largest share (Demšar 2006, Figure 1)."""
-    if len(results.chains) < 3 or not results.over_tasks:
-        raise UsageError("--figure ranks: ranks need at least three chains and two tasks")
+    if not results.can_be_ranked:
+        raise UsageError("--figure ranks: it needs results of at least three chains and two tasks")
     names = [wrap_name(name, 24).split("\n") for name in results.chains]
     step = 0.5 * max(map(len, names))  # the height of a name, in units of the vertical axis
     is_long = max(len(line) for *above, last in names for line in (*above, f"{last} 1.00")) > _LONGEST_BESIDE_RANKS
     height = 1.0 + step * ((len(names) + 1) // 2) * 0.3
     figure, panels = make_panels(len(measures), height, most=1 if is_long else 2, is_wide=is_long)
     for panel, measure in zip(panels, measures):
-        add_title(panel, TITLES[measure])
-        values = results.ranked(measure, len(results.shares) - 1)
-        if len(values) > 1:
-            _draw_ranks(panel, ["\n".join(lines) for lines in names], step, rank_methods(values))
+        add_panel_title(panel, TITLES[measure])
+        ranks = results.rank_chains(measure, len(results.shares) - 1)
+        if ranks.tasks > 1:
+            _draw_rank_diagram(panel, ["\n".join(lines) for lines in names], step, ranks)
         else:
-            mark_empty(panel)
+            mark_panel_empty(panel)
     of = f"trained on {results.shares[-1] * 100:.3g}% of all rows; " if len(results.shares) > 1 else ""
-    add_note(
+    add_figure_note(
         figure,
         f"Mean ranks over {len(results.tasks)} tasks, {of}1 is the best. A bar joins chains that Nemenyi's test does "
         "not tell apart at the level 0.05; p is that of Friedman's test.",
@@ -240,10 +234,10 @@ def _draw_rank_diagrams(results: Results, measures: list[str]) -> Any:
     return figure
 
 
-def _draw_ranks(panel: Any, names: list[str], step: float, found: MethodRanks) -> None:
+def _draw_rank_diagram(panel: Any, names: list[str], step: float, found: MethodRanks) -> None:
     """Draw a critical-difference diagram: mean ranks, and bars over chains that Nemenyi's test does not tell apart.
 
-    `step` is the distance of two names.
+    `names` are those of the chains, and `step` is the distance of two names on the vertical axis.
     """
     first, last, top = 1.0, float(len(names)), 0.25 * (len(found.groups) + 1)
     margin, rows = 0.02 * (last - first), (len(names) + 1) // 2
@@ -275,19 +269,18 @@ def _draw_confusion(results: Results, _: list[str]) -> Any:
     """Draw a matrix for each task and chain, at the largest share: how the rows of each class were predicted."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    from filterkit.evaluation.confusion import PredictionCounts
     from filterkit.evaluation.results import pool_folds
 
     lack = "the results do not have the classes; evaluate with --by-class"
     if results.rows[0].is_numeric:
-        lack = "confusion is a figure of classes; of numbers choose predicted or residuals"
-    pooled = pool_folds(results, "confusion", PredictionCounts)
+        lack = "these results are of predicted numbers; choose --figure predicted or residuals"
+    pooled = pool_folds(results, "confusion")
     classes = max((len(each.found.names) for each in pooled), default=0)
     figure, panels = _make_fold_panels(results, pooled, "confusion", lack, classes)
     shades = LinearSegmentedColormap.from_list("shares", ["white", COLOURS[0]])
     for panel, counts in panels:
         _draw_matrix(panel, counts.names, counts.matrix, shades)
-    add_note(figure, "How the rows of each class were predicted, in percent of the class; sums over folds.")
+    add_figure_note(figure, "How the rows of each class were predicted, in percent of the class; sums over folds.")
     return figure
 
 
@@ -300,13 +293,13 @@ def _make_fold_panels(
 
     Parameters
     ----------
-    results, pooled : what to draw.
-    name, lack : the name of the figure and, for the error, why nothing is pooled.
+    results, pooled : the results, and their pooled folds of all shares.
+    name, lack : the name of the figure and, for the error, why there may be nothing to draw.
     classes : how many classes a panel must have room for.
 
     Returns
     -------
-    The figure; and each panel, with what is found for it.
+    The figure; and each panel with its `Pooled.found`.
     """
     pooled = [each for each in pooled if each.share == results.shares[-1]]
     if not pooled:
@@ -322,7 +315,7 @@ def _make_fold_panels(
     is_shown = (len(datas) > 1, len(tasks) > len(datas), True, len({each.chain for each in pooled}) > 1)
     for panel, each in zip(panels, pooled):
         parts = compress((each.data, each.task, each.group, each.chain), is_shown)
-        add_title(panel, ", ".join(visible(text) for text in parts if text))
+        add_panel_title(panel, ", ".join(visible(text) for text in parts if text))
     return figure, zip(panels, (each.found for each in pooled))
 
 
@@ -345,13 +338,13 @@ def _draw_matrix(panel: Any, names: list[str], weights: np.ndarray, shades: Any)
             panel.text(column, row, text, ha="center", va="center", color="white" if share > 0.6 else "black")
 
 
-def _draw_clouds(results: Results, _: list[str], of_residuals: bool) -> Any:
+def _draw_predicted_numbers(results: Results, _: list[str], of_residuals: bool) -> Any:
     """Draw a panel for each task and chain, at the largest share: predicted against true numbers, or residuals."""
-    from filterkit.evaluation.results import Points, pool_folds
+    from filterkit.evaluation.results import pool_folds
 
     lack = "the results have no predicted numbers; evaluate a numeric class with --by-class"
     name = "residuals" if of_residuals else "predicted"
-    figure, panels = _make_fold_panels(results, pool_folds(results, "points", Points), name, lack)
+    figure, panels = _make_fold_panels(results, pool_folds(results, "points"), name, lack)
     for panel, points in panels:
         true, predicted = np.array(points.true), np.array(points.predicted)
         x, y = (predicted, true - predicted) if of_residuals else (true, predicted)
@@ -359,17 +352,16 @@ def _draw_clouds(results: Results, _: list[str], of_residuals: bool) -> Any:
         panel.axline((x[0], 0 if of_residuals else x[0]), slope=int(not of_residuals), color="0.5", lw=0.5)
         panel.set_xlabel("predicted" if of_residuals else "true")
         panel.set_ylabel("true − predicted" if of_residuals else "predicted")
-    add_note(figure, "Rows of all folds; on the line, predictions are right.")
+    add_figure_note(figure, "Rows of all folds; on the line, predictions are right.")
     return figure
 
 
 _FIGURES: dict[str, Callable[[Results, list[str]], Any]] = {
-    **{
-        "curves": _draw_curves,
-        "ranks": _draw_rank_diagrams,
-        "near-best": _plot_near_best,
-        "confusion": _draw_confusion,
-    },
-    **{"predicted": partial(_draw_clouds, of_residuals=False), "residuals": partial(_draw_clouds, of_residuals=True)},
+    "curves": _draw_curves,
+    "ranks": _draw_rank_diagrams,
+    "near-best": _draw_near_best,
+    "confusion": _draw_confusion,
+    "predicted": partial(_draw_predicted_numbers, of_residuals=False),
+    "residuals": partial(_draw_predicted_numbers, of_residuals=True),
 }
 FIGURES = tuple(_FIGURES)

@@ -1,8 +1,7 @@
-"""Describes training rows by what may tell which chain to take."""
+"""Properties of training rows that may tell which chain suits them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -28,33 +27,23 @@ class Properties(NamedTuple):
     nonzeros: float
 
 
-def measure_properties(batches: Iterable[Batch]) -> Properties:
-    """Return the properties of all rows, whose class or labels must be known; all 0 if there are none."""
-    rows, nonzeros, columns, counts, is_numeric = 0, 0, 0, np.zeros(1, np.int64), False
-    for batch in batches:
-        is_numeric = batch.schema.has_numeric_target
-        rows, columns = rows + len(batch), batch.schema.width
-        nonzeros += _count_nonzeros(batch)
-        counts = counts if is_numeric else counts + _count_rows(batch)
-    positives = None if is_numeric else int(counts[counts > 0].min(initial=rows))
-    return Properties(rows, positives, columns, nonzeros / max(rows, 1))
-
-
-def _count_nonzeros(batch: Batch) -> int:
+def measure_properties(batch: Batch) -> Properties:
+    """Measure the properties of rows whose class or labels are known; 0 if there are no rows."""
+    schema, y, n_rows = batch.schema, batch.y, len(batch)
     if batch.sparse:
-        return int(np.count_nonzero(batch.csr.data))
-    nominal = batch.schema.nominal
-    return int(np.count_nonzero(batch.X[:, ~nominal])) + int(np.count_nonzero(nominal)) * len(batch)
-
-
-def _count_rows(batch: Batch) -> np.ndarray:
-    """Return the rows of the positive class, of each class, or of each label."""
-    schema, y = batch.schema, batch.y
-    assert y is not None
-    if y.ndim > 1:
-        known = schema.label_values  # of the schema, so that they are the same in all batches
-        return np.asarray(np.count_nonzero(y[:, known.labels] == known.codes, axis=0))
-    target = schema.class_attribute
-    assert target is not None
-    counts = np.bincount(y, minlength=len(target.values))
-    return counts if schema.positive is None else counts[[target.values.index(schema.positive)]]
+        nonzeros = int(np.count_nonzero(batch.csr.data))
+    else:
+        nonzeros = int(np.count_nonzero(batch.X[:, ~schema.nominal])) + int(np.count_nonzero(schema.nominal)) * n_rows
+    positives = None
+    if not schema.has_numeric_target:
+        target = schema.class_attribute
+        assert y is not None
+        if target is None:
+            values = schema.label_values
+            counts = np.count_nonzero(y[:, values.labels] == values.codes, axis=0)
+        else:
+            counts = np.bincount(y, minlength=len(target.values))
+            if schema.positive is not None:
+                counts = counts[[target.values.index(schema.positive)]]
+        positives = int(counts[counts > 0].min(initial=n_rows))
+    return Properties(n_rows, positives, schema.width, nonzeros / max(n_rows, 1))

@@ -1,6 +1,6 @@
-"""Measures of predicted numbers, those of a numeric class or of numeric targets.
+"""Measures of predicted numbers: of a numeric class, or of numeric targets.
 
-Most of them follow from sums over rows, so that rows can be measured part by part.
+Most of them follow from sums over rows, so rows can be measured part by part.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from filterkit.evaluation.comparison import average_known
 from filterkit.stages.models import Outcome
 
 # The title of each measure and one line about it, as in `filterkit.evaluation.measures`.
@@ -46,45 +47,44 @@ def measure_numbers(outcome: Outcome) -> dict[str, float]:
     """
     from sklearn.metrics import median_absolute_error  # few need it
 
-    weights = _read_weights(outcome)
+    weights = outcome.row_weights
     pair = outcome.truth, outcome.predicted
-    # Distances from means of their own lose no digits, however narrow the numbers of the fold are.
-    found = rate_errors(sum_errors(outcome, [_compute_average(each, weights) for each in pair]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Distances from means of their own lose no digits, however narrow the numbers of the fold are.
+        found = rate_errors(sum_errors(outcome, [np.average(each, axis=0, weights=weights) for each in pair]))
+        found["medae"] = median_absolute_error(*pair, sample_weight=weights, multioutput="raw_values")
     truth, predicted = (_rank(each, weights) for each in pair)
     ranks = outcome._replace(truth=truth, predicted=predicted, means=weights.sum() / 2)
     found["spearman"] = rate_errors(sum_errors(ranks))["pearson"]
-    with np.errstate(over="ignore", invalid="ignore"):
-        found["medae"] = median_absolute_error(*pair, sample_weight=weights, multioutput="raw_values")
-    return {name: _mean_known(found[name]) for name in OF_NUMBERS}
-
-
-def _mean_known(values: np.ndarray) -> float:
-    """Return the mean of the values that are not NaN; NaN if there are none, or if one is too large for a number."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) and np.isfinite(known).all() else np.nan
+    # A measure that is too large for a number, of any target, has no mean.
+    return {name: np.nan if np.isinf(found[name]).any() else average_known(found[name]) for name in OF_NUMBERS}
 
 
 def sum_errors(outcome: Outcome, centers: Sequence[np.ndarray] | None = None) -> np.ndarray:
-    """Compute float64 (10, targets), the sums over rows from which `rate_errors` follows; those of parts can be added.
+    """Compute the sums over rows that `rate_errors` needs: float64 (10, targets). The sums of several parts add up.
 
-    For the distances a and b of the number and the prediction from the `centers`, e = prediction − number and
-    d = number − m, they are the sums by weight of 1, a, b, a², b², ab, |e|, e², |d| and d².
+    They are the weighted sums of 1, a, b, a², b², ab, |e|, e², |d| and d². Here a is the distance of the true number
+    from the first of the `centers`, b that of the prediction from the second, e = prediction − number and
+    d = number − m.
 
     Parameters
     ----------
     outcome : the numbers, the predictions and the means m of the training rows.
-    centers : two of float64 (targets,), the same for all parts; None for m.
+    centers : two arrays, float64 (targets,) each, the same for all parts; None for m twice.
     """
     of_true, of_said = (outcome.means, outcome.means) if centers is None else centers
     with np.errstate(over="ignore", invalid="ignore"):
         a, b, d = outcome.truth - of_true, outcome.predicted - of_said, outcome.truth - outcome.means
         error = outcome.predicted - outcome.truth
         terms = (np.ones_like(a), a, b, a * a, b * b, a * b, np.abs(error), error * error, np.abs(d), d * d)
-        return np.stack([_read_weights(outcome) @ each for each in terms])
+        return np.stack([outcome.row_weights @ each for each in terms])
 
 
 def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute the measures that follow from `sum_errors`, each float64 (targets,), see `measure_numbers`."""
+    """Compute measures from the sums of `sum_errors`: by name, float64 (targets,), NaN where undefined.
+
+    These are the `OF_NUMBERS` without spearman and medae; `measure_numbers` has their formulas.
+    """
     weight, a, b, aa, bb, ab, absolute, squares, absolute_of_mean, squares_of_mean = sums
     with np.errstate(all="ignore"):
         of_true, of_said, absolute_of_mean, squares_of_mean = (
@@ -108,23 +108,17 @@ def rate_errors(sums: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def list_points(names: Iterable[str], outcome: Outcome) -> list[Any]:
-    """Return what `Result.points` holds: of many rows, some at equal distances."""
+    """List the true and the predicted numbers of each target as `Result.points` holds them.
+
+    Of more than 1000 rows, it takes some at equal distances. `names` are those of the targets.
+    """
     rows = slice(None, None, -(-len(outcome.truth) // _MOST_POINTS))
     columns = zip(names, outcome.truth[rows].T.tolist(), outcome.predicted[rows].T.tolist())
     return [list(column) for column in columns]
 
 
-def _read_weights(outcome: Outcome) -> np.ndarray:
-    return np.ones(len(outcome.truth)) if outcome.weights is None else outcome.weights
-
-
-def _compute_average(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(np.average(values, axis=0, weights=weights))
-
-
 def _rank(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Compute the ranks of the numbers of each column: the weight of smaller ones and half of that of equal ones."""
+    """Rank the numbers of each column: a rank is the weight of all smaller numbers and half of that of equal ones."""
     ranks = np.empty(values.shape)
     for column, own in enumerate(values.T):
         _, group = np.unique(own, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Makes the page of `filterkit report`: its data, which filterkit/pages/report.js describes."""
+"""The page of `filterkit report`. Its script, filterkit/pages/report.js, describes the data that it gets."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ import numpy as np
 
 from filterkit._version import __version__
 from filterkit.errors import visible
-from filterkit.evaluation.comparison import adjust_by_holm, list_pairs_to_test, rank_methods
-from filterkit.evaluation.confusion import PredictionCounts
 from filterkit.evaluation.measures import LOSSES, TITLES
-from filterkit.evaluation.results import Points, Pooled, Results, pool_folds
+from filterkit.evaluation.results import Pooled, Results, pool_folds
 from filterkit.pages.page import make_page
 
 _DIGITS = 6  # decimal places of measures
-_MOST_ROWS = 1000  # of the table of tasks
-_MOST_CLOUDS = 60  # of predicted numbers
-_MOST_CELLS = 200_000  # of all confusion matrices together
+_MOST_ROWS = 1000  # rows of the table of tasks
+_MOST_CLOUDS = 60  # scatter plots of predicted numbers
+_MOST_CELLS = 200_000  # cells of all confusion matrices together
 
 
 def make_report_page(
@@ -36,7 +34,7 @@ def make_report_page(
     results : of one or several evaluations.
     shown : the measures that the page shows at first; the others can be chosen.
     command : the command line that made the page.
-    facts : how the results were made besides: a name and a text each.
+    facts : further facts about the evaluation: a name and a text each.
     lines : what the page shows where scripts do not run.
     """
     measures = [name for name in results.measures if not np.isnan(results.values(name)).all()] or list(shown[:1])
@@ -66,12 +64,13 @@ def make_report_page(
         "values": {name: np.round(results.units(name)[:_MOST_ROWS], _DIGITS) for name in measures},
         "ranks": {name: [_describe_ranks(results, name, share) for share in shares] for name in measures},
         "wins": {name: [results.wins(name, share) for share in shares] for name in measures},
-        "tests": {name: [_compare_pairs(results, name, share) for share in shares] for name in measures},
-        "unpaired": results.unpaired(),
+        "tests": {name: [results.compare_pairs(name, share) for share in shares] for name in measures},
+        "unpaired": results.has_unpaired(),
         "confusions": matrices,
         "points": [
-            _locate(each, results) | {"numbers": np.array(each.found.true), "predicted": np.array(each.found.predicted)}
-            for each in pool_folds(results, "points", Points)[:_MOST_CLOUDS]
+            _describe_source(each, results)
+            | {"numbers": np.array(each.found.true), "predicted": np.array(each.found.predicted)}
+            for each in pool_folds(results, "points")[:_MOST_CLOUDS]
         ],
     }
     head = f"<h1>{escape(title)}</h1>\n<p>This page shows more in a browser that runs its scripts.</p>\n"
@@ -80,7 +79,7 @@ def make_report_page(
 
 
 def _list_facts(results: Results) -> list[tuple[str, str]]:
-    """List what the results themselves say about how they were made, a name and a text each."""
+    """List facts about the results, such as how many folds there are: a name and a text each."""
     rows, choices = results.rows, results.choices()
     sizes = ([row.train_rows for row in rows], [row.test_rows for row in rows])
     ends = (dict.fromkeys((min(each), max(each))) for each in sizes)  # one number if both are equal
@@ -100,13 +99,11 @@ def _list_facts(results: Results) -> list[tuple[str, str]]:
 
 
 def _describe_ranks(results: Results, measure: str, share: int) -> dict[str, Any] | None:
-    """Return the diagram of critical differences; None if there are fewer than three chains or two tasks."""
-    values = results.ranked(measure, share)
-    if len(results.chains) < 3 or not results.over_tasks or len(values) < 2:
+    """Return the data of a diagram of critical differences; None if there are fewer than three chains or two tasks."""
+    if not results.can_be_ranked or (found := results.rank_chains(measure, share)).tasks < 2:
         return None
-    found = rank_methods(values)
     return {
-        "tasks": len(values),
+        "tasks": found.tasks,
         "mean": np.round(found.mean, 4),
         "limit": round(found.limit, 4),
         "p": found.p,
@@ -114,32 +111,24 @@ def _describe_ranks(results: Results, measure: str, share: int) -> dict[str, Any
     }
 
 
-def _compare_pairs(results: Results, measure: str, share: int) -> list[list[Any]]:
-    """Return first and second chain, the second minus the first, and p, adjusted, of each tested pair."""
-    pairs = list_pairs_to_test(len(results.chains))
-    found = [results.compare_pair(measure, second, first, share) for first, second in pairs]
-    adjusted = adjust_by_holm(np.array([p for _, p in found])).tolist()
-    return [[*pair, difference, p] for pair, (difference, _), p in zip(pairs, found, adjusted)]
-
-
 def _choose_matrices(results: Results) -> tuple[list[dict[str, Any]], list[str]]:
-    """Choose the matrices of confusion for which there is room, of the largest share first; say what is left out."""
-    pooled = pool_folds(results, "confusion", PredictionCounts)
+    """Choose the confusion matrices for which there is room, those of the largest share first.
+
+    Returns the data of each, and a note that says how many are left out, if any are.
+    """
+    pooled = pool_folds(results, "confusion")
     chosen: list[dict[str, Any]] = []
     n_cells = 0
     for each in sorted(pooled, key=lambda each: -each.share):
-        names, weights = each.found.names, each.found.weights
-        n_cells += len(weights)
+        n_cells += len(each.found.weights)
         if n_cells > _MOST_CELLS:
             break
-        code = {name: number for number, name in enumerate(names)}
-        cells = [[code[true], code[predicted], weight] for (true, predicted), weight in weights.items()]
-        chosen.append(_locate(each, results) | {"names": names, "cells": cells})
+        chosen.append(_describe_source(each, results) | {"names": each.found.names, "cells": each.found.cells})
     left = len(pooled) - len(chosen)
     return chosen, [f"{left:,} of {len(pooled):,} confusion matrices are left out."] if left else []
 
 
-def _locate(pooled: Pooled, results: Results) -> dict[str, Any]:
-    """Return of what task, and of the numbers of what chain and share, some folds are."""
+def _describe_source(pooled: Pooled, results: Results) -> dict[str, Any]:
+    """Return the name of the task, and the indices of the chain and the share, that pooled folds come from."""
     task = " · ".join(dict.fromkeys(text for text in (pooled.data, pooled.task, pooled.group) if text))
     return {"task": task, "chain": results.chains.index(pooled.chain), "share": results.shares.index(pooled.share)}

@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from filterkit.errors import FilterkitError, quoted
-from filterkit.evaluation.comparison import DIGITS, corrected_t_test, mean_and_error, signed_rank_test
+from filterkit.evaluation.comparison import (
+    DIGITS,
+    MethodRanks,
+    adjust_by_holm,
+    corrected_t_test,
+    list_pairs_to_test,
+    mean_and_error,
+    rank_methods,
+    signed_rank_test,
+)
+from filterkit.evaluation.confusion import PredictionCounts
 from filterkit.evaluation.measures import LOSSES, OF_CLASSES
 from filterkit.evaluation.regression import OF_NUMBERS
 from filterkit.evaluation.runner import Result
@@ -21,7 +31,7 @@ from filterkit.files.source import Source
 
 _LONGEST = 1 << 28  # characters of a cell, which may hold the confusion of thousands of classes
 _MOST_FOLDS = 1_000_000  # bounds the memory for values, which are laid out by fold
-_LACKING = "no cell"  # stands for the cells that a short line lacks
+_LACKING = "no cell"  # read where a line has too few cells; no column can parse it
 _ENDING = "/"  # in the name of a chain, separates the method from its variant
 
 
@@ -42,9 +52,9 @@ def _parse_confusion(text: str) -> list[Any]:
     for name, values, cells in found:
         if not all(isinstance(text, str) for text in (name, *values)):
             raise ValueError
-        for true, said, weight in cells:
+        for true, predicted, weight in cells:
             codes = range(len(values))
-            if true not in codes or said not in codes or not 0 < weight < math.inf:
+            if true not in codes or predicted not in codes or not 0 < weight < math.inf:
                 raise ValueError
     return list(found)
 
@@ -87,14 +97,14 @@ class Results:
         self.tasks = list(dict.fromkeys((row.data, row.task) for row in self.rows))
         self.chains = list(dict.fromkeys(row.chain for row in self.rows))
         self.shares = sorted({row.share for row in self.rows})
-        place = [{key: i for i, key in enumerate(keys)} for keys in (self.tasks, self.chains, self.shares)]
-        self._places = np.array(
-            [(place[0][row.data, row.task], row.fold, place[1][row.chain], place[2][row.share]) for row in self.rows],
-            np.int64,
+        task, chain, share = ({key: i for i, key in enumerate(keys)} for keys in (self.tasks, self.chains, self.shares))
+        # int64 (rows, 4): the indices of task, fold, chain and share of each row, its cell in `values`.
+        self._cells = np.array(
+            [(task[row.data, row.task], row.fold, chain[row.chain], share[row.share]) for row in self.rows], np.int64
         ).reshape(-1, 4)
-        order = np.lexsort(self._places.T[[2, 3, 1, 0]])
+        order = np.lexsort(self._cells.T[[2, 3, 1, 0]])
         self.rows = [self.rows[i] for i in order]
-        self._places = self._places[order]
+        self._cells = self._cells[order]
         self._values: dict[str, np.ndarray] = {}
 
     def frame(self) -> Any:
@@ -113,19 +123,19 @@ class Results:
 
     @property
     def is_of_test_set(self) -> bool:
-        """Return whether all rows of the data were trained on, and others tested."""
+        """Whether all rows of the data were trained on, and other rows tested."""
         return self.shares == [1.0] and self.folds == 1
 
     @property
     def folds(self) -> int:
         """The number of folds, those of all repeats counted."""
-        return int(self._places[:, 1].max(initial=0)) + 1
+        return int(self._cells[:, 1].max(initial=0)) + 1
 
     def values(self, measure: str) -> np.ndarray:
-        """Return float64 (tasks, folds, chains, shares), NaN where there is no result."""
+        """Return the values of a measure: float64 (tasks, folds, chains, shares), NaN where there is no result."""
         if measure not in self._values:
             cube = np.full((len(self.tasks), self.folds, len(self.chains), len(self.shares)), np.nan)
-            cube[tuple(self._places.T)] = [row.values.get(measure, np.nan) for row in self.rows]
+            cube[tuple(self._cells.T)] = [row.values.get(measure, np.nan) for row in self.rows]
             cube.flags.writeable = False
             self._values[measure] = cube
         return self._values[measure]
@@ -145,7 +155,7 @@ class Results:
     def best_of_methods(self, measure: str) -> np.ndarray:
         """Return float64 (tasks, methods): the best mean over folds of any variant of a method at any share.
 
-        Forman (2003) averages the best of each trial instead.
+        It is NaN where no variant has a value. Forman (2003) averages the best of each trial instead.
         """
         means = mean_known(self.values(measure), 1)
         owners = [_find_method(name) for name in self.chains]
@@ -156,7 +166,7 @@ class Results:
         return np.where(np.isinf(best), np.nan, best)
 
     def summary(self, measure: str) -> np.ndarray:
-        """Return float64 (chains, shares, 2): the mean over the units, and its standard error."""
+        """Return float64 (chains, shares, 2): the mean of a measure over the units, and its standard error."""
         units = self.units(measure)
         pairs = [[mean_and_error(units[:, c, s]) for s in range(units.shape[2])] for c in range(units.shape[1])]
         return np.array(pairs).reshape(*units.shape[1:], 2)
@@ -167,22 +177,37 @@ class Results:
         return len(self.tasks) > 1
 
     def compare_pair(self, measure: str, one: int, other: int, share: int) -> tuple[float, float]:
-        """Return the mean of chain `one` minus chain `other` over the units at a share, and the p-value of a test.
+        """Compare two chains at a share; return the mean of `one` minus `other` over the units, and p of a test.
 
         The test is Wilcoxon's over tasks, and otherwise the t-test over folds that Nadeau and Bengio corrected. Results
-        on different splits are not paired.
+        on different splits are not paired. `one`, `other` and `share` are indices of `chains` and `shares`.
         """
         cube, split = self.values(measure)[..., share], self._splits[..., share]
         both = np.where((split[..., one] == split[..., other])[..., None], cube[..., [one, other]], np.nan)
         both[np.isnan(both).any(axis=-1)] = np.nan
         if self.over_tasks:
             return signed_rank_test(*mean_known(both, 1).T)
-        return corrected_t_test(both[0, :, 0], both[0, :, 1], self._ratio(one, other, share))
+        chosen = np.isin(self._cells[:, 2], (one, other)) & (self._cells[:, 3] == share)
+        ratio = np.mean([self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)])
+        return corrected_t_test(both[0, :, 0], both[0, :, 1], float(ratio))
+
+    def compare_pairs(self, measure: str, share: int) -> list[tuple[int, int, float, float]]:
+        """Compare the pairs of `list_pairs_to_test` at a share; the p-values are adjusted for several tests.
+
+        Returns
+        -------
+        For each pair the index of the first and of the second chain, the mean of the second minus the first, and p.
+        """
+        pairs = list_pairs_to_test(len(self.chains))
+        found = [self.compare_pair(measure, second, first, share) for first, second in pairs]
+        adjusted = adjust_by_holm(np.array([p for _, p in found])).tolist()
+        return [(*pair, difference, p) for pair, (difference, _), p in zip(pairs, found, adjusted)]
 
     def wins(self, measure: str, share: int) -> np.ndarray:
-        """Count the units on which each chain (second axis) is better than, or equal to, another: int64 (2, k, k).
+        """Count the units on which each chain is better than, and on which it equals, each other chain at a share.
 
-        Results on different splits are not compared; means that agree to 12 decimal places are equal.
+        Returns int64 (2, chains, chains): better and equal, the chain, and the other one. Results on different splits
+        are not compared; means that agree to 12 decimal places are equal.
         """
         cube, split = self.values(measure)[..., share], self._splits[..., share]
         cube = -cube if measure in LOSSES else cube
@@ -193,25 +218,30 @@ class Results:
         differences = np.stack(found, axis=1)  # (units, chains, chains)
         return np.stack([(differences > 0).sum(axis=0), (differences == 0).sum(axis=0)])
 
-    def ranked(self, measure: str, share: int) -> np.ndarray:
-        """Return the means over folds from which chains are ranked, larger ones being better: float64 (tasks, chains).
+    @property
+    def can_be_ranked(self) -> bool:
+        """Whether there are chains and tasks enough for ranks: at least three chains and two tasks."""
+        return len(self.chains) > 2 and self.over_tasks
+
+    def rank_chains(self, measure: str, share: int) -> MethodRanks:
+        """Rank the chains over tasks at a share, by their means over folds.
 
         Tasks are left out for which a chain has no value, or was measured on another split than the first chain.
         """
         cube, split = self.values(measure)[..., share], self._splits[..., share]
         values = mean_known(cube, 1) * (-1 if measure in LOSSES else 1)
-        return np.asarray(values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)])
+        return rank_methods(values[(split == split[..., :1]).all(axis=(1, 2)) & ~np.isnan(values).any(axis=1)])
 
-    def unpaired(self) -> bool:
-        """Return whether two chains were measured on different splits of one task, as different seeds make them."""
+    def has_unpaired(self) -> bool:
+        """Return whether two chains were measured on different splits of one task, such as those of two seeds."""
         split = self._splits
         return any(
             ((split[:, :, [c]] != split) & (split >= 0) & (split[:, :, [c]] >= 0)).any() for c in range(split.shape[2])
         )
 
     def doubts(self) -> list[str]:
-        """Return messages about chains that have learned nothing, and about chains that predict the same throughout."""
-        found, alike = [], dict[frozenset[Any], list[str]]()
+        """List doubts, as messages: chains that have learned nothing, and chains whose predictions are all equal."""
+        found, by_predictions = [], dict[frozenset[Any], list[str]]()
         for chain in self.chains:
             rows = [row for row in self.rows if row.chain == chain and not row.choice]
             warned = [row for row in rows if row.warnings]
@@ -219,30 +249,27 @@ class Results:
                 where = f"in {len(warned):,} of {len(rows):,} fits"
                 found.append(f"chain {quoted(chain)}, {where}, such as: {'; '.join(warned[0].warnings)}")
             if rows and all(row.predictions for row in rows):
-                said = frozenset((row.data, row.task, row.fold, row.share, row.split, row.predictions) for row in rows)
-                alike.setdefault(said, []).append(chain)
-        for said, chains in alike.items():
+                all_of_chain = frozenset((*row[:4], row.split, row.predictions) for row in rows)
+                by_predictions.setdefault(all_of_chain, []).append(chain)
+        for predictions, chains in by_predictions.items():
             if len(chains) > 1:
                 names = f"{', '.join(map(quoted, chains[:-1]))} and {quoted(chains[-1])}"
-                found.append(f"the chains {names} predict the same for every test row, in all {len(said):,} fits")
+                found.append(
+                    f"the chains {names} predict the same for every test row, in all {len(predictions):,} fits"
+                )
         return found
 
     @cached_property
     def _splits(self) -> np.ndarray:
-        """int64 (tasks, folds, chains, shares): equal numbers for equal splits of a task; −1 without a result."""
+        """int64 (tasks, folds, chains, shares): the number of the split; -1 where there is no result."""
         cube = np.full((len(self.tasks), self.folds, len(self.chains), len(self.shares)), -1)
-        cube[tuple(self._places.T)] = np.unique([row.split for row in self.rows], return_inverse=True)[1]
+        cube[tuple(self._cells.T)] = np.unique([row.split for row in self.rows], return_inverse=True)[1]
         return cube
 
-    def _ratio(self, one: int, other: int, share: int) -> float:
-        """Return the mean number of test rows for each training row of two chains."""
-        chosen = np.isin(self._places[:, 2], (one, other)) & (self._places[:, 3] == share)
-        return float(np.mean([self.rows[i].test_rows / self.rows[i].train_rows for i in np.flatnonzero(chosen)]))
-
     def choices(self) -> dict[float, dict[str, int]]:
-        """Return how often each chain was chosen, by share and name; empty if none was chosen.
+        """Count how often each chain was chosen, by share and name; empty if none was chosen.
 
-        All chains are named for each share, in their order, also those that were never chosen.
+        Each share has all chains, in their order, with 0 for those that were never chosen.
         """
         chosen = [row for row in self.rows if row.choice]
         names = list(dict.fromkeys([*self.chains, *(row.choice for row in chosen)]))
@@ -255,7 +282,8 @@ class Results:
     def text(self, by_class: bool = False) -> str:
         """Return all results as CSV.
 
-        `by_class` adds a column with `Result.confusion` or, if all results are of numbers, `Result.points`, as JSON.
+        With `by_class`, a further column has `Result.confusion` or, if all results are of numbers, `Result.points`, as
+        JSON.
         """
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
@@ -279,18 +307,18 @@ def _format_cell(value: Any) -> Any:
 
 
 def _find_method(chain: str) -> str:
-    """Return the method of a chain; a chain whose name has blanks has no variants."""
+    """Return the name of a chain without its variant; a name with blanks is the text of a chain, and has none."""
     return chain if " " in chain else chain.partition(_ENDING)[0]
 
 
 class Pooled(NamedTuple):
-    """The results that the folds of a task, a share, a chain and a group have together.
+    """What all folds of a task, share and chain have together, for the class, a label or a target.
 
     Attributes
     ----------
     data, task, share, chain : as in `Result`.
     group : the name of the label or target; empty for the class.
-    found : `Points`, or `PredictionCounts`.
+    found : `PredictionCounts`, or the `Points` of a number.
     """
 
     data: str
@@ -319,11 +347,12 @@ class Points:
         self.predicted += predicted
 
 
-def pool_folds(results: Results, field: str, kind: Callable[[], Any]) -> list[Pooled]:
-    """Pool ``confusion`` as `PredictionCounts`, or ``points`` as `Points`: one for each task, share, chain and group.
+def pool_folds(results: Results, field: str) -> list[Pooled]:
+    """Add up a field of `Result`, ``confusion`` or ``points``, over folds: for each task, share, chain and group.
 
-    They are in the order of the results; none if the results do not have them.
+    The result is in the order of `results`; it is empty if these do not have the field.
     """
+    kind: Callable[[], Any] = {"confusion": PredictionCounts, "points": Points}[field]
     found: dict[tuple[Any, ...], Any] = {}
     for row in results.rows:
         for group, *own in getattr(row, field) or ():
@@ -332,17 +361,17 @@ def pool_folds(results: Results, field: str, kind: Callable[[], Any]) -> list[Po
 
 
 def mean_known(values: np.ndarray, axis: int) -> np.ndarray:
-    """Return the mean over an axis without NaN; NaN where no value is left."""
-    there = ~np.isnan(values)
-    count = there.sum(axis=axis)
-    total = np.where(there, values, 0.0).sum(axis=axis)
+    """Return the means over an axis, without NaN values; NaN where no value is left."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=axis)
+    total = np.where(known, values, 0.0).sum(axis=axis)
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
 def read_several(paths: Iterable[str]) -> Results:
     """Read the results in several files together.
 
-    Folds of a task that another file has, too, but with other test rows, as of another seed, are further folds.
+    If two files have folds of one task with other test rows, as of two seeds, those of the second are further folds.
 
     Raises
     ------
@@ -371,13 +400,13 @@ def read_several(paths: Iterable[str]) -> Results:
 
 
 def _choose_first_fold(rows: list[Result], known: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
-    """Choose the number that the first fold of a file gets.
+    """Choose the number that the first fold of a file gets: of the fold with the same test rows, or a new one.
 
     Parameters
     ----------
-    rows : of one task, from a file.
-    known : the splits of this task in the files before, by fold.
-    files : those before, by data, task, fold, share and chain of their rows.
+    rows : the results of one task in the file.
+    known : the splits of this task in the files read before, by fold.
+    files : the files read before, by data, task, fold, share and chain of their results.
     """
     for first in known:
         own = [(row.fold + first, row.split) for row in rows]
@@ -412,7 +441,9 @@ def read_results(path: str) -> list[Result]:
             cells |= {name: parse(line[name]) for name, parse in _LATER.items() if line.get(name)}
             rows.append(Result(**cells, values={name: float(line.get(name) or "nan") for name in names}))
         except (KeyError, ValueError, TypeError, RecursionError):
-            raise FilterkitError(f"{path}:{number}: these are not results of an evaluation") from None
+            raise FilterkitError(
+                f"{path}:{number}: these are not results of an evaluation; name a file that evaluate -o wrote"
+            ) from None
     if not rows:
         raise FilterkitError(f"{path}: the file contains no results")
     return rows

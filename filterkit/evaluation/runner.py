@@ -22,11 +22,11 @@ from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.engine import Engine
 from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, make_class_first, quoted
-from filterkit.evaluation.choice import FOLDS, choose_chain
+from filterkit.evaluation.choice import INNER_FOLDS, choose_chain
 from filterkit.evaluation.confusion import list_confusion
 from filterkit.evaluation.folds import CHOSEN, Design, Splits, split_inner
 from filterkit.evaluation.measures import measures
-from filterkit.evaluation.own_folds import OwnFolds, make_folds_of_column, take_out_attribute
+from filterkit.evaluation.predefined_folds import PredefinedFolds, make_folds_of_column, split_off_attribute
 from filterkit.evaluation.properties import measure_properties
 from filterkit.evaluation.regression import OF_NUMBERS, list_points
 from filterkit.evaluation.trial import try_chains
@@ -37,7 +37,7 @@ from filterkit.stages.learner import REST, Learner
 from filterkit.stages.models import choose_label_tasks
 
 Part = tuple[str, str, int]  # data, task and fold
-_BYTES_OF_ANY_PART = 1 << 17  # a part of few rows takes as long as so many bytes of rows
+_BYTES_OF_ANY_PART = 1 << 17  # the overhead of a part takes as long as this many bytes of rows
 _STARTUP = 1.5  # seconds that imports may take in the first part
 _WORTH_AN_ENGINE = 3.0  # seconds of work from which starting processes pays
 
@@ -53,19 +53,18 @@ class Result(NamedTuple):
     train_rows, test_rows : the numbers of rows.
     seconds : the time that fitting and predicting took.
     values : by name, from `filterkit.evaluation.measures.measures`.
-    split : a hash of the numbers of the test rows, so that results of other folds are not taken for those of the same;
-        empty if it is unknown.
+    split : a hash of the numbers of the test rows; results are paired only if it is equal. Empty if it is unknown.
     positive : the class that is positive; empty if each of several is in turn, or if it is unknown.
-    confusion : for the class (named "") or each label or target its name, its values, and for each pair that occurs the
-        numbers of the true and of the predicted value, from 0, and the weight of the rows. None if it is unknown.
+    confusion : for the class (named "") or each label or target, a list of its name, its values, and its cells. A cell
+        is the index of the true value, that of the predicted one, and the weight of these rows. None if it is unknown.
     choice : the name of the chain that was chosen, if `chain` is `CHOSEN`; else empty.
     train_positives, columns, nonzeros : `Properties` of the training rows; None if unknown, or without positive rows
         because a number is predicted.
-    predictions : a hash of what is predicted of the test rows; empty if it is unknown, as in files.
+    predictions : a hash of the predictions; empty if it is unknown, as in files.
     warnings : the messages of stages that have learned nothing; none in files.
     fold_name : of a fold that the user has given, such as ``repeat 0, fold 3``; empty if it was drawn.
-    points : for a numeric class or each numeric target its name, and the true and the predicted numbers of some test
-        rows. None for others, or if it is unknown.
+    points : for a numeric class or each numeric target, a list of its name, and the true and the predicted numbers of
+        some test rows. None for others, or if it is unknown.
     """
 
     data: str
@@ -98,15 +97,15 @@ class Result(NamedTuple):
 def parse_named_chain(
     text: str, known: Registry | None = None, seed: int | None = None, with_defaults: bool = False
 ) -> tuple[str, str]:
-    """Parse the name and the stages of a chain.
+    """Parse the name and the stages of a chain; return the name, and the stages as text with all options.
 
     Parameters
     ----------
     text : ``NAME: STAGES``, where the name has no blanks; or the stages alone, which then are the name, too.
     known : the plugins, by default those of this process.
-    seed : the seed for stages that draw random numbers and are given none.
-    with_defaults : whether options have the values of the defaults file; a chain without a name is then called by those
-        values that change it.
+    seed : the seed for stages that draw random numbers and have no ``--seed`` of their own; None leaves theirs.
+    with_defaults : whether options that the text leaves out have the values of the defaults file. If that changes a
+        chain without a name, its name has these values, too.
 
     Raises
     ------
@@ -117,7 +116,7 @@ def parse_named_chain(
     match = re.fullmatch(r"\s*([^\s:]*):\s*(.*)", text, re.S)
     name, stages = (match[1], match[2]) if match else (text.strip(), text)
     if not name and match:
-        raise UsageError(f"chain {quoted(text)} has no name before the colon")
+        raise UsageError(f"chain {quoted(text)} has no name before the colon; write one, or leave out the colon")
     try:
         chain = Chain(parse_stages(shlex.split(stages), known, seed, known.defaults if with_defaults else {}))
         if not match and known.defaults and with_defaults:
@@ -162,27 +161,20 @@ def take_labelled_rows(data: Batch) -> Batch:
     return data.take(np.flatnonzero(data.class_known))
 
 
-def _find_strata(data: Batch, task: Batch) -> np.ndarray:
-    """Return what is spread evenly over folds, as for `Splits`: the values of the class or of a label, or all labels.
-
-    Of numbers nothing is, so all rows have the same value.
-    """
-    assert data.y is not None and task.y is not None
-    if data.schema.has_numeric_target:
-        return np.zeros(len(data), np.int32)
-    y = data.y if data.y.ndim == 1 else task.y
-    return y if y.ndim == 1 else choose_label_tasks(task).truth(task)
-
-
 def _split_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple[str, Batch]]:
-    """Yield the name and the rows of each task of some data, of which the last `tested` rows are for tests alone."""
+    """Yield the name and the rows of each task of a data set: one, or one for each class or label.
+
+    The last `tested` rows are for tests alone, and have no say in which class is rarer, or has enough rows.
+    """
     schema, target = data.schema, data.schema.class_attribute
     seen = data.take(np.arange(len(data) - tested)) if tested else data
     y = seen.y
     assert y is not None
     if schema.has_numeric_target:
         if design.one_against_rest:
-            raise FilterkitError("--one-against-rest applies to classes and labels, but a number is predicted")
+            raise FilterkitError(
+                "--one-against-rest applies to classes and labels, but a number is predicted; leave it out"
+            )
         yield (schema.relation if target is None else target.name), data
         return
     names = list(schema.label_values.names if target is None else target.values)
@@ -200,7 +192,7 @@ def _split_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple
     chosen = [i for i, count in rows.items() if design.min_positives <= count < len(seen) and count]
     if not chosen:
         raise FilterkitError(
-            f"no class has {design.min_positives} rows while other classes have rows, too; choose a smaller "
+            f"no class or label has at least {design.min_positives} rows, but not all rows; choose a smaller "
             "--min-positives"
         )
     for i in chosen:
@@ -208,18 +200,21 @@ def _split_tasks(data: Batch, design: Design, tested: int = 0) -> Iterator[tuple
 
 
 def _make_task_against_rest(data: Batch, number: int, name: str) -> Batch:
-    """Return the rows with one class, or one of the `Schema.label_values`, as a class of two values."""
+    """Return the rows with a class of two values: `name` against the rest.
+
+    `name` is the value `number` of the class or, of labels, that of the `Schema.label_values`.
+    """
     schema = data.schema
     assert data.y is not None
     values = (REST if name != REST else "other", name)
     known = schema.label_values
-    place = schema.labels[known.labels[number]] if schema.labels else schema.class_index
-    assert place is not None
+    target = schema.labels[known.labels[number]] if schema.labels else schema.class_index
+    assert target is not None
     attributes = list(schema.attributes)
-    attributes[place] = attributes[place]._replace(kind="nominal", values=values)
-    kept = [i for i in range(len(attributes)) if i == place or i not in schema.targets]
+    attributes[target] = attributes[target]._replace(kind="nominal", values=values)
+    stays = [i for i in range(len(attributes)) if i == target or i not in schema.targets]
     schema = schema.replace(
-        attributes=[attributes[i] for i in kept], class_index=kept.index(place), positive=name, labels=()
+        attributes=[attributes[i] for i in stays], class_index=stays.index(target), positive=name, labels=()
     )
     y = data.y == number if data.y.ndim == 1 else data.y[:, known.labels[number]] == known.codes[number]
     return data.replace(schema=schema, y=y.astype(np.int32))
@@ -239,7 +234,7 @@ class _Task(NamedTuple):
 
     name: str
     rows: Batch
-    splits: Splits | OwnFolds
+    splits: Splits | PredefinedFolds
     strata: np.ndarray
     groups: np.ndarray | None
     size: int
@@ -267,7 +262,7 @@ class Evaluator:
         data: Iterable[tuple[str, Batch]],
         design: Design,
         test: Batch | None = None,
-        own: OwnFolds | None = None,
+        own: PredefinedFolds | None = None,
     ) -> None:
         self.data = list(data)
         self.own = own
@@ -301,7 +296,7 @@ class Evaluator:
                 raise FilterkitError("no row to test on has a known class")
             rows = concatenate([rows, test], rows.schema)
         elif design.group is not None:
-            groups, values, rows = take_out_attribute(rows, design.group, "group")
+            groups, values, rows = split_off_attribute(rows, design.group, "group")
             if len(values) < design.folds:
                 raise FilterkitError(
                     f"group {quoted(design.group)}: {len(values)} values are too few for {design.folds} folds"
@@ -309,7 +304,12 @@ class Evaluator:
         elif design.fold_column is not None:
             own, rows = make_folds_of_column(rows, design.fold_column)
         for name, batch in _split_tasks(rows, design, tested):
-            strata = _find_strata(rows, batch)
+            # What is spread evenly over folds: the classes, or all labels at once; of numbers, nothing.
+            assert rows.y is not None and batch.y is not None
+            strata = np.zeros(len(rows), np.int32)
+            if not rows.schema.has_numeric_target:
+                y = rows.y if rows.y.ndim == 1 else batch.y
+                strata = y if y.ndim == 1 else choose_label_tasks(batch).truth(batch)
             if own is None and not tested and design.folds > len(batch):
                 splits = None
             else:
@@ -321,7 +321,7 @@ class Evaluator:
             yield _Task(name, batch, splits, strata, groups, size)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The tasks, which hold the rows again, are made anew.
+        # The tasks, which hold the rows again, are not pickled, but made again.
         return Evaluator, (self.data, self.design, self.test, self.own)
 
     def size(self, part: Part) -> int:
@@ -340,15 +340,15 @@ class Evaluator:
         _, batch, splits, strata, groups, _ = self._tasks[data, task]
         numbers = splits.test(fold)
         test, split = batch.take(numbers), hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()[:8]
-        place = f"{data}, {task}, {splits.name(fold) or f'fold {fold + 1}'}"
+        prefix = f"{data}, {task}, {splits.name(fold) or f'fold {fold + 1}'}"  # of messages
         is_numeric = batch.schema.has_numeric_target
         results: list[Result] = []
         costs = None if self.design.costs is None else np.array(self.design.costs)
         for share in splits.shares:
             chosen = splits.training(fold, share)
             training = batch.take(chosen).replace(start=0)
-            properties = measure_properties([training])
-            trials = try_chains(self._chains, training, test, place, costs)
+            properties = measure_properties(training)
+            trials = try_chains(self._chains, training, test, prefix, costs)
             of_chains = []
             for (name, _), trial in zip(self._chains, trials):
                 outcome = trial.outcome
@@ -356,7 +356,7 @@ class Evaluator:
                     kind, other = ("numeric", "classes") if is_numeric else ("nominal", "numbers")
                     first = make_class_first(quoted(task)) if is_numeric else "change the class in a run of its own"
                     raise FilterkitError(
-                        f"{place}, chain {quoted(name)}: it predicts {other}, but the class is {kind}; {first}"
+                        f"{prefix}, chain {quoted(name)}: it predicts {other}, but the class is {kind}; {first}"
                     )
                 predicted = outcome.predicted if is_numeric else np.packbits(outcome.predicted)
                 of_chains.append(
@@ -376,8 +376,8 @@ class Evaluator:
             results += of_chains
             if self.design.choose is not None:
                 began = time.perf_counter()
-                inner = split_inner(strata, self.design, groups, chosen, fold, FOLDS)
-                best = of_chains[choose_chain(self._chains, self.design.choose, training, inner, place, costs)]
+                inner = split_inner(strata, self.design, groups, chosen, fold, INNER_FOLDS)
+                best = of_chains[choose_chain(self._chains, self.design.choose, training, inner, prefix, costs)]
                 seconds = time.perf_counter() - began + best.seconds
                 results.append(best._replace(chain=CHOSEN, seconds=seconds, choice=best.chain))
         return results
@@ -386,7 +386,9 @@ class Evaluator:
 def evaluate_parts(
     evaluator: Evaluator, engine: Engine | None = None, done: Collection[Part] = ()
 ) -> Iterator[tuple[int, list[Result]]]:
-    """Evaluate all parts that are not `done`, those of little data first, and the largest first once an engine works.
+    """Evaluate all parts that are not `done`.
+
+    This thread begins with the smallest. If the rest will take seconds, the engine gets it, the largest first.
 
     Parameters
     ----------

@@ -190,6 +190,11 @@ class Outcome(NamedTuple):
         """Whether numbers are predicted."""
         return self.means is not None
 
+    @property
+    def row_weights(self) -> np.ndarray:
+        """Float64 (rows,), the weight of each row; 1 where `weights` is None."""
+        return np.ones(len(self.truth)) if self.weights is None else self.weights
+
 
 class LinearModel:
     """A model whose scores are linear in the features.

@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from agreement import make, sample
-from made_results import NAN, design, evaluated, labelled, without_seconds
+from made_results import design, evaluated, labelled, without_seconds
 from sklearn.metrics import f1_score
 
 import filterkit
 from filterkit import FilterkitError
 from filterkit.evaluation import choice
-from filterkit.evaluation.choice import find_best_chain
 from filterkit.evaluation.folds import CHOSEN, Splits, split_inner
 from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator
@@ -25,22 +24,6 @@ def noise(rows, **options):
     """Columns that say nothing about the class."""
     rng = np.random.default_rng(0)
     return make(rng.normal(size=(rows, 2)), rng.permutation(np.arange(rows) % 2), **options)
-
-
-@pytest.mark.parametrize(
-    ("merits", "best"),
-    [
-        ([[0.1, 0.3, 0.2]], 1),
-        ([[0.1, 0.3], [0.5, 0.3]], 0),  # equal means: the first
-        ([[0.6, 0.7], [0.6, 0.6], [0.6, 0.6], [0.6, 0.6], [0.7, 0.6]], 0),  # equal but for the order of the sum
-        ([[0.5, 0.5 + 1e-14]], 0),
-        ([[0.2, 0.3], [NAN, 0.0], [0.1, NAN]], 1),  # folds that are undefined for a chain do not count
-        ([[NAN, 1.0]], 0),
-        (np.empty((0, 3)), 0),
-    ],
-)
-def test_the_best_mean_is_chosen_and_the_first_of_equals(merits, best):
-    assert find_best_chain(np.array(merits)) == best
 
 
 CHAINS = ("bare: svm --c 0.05", "scaled: standardize svm --c 0.05")

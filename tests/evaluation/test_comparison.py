@@ -16,7 +16,7 @@ from filterkit.evaluation.comparison import (
     find_best_pair,
     find_near_best,
     friedman_test,
-    group_alike,
+    group_equal_methods,
     list_pairs_to_test,
     rank_by_task,
     signed_rank_test,
@@ -123,9 +123,9 @@ def test_critical_differences_are_those_of_demsar():
 
 
 def test_methods_whose_ranks_are_near_form_groups():
-    assert group_alike(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
-    assert group_alike(np.array([1.0, 1.5, 1.9, 4.0]), 1.0) == [(0, 2)]
-    assert group_alike(np.array([1.0, 2.0, 3.0]), 1.0) == []
+    assert group_equal_methods(np.array([1.0, 1.5, 2.4, 4.0]), 1.0) == [(0, 1), (1, 2)]
+    assert group_equal_methods(np.array([1.0, 1.5, 1.9, 4.0]), 1.0) == [(0, 2)]
+    assert group_equal_methods(np.array([1.0, 2.0, 3.0]), 1.0) == []
 
 
 def test_the_paired_t_test_equals_that_of_scipy():

@@ -94,7 +94,10 @@ def test_a_notebook_shows_the_page():
         ({"choose": "f2"}, "choose='f2' must be one of accuracy, precision,"),
         ({"choose": "cost"}, "choose='cost' needs costs"),
         ({"choose": "rmse"}, "choose: rmse is a measure of numbers, but classes are predicted"),
-        ({"costs": [[0, 1], [1, 0]]}, "costs must be a file, or 3 rows of 3 numbers, one for each class"),
+        (
+            {"costs": [[0, 1], [1, 0]]},
+            "costs must be the path of a file, or 3 rows of 3 finite numbers",
+        ),
         ({"chains": {}}, "give at least one chain to compare"),
     ],
 )

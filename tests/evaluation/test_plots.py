@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from filterkit import UsageError
-from filterkit.evaluation.figures import COLOURS, PAGE, choose_line_style, count_columns, spread_positions
+from filterkit.evaluation.figures import COLOURS, PAGE, choose_grid_width, choose_line_style, spread_positions
 from filterkit.evaluation.measures import OF_CLASSES, TITLES
-from filterkit.evaluation.plots import FIGURES, check_plot, draw, plot
+from filterkit.evaluation.plots import FIGURES, check_plot, draw_figure, plot
 from filterkit.evaluation.results import Results
 
 pytest.importorskip("matplotlib", reason="plots need matplotlib")
@@ -88,14 +88,14 @@ def has_text(figure, text):
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_letters_are_large_enough_in_a_page_of_two_columns(figure):
-    made = draw(figure, many(), ["f1", "auc"])
+    made = draw_figure(figure, many(), ["f1", "auc"])
     assert made.get_figwidth() <= PAGE
     assert min(text.get_fontsize() for text in texts(made)) >= 7
 
 
 def test_grids_are_balanced():
-    assert [count_columns(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
-    assert [count_columns(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
+    assert [choose_grid_width(count, 3) for count in range(1, 13)] == [1, 2, 3, 2, 3, 3, 2, 2, 3, 2, 3, 3]
+    assert [choose_grid_width(count, 2) for count in (1, 2, 3, 5)] == [1, 2, 2, 2]
 
 
 def test_lines_differ_in_colour_or_dashes():
@@ -137,7 +137,7 @@ def assert_apart(made, boxes):
 @pytest.mark.parametrize(("figure", "count"), [("curves", 15), ("near-best", 8)])
 def test_every_chain_is_named_and_no_name_covers_another(figure, count):
     names = [f"chain-{number}" for number in range(count)]
-    made = draw(figure, of_chains(names), ["f1"])
+    made = draw_figure(figure, of_chains(names), ["f1"])
     made.draw_without_rendering()
     (axes,) = made.axes
     assert {mark.get_text() for mark in ends(axes)} >= set(names)
@@ -146,7 +146,7 @@ def test_every_chain_is_named_and_no_name_covers_another(figure, count):
 
 def test_names_that_are_too_long_are_numbered_in_a_key_below_the_panels():
     names = ["shape bns l2 svm", "a longer name", "the longest of names"]
-    made = draw("curves", of_chains(names), list(OF_CLASSES[:2]))
+    made = draw_figure("curves", of_chains(names), list(OF_CLASSES[:2]))
     grid, panels = made.axes[0].get_gridspec(), made.axes
     assert (grid.nrows, grid.ncols) == (1, 2)
     titles = [axes.get_title(loc="left").replace("\n", " ") for axes in panels]
@@ -183,7 +183,7 @@ def lines_of(axes):
 
 def test_curves_are_the_means():
     results = many()
-    made = draw("curves", results, ["f1"])
+    made = draw_figure("curves", results, ["f1"])
     (axes,) = made.axes
     for number, (x, y) in enumerate(lines_of(axes)):
         np.testing.assert_allclose(x, [10, 50, 90])
@@ -196,7 +196,7 @@ def test_curves_are_the_means():
 
 @pytest.mark.parametrize(("count", "has_bars"), [(len(COLOURS), True), (len(COLOURS) + 1, False)])
 def test_bars_of_many_lines_are_left_out(count, has_bars):
-    made = draw("curves", of_chains("abcdefgh"[:count], (0.05, 0.1, 0.2, 0.4, 0.8)), ["f1"])
+    made = draw_figure("curves", of_chains("abcdefgh"[:count], (0.05, 0.1, 0.2, 0.4, 0.8)), ["f1"])
     assert any(container.has_yerr for container in made.axes[0].containers) == has_bars
     assert has_text(made, "Means over 3 tasks.") == (not has_bars)
     assert made.axes[0].get_xscale() == "log"  # which spaces the shares evenly
@@ -205,7 +205,7 @@ def test_bars_of_many_lines_are_left_out(count, has_bars):
 def test_a_single_share_is_shown_as_a_point_for_each_chain():
     names = ["a", "a chain with so many stages that it takes two lines"]
     results = of_chains(names, (0.9,))
-    (axes,) = draw("curves", results, ["f1"]).axes
+    (axes,) = draw_figure("curves", results, ["f1"]).axes
     assert [text.get_text().replace("\n", " ") for text in axes.get_yticklabels()] == names
     (points,) = [container[0].get_xdata() for container in axes.containers]
     np.testing.assert_allclose(points, results.summary("f1")[:, 0, 0])
@@ -213,13 +213,13 @@ def test_a_single_share_is_shown_as_a_point_for_each_chain():
 
 def test_ranks_of_several_chains_over_tasks_are_drawn():
     cube = np.array([[0.9, 0.8, 0.7]] * 7)
-    made = draw("ranks", Results(table(cube[:, None, :, None])), ["f1"])
+    made = draw_figure("ranks", Results(table(cube[:, None, :, None])), ["f1"])
     for text in ("F-measure", "a 1.00", "b 2.00", "c 3.00", "critical difference 1.25, p = 0.00091"):
         assert has_text(made, text)
 
 
 def test_names_beside_ranks_cover_nothing():
-    made = draw("ranks", of_chains([f"select --by metric{number} svm" for number in range(12)]), ["f1"])
+    made = draw_figure("ranks", of_chains([f"select --by metric{number} svm" for number in range(12)]), ["f1"])
     made.draw_without_rendering()
     boxes = [text.get_window_extent() for text in made.axes[0].texts]
     assert len(boxes) == 13
@@ -228,7 +228,7 @@ def test_names_beside_ranks_cover_nothing():
 
 def test_the_share_near_best_rises_with_the_tolerance():
     results = many(tasks=30)
-    made = draw("near-best", results, ["f1"])
+    made = draw_figure("near-best", results, ["f1"])
     *methods, pair = lines_of(made.axes[0])
     best = results.best_of_methods("f1")
     assert len(methods) == 3
@@ -240,7 +240,7 @@ def test_the_share_near_best_rises_with_the_tolerance():
 
 
 def test_matrices_show_the_percent_of_each_class():
-    made = draw("confusion", many(tasks=1), ["f1"])
+    made = draw_figure("confusion", many(tasks=1), ["f1"])
     assert [axes.get_title(loc="left") for axes in made.axes] == ["a", "b", "c"]  # the largest share
     axes = made.axes[0]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["yes", "no"]
@@ -252,7 +252,7 @@ def test_matrices_show_the_percent_of_each_class():
     ("figure", "shares"), [("curves", SHARES), ("curves", (0.9,)), ("ranks", SHARES), ("near-best", SHARES)]
 )
 def test_results_that_are_all_nan_are_drawn(figure, shares):
-    draw(figure, Results(table(np.full((2, 2, 3, len(shares)), NAN), shares)), ["f1"])
+    draw_figure(figure, Results(table(np.full((2, 2, 3, len(shares)), NAN), shares)), ["f1"])
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_results_that_are_all_nan_are_drawn(figure, shares):
     [("predicted", [1, 2, 4], [1.5, 2, 3], [[1, 1], 1]), ("residuals", [1.5, 2, 3], [-0.5, 0, 1], [[1.5, 0], 0])],
 )
 def test_predicted_numbers_are_points_and_right_ones_a_line(figure, x, y, right):
-    made = draw(figure, Results([result("a", 0.5)._replace(points=POINTS)]), ["mae"])
+    made = draw_figure(figure, Results([result("a", 0.5)._replace(points=POINTS)]), ["mae"])
     (panel,) = made.axes
     points, line = panel.lines
     assert (points.get_xdata().tolist(), points.get_ydata().tolist()) == (x, y)
@@ -271,9 +271,9 @@ def test_predicted_numbers_are_points_and_right_ones_a_line(figure, x, y, right)
 @pytest.mark.parametrize(
     ("figure", "results", "measure", "message"),
     [
-        ("ranks", of_chains("abc", tasks=1), "f1", "ranks need at least three chains and two tasks"),
-        ("near-best", of_chains(["m/1", "m/2"]), "f1", "there must be at least two methods to compare"),
-        ("near-best", of_chains("ab"), "kappa", "kappa is not from 0 to 1, so it has no share"),
+        ("ranks", of_chains("abc", tasks=1), "f1", "it needs results of at least three chains and two tasks"),
+        ("near-best", of_chains(["m/1", "m/2"]), "f1", "all chains are of one method"),
+        ("near-best", of_chains("ab"), "kappa", "measures must be from 0 to 1, which kappa is not"),
         ("confusion", of_chains("ab"), "f1", "the results do not have the classes; evaluate with --by-class"),
         ("confusion", many(tasks=6), "f1", r"18 panels do not fit on one page \(at most 16\)"),
         ("predicted", of_chains("ab"), "mae", "the results have no predicted numbers; evaluate a numeric class with"),
@@ -281,4 +281,4 @@ def test_predicted_numbers_are_points_and_right_ones_a_line(figure, x, y, right)
 )
 def test_a_figure_that_the_results_do_not_have_is_refused(figure, results, measure, message):
     with pytest.raises(UsageError, match=f"--figure {figure}: {message}"):
-        draw(figure, results, [measure])
+        draw_figure(figure, results, [measure])

@@ -10,10 +10,9 @@ from made_results import NAN, drawn, result, table
 from scipy.stats import wilcoxon
 
 from filterkit import FilterkitError
-from filterkit.evaluation.confusion import PredictionCounts
 from filterkit.evaluation.measures import OF_CLASSES
 from filterkit.evaluation.regression import OF_NUMBERS
-from filterkit.evaluation.results import Points, Results, pool_folds, read_results, read_several
+from filterkit.evaluation.results import Results, pool_folds, read_results, read_several
 from filterkit.evaluation.runner import Result
 
 
@@ -82,12 +81,12 @@ def test_results_of_other_splits_are_not_paired():
     rows = table([[[[1.0], [0.0], [0.0]], [[2.0], [0.0], [1.0]]]])
     splits = {"a": "x", "b": "y", "c": "x"}
     results = Results(row._replace(split=splits[row.chain]) for row in rows)
-    assert results.unpaired() and not Results(rows).unpaired()
+    assert results.has_unpaired() and not Results(rows).has_unpaired()
     equal(results.compare_pair("f1", 0, 1, 0), (NAN, NAN))
     assert results.compare_pair("f1", 0, 2, 0)[0] == 1
-    assert len(results.ranked("f1", 0)) == 0
-    equal(Results(rows).ranked("f1", 0), [[1.5, 0, 0.5]])
-    equal(Results(rows).ranked("log_loss", 0), [[-1.5, 0, -0.5]])
+    assert results.rank_chains("f1", 0).tasks == 0
+    equal(Results(rows).rank_chains("f1", 0).mean, [1, 3, 2])
+    equal(Results(rows).rank_chains("log_loss", 0).mean, [3, 1, 2])
     wins, ties = results.wins("f1", 0)
     assert wins.tolist() == [[0, 0, 2], [0, 0, 0], [0, 0, 0]] and ties.tolist() == np.diag([2, 2, 2]).tolist()
 
@@ -175,7 +174,7 @@ def test_results_of_numbers_have_measures_of_their_own(tmp_path):
     (tmp_path / "r.csv").write_text(results.text(by_class=True))
     found = read_results(str(tmp_path / "r.csv"))
     assert repr([(row.values, row.points) for row in found]) == repr([(row.values, row.points) for row in rows])
-    joined = pool_folds(Results([*rows, of_numbers()._replace(fold=1)]), "points", Points)
+    joined = pool_folds(Results([*rows, of_numbers()._replace(fold=1)]), "points")
     places = [(each.chain, each.group) for each in joined]
     assert places == [("a", "price"), ("a", "n, m"), ("b", "price"), ("b", "n, m")]
     assert (joined[0].found.true, joined[1].found.predicted) == ([1.5, 0.1] * 2, [-4.0] * 2)
@@ -234,7 +233,7 @@ def test_files_of_several_seeds_are_merged_by_their_splits(tmp_path):
     with pytest.raises(FilterkitError, match=f"^{re.escape(message)}"):
         read_several([*paths, again])
     other = write("6", 3, "c")  # of one chain alone, and not paired with the others
-    assert read_several([paths[0], other]).unpaired()
+    assert read_several([paths[0], other]).has_unpaired()
 
 
 # ---- pairs and classes ----------------------------------------------------------------------------
@@ -257,11 +256,11 @@ def test_confusion_is_summed_over_folds():
         result("a", 0.5, fold=fold)._replace(confusion=[["kind", ["x", "y"], [[0, 1, 2.0], [1, 1, fold + 1.0]]]])
         for fold in range(3)
     ]
-    (found,) = pool_folds(Results(rows), "confusion", PredictionCounts)
+    (found,) = pool_folds(Results(rows), "confusion")
     assert found[:5] == ("d", "t", 0.9, "a", "kind")
     assert found.found.names == ["x", "y"]
     assert found.found.matrix.tolist() == [[0, 6], [0, 6]]
-    assert pool_folds(Results([result("a", 0.5)]), "confusion", PredictionCounts) == []
+    assert pool_folds(Results([result("a", 0.5)]), "confusion") == []
 
 
 def test_chains_that_learn_nothing_or_predict_the_same_are_named():

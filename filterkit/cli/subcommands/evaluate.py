@@ -41,7 +41,7 @@ from filterkit.plugin.registry import Registry
 
 if TYPE_CHECKING:
     from filterkit.evaluation.folds import Design
-    from filterkit.evaluation.own_folds import OwnFolds
+    from filterkit.evaluation.predefined_folds import PredefinedFolds
     from filterkit.evaluation.results import Results
 
 
@@ -347,11 +347,11 @@ def _read_test(training: Batch, options: EvaluateOptions, known: Registry) -> Ba
         return concatenate(reader.map(alignment.apply, LocalEngine(1)), schema)
 
 
-def _read_splits(data: Batch, options: EvaluateOptions, known: Registry) -> OwnFolds | None:
+def _read_splits(data: Batch, options: EvaluateOptions, known: Registry) -> PredefinedFolds | None:
     """Read the folds of ``--splits``; warn if they do not test every row equally often."""
     if options.splits is None:
         return None
-    from filterkit.evaluation.own_folds import make_folds_of_splits
+    from filterkit.evaluation.predefined_folds import make_folds_of_splits
 
     how = InputOptions(class_="none", encoding=options.encoding)
     with open_input(options.splits, how, Formats(known.formats, None)) as reader:

@@ -165,7 +165,7 @@ def _make_document(results: Results, measures: list[str]) -> dict[str, Any]:
         found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
     if (pairs := list_pairs_to_test(len(results.chains))) and not results.is_of_test_set:
         found["differences"] = _compute_differences(results, measures, pairs)
-    if len(results.chains) > 2 and results.over_tasks:
+    if results.can_be_ranked:
         found["ranks"] = _compute_ranks(results, measures)
     return found
 
@@ -236,11 +236,10 @@ def _write_choices(found: list[dict[str, Any]]) -> Iterator[str]:
 
 def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
     """Compute the rates, support and confusion matrix of each class, for each task, share, chain and target."""
-    from filterkit.evaluation.confusion import PredictionCounts
     from filterkit.evaluation.results import pool_folds
 
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for data, task, share, chain, target, counts in pool_folds(results, "confusion", PredictionCounts):
+    for data, task, share, chain, target, counts in pool_folds(results, "confusion"):
         part = {"data": data, "task": task, "chain": chain, "train": share, "targets": []}
         whole = found.setdefault((data, task, share, chain), part)
         whole["targets"].append({"target": target or None, "classes": _compute_rates(counts)})
@@ -307,18 +306,12 @@ def _format_confusion(title: str, rates: list[dict[str, Any]]) -> list[str]:
 
 def _compute_differences(results: Results, measures: list[str], pairs: list[tuple[int, int]]) -> list[dict[str, Any]]:
     """Compute the differences between pairs of chains, and how likely they are by chance."""
-    from filterkit.evaluation.comparison import adjust_by_holm
-
     rows: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
-        found: dict[str, list[dict[str, float]]] = {}
-        for measure in measures:
-            differences, p = np.array([results.compare_pair(measure, j, i, n) for i, j in pairs]).T
-            texts = zip(differences.tolist(), adjust_by_holm(p).tolist(), strict=True)
-            found[measure] = [{"difference": difference, "p": each} for difference, each in texts]
+        found = {measure: results.compare_pairs(measure, n) for measure in measures}
         for place, (i, j) in enumerate(pairs):
             names = {"first": results.chains[i], "second": results.chains[j], "train": share}
-            rows.append(names | {measure: each[place] for measure, each in found.items()})
+            rows.append(names | {m: dict(zip(("difference", "p"), each[place][2:])) for m, each in found.items()})
     return rows
 
 
@@ -333,7 +326,7 @@ def _write_differences(results: Results, measures: list[str], found: list[dict[s
         yield f"(with fewer than {_LEAST_TASKS} tasks p is never below 0.05)"
     if len({data for data, _ in results.tasks}) < len(results.tasks):
         yield "(tasks of one data set share its rows, so p is smaller than it should be)"
-    if results.unpaired():
+    if results.has_unpaired():
         yield "(chains that were measured on different folds, as of different seeds, are not paired)"
     rows = [
         [
@@ -352,13 +345,11 @@ def _write_differences(results: Results, measures: list[str], found: list[dict[s
 
 def _compute_ranks(results: Results, measures: list[str]) -> list[dict[str, Any]]:
     """Compute the mean rank of each chain over tasks, with Friedman's test and Nemenyi's critical difference."""
-    from filterkit.evaluation.comparison import rank_methods
-
     found: list[dict[str, Any]] = []
     for n, share in enumerate(results.shares):
         of_share: dict[str, Any] = {"train": share}
         for measure in measures:
-            ranks = rank_methods(results.ranked(measure, n))
+            ranks = results.rank_chains(measure, n)
             of_share[measure] = {
                 "mean_ranks": dict(zip(results.chains, ranks.mean.tolist())),
                 "friedman_p": ranks.p,
@@ -384,7 +375,7 @@ def _write_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterator[s
 
 
 def _count_folds(results: Results) -> str:
-    return f"{max(row.fold for row in results.rows) + 1} folds"
+    return f"{results.folds} folds"
 
 
 def _name_units(results: Results) -> str:

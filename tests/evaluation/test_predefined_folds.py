@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from filterkit import FilterkitError
-from filterkit.evaluation.own_folds import make_folds_of_column, make_folds_of_splits, take_out_attribute
+from filterkit.evaluation.predefined_folds import make_folds_of_column, make_folds_of_splits, split_off_attribute
 
 COLUMNS = ["type", "rowid", "repeat", "fold"]
 
@@ -49,8 +49,16 @@ def test_each_value_of_the_column_is_a_fold_and_no_chain_sees_it(one, other, opt
 @pytest.mark.parametrize(
     ("column", "name", "message"),
     [
-        ([1, 2, np.nan, np.nan], "a0", "'a0': it is missing in 2 rows, so no fold has them"),
-        ([1, 1, 1, 1], "a0", "'a0': all rows have one value, but there must be at least 2 folds"),
+        (
+            [1, 2, np.nan, np.nan],
+            "a0",
+            "'a0': 2 rows have no value, and so no fold; leave them out, or fill the values in",
+        ),
+        (
+            [1, 1, 1, 1],
+            "a0",
+            "'a0': all rows have one value, but there must be at least 2 folds; name another attribute",
+        ),
         ([1, 2, 1, 2], "a", "'a': there is no such attribute; did you mean 'a0'?"),
         ([1, 2, 1, 2], "class", "'class': this attribute is to be predicted; name another"),
     ],
@@ -63,7 +71,7 @@ def test_columns_that_give_no_folds_are_refused(column, name, message):
 
 def test_missing_values_are_a_value_of_their_own():
     batch = make(np.array([[2.0], [np.nan], [0.5], [np.nan]]), [0, 1, 0, 1])
-    codes, values, _ = take_out_attribute(batch, "a0", "--group")
+    codes, values, _ = split_off_attribute(batch, "a0", "--group")
     assert (codes.tolist(), values) == ([1, 2, 0, 2], ["0.5", "2", None])
 
 

@@ -1,4 +1,4 @@
-"""Folds that the user gives: by an attribute of the data, or in a file of splits as those of OpenML."""
+"""Folds that the user gives: by an attribute of the data, or in a file of splits such as those of OpenML."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from filterkit.data.attributes import find_attribute
 from filterkit.data.batch import Batch
 from filterkit.data.rearrangement import attribute_values
 from filterkit.errors import FilterkitError, quoted, suggestion
@@ -19,8 +20,8 @@ _COLUMNS = ("type", "rowid", "repeat", "fold")
 _SAMPLE = "sample"
 
 
-class OwnFold(NamedTuple):
-    """One fold.
+class PredefinedFold(NamedTuple):
+    """A fold that the user gives.
 
     Attributes
     ----------
@@ -36,8 +37,8 @@ class OwnFold(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OwnFolds:
-    """The folds of a data set; it has the methods of `Splits`.
+class PredefinedFolds:
+    """The folds that the user gives for a data set; it has the methods of `Splits`.
 
     Attributes
     ----------
@@ -45,7 +46,7 @@ class OwnFolds:
     n_rows : how many rows the data set has.
     """
 
-    folds: list[OwnFold]
+    folds: list[PredefinedFold]
     n_rows: int
 
     @property
@@ -73,19 +74,19 @@ class OwnFolds:
 
     @property
     def digest(self) -> str:
-        """A hash of all row numbers, for journals."""
+        """A hash of all row numbers, 16 characters, by which a journal knows the folds again."""
         digest = hashlib.sha256()
         for fold in self.folds:
             for rows in (fold.test, *fold.training):
                 digest.update(len(rows).to_bytes(8, "little") + rows.astype("<i8").tobytes())
         return digest.hexdigest()[:16]
 
-    def keep_rows(self, chosen: np.ndarray) -> OwnFolds:
-        """Return the folds of the rows that are `chosen`, bool (rows,), which are numbered anew.
+    def keep_rows(self, chosen: np.ndarray) -> PredefinedFolds:
+        """Return the folds without the rows that are not `chosen`, bool (rows,); the chosen ones are numbered from 0.
 
         Raises
         ------
-        FilterkitError : no row to train or to test on is left in a fold, or as many rows in two samples.
+        FilterkitError : a fold has no row to train or to test on left, or two samples have as many rows.
         """
         number = np.cumsum(chosen) - 1
         folds = []
@@ -94,14 +95,17 @@ class OwnFolds:
             if not len(test) or not all(map(len, training)):
                 use = "train" if len(test) else "test"
                 raise FilterkitError(f"{fold.name}: no row to {use} on has a known class")
-            folds.append(OwnFold(fold.name, test, training))
-        own = OwnFolds(folds, int(np.count_nonzero(chosen)))
+            folds.append(PredefinedFold(fold.name, test, training))
+        own = PredefinedFolds(folds, int(np.count_nonzero(chosen)))
         if len(set(own.shares)) < len(own.shares):
-            raise FilterkitError("two samples of the splits have the same number of rows to train on")
+            raise FilterkitError(
+                "two samples of the splits have the same number of rows to train on, so a learning curve has no place "
+                "for both; leave one out"
+            )
         return own
 
     def describe_untested(self) -> str:
-        """Say that some rows are tested in no fold, or more often than others; "" if all are equally often."""
+        """Describe rows that are tested in no fold, or more often than others; "" if all are tested equally often."""
         times = np.bincount(np.concatenate([fold.test for fold in self.folds]), minlength=self.n_rows)
         if untested := int(np.count_nonzero(times == 0)):
             return f"{untested:,} of {self.n_rows:,} rows are tested in no fold"
@@ -109,13 +113,13 @@ class OwnFolds:
         return "" if same else f"some rows are tested in {times.min()} folds, others in {times.max()}"
 
 
-def take_out_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray, list[str | None], Batch]:
-    """Take an attribute out of some rows.
+def split_off_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray, list[str | None], Batch]:
+    """Split the rows into the values of one attribute, and the rows without it.
 
     Returns
     -------
-    codes : int64 (rows,), the number of the value of each row.
-    values : the values as texts, by number; None for rows where it is missing.
+    codes : int64 (rows,), the index in `values` of the value of each row.
+    values : the distinct values as texts; one is None if a value is missing.
     rest : the rows without the attribute.
 
     Raises
@@ -123,19 +127,17 @@ def take_out_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray,
     FilterkitError : there is no such attribute, or it is the class or a label; the message begins with `source`.
     """
     schema = data.schema
-    position = next((i for i, attribute in enumerate(schema.attributes) if attribute.name == name), None)
-    if position is None or position in schema.targets:
+    position = find_attribute(schema.attributes, name)
+    if position is None:
         others = [attribute.name for i, attribute in enumerate(schema.attributes) if i not in schema.targets]
-        lacks = f"there is no such attribute{suggestion(name, others)}"
-        raise FilterkitError(
-            f"{source} {quoted(name)}: "
-            f"{lacks if position is None else 'this attribute is to be predicted; name another'}"
-        )
+        raise FilterkitError(f"{source} {quoted(name)}: there is no such attribute{suggestion(name, others)}")
+    if position in schema.targets:
+        raise FilterkitError(f"{source} {quoted(name)}: this attribute is to be predicted; name another")
     edit = Edit(schema)
     edit.take(np.delete(np.arange(len(schema.attributes)), position))
     rest = edit.build().transform(data)
     found = attribute_values(data, position)
-    if not isinstance(found, np.ndarray):
+    if not isinstance(found, np.ndarray):  # texts and dates, of Arrow
         encoded = found.dictionary_encode(null_encoding="encode")
         texts = [None if value is None else str(value) for value in encoded.dictionary.to_pylist()]
         return encoded.indices.to_numpy().astype(np.int64), texts, rest
@@ -146,7 +148,7 @@ def take_out_attribute(data: Batch, name: str, source: str) -> tuple[np.ndarray,
     return codes, texts, rest
 
 
-def make_folds_of_column(data: Batch, name: str) -> tuple[OwnFolds, Batch]:
+def make_folds_of_column(data: Batch, name: str) -> tuple[PredefinedFolds, Batch]:
     """Make a fold of the rows of each value of an attribute; return the folds, and the rows without the attribute.
 
     Raises
@@ -154,30 +156,29 @@ def make_folds_of_column(data: Batch, name: str) -> tuple[OwnFolds, Batch]:
     FilterkitError : there is no such attribute, a value is missing, or there are fewer than two values.
     """
     option = "--fold-column"
-    codes, values, rest = take_out_attribute(data, name, option)
+    codes, values, rest = split_off_attribute(data, name, option)
     if None in values:
         count = int(np.count_nonzero(codes == values.index(None)))
-        raise FilterkitError(
-            f"{option} {quoted(name)}: it is missing in {count:,} row{'s' * (count > 1)}, so no fold has "
-            f"{'them' if count > 1 else 'it'}"
-        )
+        rows = "1 row has no value" if count == 1 else f"{count:,} rows have no value"
+        raise FilterkitError(f"{option} {quoted(name)}: {rows}, and so no fold; leave them out, or fill the values in")
     if len(values) < 2:
-        raise FilterkitError(f"{option} {quoted(name)}: all rows have one value, but there must be at least 2 folds")
+        need = "but there must be at least 2 folds; name another attribute"
+        raise FilterkitError(f"{option} {quoted(name)}: all rows have one value, {need}")
     numbers = np.arange(len(codes))
     folds = [
-        OwnFold(f"{name} {value}", numbers[codes == code], [numbers[codes != code]])
+        PredefinedFold(f"{name} {value}", numbers[codes == code], [numbers[codes != code]])
         for code, value in enumerate(values)
     ]
-    return OwnFolds(folds, len(codes)), rest
+    return PredefinedFolds(folds, len(codes)), rest
 
 
-def make_folds_of_splits(splits: Batch, n_rows: int, path: str) -> OwnFolds:
-    """Make folds of the rows of a file of splits.
+def make_folds_of_splits(splits: Batch, n_rows: int, path: str) -> PredefinedFolds:
+    """Make folds of a file of splits, in the order of its repeats and folds.
 
     Parameters
     ----------
-    splits : has the attributes type (TRAIN or TEST), rowid (from 0), repeat and fold, and may have sample (from 0); in
-        any order and case.
+    splits : the rows of the file. Its attributes are type (TRAIN or TEST), rowid (from 0), repeat, fold and, if there
+        are learning curves, sample (from 0); in any order and case.
     n_rows : how many rows the data set has.
     path : of the file, for messages.
 
@@ -219,12 +220,12 @@ def make_folds_of_splits(splits: Batch, n_rows: int, path: str) -> OwnFolds:
             training.append(to_train)
             test = to_test
         assert test is not None
-        folds.append(OwnFold(name, test, training))
-    return OwnFolds(folds, n_rows)
+        folds.append(PredefinedFold(name, test, training))
+    return PredefinedFolds(folds, n_rows)
 
 
 def _read_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
-    """Return the columns of a file of splits by lower-case name, int64 (rows,); type is 1 for TEST and 0 for TRAIN."""
+    """Read the columns of a file of splits: by lower-case name, int64 (rows,); type is 1 for TEST and 0 for TRAIN."""
     columns: dict[str, np.ndarray] = {}
     names = {a.name.lower(): a.name for a in splits.schema.attributes}
     for wanted in (*_COLUMNS, *([_SAMPLE] if _SAMPLE in names else [])):
@@ -232,7 +233,7 @@ def _read_columns(splits: Batch, path: str) -> dict[str, np.ndarray]:
             raise FilterkitError(
                 f"{path}: there is no attribute {quoted(wanted)}; a file of splits has {', '.join(_COLUMNS)}"
             )
-        codes, texts, _ = take_out_attribute(splits, names[wanted], path)
+        codes, texts, _ = split_off_attribute(splits, names[wanted], path)
         if wanted == "type":
             expected, numbers = "TRAIN or TEST", {"TRAIN": 0, "TEST": 1}
         else:
