@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -69,8 +68,8 @@ class BlockParser:
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), find_stated_rows(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
-    def _line_by_line(self, block: Block) -> Parsed:
-        """Return the rows of `block`, each read by itself."""
+    def _parse_single_lines(self, block: Block) -> Parsed:
+        """Return the rows of `block`, whose lines are read one by one: correct or reject those that are refused."""
         text, line, name = block
         rows: list[exact.Row] = []
         rejected: list[Rejected] = []
@@ -87,33 +86,38 @@ class BlockParser:
                     raise
                 rejected.append(Rejected(this, name, line, error))
             line += count_lines(this)
-        return _make_parsed(exact.make_batch(rows, self.layout), notes, rejected)
+        return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes), rejected=tuple(rejected))
 
     def _correct_line(self, text: str, line: int, notes: list[Note]) -> list[exact.Row]:
         """Return the rows in a line, which a lenient parser corrects if it is refused; adds to `notes`."""
         try:
-            return self._rows(text, line, notes, self.unseen and not self.lenient)
+            return self._parse_strictly(text, line, notes, self.unseen and not self.lenient)
         except ArffError as error:
             from filterkit.arff.lenient import mend_row
 
             mended = mend_row(text, self.declared)
             if self.lenient and mended is not None:
                 notes += [Note(kind, line, text=found) for kind, found in mended.repairs]
-                return self._rows(mended.text, line, notes, self.unseen)
+                return self._parse_strictly(mended.text, line, notes, self.unseen)
             if self.lenient and self.unseen:
-                return self._rows(text, line, notes, True)
+                return self._parse_strictly(text, line, notes, True)
             if mended is not None:
                 with suppress(ArffError):
-                    self._rows(mended.text, line, [], self.unseen)
+                    self._parse_strictly(mended.text, line, [], self.unseen)
                     error.message += f"; --lenient reads {mended.hint}"
             elif not self.unseen:
                 with suppress(ArffError):
-                    self._rows(text, line, [], True)
+                    self._parse_strictly(text, line, [], True)
                     error.message += "; --unseen missing reads it as missing"
             raise
 
-    def _rows(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:
-        """Return the rows in `text`, by the strict reader; `unseen` says whether undeclared values are missing."""
+    def _parse_strictly(self, text: str, line: int, notes: list[Note], unseen: bool) -> list[exact.Row]:
+        """Return the rows in `text`, and add to `notes`; `unseen` says whether undeclared values are missing.
+
+        Raises
+        ------
+        ArffError : Weka would refuse a row.
+        """
         odd = exact.NotedValues([] if unseen else None, [])
         rows = list(exact.parse_rows(text, line, self.layout, odd))
         for kind, found in ((UNSEEN, odd.unseen or ()), (TOO_LARGE, odd.too_large)):
@@ -126,11 +130,9 @@ class BlockParser:
         if len(text) >= SMALLEST_HALF or (_fast_is_loaded() and len(text) >= _SMALLEST_FAST):
             from filterkit.arff import fast
 
-            found = fast.parse_block(text, self.layout)
-            if found is not None:
-                return _make_parsed(found)
-            if (filled := self._fill_empty_fields(text, line)) is not None:
-                return filled
+            parsed = fast.parse_block(text, self.layout) or self._fill_empty_fields(text, line)
+            if parsed is not None:
+                return parsed
             if len(text) > SMALLEST_HALF and (middle := cut(text[: len(text) // 2])):
                 head = self._parse(Block(text[:middle], line, name))
                 return join_parsed(head, self._parse(Block(text[middle:], line + count_lines(text[:middle]), name)))
@@ -147,9 +149,9 @@ class BlockParser:
         from filterkit.arff import fast
 
         filled = text.replace(b",,", b",?,").replace(b",,", b",?,")
-        found = fast.parse_block(filled, self.layout)
+        parsed = fast.parse_block(filled, self.layout)
         note = Note(EMPTY, line + count_lines(text[:first]), len(filled) - len(text))
-        return None if found is None else _make_parsed(found, [note])
+        return None if parsed is None else parsed._replace(notes=(note,))
 
     def _parse_exactly(self, block: Block) -> Parsed:
         """Return rows by the exact path: all at once, or each by itself if one cannot be read."""
@@ -157,16 +159,10 @@ class BlockParser:
         # What may be corrected comes first: a value of several words looks like several undeclared ones.
         unseen = self.unseen and not self.lenient
         try:
-            rows = self._rows(block.text.decode("utf-8", "surrogateescape"), block.line, notes, unseen)
+            rows = self._parse_strictly(block.text.decode("utf-8", "surrogateescape"), block.line, notes, unseen)
         except ArffError:
-            return self._line_by_line(block)
-        return _make_parsed(exact.make_batch(rows, self.layout), notes)
-
-
-def _make_parsed(
-    found: tuple[Batch, dict[int, np.ndarray]], notes: Iterable[Note] = (), rejected: Iterable[Rejected] = ()
-) -> Parsed:
-    return Parsed(found[0], tuple(rejected), tuple(notes), found[1])
+            return self._parse_single_lines(block)
+        return exact.make_batch(rows, self.layout)._replace(notes=tuple(notes))
 
 
 def _fast_is_loaded() -> bool:

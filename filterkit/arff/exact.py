@@ -20,6 +20,7 @@ from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.numbers import is_too_large, parse_number
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import ArffError, quoted, suggestion
+from filterkit.formats.base import Parsed
 
 _INDEX = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,18})")
 
@@ -157,7 +158,7 @@ def read_value(token: Token, position: int, layout: Layout, odd: NotedValues) ->
         raise token.error(f"expected a value, found {token.describe()}", attribute.name)
     text = token.text
     if attribute.kind in ("numeric", "nominal"):
-        return math.nan if token.missing else _number(token, position, layout, odd)
+        return math.nan if token.missing else _read_number(token, position, layout, odd)
     if token.missing:
         return None
     dates = layout.dates.get(position)
@@ -175,8 +176,8 @@ def read_value(token: Token, position: int, layout: Layout, odd: NotedValues) ->
     return text
 
 
-def _number(token: Token, position: int, layout: Layout, odd: NotedValues) -> float:
-    """Return the number that `token` is for a numeric attribute, or the index of the label for a nominal one."""
+def _read_number(token: Token, position: int, layout: Layout, odd: NotedValues) -> float:
+    """Return the number in `token` for a numeric attribute, or the index of the label for a nominal one."""
     codes, text = layout.codes.get(position), token.text
     number: float | int | None = parse_number(text) if codes is None else codes.get(text)
     if number is not None:
@@ -242,15 +243,8 @@ def parse_bag(text: str, attribute: Attribute) -> list[Row]:
     return list(parse_rows(text, 1, Layout(Schema(attribute.name, attribute.attributes))))
 
 
-def make_batch(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
-    """Make a batch of rows.
-
-    Returns
-    -------
-    batch : sparse or dense, as the layout is.
-    omitted : maps a column of `Batch.passthrough` to the int64 numbers of the rows that omit it, which the reader fills
-        in.
-    """
+def make_batch(rows: list[Row], layout: Layout) -> Parsed:
+    """Make a batch of rows, sparse or dense as the layout is; the result also has `Parsed.omitted`."""
     columns: list[list[Any]] = []
     for position in np.flatnonzero(layout.other >= 0).tolist():
         default = 0 if position in layout.dates else OMITTED
@@ -263,7 +257,7 @@ def make_batch(rows: list[Row], layout: Layout) -> tuple[Batch, dict[int, np.nda
     X, y = layout.split_pairs(indptr, positions, np.array([value for row in pairs for _, value in row], np.float64))
     weights = np.array([row.weight for row in rows], dtype=np.float64)
     passthrough = make_passthrough_table(layout.schema, columns)
-    return Batch(layout.schema, X, y, None if (weights == 1).all() else weights, passthrough), omitted
+    return Parsed(Batch(layout.schema, X, y, None if (weights == 1).all() else weights, passthrough), omitted=omitted)
 
 
 def take_omitted(columns: list[list[Any]]) -> dict[int, np.ndarray]:

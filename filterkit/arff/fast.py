@@ -9,20 +9,19 @@ Both paths read the same values; the tests compare them.
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 
 from filterkit.arff import fast_dense, fast_sparse
 from filterkit.arff.layout import Layout
 from filterkit.arff.plain import NotPlain, make_plain
-from filterkit.data.batch import Batch
 from filterkit.errors import ArffError
+from filterkit.formats.base import Parsed
 
 
-def parse_block(text: bytes, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]] | None:
-    """Parse the rows of `text`; returns what `exact.make_batch` does, or None where the exact path has to read it."""
+def parse_block(text: bytes, layout: Layout) -> Parsed | None:
+    """Parse the rows of `text`; return None if only the exact path can read them, or say what is wrong."""
     try:
         plain = make_plain(text)
-        return fast_sparse.parse(plain, layout) if layout.sparse else (fast_dense.parse(plain, layout), {})
+        return fast_sparse.parse_rows(plain, layout) if layout.sparse else fast_dense.parse_rows(plain, layout)
     except (NotPlain, pa.ArrowInvalid, UnicodeDecodeError, ArffError):
         return None

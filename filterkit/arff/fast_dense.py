@@ -13,13 +13,14 @@ from filterkit.arff.layout import Layout
 from filterkit.arff.plain import NotPlain, Plain, drop_empty_lines, read_word, take_weights, tidy_blanks
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
+from filterkit.formats.base import Parsed
 
 _WIDE = 1 << 12  # more attributes are not read as so many columns
 _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 
-def parse(plain: Plain, layout: Layout) -> Batch:
-    """Return the batch of dense rows. What it raises is caught by `filterkit.arff.fast`."""
+def parse_rows(plain: Plain, layout: Layout) -> Parsed:
+    """Parse dense rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
     text, weights = _split_weights(plain.text)
     apart = layout.textual.copy()
     if layout.class_index is not None:
@@ -47,13 +48,14 @@ def parse(plain: Plain, layout: Layout) -> Batch:
             y = layout.code_class(values)
         else:
             X[:, layout.feature[i]] = values
-    return Batch(
+    batch = Batch(
         schema,
         X,
         y,
         None if weights is None or (weights == 1).all() else weights,
         pa.table(passthrough, names=[a.name for a in schema.passthrough]) if passthrough else None,
     )
+    return Parsed(batch)
 
 
 def _split_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:

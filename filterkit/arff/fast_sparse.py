@@ -15,12 +15,13 @@ from filterkit.arff.plain import NotPlain, Plain, drop_empty_lines, read_word, t
 from filterkit.data import arrow
 from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.numbers import parse_number
+from filterkit.formats.base import Parsed
 
 _WEIGHT = re.compile(rb"(?<=\})[ ,]?\{([^{}\n]*)\}(?=\n)")
 
 
 def _count_character(text: bytes, mark: str) -> int:
-    """Count a character in ASCII; numpy takes a tenth of the time that Python takes."""
+    """Count an ASCII character; numpy takes a tenth of the time that Python takes."""
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(mark)))
 
 
@@ -45,8 +46,8 @@ class _Pairs(NamedTuple):
     words: np.ndarray | None
 
 
-def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
-    """Parse sparse rows; returns what `exact.make_batch` does. `filterkit.arff.fast` catches what it raises."""
+def parse_rows(plain: Plain, layout: Layout) -> Parsed:
+    """Parse sparse rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
     text, weights = plain.text, None
     if layout.unlabelled:
         raise NotPlain
@@ -73,7 +74,7 @@ def parse(plain: Plain, layout: Layout) -> tuple[Batch, dict[int, np.ndarray]]:
         None if weights is None or (weights == 1).all() else weights,
         make_passthrough_table(layout.schema, passthrough),
     )
-    return batch, omitted
+    return Parsed(batch, omitted=omitted)
 
 
 def _read_pairs(text: bytes, layout: Layout, marks: int) -> _Pairs:
@@ -134,24 +135,25 @@ def _encode_words(pairs: _Pairs, marked: list[str], layout: Layout, passthrough:
     chosen = np.flatnonzero(textual if pairs.words is None else textual | pairs.words)
     if not len(chosen):
         return pairs.values
-    values = pairs.values.copy()
     rows = np.searchsorted(pairs.indptr, chosen, "right") - 1
     words, which = _find_distinct_words(pairs, chosen, rows)
     positions = pairs.positions.take(chosen)
-    if passthrough:  # which may hold a value of its own in each row
-        for pair, row, position, number in zip(chosen.tolist(), rows.tolist(), positions.tolist(), which.tolist()):
-            value = _read_word(words[number], position, layout, marked)
-            if (other := int(layout.other[position])) < 0:
-                values[pair] = value
-            else:
-                values[pair], passthrough[other][row] = 0, value
-        return values
     distinct, code = np.unique(positions.astype(np.int64) * len(words) + which, return_inverse=True)
-    labels = [
-        _read_word(words[number], position, layout, marked)
-        for position, number in zip((distinct // len(words)).tolist(), (distinct % len(words)).tolist(), strict=True)
+    position_of, number_of = np.divmod(distinct, len(words))
+    missing = words.index("?") if "?" in words else -1
+    if (~layout.textual[position_of] & (number_of != missing)).any():
+        raise NotPlain  # a number that is not missing is left to the exact path
+    found = [
+        read_word(words[number], position, layout, marked)
+        for position, number in zip(position_of.tolist(), number_of.tolist(), strict=True)
     ]
-    values[chosen] = np.array(labels)[code]
+    others = layout.other[position_of]
+    values = pairs.values.copy()
+    values[chosen] = np.array([value if other < 0 else 0 for value, other in zip(found, others.tolist())])[code]
+    if passthrough:  # which may hold a value of its own in each row
+        for other, row, number in zip(others[code].tolist(), rows.tolist(), code.tolist()):
+            if other >= 0:
+                passthrough[other][row] = found[number]
     return values
 
 
@@ -169,10 +171,3 @@ def _find_distinct_words(pairs: _Pairs, chosen: np.ndarray, rows: np.ndarray) ->
     words = arrow.take(arrow.make_string_array(bounds, pairs.text), np.arange(0, 2 * len(chosen), 2))
     encoded = arrow.encode(words)
     return encoded.dictionary.to_pylist(), arrow.view_values(encoded.indices)
-
-
-def _read_word(word: str, position: int, layout: Layout, marked: list[str]) -> Any:
-    """Do what `read_word` does; numbers that are not missing are left to the exact path."""
-    if word != "?" and not layout.textual[position]:
-        raise NotPlain
-    return read_word(word, position, layout, marked)

@@ -110,13 +110,13 @@ def test_the_fast_path_reads_what_the_exact_path_reads_or_nothing(wide, case):
     with read_as(wide):
         found = fast.parse_block(text.encode(), layout)
     try:
-        expected, omitted = exactly(text, layout)
+        expected = exactly(text, layout)
     except ArffError:
         assert found is None
         return
     if found is not None:
-        assert same(found[0], expected)
-        np.testing.assert_equal(found[1], omitted)
+        assert same(found.batch, expected.batch)
+        np.testing.assert_equal(found.omitted, expected.omitted)
 
 
 USUAL = Schema(
@@ -194,7 +194,7 @@ def test_invalid_rows_are_left_to_the_exact_path(wide, sparse, text):
 def test_a_sparse_row_is_not_mistaken_for_a_weight():
     layout, text = Layout(Schema("r", [Attribute("a"), Attribute("b")])), "1,2\n{}\n3,4\n{}{2}\n"
     found = fast.parse_block(text.encode(), layout)
-    assert found is None or same(found[0], exactly(text, layout)[0])
+    assert found is None or same(found.batch, exactly(text, layout).batch)
 
 
 def test_one_unusual_line_leaves_the_other_rows_to_the_fast_path(tmp_path, monkeypatch):
