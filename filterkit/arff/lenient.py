@@ -13,9 +13,9 @@ from typing import NamedTuple
 from filterkit.arff.layout import Layout
 from filterkit.arff.tokens import unescape
 from filterkit.errors import quoted
-from filterkit.formats.notes import BLANKS, EMPTY, KEELS, NULL, QUOTES
+from filterkit.formats.notes import BLANKS, EMPTY, KEEL_MISSING, NULL, QUOTES
 
-NULLS = frozenset({KEELS, "na", "n/a", "nan", "none", "null", "?", ""})  # for a missing number, in lower case
+NULLS = frozenset({KEEL_MISSING, "na", "n/a", "nan", "none", "null", "?", ""})  # for a missing number, in lower case
 
 _BLANKS = "".join(map(chr, range(0x21)))
 _BLANK = r"[\x00-\x20]*+"
@@ -133,7 +133,7 @@ class _Mender:
         if field == "":
             return self._note(EMPTY, "", "it as missing", "?")
         bare = unescape(field[1:-1]) if _is_quoted(field) else field
-        nulls = {KEELS} if labels is not None else NULLS if kind in ("numeric", "date") else ()
+        nulls = {KEEL_MISSING} if labels is not None else NULLS if kind in ("numeric", "date") else ()
         if field != "?" and bare.lower() in nulls and bare not in (labels or ()):
             return self._note(NULL, field, "it as missing", "?")
         if _WORD.fullmatch(field) or _is_quoted(field):

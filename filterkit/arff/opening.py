@@ -16,7 +16,7 @@ from filterkit.files.lines import Block
 from filterkit.files.source import Source
 from filterkit.files.urls import is_url
 from filterkit.formats.base import Opening
-from filterkit.formats.notes import KEELS, UNSEEN, describe_added
+from filterkit.formats.notes import KEEL_MISSING, UNSEEN, describe_added
 from filterkit.formats.text import BLOCK_SIZE
 
 
@@ -38,7 +38,7 @@ def open_table(opening: Opening) -> ArffTable:
     block_size = BLOCK_SIZE if opening.block_size is None else opening.block_size
     header, line, rest = read_header(source, block_size, opening.lenient)
     table = ArffTable(header, source, rest, line, opening.block_size)
-    table.note_opening(opening, source.marked(), block_size)
+    table.note_opening(opening, source.pop_marked(), block_size)
     if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
         table.attributes = adopt_fitted_labels(table.attributes, opening.like)
     if opening.like is not None and opening.unseen:
@@ -77,7 +77,7 @@ def _find_undeclared(opening: Opening, source: Source) -> dict[int, list[str]]:
                         new = list(find_unknown_values(table.declared, attributes))
                     for position, value in new:
                         values = found.setdefault(position, [])
-                        if value not in values and not (opening.lenient and value.lower() == KEELS):
+                        if value not in values and not (opening.lenient and value.lower() == KEEL_MISSING):
                             values.append(value)
                     if new:  # the fast path reads these values from now on
                         attributes = add_values(first.attributes, found)

@@ -20,7 +20,7 @@ from filterkit.errors import ArffError, FilterkitError, UsageError, make_file_er
 from filterkit.files.compression import decompress
 from filterkit.files.descriptors import find_descriptor
 from filterkit.files.endings import COMPRESSIONS
-from filterkit.files.urls import is_pattern, is_url, list_matching, make_url_error, open_url, serves_ranges
+from filterkit.files.urls import find_file, is_url, list_matching, make_url_error, serves_ranges
 
 _CUT_OFF = "the compressed data ends too early: the file is cut off"
 
@@ -40,9 +40,8 @@ def expand(path: str) -> dict[str, int | None]:
     """
     found: dict[str, int | None] = {path: None}
     if is_url(path):
-        if is_pattern(path):
-            with name_read_errors(path, path):
-                found = list_matching(path)
+        with name_read_errors(path, path):
+            found = list_matching(path)
     elif path != "-" and glob.has_magic(path) and not os.path.exists(path):
         found = dict.fromkeys(sorted(glob.glob(path)))
     if not found:
@@ -109,7 +108,7 @@ class Source:
         self.name = name or ("<standard input>" if path == "-" else path)
         self.size: int | None = None
         self._standard = self.live = path == "-"
-        self._remote: Any = None  # what fsspec knows of a URL
+        self._remote: tuple[Any, str] | None = None  # the file system of a URL, and the path there
         try:
             codec = codecs.lookup(encoding).name
             "".encode(encoding)  # fails if it encodes bytes, not text
@@ -135,8 +134,8 @@ class Source:
                 raise FilterkitError("standard input is closed")
             return sys.stdin.buffer
         if is_url(path):
-            self._remote = open_url(path)
-            return self._remote.open()  # type: ignore[no-any-return]
+            self._remote = system, at = find_file(path, f"{path}: reading")
+            return system.open(at, "rb")  # type: ignore[no-any-return]
         number = find_descriptor(path)
         if os.path.isfile(path) or number is None:
             file = open(path, "rb")
@@ -180,8 +179,8 @@ class Source:
             self._read.append(text)
         return text
 
-    def beginning(self) -> bytes:
-        """Peek at the next bytes of a local file of plain UTF-8 text; return none of any other input."""
+    def peek(self) -> bytes:
+        """Return at least 16 of the next bytes of a local file of plain UTF-8 text, or all; b"" of any other input."""
         if self._remote is not None or self.offset() is None or not isinstance(self._raw, io.BufferedReader):
             return b""
         with self.name_errors():
@@ -191,14 +190,14 @@ class Source:
         """Remember what is read from here on; a pipe cannot be read again."""
         self._read = []
 
-    def marked(self) -> bytes:
+    def pop_marked(self) -> bytes:
         """Return the bytes that have been read since `mark`, and forget the mark."""
         text, self._read = b"".join(self._read or ()), None
         return text
 
     def rewind(self) -> None:
         """Read again from where `mark` was called."""
-        self._again = self.marked()
+        self._again = self.pop_marked()
 
     def length(self) -> int | None:
         """Return the bytes of a file or URL of plain UTF-8 text; None of any other input, or if unknown."""
@@ -206,12 +205,12 @@ class Source:
             return None
         return self.size if self._remote is None else getattr(self._raw, "size", None)
 
-    def ranges(self) -> int | None:
+    def seekable_length(self) -> int | None:
         """Return the `length` of an input of which `read_stored` can read any range; None of any other."""
         return self.length() if self._remote is None or serves_ranges(self.path) else None
 
     def read_stored(self, begin: int, end: int) -> bytes:
-        """Return the stored bytes in a range, of an input that has `ranges`; fewer if it ends before.
+        """Return the stored bytes in a range, of an input that has a `seekable_length`; fewer if it ends before.
 
         Raises
         ------
@@ -219,12 +218,13 @@ class Source:
         """
         with self.name_errors():
             if self._remote is not None:  # its file would read ahead
-                return self._remote.fs.cat_file(self._remote.path, start=begin, end=end)  # type: ignore[no-any-return]
+                system, path = self._remote
+                return system.cat_file(path, start=begin, end=end)  # type: ignore[no-any-return]
             self._raw.seek(begin)
             return self._raw.read(end - begin)
 
     def seek(self, offset: int) -> None:
-        """Go on reading at an offset of an input that has `ranges`."""
+        """Go on reading at an offset of an input that has a `seekable_length`."""
         with self.name_errors():
             self._raw.seek(offset)
         self._begun, self._ended = True, False

@@ -15,29 +15,23 @@ def is_url(path: str) -> bool:
     return "://" in path
 
 
-def is_pattern(url: str) -> bool:
-    """Return whether a URL may name several files."""
-    return any(map(_has_magic, url.split("::")))
-
-
-def _has_magic(url: str) -> bool:
-    """Return whether a URL is a pattern; in one of the web, ``?`` and ``[`` are no signs of that."""
-    return "*" in url if url.startswith(_WEB) else glob.has_magic(url)
-
-
 def list_matching(url: str) -> dict[str, int | None]:
-    """Find the sorted URLs that a pattern matches, where the server lists its files; itself if a file has that name.
+    """Find the sorted URLs that a pattern matches; the URL itself if it is no pattern, or if a file has that name.
 
     Returns
     -------
-    The number of bytes of each, None if the server does not list it.
+    The number of bytes of each; None if it is not known.
 
     Raises
     ------
     Exception : of fsspec; see `make_url_error`.
     """
     chained = url.split("::")  # as in zip://*.arff::s3://bucket/all.zip
-    number = next(number for number, each in enumerate(chained) if _has_magic(each))
+    # In URLs of the web, ? and [ are no signs of a pattern.
+    has_magic = ["*" in each if each.startswith(_WEB) else glob.has_magic(each) for each in chained]
+    if not any(has_magic):
+        return {url: None}
+    number = has_magic.index(True)
     files, pattern = find_file("::".join(chained[number:]), f"{url}: reading")
     if files.exists(pattern):
         return {url: None}
@@ -48,38 +42,24 @@ def list_matching(url: str) -> dict[str, int | None]:
     }
 
 
-def open_url(url: str) -> Any:
-    """Open a URL by fsspec; the object has `open`, the file system as `fs`, and its path there as `path`.
-
-    Raises
-    ------
-    Exception : of fsspec; see `make_url_error`.
-    """
-    return _import_fsspec(f"{url}: reading").open(url, "rb")
-
-
 def find_file(url: str, use: str = "using") -> tuple[Any, str]:
-    """Return the file system of a URL, as fsspec has it, and the path there.
+    """Return the fsspec file system of a URL, and the path there.
 
     Raises
     ------
     FilterkitError : fsspec is not installed; the message begins with `use`.
     Exception : of fsspec; see `make_url_error`.
     """
-    system, path = _import_fsspec(use).core.url_to_fs(url)
-    return system, str(path)
-
-
-def _import_fsspec(use: str) -> Any:
     try:
         import fsspec
     except ImportError:
         raise FilterkitError(f"{use} a URL needs the package fsspec: pip install 'arff-filterkit[url]'") from None
-    return fsspec
+    system, path = fsspec.core.url_to_fs(url)
+    return system, str(path)
 
 
 def serves_ranges(url: str) -> bool:
-    """Return whether parts of a URL can be read; a web server may send whole files alone."""
+    """Return whether ranges of bytes of a URL can be read; some web servers send only whole files."""
     if not url.startswith(_WEB):
         return True
     from urllib.request import Request, urlopen
@@ -92,7 +72,7 @@ def serves_ranges(url: str) -> bool:
 
 
 def make_url_error(name: str, error: Exception) -> FilterkitError:
-    """Return the error to raise where a URL cannot be read: each kind of server has errors of its own."""
+    """Return the error to raise for an error of fsspec, which has other ones for each kind of server."""
     cause = error.__cause__
     if isinstance(error, FileNotFoundError) and isinstance(cause, Exception) and name.startswith(_WEB):
         error = error if getattr(cause, "status", None) == 404 else cause  # fsspec takes any failure for this one

@@ -11,6 +11,7 @@ import dataclasses
 import fnmatch
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,14 +20,15 @@ from filterkit.data.attributes import Attributes, ManyOrFew
 from filterkit.data.batch import Batch
 from filterkit.data.labels import Labels
 from filterkit.data.schema import Attribute, Schema
-from filterkit.errors import FilterkitError, UsageError, quoted, suggestion, to_one_line
+from filterkit.errors import FilterkitError, UsageError, make_system_error, quoted, suggestion, to_one_line
 from filterkit.files.contents import explain_not_text
-from filterkit.files.local import open_local
+from filterkit.files.endings import COMPRESSIONS, find_ending
 from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.formats.notes import Note
 from filterkit.formats.row_counts import FileRows
 from filterkit.stages.options import INT_OR_TEXT, Configured, types_of
+from filterkit.temporary import name_temporary_errors
 
 # What a format may be unable to store; `FileFormat.losses` lists some of them.
 LOSSES = ("names", "kinds", "labels", "weights", "columns")
@@ -89,17 +91,36 @@ class Opening(NamedTuple):
         FilterkitError : the input cannot be opened, or is evidently something else.
         """
         source = Source(self.path, self.encoding)
-        if what := explain_not_text(source.beginning()):
+        if what := explain_not_text(source.peek()):
             source.close()
             raise FilterkitError(f"{source.name}: this is {what}")
         return source
 
     def local(self) -> IO[bytes]:
-        """Return the input, or a decompressed or downloaded copy of it, as a file that can be sought in.
+        """Return the input as a file that can be sought in, and whose `name` is a path that can be opened again.
 
-        A copy is deleted when it is closed. The `name` of the file is a path that can be opened again.
+        What comes from a pipe, a URL or a compressed file is copied into a temporary file with the same ending, which
+        is deleted when it is closed.
+
+        Raises
+        ------
+        FilterkitError : the input cannot be read, or the temporary file cannot be written.
         """
-        return open_local(self.path)
+        path = self.path
+        if os.path.isfile(path) and not path.lower().endswith(COMPRESSIONS):
+            try:
+                return open(path, "rb")
+            except OSError as error:
+                raise make_system_error(path, error, "reading") from None
+        import tempfile  # plain files do not need it
+
+        with closing(Source(path)) as source, name_temporary_errors():
+            file = tempfile.NamedTemporaryFile(prefix="filterkit-", suffix=find_ending(path))
+            while content := source.read(1 << 20):
+                file.write(content)
+            file.flush()
+            file.seek(0)
+        return file
 
 
 NOTHING_OMITTED: dict[int, Any] = {}  # nobody changes it

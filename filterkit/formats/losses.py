@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,36 +67,23 @@ class RowLosses:
         """
         used = np.zeros_like(self._used)
         for number, name in enumerate(self._strings):
-            assert batch.passthrough is not None
-            flags = self._find_texts(batch.passthrough.column(name))
-            used[self._labels + 2 * number : self._labels + 2 * number + 2] = flags
-        for first, codes in self._find_codes(batch) if len(self._columns) else ():
-            known = codes >= 0  # not missing
-            used[(first + codes)[known].astype(np.int64)] = True
+            assert batch.passthrough is not None and self._are_numbers is not None
+            column = batch.passthrough.column(name)
+            if column.null_count < len(column):
+                text = next(text for text in column if text.is_valid).as_py()  # as a rule, it is no number
+                are_numbers = self._are_numbers([text]) and self._are_numbers(column.unique().drop_null().to_pylist())
+                used[self._labels + 2 * number : self._labels + 2 * number + 2] = True, not are_numbers
+        first = self._first[: len(self._columns)]
+        if len(first) and batch.sparse:
+            csr = batch.csr.only(self._columns)
+            used[first[np.bincount(csr.indices, minlength=len(first)) < len(batch)]] = True  # zeros are left out
+            used[(first[csr.indices] + csr.data)[csr.data >= 0].astype(np.int64)] = True
+        elif len(first):
+            codes = batch.X[:, self._columns]
+            used[(first + codes)[codes >= 0].astype(np.int64)] = True  # the others are missing
         if self._has_class and batch.y is not None:
             used[self._first[-2] + batch.y[batch.y >= 0]] = True
         return used
-
-    def _find_codes(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield codes of labels in X, and the number of the first label of their attributes."""
-        first = self._first[: len(self._columns)]
-        if not batch.sparse:
-            yield first, batch.X[:, self._columns]
-            return
-        csr = batch.csr.only(self._columns)
-        yield first[csr.indices], csr.data
-        left_out = np.flatnonzero(np.bincount(csr.indices, minlength=len(first)) < len(batch))
-        yield first[left_out], np.zeros(len(left_out))
-
-    def _find_texts(self, column: Any) -> tuple[bool, bool]:
-        """Return whether a column of Arrow has texts, and whether one of them is no number."""
-        assert self._are_numbers is not None
-        if column.null_count == len(column):
-            return False, False
-        first = next(text for text in column if text.is_valid).as_py()
-        if not self._are_numbers([first]):  # so that no more texts are looked at, as a rule
-            return True, True
-        return True, not self._are_numbers(column.unique().drop_null().to_pylist())
 
     def note(self, used: np.ndarray) -> np.ndarray:
         """Note which labels some rows have; return int64, the numbers of those that no rows before had."""

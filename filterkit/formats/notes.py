@@ -13,12 +13,12 @@ EMPTY, NULL, BLANKS, QUOTES = "empty", "null", "blanks", "quotes"
 DECLARATION, KEEL = "declaration", "keel"
 UNSEEN, ADDED, TOO_LARGE, ROUNDED = "unseen", "added", "too large", "rounded"
 
-KEELS = "<null>"  # how KEEL writes a missing value
+KEEL_MISSING = "<null>"  # how KEEL writes a missing value
 
 _SHOWN = 5  # of the values that are added to an attribute
 
 # What happened, for one and for several.
-_TOLD = {
+_MESSAGES = {
     EMPTY: ("empty value is missing", "empty values are missing"),
     NULL: ("value is taken as missing", "values are taken as missing"),
     BLANKS: ("value with blanks is read as one", "values with blanks are each read as one"),
@@ -93,15 +93,13 @@ class Notes:
     def warn(self) -> None:
         """Warn once of each kind in each file."""
         for note in self._found.values():
-            text = f"{note.name}: {_OPTIONS.get(note.kind, '--lenient: ')}{_describe(note)}"
-            warnings.warn(LenientWarning(visible(text)), stacklevel=2)
+            about, unit = (f"attribute {quoted(note.attribute)}: ", "row") if note.attribute else ("", "line")
+            text = f"{note.number} " * bool(note.number) + _MESSAGES[note.kind][note.number != 1]
+            if note.kind == ADDED:
+                text += f" to attribute {quoted(note.attribute)}: {note.text}"
+            else:
+                text = f"{about}{text}, {'the first ' * (note.number != 1)}in {unit} {note.line}"
+                text += f" ({quoted(note.text)})" if note.text else ""
+            option = _OPTIONS.get(note.kind, "--lenient: ")
+            warnings.warn(LenientWarning(visible(f"{note.name}: {option}{text}")), stacklevel=2)
         self._found.clear()
-
-
-def _describe(note: Note) -> str:
-    what = f"{note.number} " * bool(note.number) + _TOLD[note.kind][note.number != 1]
-    if note.kind == ADDED:
-        return f"{what} to attribute {quoted(note.attribute)}: {note.text}"
-    about, unit = (f"attribute {quoted(note.attribute)}: ", "row") if note.attribute else ("", "line")
-    where = f"{'the first ' * (note.number != 1)}in {unit} {note.line}"
-    return f"{about}{what}, {where}{f' ({quoted(note.text)})' if note.text else ''}"

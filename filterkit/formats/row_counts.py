@@ -88,19 +88,15 @@ class RowCounts:
             else:
                 whole.append(rows)
         for rows in whole:
-            _check_row_count(rows, must_state)
+            if rows.is_unfinished:
+                advice = "so it may be cut off; if no row is missing, add that line"
+                text = f"its last line, such as '% {rows.n_rows} rows', is missing, {advice}"
+                if must_state:
+                    raise ArffError(text, source=rows.name)
+                warnings.warn(IncompleteWarning(visible(f"{rows.name}: {text}")), stacklevel=2)
+            elif rows.is_own and rows.n_rows != rows.stated:
+                changed = "removed" if rows.n_rows < (rows.stated or 0) else "added"
+                advice = f"make the file again, or remove that line if rows were {changed} on purpose"
+                text = f"its last line says {rows.stated} rows, but it has {rows.n_rows}; {advice}"
+                raise ArffError(text, source=rows.name)
         return any(rows.is_unfinished for rows in whole)
-
-
-def _check_row_count(rows: FileRows, must_state: bool) -> None:
-    """Check one file, as `RowCounts.check` does."""
-    if rows.is_unfinished:
-        advice = "so it may be cut off; if no row is missing, add that line"
-        text = f"its last line, such as '% {rows.n_rows} rows', is missing, {advice}"
-        if must_state:
-            raise ArffError(text, source=rows.name)
-        warnings.warn(IncompleteWarning(visible(f"{rows.name}: {text}")), stacklevel=2)
-    elif rows.is_own and rows.n_rows != rows.stated:
-        changed = "removed" if rows.n_rows < (rows.stated or 0) else "added"
-        advice = f"make the file again, or remove that line if rows were {changed} on purpose"
-        raise ArffError(f"its last line says {rows.stated} rows, but it has {rows.n_rows}; {advice}", source=rows.name)

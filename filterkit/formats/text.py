@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from filterkit.data.batch import Batch, concatenate, empty
+from filterkit.data.batch import Batch, concatenate
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import RowError
 from filterkit.files.lines import LONGEST, Block, count_lines, read_blocks
@@ -29,8 +29,8 @@ def find_line_ends(text: bytes) -> np.ndarray:
     return np.flatnonzero(np.frombuffer(text, np.uint8) == _NEWLINE) + 1
 
 
-def find_last_line_end(text: bytes) -> int:
-    """Return the offset at which the last whole line of `text` ends; 0 if there is none."""
+def find_last_line_feed(text: bytes) -> int:
+    """Return the offset after the last line feed of `text`; 0 if there is none."""
     return text.rfind(b"\n") + 1
 
 
@@ -101,7 +101,7 @@ class TextTable(Table):
         super().__init__(relation, attributes)
         self._source, self._rest, self.line = source, rest, line
         self.records_are_lines = last is None
-        self.last = find_last_line_end if last is None else last
+        self.last = find_last_line_feed if last is None else last
         offset = source.offset()
         self._begin = None if offset is None else offset - len(rest)  # where rows begin, in plain text
         self._size = BLOCK_SIZE if size is None else size
@@ -116,9 +116,13 @@ class TextTable(Table):
 
     def stretches(self, jobs: int) -> Iterator[Stretch] | None:
         """Implement `Table.stretches`; lines of the file, which need not be whole records."""
-        if type(self).parts is not TextTable.parts or self._begin is None or not _can_be_sent(self.last):
+        if type(self).parts is not TextTable.parts or self._begin is None:
             return None
-        total = self._source.ranges()
+        try:
+            pickle.dumps(self.last)
+        except Exception:  # many kinds
+            return None
+        total = self._source.seekable_length()
         if total is None:
             return None
         return cut_stretches(self._source, self._begin, choose_stretch_size(total, self._size, jobs), self.newline)
@@ -135,15 +139,6 @@ class TextTable(Table):
     def close(self) -> None:
         """Implement `Table.close`."""
         self._source.close()
-
-
-def _can_be_sent(function: Callable[[bytes], int]) -> bool:
-    """Return whether a function can be pickled for other processes."""
-    try:
-        pickle.dumps(function)
-    except Exception:  # pickle raises many kinds
-        return False
-    return True
 
 
 class TextParser:
@@ -177,20 +172,19 @@ class TextParser:
         return error if isinstance(error, RowError) else RowError(" ".join(str(error).split()))
 
     def __call__(self, block: Block) -> Parsed:
-        """Parse the rows of a block."""
+        """Parse the rows of a block.
+
+        Raises
+        ------
+        RowError : a record cannot be read, and rows are not rejected.
+        """
         try:
             return Parsed(self.parse(block.text))
         except Exception as error:
             self._raise_mistake(error)
-            bounds = np.concatenate([[0], self.ends(block.text)])
-            if bounds[-1] < len(block.text):
-                bounds = np.append(bounds, len(block.text))
-            if len(bounds) <= 2:
-                return self._reject(block, error)
-            return self._parse_halves(block, bounds)
-
-    def _parse_halves(self, block: Block, bounds: np.ndarray) -> Parsed:
-        """Return the rows of a block whose records lie between `bounds`, and which as a whole cannot be read."""
+        bounds = np.concatenate([[0], self.ends(block.text)])
+        if bounds[-1] < len(block.text):
+            bounds = np.append(bounds, len(block.text))
         batches: list[Batch] = []
         rejected: list[Rejected] = []
         waiting, line = [(0, len(bounds) - 1, True)], block.line
@@ -208,9 +202,11 @@ class TextParser:
                 if stop - first > 1:
                     waiting.append((first, stop, True))
                     continue
-                found = self._reject(part, error)
-                batches.append(found.batch)
-                rejected += found.rejected
+                fault = self.explain(part.text, error)
+                fault.source, fault.line = part.name, line + (fault.line or 1) - 1
+                if not self.rejects:
+                    raise fault from (None if fault is error else error)
+                rejected.append(Rejected(part.text, part.name, line, fault))
             line += count_lines(part.text)
         return Parsed(concatenate(batches, self.schema), tuple(rejected))
 
@@ -219,16 +215,3 @@ class TextParser:
         is_own = isinstance(error, AttributeError) and error.obj is self
         if is_own or isinstance(error, (MemoryError, NameError, ImportError)):
             raise error
-
-    def _reject(self, block: Block, error: Exception) -> Parsed:
-        """Return a single record that cannot be read, as rejected.
-
-        Raises
-        ------
-        RowError : rows are not rejected.
-        """
-        found = self.explain(block.text, error)
-        found.source, found.line = block.name, block.line + (found.line or 1) - 1
-        if not self.rejects:
-            raise found from (None if found is error else error)
-        return Parsed(empty(self.schema), (Rejected(block.text, block.name, block.line, found),))
