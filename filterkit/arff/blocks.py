@@ -13,7 +13,7 @@ from filterkit.arff.layout import Layout
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.losses import find_inexact, may_be_rounded
 from filterkit.errors import ArffError
-from filterkit.files.lines import Block, count_lines, cut, find_first_line_end
+from filterkit.files.lines import Block, count_lines, find_first_line_end, find_last_line_end
 from filterkit.files.rejects import Rejected
 from filterkit.formats.base import Parsed
 from filterkit.formats.notes import EMPTY, ROUNDED, TOO_LARGE, UNSEEN, Note, merge_notes
@@ -133,7 +133,7 @@ class BlockParser:
             parsed = fast.parse_block(text, self.layout) or self._fill_empty_fields(text, line)
             if parsed is not None:
                 return parsed
-            if len(text) > SMALLEST_HALF and (middle := cut(text[: len(text) // 2])):
+            if len(text) > SMALLEST_HALF and (middle := find_last_line_end(text[: len(text) // 2])):
                 head = self._parse(Block(text[:middle], line, name))
                 return join_parsed(head, self._parse(Block(text[middle:], line + count_lines(text[:middle]), name)))
         return self._parse_exactly(block)

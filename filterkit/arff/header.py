@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, count_lines, tokenize
+from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
 from filterkit.data.attributes import Attribute, Collected, ManyOrFew, find_twins
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT
 from filterkit.data.texts import Texts
 from filterkit.errors import ArffError, quoted, suggestion
-from filterkit.files.lines import count_lines as count_line_ends
+from filterkit.files.lines import count_lines
 
 _SCORE = re.compile(r"[ \t]*+([\w.-]++)=([-+.\w]++)[ \t]*+", re.A)  # after %, as `filterkit.arff.writer` writes it
 _PLAIN = (
@@ -93,7 +93,7 @@ class Pieces:
         self._size += len(piece)
         self._all &= self._size <= _LONGEST
         if not self._all:
-            self.first += sum(map(count_line_ends, self.recent))
+            self.first += sum(map(count_lines, self.recent))
             self.recent.clear()
         self.recent.append(piece)
         return piece
@@ -104,7 +104,7 @@ class _Tokens:
 
     Attributes
     ----------
-    line : the line of the token taken last, or of ``@data``.
+    line : the line of the last token that was read, or of ``@data``.
     scores : the scores in the comment after a declaration, by the line of the declaration.
     history : the comments that tell what filterkit did to the data before.
     is_own : whether the text begins with such a comment.
@@ -139,7 +139,7 @@ class _Tokens:
                     if match["comment"] and (scores := _parse_scores(match["comment"].decode("ascii", "replace"))):
                         self.scores[self.next_line] = scores
                     yield from tokenize(words, self.next_line)
-                self.next_line += count_lines(words)
+                self.next_line += count_lines(match[0])
                 position = self._skip_to_declaration(text, match.end())
             if b"% filterkit " in text:
                 found = _HISTORY.findall(text, 0, position)
@@ -152,43 +152,39 @@ class _Tokens:
     def _skip_to_declaration(self, text: bytes, position: int) -> int:
         """Return the offset, from `position` on, at which the next declaration begins; adds to `next_line`."""
         end = skip_separators(text, position)
-        self.next_line += count_line_ends(text[position:end])
+        self.next_line += count_lines(text[position:end])
         return end
 
-    def next(self) -> Token | None:
+    def read(self) -> Token | None:
+        """Return the next token, which may be the end of a line; None at the end of the header."""
         token = next(self._stream, None)
         self.line = self.next_line if token is None else token.line
         return token
 
-    def first_of_line(self) -> Token | None:
-        token = self.next()
-        while token is not None and token.kind == EOL:
-            token = self.next()
+    def read_first_of_line(self) -> Token | None:
+        """Return the next token that is not the end of a line; None at the end of the header."""
+        while (token := self.read()) is not None and token.kind == EOL:
+            pass
         return token
 
-    def need(self, what: str) -> Token:
+    def read_in_line(self, what: str) -> Token:
         """Return the next token of this line; an error says that `what` is missing if there is none."""
-        token = self.next()
+        token = self.read()
         if token is None or token.kind == EOL:
             raise self.error(f"{what} is missing")
         return token
 
-    def error(self, message: str, attribute: str | None = None) -> ArffError:
-        """Return an error in the line of the token taken last, in an attribute of this name."""
-        return ArffError(message, line=self.line, attribute=attribute)
-
-    def keyword(self, token: Token | None, word: str) -> bool:
-        return token is not None and token.kind in (WORD, QUOTED) and token.text.lower() == word
-
-    def rest_of_line(self) -> list[Token]:
-        """Return the first four tokens of the rest of this line, all of which is skipped."""
+    def read_rest_of_line(self) -> list[Token]:
+        """Read all tokens of the rest of this line; return the first four."""
         rest: list[Token] = []
-        token = self.next()
-        while token is not None and token.kind != EOL:
+        while (token := self.read()) is not None and token.kind != EOL:
             if len(rest) < 4:
                 rest.append(token)
-            token = self.next()
         return rest
+
+    def error(self, message: str, attribute: str | None = None) -> ArffError:
+        """Return, without raising it, an error in the line of the last token and in the attribute of this name."""
+        return ArffError(message, line=self.line, attribute=attribute)
 
 
 def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, bytes]:
@@ -210,16 +206,16 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
     ArffError : Weka refuses the header, too, or a quote is not closed; has the line.
     """
     tokens = _Tokens(lines, line)
-    token = tokens.first_of_line()
+    token = tokens.read_first_of_line()
     if token is None and tokens.begun is None:
         raise ArffError("the file declares nothing; an ARFF file starts with @relation", line=line)
-    if token is None or not tokens.keyword(token, "@relation"):
+    if token is None or not token.is_keyword("@relation"):
         found = "'@data'" if token is None else "'@attribute'" if token.kind == _NUMERIC else token.describe()
         raise tokens.error(f"expected @relation, found {found}")
-    relation = tokens.need("the name of the relation")
+    relation = tokens.read_in_line("the name of the relation")
     if relation.kind not in (WORD, QUOTED):
         raise relation.error(f"expected the name of the relation, found {relation.describe()}")
-    extra = tokens.rest_of_line()
+    extra = tokens.read_rest_of_line()
     if extra:
         raise extra[0].error(
             f"unexpected {extra[0].describe()} after the relation name; put a name with blanks in quotes"
@@ -248,7 +244,7 @@ def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[Many
     attributes = Collected()
     lines = array("q")  # a list would take five times the memory
     while True:
-        token = tokens.first_of_line()
+        token = tokens.read_first_of_line()
         if token is not None and token.kind == _NUMERIC:
             before = len(attributes)
             if "%" in token.text:
@@ -261,8 +257,7 @@ def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[Many
                 # The name is the second of the three words of each line.
                 attributes.add_numeric(Texts.of_pieces(characters, edges[1::6], edges[2::6]))
             lines.frombytes(np.arange(token.line, token.line + len(attributes) - before).tobytes())
-        elif tokens.keyword(token, "@attribute"):
-            assert token is not None
+        elif token is not None and token.is_keyword("@attribute"):
             lines.append(token.line)
             attribute = _read_attribute(tokens, depth)
             if token.line in tokens.scores:
@@ -270,11 +265,11 @@ def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[Many
             attributes.add(attribute)
         elif bag is None:
             return attributes.all(), lines, token
-        elif tokens.keyword(token, "@end"):
-            name = tokens.need(f"the name of the relational attribute {quoted(bag)} after @end")
+        elif token is not None and token.is_keyword("@end"):
+            name = tokens.read_in_line(f"the name of the relational attribute {quoted(bag)} after @end")
             if name.text.lower() != bag.lower():
                 raise name.error(f"expected @end {bag}, found @end {name.text}")
-            if extra := tokens.rest_of_line():
+            if extra := tokens.read_rest_of_line():
                 raise name.error(f"unexpected {extra[0].describe()} after @end {bag}")
             return attributes.all(), lines, None
         else:
@@ -308,24 +303,24 @@ def _refuse_twins(attributes: ManyOrFew, lines: array[int]) -> None:
 
 def _read_attribute(tokens: _Tokens, depth: int) -> Attribute:
     """Read the rest of a declaration after ``@attribute``."""
-    token = tokens.need("the name of the attribute")
+    token = tokens.read_in_line("the name of the attribute")
     if token.kind not in (WORD, QUOTED):
         raise token.error(f"expected the name of an attribute, found {token.describe()}")
     name = token.text
-    kind = tokens.need("the type of an attribute")
+    kind = tokens.read_in_line("the type of an attribute")
     if kind.kind == OPEN:
         values = _read_nominal_values(tokens, name)
-        return Attribute(name, "nominal", values, weight=_parse_weight(tokens.rest_of_line(), name))
+        return Attribute(name, "nominal", values, weight=_parse_weight(tokens.read_rest_of_line(), name))
     word = kind.text.lower() if kind.kind in (WORD, QUOTED) and not kind.missing else ""
     if word in ("numeric", "real", "integer", "string"):
         word = "string" if word == "string" else "numeric"
-        return Attribute(name, word, weight=_parse_weight(tokens.rest_of_line(), name))
+        return Attribute(name, word, weight=_parse_weight(tokens.read_rest_of_line(), name))
     if word == "date":
-        return _parse_date(tokens.rest_of_line(), kind.line, name)
+        return _parse_date(tokens.read_rest_of_line(), kind.line, name)
     if word == "relational":
         if depth == DEEPEST:
             raise kind.error(f"relational attributes are nested more than {DEEPEST} deep", name)
-        weight = _parse_weight(tokens.rest_of_line(), name)
+        weight = _parse_weight(tokens.read_rest_of_line(), name)
         attributes, lines, _ = _read_attributes(tokens, name, depth + 1)
         if not attributes:
             raise tokens.error("no attribute is declared inside", name)
@@ -338,7 +333,7 @@ def _read_attribute(tokens: _Tokens, depth: int) -> Attribute:
 def _read_nominal_values(tokens: _Tokens, name: str) -> tuple[str, ...]:
     values: list[str] = []
     while True:
-        token = tokens.next()
+        token = tokens.read()
         if token is None or token.kind == EOL:
             raise tokens.error("the list of values is not closed by '}'", name)
         if token.kind == CLOSE:

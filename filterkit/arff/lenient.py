@@ -36,14 +36,14 @@ _APOSTROPHES = {
 }
 
 
-class Mended(NamedTuple):
-    """A line as proper ARFF.
+class MendedRow(NamedTuple):
+    """A row as proper ARFF.
 
     Attributes
     ----------
     text : without a line end.
-    repairs : the kind of each, and what stood there.
-    hint : what the lenient reader makes of the first mistake, for the message of an error.
+    repairs : the kind of each note, see `filterkit.formats.notes`, and the value that it is about.
+    hint : how the lenient reader reads the first mistake, such as "it as missing", for the message of an error.
     """
 
     text: str
@@ -51,8 +51,8 @@ class Mended(NamedTuple):
     hint: str
 
 
-def mend_row(text: str, layout: Layout) -> Mended | None:
-    """Return a row that the strict reader refuses, rewritten; None if its meaning is not beyond doubt.
+def mend_row(text: str, layout: Layout) -> MendedRow | None:
+    """Rewrite a row that the strict reader refuses; return None if its meaning is in doubt.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def mend_row(text: str, layout: Layout) -> Mended | None:
     """
     line = text.rstrip("\r\n")
     mender = _Mender(layout)
-    row = mender.sparse(line) if line.lstrip(_BLANKS).startswith("{") else mender.dense(line)
-    return Mended(row, mender.repairs, mender.hint) if row is not None and mender.repairs else None
+    row = mender.mend_sparse(line) if line.lstrip(_BLANKS).startswith("{") else mender.mend_dense(line)
+    return MendedRow(row, mender.repairs, mender.hint) if row is not None and mender.repairs else None
 
 
 class _Mender:
@@ -70,7 +70,7 @@ class _Mender:
 
     Attributes
     ----------
-    repairs, hint : as in `Mended`.
+    repairs, hint : as in `MendedRow`.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -78,7 +78,7 @@ class _Mender:
         self.repairs: list[tuple[str, str]] = []
         self.hint = ""
 
-    def dense(self, line: str) -> str | None:
+    def mend_dense(self, line: str) -> str | None:
         """Return the row, or None if its meaning is in doubt."""
         found: list[str] = []
         at, last = 0, None
@@ -97,12 +97,12 @@ class _Mender:
             return None
         if last["comment"] and not (last["quoted"] or _WORD.fullmatch(last["bare"].strip(_BLANKS))):
             return None  # the percent sign may belong to the value
-        values = [self._value(field, position) for position, field in enumerate(found)]
+        values = [self._mend_value(field, position) for position, field in enumerate(found)]
         if None in values:
             return None
         return ",".join([*map(str, values), *([last["weight"]] if last["weight"] else [])])
 
-    def sparse(self, line: str) -> str | None:
+    def mend_sparse(self, line: str) -> str | None:
         """Return the row, or None if its meaning is in doubt."""
         row = _SPARSE.fullmatch(line)
         if row is None:
@@ -117,7 +117,7 @@ class _Mender:
                 continue  # commas are blanks there
             position = int(pair["index"][:18])
             value = (
-                self._value(pair["quoted"] or pair["bare"].strip(_BLANKS), position)
+                self._mend_value(pair["quoted"] or pair["bare"].strip(_BLANKS), position)
                 if position < self._layout.count
                 else None
             )
@@ -126,8 +126,8 @@ class _Mender:
             pairs.append(f"{position} {value}")
         return "{" + ",".join(pairs) + "}" + (row["weight"] or "")
 
-    def _value(self, field: str, position: int) -> str | None:
-        """Return the text of a value, given without blanks around it; None if its meaning is in doubt."""
+    def _mend_value(self, field: str, position: int) -> str | None:
+        """Return a value, which has no blanks around it, as one token; None if its meaning is in doubt."""
         kind = self._layout.schema.attributes[position].kind
         labels = self._layout.codes.get(position)
         if field == "":
@@ -145,6 +145,7 @@ class _Mender:
         return self._note(kind_of_repair, value, f"{quoted(value, 30)} as one value", quote_token(value))
 
     def _note(self, kind: str, found: str, hint: str, text: str) -> str:
+        """Add a repair of the value `found`; return `text`, which replaces it."""
         self.repairs.append((kind, found))
         self.hint = self.hint or hint
         return text

@@ -42,8 +42,15 @@ _ITEM = re.compile(
 _TYPES = re.compile(r"(?<![^\x00-\x20,])(?:numeric|real|integer|string|date|relational)(?![^\x00-\x20,])", re.I)
 
 
-class Mended(NamedTuple):
-    """A line of a header as proper ARFF, the kind of the repair, and the attribute that KEEL calls its only output."""
+class MendedDeclaration(NamedTuple):
+    """A line of a header as proper ARFF.
+
+    Attributes
+    ----------
+    text : without a line end.
+    kind : of the note about it, see `filterkit.formats.notes`.
+    output : the attribute that ``@outputs`` of KEEL names alone, or None.
+    """
 
     text: str
     kind: str
@@ -67,7 +74,7 @@ def read_leniently(pieces: Pieces, error: ArffError) -> tuple[Header, int, bytes
     ArffError : there is nothing to correct, or something else is wrong.
     """
     lines: list[bytes] = []
-    found: list[tuple[int, Mended]] = []
+    found: list[tuple[int, MendedDeclaration]] = []
     for piece in chain([*pieces.recent], pieces):
         if pieces.first > 1:
             raise error  # it is too long
@@ -97,7 +104,7 @@ def hint_at_lenient(pieces: Pieces, error: ArffError) -> str:
     return "; --lenient reads it" if lines and _mend_line(lines[0]) is not None else ""
 
 
-def _mend_line(line: bytes) -> Mended | None:
+def _mend_line(line: bytes) -> MendedDeclaration | None:
     """Rewrite a line that the strict reader refuses; None if it accepts it, or if the meaning is in doubt."""
     keyword = _KEYWORD.match(line)
     if keyword is None:
@@ -109,12 +116,11 @@ def _mend_line(line: bytes) -> Mended | None:
             return None
         names = [name.strip(_BLANKS) for name in (inout["names"] or "").split(",")]
         is_output = inout["what"].lower().startswith("output") and len(names) == 1 and names[0]
-        return Mended("", KEEL, names[0] if is_output else None)
+        return MendedDeclaration("", KEEL, names[0] if is_output else None)
     if _is_sound(text, keyword[1].lower()):
         return None
-    readings = _guess_declarations(text)
-    sound = (reading for reading in readings if _is_sound(reading, keyword[1].lower()))
-    return next((Mended(reading, DECLARATION) for reading in sound), None)
+    sound = (reading for reading in _guess_declarations(text) if _is_sound(reading, keyword[1].lower()))
+    return next((MendedDeclaration(reading, DECLARATION) for reading in sound), None)
 
 
 def _is_sound(text: str, keyword: bytes) -> bool:

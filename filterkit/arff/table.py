@@ -16,7 +16,7 @@ from filterkit.arff.layout import Layout
 from filterkit.data.attributes import ManyOrFew, describe_difference, find_attribute
 from filterkit.data.schema import Schema
 from filterkit.errors import ArffError, FilterkitError, quoted
-from filterkit.files.lines import Block, count_lines, cut
+from filterkit.files.lines import Block, count_lines, find_last_line_end
 from filterkit.files.source import Source
 from filterkit.files.stretches import open_shared_file
 from filterkit.formats.base import Files, Opening, Parsed
@@ -48,7 +48,7 @@ class ArffTable(TextTable):
     def __init__(self, header: Header, source: Source, rest: bytes, line: int, size: int | None) -> None:
         rest, empty_lines, row, stated = read_to_first_row(source, rest, max(size or BLOCK_SIZE, 4096))
         self.sparse = row.startswith(b"{")  # the first row decides
-        super().__init__(header.relation, header.attributes, source, rest, line + empty_lines, size, cut)
+        super().__init__(header.relation, header.attributes, source, rest, line + empty_lines, size, find_last_line_end)
         self.records_are_lines = True
         self.declared, self.history = header.attributes, header.history
         self.notes = tuple(Note(kind, line, name=source.name) for kind, line in header.repairs)
@@ -192,7 +192,11 @@ class PartParser:
         # All files are parsed at once, if there is nothing to say about a line in one of them. A lenient parser has
         # something to say about headers, too.
         read = [self.further.read(*file, part.elsewhere) for file in part.files]
-        if len(read) > 1 and not self.parser.lenient and all(cut(block.text) == len(block.text) for block, *_ in read):
+        if (
+            len(read) > 1
+            and not self.parser.lenient
+            and all(find_last_line_end(block.text) == len(block.text) for block, *_ in read)
+        ):
             with suppress(ArffError):
                 whole = self.parser(Block(b"".join(block.text for block, *_ in read), 1, part.place))
                 files = _count_rows_of_files([(block.text, rows) for block, _, rows in read], whole.files[0])

@@ -55,12 +55,16 @@ class Token(NamedTuple):
         """Whether this is the bare ``?`` of a missing value."""
         return self.kind == WORD and self.text == "?"
 
+    def is_keyword(self, word: str) -> bool:
+        """Return whether this is a word, such as ``@data``, in any case; it may be in quotes."""
+        return self.kind in (WORD, QUOTED) and self.text.lower() == word
+
     def describe(self) -> str:
         """Return the token for a message."""
         return "the end of the line" if self.kind == EOL else quoted(self.text or self.kind)
 
     def error(self, message: str, attribute: str | None = None) -> ArffError:
-        """Return an error in the line of this token, in an attribute of this name."""
+        """Return, without raising it, an error in the line of this token and in the attribute of this name."""
         return ArffError(message, line=self.line, attribute=attribute)
 
 
@@ -116,11 +120,6 @@ def tokenize(text: str, line: int = 1) -> Iterator[Token]:
         yield Token(kind, value, line, commas)
         commas = 0
         if kind in (EOL, QUOTED):
-            line += 1 if raw == "\n" else count_lines(raw)
+            line += raw.count("\n") + raw.count("\r") - raw.count("\r\n")
     if kind != EOL or commas:
         yield Token(EOL, "", line, commas)
-
-
-def count_lines(text: str) -> int:
-    """Return the number of line ends in `text`: LF, CRLF or CR."""
-    return text.count("\n") + text.count("\r") - text.count("\r\n")

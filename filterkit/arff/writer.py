@@ -45,12 +45,15 @@ def format_header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterat
     for first in range(0, len(schema.attributes), _DECLARATIONS):
         some = schema.attributes[first : first + _DECLARATIONS]
         scores = some.numeric_scores if isinstance(some, Attributes) else None
-        yield _format_declarations(some) if scores is None else _format_numeric_declarations(list_names(some), *scores)
+        if scores is not None:
+            yield _format_numeric_declarations(list_names(some), *scores)
+        else:
+            yield "".join([f"{line}\n" for each in some for line in _format_declaration(each)]).encode()
     yield b"\n@data\n"
 
 
 def _format_numeric_declarations(names: Sequence[str], metrics: tuple[str, ...], scores: np.ndarray) -> bytes:
-    """Do what `_format_declarations` does, faster, for numeric attributes with float64 (n, metrics) scores."""
+    """Return the lines that declare numeric attributes with float64 (n, metrics) scores, without a loop over them."""
     quoted_names = quote_all(list(names))
     if not metrics:
         return "".join([f"@attribute {name} numeric\n" for name in quoted_names]).encode()
@@ -65,12 +68,8 @@ def _format_numeric_declarations(names: Sequence[str], metrics: tuple[str, ...],
     )
 
 
-def _format_declarations(attributes: Sequence[Attribute]) -> bytes:
-    """Return the lines that declare attributes."""
-    return "".join([f"{line}\n" for attribute in attributes for line in _format_declaration(attribute)]).encode()
-
-
 def _format_declaration(attribute: Attribute) -> list[str]:
+    """Return the lines that declare an attribute; several if it is relational."""
     kind = attribute.kind
     if kind == "nominal":
         kind = "{" + ",".join(map(quote, attribute.values)) + "}"

@@ -114,10 +114,10 @@ def _check_parts(
 ) -> None:
     """Refuse parts that may overwrite another output, or an input, which is still read when the first part appears."""
     for path in read:
-        if path != "-" and names.holds(path):
+        if path != "-" and names.is_part_path(path):
             raise UsageError(f"{destination.option} would overwrite the input {quoted(path, PATH)}; name other parts")
     for other in destinations:
-        if other is not destination and names.holds(other.path):
+        if other is not destination and names.is_part_path(other.path):
             raise UsageError(f"two outputs go to {quoted(other.path, PATH)}; name another file for {other.option}")
     if "://" not in names.folder:
         check_output(names.path_of(names.part(0)))

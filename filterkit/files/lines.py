@@ -12,7 +12,7 @@ from filterkit.engines.engine import PAUSE
 from filterkit.errors import ArffError, RowError
 from filterkit.files.source import Source
 
-LINE_END = re.compile(rb"(?<!\\)(?:\r\n|\n|\r)")  # a certain one: not after a backslash, see `cut`
+LINE_END = re.compile(rb"(?<!\\)(?:\r\n|\n|\r)")  # a certain one, see `find_last_line_end`
 LONGEST = 1 << 28  # bytes of a line or record; a longer one is taken for an error, so that memory stays bounded
 
 
@@ -35,7 +35,7 @@ def count_lines(text: bytes) -> int:
     return lines + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else lines
 
 
-def cut(text: bytes | bytearray, start: int = 0) -> int:
+def find_last_line_end(text: bytes | bytearray, start: int = 0) -> int:
     """Return the offset after the last certain line end of `text` from `start` on; 0 without one.
 
     A line end after a backslash is not certain, because it may belong to a quoted value. Neither is a CR at the very
@@ -59,14 +59,14 @@ def find_first_line_end(text: bytes, start: int = 0) -> int:
 class Lines:
     """Iterates over pieces of whole lines or records, about `size` bytes each; the last one may have no end.
 
-    What a live source has sent is not kept waiting until there is more.
+    What a live source has sent is yielded before more is waited for.
 
     Parameters
     ----------
     source : what to read.
     rest : text that has been read from it already.
     size : bytes.
-    end_of : where to cut a text, which is an offset after the last certain end of a line or record; 0 if it has none.
+    end_of : a function that returns the offset after the last certain end of a line or record in a text; 0 without one.
 
     Attributes
     ----------
@@ -77,7 +77,9 @@ class Lines:
     RowError : a line or record is too long.
     """
 
-    def __init__(self, source: Source, rest: bytes, size: int, end_of: Callable[[bytes], int] = cut) -> None:
+    def __init__(
+        self, source: Source, rest: bytes, size: int, end_of: Callable[[bytes], int] = find_last_line_end
+    ) -> None:
         self._source, self.rest, self._size, self._end_of = source, rest, size, end_of
 
     def __iter__(self) -> Lines:
@@ -103,11 +105,11 @@ class Lines:
 
 
 def read_blocks(
-    source: Source, rest: bytes, line: int, size: int, end_of: Callable[[bytes], int] = cut
+    source: Source, rest: bytes, line: int, size: int, end_of: Callable[[bytes], int] = find_last_line_end
 ) -> Iterator[Block]:
-    """Yield whole lines or records of `source`; the parameters are those of `Lines`, and the `line` of `rest`.
+    """Yield whole lines or records of `source`, and `PAUSE` where the next text of a live source has not arrived yet.
 
-    `PAUSE` is yielded where the next text of a live source has not arrived yet.
+    The parameters are those of `Lines`, and the number of the first `line` of `rest`.
 
     Raises
     ------

@@ -49,8 +49,8 @@ class PartNames(NamedTuple):
         match = re.fullmatch(re.escape(self.before) + r"(\d{5,})" + re.escape(self.after), name)
         return int(match[1]) if match is not None and self.part(int(match[1])) == name else None
 
-    def holds(self, path: str) -> bool:
-        """Return whether a file may be overwritten by a part."""
+    def is_part_path(self, path: str) -> bool:
+        """Return whether a file has the path of a part, so that a part would overwrite it."""
         if "://" in self.folder or "://" in path:
             return path.startswith(self.folder) and self.number(path[len(self.folder) :]) is not None
         folder, name = os.path.split(os.path.realpath(path))

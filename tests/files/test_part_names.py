@@ -25,14 +25,18 @@ def test_a_file_that_a_part_may_overwrite_is_found_whatever_its_path(tmp_path, m
     monkeypatch.chdir(tmp_path)
     (tmp_path / "out").mkdir()
     names = parse_part_names("out/part-*.arff")
-    assert names.holds(str(tmp_path / "out" / "part-00000.arff")) and names.holds("out/../out/part-00001.arff")
-    assert not names.holds("part-00000.arff") and not names.holds("out/part-0.arff")
+    assert names.is_part_path(str(tmp_path / "out" / "part-00000.arff")) and names.is_part_path(
+        "out/../out/part-00001.arff"
+    )
+    assert not names.is_part_path("part-00000.arff") and not names.is_part_path("out/part-0.arff")
 
 
 def test_parts_may_be_at_a_url():
     names = parse_part_names("s3://bucket/out/part-*.arff")
     assert names.path_of(names.part(3)) == "s3://bucket/out/part-00003.arff"
-    assert names.holds("s3://bucket/out/part-00003.arff") and not names.holds("s3://bucket/part-00003.arff")
+    assert names.is_part_path("s3://bucket/out/part-00003.arff") and not names.is_part_path(
+        "s3://bucket/part-00003.arff"
+    )
     assert parse_part_names("memory://part-*.arff").path_of("x") == "memory://x"
 
 
