@@ -232,7 +232,7 @@ class ColumnarTable(Table):
         names = groups.schema.names
         if len(set(names)) < len(names):
             twice = next(name for number, name in enumerate(names) if name in names[:number])
-            raise FilterkitError(f"two columns are named {quoted(twice)}")
+            raise FilterkitError(f"two columns are named {quoted(twice)}; rename one")
         skipped = {name for pattern in form.skip for name in matching_names(form, "skip", pattern, names)}
         self._categorical, unnamed = _read_notes_of_pandas(groups.schema)
         left_out = skipped | unnamed
@@ -509,7 +509,7 @@ class GroupParser:
         if self.weights is not None:
             column = table.column(self.weights)
             if column.null_count:
-                raise FilterkitError(f"a weight in column {quoted(self.weights)} is missing")
+                raise FilterkitError(f"a weight in column {quoted(self.weights)} is missing; fill it with 1")
             weights = numbers_of(column)
             table = table.drop_columns([self.weights])
         if self.pairs:
@@ -546,7 +546,7 @@ def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
     entries = lists.flatten()
     position, value = plain_numbers(entries.field(0)).astype(np.int64), plain_numbers(entries.field(1))
     if ((position < 0) | (position >= len(schema.attributes))).any():
-        raise FilterkitError(f"column {quoted(pairs)} has an index beyond the attributes")
+        raise FilterkitError(f"column {quoted(pairs)} has an index beyond the attributes; the file is damaged")
     positions = {a.name: i for i, a in enumerate(schema.attributes)} if table.num_columns > 1 else {}
     apart = sorted(positions[name] for name in table.column_names if name != pairs)
     others = Schema(schema.relation, [schema.attributes[i] for i in apart])

@@ -16,6 +16,7 @@ from filterkit.plugin import (
     Inexact,
     Opening,
     RowError,
+    Source,
     TextParser,
     TextTable,
     Writer,
@@ -80,29 +81,23 @@ class Libsvm(FileFormat):
             return LibsvmTable(self, opening, wanted, names.index(name) if name in names else len(names))
         file = opening.local()  # it can be read twice
         try:
-            parts = opening._replace(path=file.name)
-            width, labels = self._look_for_attributes(parts)
+            width, labels = self._look_for_attributes(opening, file)
             attributes = [Attribute(f"f{number}") for number in range(1, width + 1)]
             attributes.append(Attribute(_CLASS) if labels is None else Attribute(_CLASS, "nominal", labels))
-            table = LibsvmTable(self, parts, tuple(attributes), width)
-        except BaseException as error:
-            if isinstance(error, RowError) and error.source == file.name:
-                error.source = opening.name
+            return LibsvmTable(self, opening, tuple(attributes), width, file)
+        except BaseException:
             file.close()
             raise
-        table.relation = relation_of(opening.path)
-        table.names_copy(opening.name, file)
-        return table
 
-    def _look_for_attributes(self, opening: Opening) -> tuple[int, tuple[str, ...] | None]:
+    def _look_for_attributes(self, opening: Opening, file: IO[bytes]) -> tuple[int, tuple[str, ...] | None]:
         """Return the number of attributes, and the labels of the class in the order of their numbers.
 
-        The labels are None if the class is numeric. The whole input is read unless the number of attributes is known.
+        The labels are None if the class is numeric. The whole `file` is read unless the number of attributes is known.
         """
         width = self.features
         highest, labels = self.base - 1, set[bytes]()
-        table = LibsvmTable(self, opening, (), 0)
         read = 0
+        table = TextTable("", (), _open_copy(opening, file), size=opening.block_size)
         for block in table.parts():
             text = _tidy(block.text) if b"#" in block.text else block.text
             if width is None:
@@ -127,6 +122,13 @@ class Libsvm(FileFormat):
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         return LibsvmWriter(self, schema, precision)
+
+
+def _open_copy(opening: Opening, file: IO[bytes]) -> Source:
+    """Open the local copy of an input, or the input itself if it is a local file, under the name of the input."""
+    source = opening._replace(path=file.name).text()
+    source.name = opening.name
+    return source
 
 
 def _tidy(text: bytes) -> bytes:
@@ -167,22 +169,26 @@ class LibsvmTable(TextTable):
     form, opening : see `FileFormat.open`.
     attributes : all, with the class.
     position : that of the class.
+    file : a local copy to read instead of the input, which is closed at the end; None for none.
     """
 
     sparse = True
-    file: Any = None
 
-    def __init__(self, form: Libsvm, opening: Opening, attributes: Sequence[Attribute], position: int) -> None:
-        super().__init__(relation_of(opening.path), attributes, opening.text(), size=opening.block_size)
-        self._form, self._opening, self._class_position = form, opening, position
-        self.class_ = attributes[position].name if attributes else None
-
-    def names_copy(self, name: str, file: IO[bytes]) -> None:
-        """Say what messages call the input, whose local copy `file` is read and closed at the end."""
-        self._source.name, self.file = name, file
+    def __init__(
+        self,
+        form: Libsvm,
+        opening: Opening,
+        attributes: Sequence[Attribute],
+        position: int,
+        file: IO[bytes] | None = None,
+    ) -> None:
+        source = opening.text() if file is None else _open_copy(opening, file)
+        super().__init__(relation_of(opening.path), attributes, source, size=opening.block_size)
+        self._form, self._opening, self._class_position, self._file = form, opening, position, file
+        self.class_ = attributes[position].name
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
-        is_copy = self.file is not None and self.file.name != self._source.name  # which only this machine has
+        is_copy = self._source.path != self._opening.path  # which only this machine has
         return None if is_copy else super().stretches(jobs)
 
     def parser(self, schema: Schema) -> PairParser:
@@ -190,8 +196,8 @@ class LibsvmTable(TextTable):
 
     def close(self) -> None:
         super().close()
-        if self.file is not None:
-            self.file.close()
+        if self._file is not None:
+            self._file.close()
 
 
 class PairParser(TextParser):
@@ -277,9 +283,9 @@ class PairParser(TextParser):
         line = _tidy(text).decode("utf-8", "replace").strip()
         label, _, rest = line.partition(" ")
         if "qid:" in rest:
-            return RowError("query numbers (qid) are not supported")
+            return RowError("query numbers (qid) are not supported; remove them")
         if "," in label:
-            return RowError(f"several labels, {quoted(label)}, are not supported")
+            return RowError(f"several labels of a row, {quoted(label)}, are not supported; leave one")
         for number, word in enumerate([label, *rest.split()]):
             cell = word if not number else word.partition(":")[2]
             if number and not _PAIR.fullmatch(word):
@@ -372,14 +378,16 @@ class _Converter:
         from filterkit.plugin import pair_rows  # imports pyarrow
 
         if batch.weights is not None:
-            raise FilterkitError("LIBSVM cannot hold the weights of rows")
+            raise FilterkitError("LIBSVM cannot hold the weights of rows; write another format, such as ARFF")
         if not len(batch):
             return []
         if batch.y is None:
             begins = ["0"] * len(batch)
         elif not batch.class_known.all():
             row = batch.start + int(np.flatnonzero(~batch.class_known)[0])
-            raise FilterkitError(f"LIBSVM cannot hold a missing class, as in row {row + 1}")
+            raise FilterkitError(
+                f"LIBSVM cannot hold a missing class, as in row {row + 1}; remove such rows, or write another format"
+            )
         elif self.labels is not None:
             begins = [self.labels[code] for code in batch.y.tolist()]
         else:

@@ -36,8 +36,8 @@ class TextFolder(FileFormat):
         return FolderTable(self, opening)
 
 
-class _File(NamedTuple):
-    """A file: its `path`, and the `label` of its class."""
+class _TextFile(NamedTuple):
+    """A file, which is a row: its `path`, and the `label` of its class."""
 
     path: str
     label: str
@@ -56,12 +56,13 @@ class FolderTable(Table):
         folder = opening.path
         if not os.path.isdir(folder):
             raise FilterkitError("this is not a folder; name a folder that has a folder of texts for each class")
-        labels = tuple(_names(folder, os.path.isdir))
+        labels = tuple(_list_names(folder, os.path.isdir))
         if not labels:
             what = "Is a directory, but does not contain a folder of texts for each class"
             raise IsADirectoryError(errno.EISDIR, what, folder)
-        skipped = _names(folder, os.path.isfile)
-        skipped += [f"{each}/{name}" for each in labels for name in _names(os.path.join(folder, each), os.path.isdir)]
+        skipped = _list_names(folder, os.path.isfile)
+        for each in labels:
+            skipped += [f"{each}/{name}" for name in _list_names(os.path.join(folder, each), os.path.isdir)]
         if skipped:
             text = f"{opening.name}: {quoted(skipped[0])} is not read"
             text += f", nor {len(skipped) - 1} more" if skipped[1:] else ""
@@ -73,30 +74,28 @@ class FolderTable(Table):
         if wanted is not None and [a.name for a in wanted] == [a.name for a in attributes]:
             unknown = [label for label in labels if label not in wanted[-1].values]
             if unknown:
-                raise FilterkitError(f"the class {quoted(unknown[0])} is not among those known")
+                raise FilterkitError(
+                    f"the folder {quoted(unknown[0])} is a class that the chain, or the first input, does not have; "
+                    "move it elsewhere"
+                )
             attributes = list(wanted)
         super().__init__(relation_of(os.path.abspath(folder)), attributes)
         self.class_ = "class"
         self._labels = labels
         self._read = self._bytes = 0
 
-    def _files(self) -> Iterator[_File]:
+    def parts(self) -> Iterator[list[_TextFile]]:
+        size = self._opening.block_size or _PART
+        part: list[_TextFile] = []
+        n_bytes = 0
         for label in self._labels:
             folder = os.path.join(self._opening.path, label)
-            for name in _names(folder, os.path.isfile):
-                if fnmatch.fnmatchcase(name, self._form.files):
-                    yield _File(os.path.join(folder, name), label)
-
-    def parts(self) -> Iterator[list[_File]]:
-        size = self._opening.block_size or _PART
-        part: list[_File] = []
-        held = 0
-        for file in self._files():
-            part.append(file)
-            held += os.stat(file.path).st_size
-            if held >= size or len(part) >= _MOST:
-                yield part
-                part, held = [], 0
+            for name in fnmatch.filter(_list_names(folder, os.path.isfile), self._form.files):
+                part.append(_TextFile(os.path.join(folder, name), label))
+                n_bytes += os.stat(part[-1].path).st_size
+                if n_bytes >= size or len(part) >= _MOST:
+                    yield part
+                    part, n_bytes = [], 0
         if part:
             yield part
 
@@ -104,8 +103,8 @@ class FolderTable(Table):
         return FileParser(schema, self._opening, self._form.filename)
 
 
-def _names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
-    """Return the sorted names in a folder that are not hidden."""
+def _list_names(folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
+    """Return the sorted names in a folder that are not hidden, and whose paths `is_wanted` accepts."""
     return sorted(n for n in os.listdir(folder) if n[:1] != "." and is_wanted(os.path.join(folder, n)))
 
 
@@ -124,7 +123,7 @@ class FileParser:
         self.folder, self.with_names = opening.path, with_names
         codecs.lookup(opening.encoding)
 
-    def __call__(self, part: list[_File]) -> Parsed:
+    def __call__(self, part: list[_TextFile]) -> Parsed:
         import pyarrow as pa
 
         from filterkit.plugin import Rejected, from_table

@@ -136,10 +136,6 @@ class XrffTable(Table):
         if document.attributes is None:
             raise RowError("this is not XRFF: it declares no attributes", source=source.name)
         super().__init__(document.relation, document.attributes)
-        names = [a.name for a in self.attributes]
-        if len(set(names)) < len(names):
-            twice = next(name for number, name in enumerate(names) if name in names[:number])
-            raise FilterkitError(f"two attributes are named {quoted(twice)}")
         self.class_ = document.class_
         self.classless = document.class_ is None
         self.sparse = bool(document.is_sparse)

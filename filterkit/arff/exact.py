@@ -23,6 +23,7 @@ from filterkit.errors import ArffError, quoted, suggestion
 from filterkit.formats.base import Parsed
 
 _INDEX = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,18})")
+_WRITE_MISSING = "; a missing value is written ?"
 
 Places = list[tuple[int, str, int]]  # of values: the position of the attribute, the text, and the line
 
@@ -78,7 +79,7 @@ def parse_rows(text: str, line: int, layout: Layout, odd: NotedValues | None = N
     while (token := _take_token(tokens, first)) is not None:
         if token.kind == EOL:
             if token.commas:
-                raise token.error("an empty field: there is nothing but a comma")
+                raise token.error(f"an empty field: the line has only a comma{_WRITE_MISSING}")
             continue
         if token.kind == OPEN:
             sparse, values = True, _read_sparse_values(token, tokens, layout, odd)
@@ -100,7 +101,7 @@ def _read_dense_values(token: Token, tokens: Iterator[Token], layout: Layout, od
     values: dict[int, Any] = {}
     if token.commas:
         first = layout.schema.attributes[0].name
-        raise token.error("an empty field: the row begins with a comma", first)
+        raise token.error(f"an empty field: the row begins with a comma{_WRITE_MISSING}", first)
     for position, attribute in enumerate(layout.schema.attributes):
         if position:
             token = _take_token(tokens, attribute)
@@ -109,7 +110,7 @@ def _read_dense_values(token: Token, tokens: Iterator[Token], layout: Layout, od
                     f"too few values: {position} of {layout.count}; the next would be {quoted(attribute.name)}"
                 )
             if token.commas > 1:
-                raise token.error("an empty field; a missing value is written ?", attribute.name)
+                raise token.error(f"an empty field{_WRITE_MISSING}", attribute.name)
         values[position] = read_value(token, position, layout, odd)
     return values
 
@@ -194,7 +195,7 @@ def _make_value_error(token: Token, attribute: Attribute) -> ArffError:
     if attribute.kind == "numeric":
         message = f"{quoted(token.text)} is not a number"
         if token.text.lower() in ("na", "nan", "null", "none", "n/a", ""):
-            message += "; a missing value is written ?"
+            message += _WRITE_MISSING
     else:
         values = [quoted(value)[1:-1] for value in attribute.values[:8]] + ["…"] * (len(attribute.values) > 8)
         message = f"{quoted(token.text)} is not one of its values" + (
@@ -212,7 +213,7 @@ def _read_weight_and_end(tokens: Iterator[Token], first: Token, layout: Layout) 
     weight = 1.0
     if token.kind == OPEN:
         if token.commas > 1:
-            raise first.error("an empty field before the weight")
+            raise first.error("an empty field before the weight; remove a comma")
         inner = next(tokens)
         number = parse_number(inner.text) if inner.kind in (WORD, QUOTED) else None
         if number is None or math.isnan(number) or is_too_large(inner.text) or next(tokens).kind != CLOSE:
@@ -224,7 +225,7 @@ def _read_weight_and_end(tokens: Iterator[Token], first: Token, layout: Layout) 
             f"{token.describe()} is more than the {layout.count} value{'s' * (layout.count != 1)} of a row"
         )
     if token.commas > 1:
-        raise first.error("an empty field at the end of the row")
+        raise first.error("an empty field at the end of the row; remove a comma")
     return weight
 
 

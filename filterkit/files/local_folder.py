@@ -113,6 +113,6 @@ class LocalFolder:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise FilterkitError(f"{self._title}: another run is writing these parts") from None
+            raise FilterkitError(f"{self._title}: another run is writing these parts; wait until it ends") from None
         except OSError:  # this file system has no locks
             return

@@ -46,7 +46,7 @@ class Rejects:
             rejected.error.message, source=rejected.name, line=rejected.line, attribute=rejected.error.attribute
         )
         if self._most is not None and self.count > self._most:
-            raise FilterkitError(f"{error} (more than the {self._most} rows that may be rejected)")
+            raise FilterkitError(f"{error} (more than the {self._most} rows that --max-rejects allows)")
         text = rejected.text.decode("utf-8", "surrogateescape").rstrip("\r\n")
         self._out.write(f"% {error}\n".encode())
         if encoding.lower().startswith("utf"):

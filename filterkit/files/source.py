@@ -114,7 +114,8 @@ class Source:
             "".encode(encoding)  # fails if it encodes bytes, not text
             codecs.getincrementaldecoder(codec)("surrogateescape").decode(b"")  # fails if it has no surrogates
         except (LookupError, UnicodeError):
-            raise UsageError(f"--encoding: no encoding {quoted(encoding)}") from None
+            what = f"no encoding {quoted(encoding)}; name one that Python knows, such as latin-1"
+            raise UsageError(f"--encoding: {what}") from None
         with self.name_errors():
             self._raw = self._open(path)
             self._stream = decompress(self._raw, path)

@@ -57,7 +57,7 @@ class Stretch(NamedTuple):
         with closing(open_shared_file(self.path, "utf-8", self.name)) as source:
             text = source.read_stored(begin, min(self.end + _MORE, self.size))
             if len(text) < self.end - begin or source.length() != self.size:
-                raise FilterkitError(f"{self.name}: the file changed while it was read")
+                raise FilterkitError(f"{self.name}: the file changed while it was read; run the command again")
             start, stop = self.end - begin - 1, len(text)
             while self.end < self.size and (stop := self._find_line(text, start)) == len(text) < self.size - begin:
                 start = len(text) - 1  # a CR at the very end may be half of a CRLF

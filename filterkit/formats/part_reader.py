@@ -130,7 +130,7 @@ class PartReader:
         parsed = self.parse(part)
         batch = parsed.batch.replace(start=item.start)
         if parsed.omitted and not self.omits_texts:
-            raise RowError("a row leaves out a text, and its format does not say that rows may: Table.omits_texts")
+            raise RowError("a row leaves out a text, but the format does not allow it; set omits_texts of its Table")
         if self.omits_texts:
             found = found._replace(first_texts=find_first_texts(batch))
         if item.n_done is None and not parsed.omitted.keys() <= item.first_texts.keys():

@@ -173,6 +173,10 @@ def _describe_no_object(text: bytes) -> str:
     return f"{quoted(text.decode('utf-8', 'replace').strip())} is not a JSON object on a line of its own"
 
 
+def _describe_new_column(name: str) -> str:
+    return f"there is no column {quoted(name)} in the first rows; say --from jsonl:look=all"
+
+
 def _is_too_large(value: Any) -> bool:
     """Return whether `json` has read a value as an infinite float, as 1e999; whole numbers are checked elsewhere."""
     return isinstance(value, float) and math.isinf(value)
@@ -371,7 +375,7 @@ class JsonParser(TextParser):
             table = _read_inferred(text)
             unknown = next((name for name in table.column_names if name not in self.names), None)
             if unknown is not None:
-                raise RowError(f"there is no column {quoted(unknown)} in the first rows; say look=all") from None
+                raise RowError(_describe_new_column(unknown)) from None
             columns = []
             for name, kind in fields:
                 column = (
@@ -403,7 +407,7 @@ class JsonParser(TextParser):
                 return RowError(f"a number {TOO_LARGE}", attribute=name)
             attribute = self.schema.attributes[self.names[name]] if name in self.names else None
             if attribute is None:
-                return RowError(f"there is no column {quoted(name)} in the first rows; say --from jsonl:look=all")
+                return RowError(_describe_new_column(name))
             if isinstance(value, (dict, list)):
                 return RowError(f"the value is {_TYPES[type(value)]}, which no attribute can hold", attribute=name)
             if attribute.kind == "numeric" and isinstance(value, str):
@@ -481,7 +485,9 @@ class _Converter:
         values = np.concatenate(columns)
         if np.isinf(values).any():
             name = self.schema.attributes[self.numeric[int(np.argmax(np.isinf(values))) // rows]].name
-            raise FilterkitError(f"JSON cannot hold infinity, which attribute {quoted(name)} has")
+            raise FilterkitError(
+                f"JSON cannot hold infinity, which attribute {quoted(name)} has; write another format, such as CSV"
+            )
         if self.precision is not None:
             values = round_significant(values, self.precision)
         texts = row_texts(values[:, None], ",", "null")

@@ -301,7 +301,7 @@ class RowParser(TextParser):
         if self.weights is not None:
             column = table.column(self.weights)
             if column.null_count:
-                raise RowError("the weight is missing", attribute=self.form.weights)
+                raise RowError("the weight is missing; write 1 for an ordinary row", attribute=self.form.weights)
             weights = numbers_of(column)
             table = table.remove_column(self.weights)
         batch = from_table(table, self.schema, weights, unseen=self.unseen)

@@ -26,7 +26,7 @@ def test_rows_of_strings_and_of_test_data_may_be_rejected(tmp_path):
 
 def test_more_rejected_rows_than_allowed_are_an_error(data, tmp_path):
     said = refusal("--rejects bad.txt --max-rejects 2 -o out.arff data.arff", status=1, cwd=tmp_path)
-    assert said.startswith("data.arff:44: ") and said.endswith("(more than the 2 rows that may be rejected)")
+    assert said.startswith("data.arff:44: ") and said.endswith("(more than the 2 rows that --max-rejects allows)")
     assert list(files(tmp_path)) == ["data.arff"]
     assert run("--rejects bad.txt --max-rejects 5 -o out.arff data.arff", cwd=tmp_path).returncode == 0
     refusal("--max-rejects 5 data.arff", cwd=tmp_path)

@@ -70,7 +70,7 @@ def test_a_header_names_the_attributes(tmp_path):
         ("1 3:1 3:1", "the indices of a row do not ascend; sort them, and name each once"),
         ("1 0:1", "index 0; say --from libsvm:base=0"),
         ("1 qid:3 1:1", "query numbers"),
-        ("1,2 1:1", "several labels, '1,2', are not supported"),
+        ("1,2 1:1", "several labels of a row, '1,2', are not supported"),
     ],
 )
 def test_rows_that_cannot_be_read(row, message, tmp_path):
