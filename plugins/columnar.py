@@ -151,7 +151,7 @@ class Groups:
         """Return the bytes of each group that can be read by itself, in memory; none if there are no such groups."""
         return []
 
-    def between(self, first: int, stop: int, columns: list[str] | None) -> Any:
+    def read_groups(self, first: int, stop: int, columns: list[str] | None) -> Any:
         """Return the table of the groups from `first` up to, but not including, `stop`, of some or all columns."""
         raise NotImplementedError
 
@@ -172,7 +172,7 @@ class ParquetGroups(Groups):
         about = self._file.metadata
         return [about.row_group(number).total_byte_size for number in range(about.num_row_groups)]
 
-    def between(self, first: int, stop: int, columns: list[str] | None) -> Any:
+    def read_groups(self, first: int, stop: int, columns: list[str] | None) -> Any:
         table = self._file.read_row_groups(range(first, stop), columns=columns, use_threads=False)
         return table if columns is None else table.select(columns)
 
@@ -205,7 +205,7 @@ class ArrowGroups(Groups):
         nbytes = os.fstat(self._file.fileno()).st_size
         return [nbytes // max(self._count, 1)] * self._count  # on average; the exact sizes would take reading the file
 
-    def between(self, first: int, stop: int, columns: list[str] | None) -> Any:
+    def read_groups(self, first: int, stop: int, columns: list[str] | None) -> Any:
         import pyarrow as pa
 
         assert self._reader is not None
@@ -502,7 +502,7 @@ class GroupParser:
                 what = f"a worker does not find it at {part.path}; put it where all workers see it, or pipe it in"
                 raise FilterkitError(f"{part.name}: {what}")
             with open(part.path, "rb") as file:
-                table = self.form.groups(file).between(part.first, part.stop, self.columns)
+                table = self.form.groups(file).read_groups(part.first, part.stop, self.columns)
         else:
             table = pa.Table.from_batches([part])
         weights = None

@@ -99,7 +99,7 @@ class Libsvm(FileFormat):
         read = 0
         table = TextTable("", (), _open_copy(opening, file), size=opening.block_size)
         for block in table.parts():
-            text = _tidy(block.text) if b"#" in block.text else block.text
+            text = _tidy_lines(block.text) if b"#" in block.text else block.text
             if width is None:
                 highest = max(highest, _find_highest(text))
                 if highest > _MOST_FOUND:
@@ -131,7 +131,7 @@ def _open_copy(opening: Opening, file: IO[bytes]) -> Source:
     return source
 
 
-def _tidy(text: bytes) -> bytes:
+def _tidy_lines(text: bytes) -> bytes:
     """Return lines without comments, empty lines and superfluous blanks, each with a line feed at its end."""
     if b"#" in text:
         text = re.sub(rb"#[^\n]*", b"", text)
@@ -230,7 +230,7 @@ class PairParser(TextParser):
         try:
             return self._parse(text)
         except (RowError, ValueError):
-            tidy = _tidy(text)
+            tidy = _tidy_lines(text)
             if tidy == text:
                 raise
             return self._parse(tidy)
@@ -280,7 +280,7 @@ class PairParser(TextParser):
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Implement `TextParser.explain`."""
-        line = _tidy(text).decode("utf-8", "replace").strip()
+        line = _tidy_lines(text).decode("utf-8", "replace").strip()
         label, _, rest = line.partition(" ")
         if "qid:" in rest:
             return RowError("query numbers (qid) are not supported; remove them")

@@ -460,7 +460,7 @@ _SPECIAL = re.compile('[&<>"\r\n\t]|^\\s|\\s$|[\x00-\x1f\ud800-\udfff\ufffe\ufff
 _BETWEEN, _MISSING = "\x01", "\x02"  # stand between numbers, and for missing ones, until they are replaced
 
 
-def escape(text: str) -> str:
+def escape_xml(text: str) -> str:
     """Return a text for XML.
 
     Raises
@@ -478,7 +478,7 @@ def escape(text: str) -> str:
 def make_element(tag: str, text: str, begin: str = "") -> str:
     """Return an element with a text inside; `begin` is the text of its attributes."""
     space = "" if text == text.strip() else ' xml:space="preserve"'
-    return f"<{tag}{begin}{space}>{escape(text)}</{tag}>"
+    return f"<{tag}{begin}{space}>{escape_xml(text)}</{tag}>"
 
 
 class XrffWriter(Writer):
@@ -495,9 +495,9 @@ class XrffWriter(Writer):
         lines = [
             '<?xml version="1.0" encoding="utf-8"?>',
             _DECLARATIONS,
-            f'<dataset name="{escape(schema.relation)}" version="3.5.3">',
+            f'<dataset name="{escape_xml(schema.relation)}" version="3.5.3">',
             "<header>",
-            *_declare(schema.attributes, schema.class_attribute),
+            *_declare_attributes(schema.attributes, schema.class_attribute),
             "</header>",
             "<body>",
             "<instances>",
@@ -511,23 +511,24 @@ class XrffWriter(Writer):
         out.write(b"</instances>\n</body>\n</dataset>\n")
 
 
-def _declare(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
+def _declare_attributes(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
     """Yield the lines that declare attributes."""
     yield "<attributes>"
     for a in attributes:
         mark = ' class="yes"' if target is not None and a.name == target.name else ""
-        form = f' format="{escape(a.format)}"' if a.kind == "date" else ""
+        form = f' format="{escape_xml(a.format)}"' if a.kind == "date" else ""
         numbers = [("weight", a.weight)] if a.weight != 1 else []
         numbers += [(_SCORE + metric, score) for metric, score in a.scores]
         inner = []
         if a.kind == "nominal":
             inner += ["<labels>", *(make_element("label", label) for label in a.values), "</labels>"]
         if numbers:
-            properties = (make_element("property", format_number(n), f' name="{escape(name)}"') for name, n in numbers)
-            inner += ["<metadata>", *properties, "</metadata>"]
+            inner.append("<metadata>")
+            inner += [make_element("property", format_number(n), f' name="{escape_xml(name)}"') for name, n in numbers]
+            inner.append("</metadata>")
         if a.kind == "relational":
-            inner += _declare(a.attributes)
-        begin = f'<attribute name="{escape(a.name)}" type="{a.kind}"{form}{mark}'
+            inner += _declare_attributes(a.attributes)
+        begin = f'<attribute name="{escape_xml(a.name)}" type="{a.kind}"{form}{mark}'
         if inner:
             yield from (f"{begin}>", *inner, "</attribute>")
         else:
@@ -556,32 +557,18 @@ class Converter:
 
     def _format_dense(self, batch: Batch) -> Any:
         """Return the text of dense rows; adjacent numeric columns are formatted together."""
-        from filterkit.plugin import joined_rows, row_texts, to_columns
+        from filterkit.plugin import joined_rows, round_significant, row_texts, to_columns
 
         pairs = zip(self.schema.attributes, to_columns(batch))
-        line: list[Any] = [self._begins(batch, "<instance", ">")]
+        line: list[Any] = [_format_begins(batch)]
         for is_numeric, group in groupby(pairs, lambda pair: pair[0].kind == "numeric"):
             if is_numeric:
-                values = self._round(np.column_stack([column for _, column in group]))
+                values = round_significant(np.column_stack([column for _, column in group]), self.precision)
                 line += ["<value>", row_texts(values, _BETWEEN, _MISSING), "</value>"]
             else:
                 line += [self._make_elements(attribute, column) for attribute, column in group]
         text = bytes(joined_rows(*line, "</instance>\n")).replace(_BETWEEN.encode(), b"</value><value>")
         return text.replace(f"<value>{_MISSING}</value>".encode(), b'<value missing="yes"/>')
-
-    def _begins(self, batch: Batch, begin: str, end: str) -> Any:
-        """Return the beginnings of rows, with their weights."""
-        import pyarrow as pa
-
-        weights = [1.0] * len(batch) if batch.weights is None else batch.weights.tolist()
-        return pa.array(
-            [begin + end if w == 1 else f'{begin} weight="{format_number(w)}"{end}' for w in weights], pa.string()
-        )
-
-    def _round(self, values: np.ndarray) -> np.ndarray:
-        from filterkit.plugin import round_significant
-
-        return values if self.precision is None else round_significant(np.ascontiguousarray(values), self.precision)
 
     def _make_elements(self, attribute: Attribute, column: Any, begin: str = "") -> pa.Array:
         """Return the elements of the values of a column that is not numeric."""
@@ -593,7 +580,7 @@ class Converter:
         if attribute.kind == "nominal":
             elements = [*(make_element("value", label, begin) for label in attribute.values), missing]
             return take_texts(elements, np.where(np.isnan(column), len(elements) - 1, column).astype(np.int32))
-        one = _make_element(attribute, begin)
+        one = _choose_formatter(attribute, begin)
         return pa.array([missing if value is None else one(value) for value in column], pa.string())
 
     def _format_sparse(self, batch: Batch) -> Any:
@@ -604,7 +591,7 @@ class Converter:
 
         rows, schema, last = len(batch), self.schema, len(self.schema.attributes)
         every = np.arange(rows)
-        texts: list[Any] = [self._begins(batch, '<instance type="sparse"', ">"), pa.array(["</instance>\n"] * rows)]
+        texts: list[Any] = [_format_begins(batch, ' type="sparse"'), pa.array(["</instance>\n"] * rows)]
         at_rows, positions = [every, every], [np.full(rows, -1), np.full(rows, last)]
         for position, row, values in self._find_entries(batch):
             if isinstance(position, int):
@@ -645,17 +632,29 @@ class Converter:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from filterkit.plugin import row_texts
+        from filterkit.plugin import round_significant, row_texts
 
-        numbers = row_texts(self._round(values[:, None]), _BETWEEN, "")
+        numbers = row_texts(round_significant(values[:, None], self.precision), _BETWEEN, "")
         index = pc.binary_join_element_wise('<value index="', pa.array(positions + 1).cast(pa.string()), '"', "")
         known = pc.binary_join_element_wise(index, ">", numbers, "</value>", "")
         missing = pc.binary_join_element_wise(index, ' missing="yes"/>', "")
         return pc.if_else(pa.array(np.isnan(values)), missing, known)
 
 
-def _make_element(attribute: Attribute, begin: str = "") -> Callable[[Any], str]:
-    """Return what makes the element of a value, not missing, of an attribute that is a string, date or relational."""
+def _format_begins(batch: Batch, kind: str = "") -> pa.Array:
+    """Return the start tags of rows, with their weights; `kind` is the text of further XML attributes."""
+    import pyarrow as pa
+
+    weights = batch.row_weights.tolist()
+    texts = ["" if weight == 1 else f' weight="{format_number(weight)}"' for weight in weights]
+    return pa.array([f"<instance{kind}{text}>" for text in texts], pa.string())
+
+
+def _choose_formatter(attribute: Attribute, begin: str = "") -> Callable[[Any], str]:
+    """Return the function that makes the element of a value of an attribute that is a string, date or relational.
+
+    It takes no missing values. `begin` is the text of the element's attributes.
+    """
     if attribute.kind == "date":
         form = DateFormat(attribute.format)
 
@@ -689,7 +688,7 @@ def _make_bag(text: str, attribute: Attribute) -> str:
                 word = format_number(value) if inner.kind == "numeric" else inner.values[int(value)]
                 found.append(make_element("value", word, begin))
             else:
-                found.append(_make_element(inner, begin)(value))
+                found.append(_choose_formatter(inner, begin)(value))
         found.append("</instance>")
     return "".join([*found, "</instances>"])
 

@@ -28,7 +28,7 @@ def read_header(source: Source, block_size: int, lenient: bool = False) -> tuple
     lines = Lines(source, text, block_size)
     pieces = Pieces(lines, lenient)
     try:
-        _check_begin(text)
+        _refuse_other_content(text)
         try:
             header, line, begun = parse_header(pieces)
         except ArffError as error:
@@ -59,8 +59,8 @@ def _explain_other_format(name: str, text: bytes) -> str:
     return hint if begin and b"@" not in begin else ""
 
 
-def _check_begin(text: bytes) -> None:
-    """Refuse what cannot be ARFF at once, because looking for ``@data`` could take reading a large file."""
+def _refuse_other_content(text: bytes) -> None:
+    """Raise an `ArffError` if the beginning of a file shows that it is no ARFF, before ``@data`` is looked for."""
     if what := explain_not_text(text):
         raise ArffError(f"this is {what}")
     before = skip_separators(text)

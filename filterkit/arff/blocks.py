@@ -64,7 +64,7 @@ class BlockParser:
         self._bytes += len(block.text)
         exactly = self._bytes < SMALL and not _fast_is_loaded()
         parsed = (self._parse_exactly if exactly else self._parse)(block)
-        notes = merge_notes(parsed.notes + _note_rounded(block, parsed.batch))
+        notes = merge_notes(parsed.notes + _find_rounded(block, parsed.batch))
         rows = FileRows(block.name, len(parsed.batch) + len(parsed.rejected), find_stated_rows(block.text))
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
@@ -118,9 +118,9 @@ class BlockParser:
         ------
         ArffError : Weka would refuse a row.
         """
-        odd = exact.NotedValues([] if unseen else None, [])
-        rows = list(exact.parse_rows(text, line, self.layout, odd))
-        for kind, found in ((UNSEEN, odd.unseen or ()), (TOO_LARGE, odd.too_large)):
+        noted = exact.NotedValues([] if unseen else None, [])
+        rows = list(exact.parse_rows(text, line, self.layout, noted))
+        for kind, found in ((UNSEEN, noted.unseen or ()), (TOO_LARGE, noted.too_large)):
             notes += [Note(kind, line, 1, position, value) for position, value, line in found]
         return rows
 
@@ -166,12 +166,12 @@ class BlockParser:
 
 
 def _fast_is_loaded() -> bool:
-    """Return whether pyarrow is imported anyway: importing it takes longer than reading a few rows exactly."""
+    """Return whether the fast path is imported; importing pyarrow takes longer than reading a few rows exactly."""
     return "filterkit.arff.fast" in sys.modules
 
 
-def _note_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
-    """Return a note of the first whole number that float64 does not have; empty if there is none."""
+def _find_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
+    """Return a note of the first whole number in a block that float64 cannot hold exactly; () if there is none."""
     values = [batch.csr.data if batch.sparse else batch.X]
     if batch.y is not None and batch.y.dtype == np.float64:
         values.append(batch.y)
@@ -184,7 +184,7 @@ def _note_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
 
 
 def join_parsed(head: Parsed, tail: Parsed) -> Parsed:
-    """Return the rows of `head`, and then those of `tail`."""
+    """Concatenate what has been parsed: the rows of `head`, then those of `tail`, and what is said about them."""
     shift = len(head.batch)
     omitted = dict(head.omitted)
     for column, rows in tail.omitted.items():

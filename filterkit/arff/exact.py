@@ -25,20 +25,18 @@ from filterkit.formats.base import Parsed
 _INDEX = re.compile(r"(?P<sign>[+-]?)0*(?P<digits>[0-9]{1,18})")
 _WRITE_MISSING = "; a missing value is written ?"
 
-Places = list[tuple[int, str, int]]  # of values: the position of the attribute, the text, and the line
-
 
 class NotedValues(NamedTuple):
-    """The values in rows that are worth a note.
+    """The values in rows that are worth a note: for each the position of its attribute, its text, and its line.
 
     Attributes
     ----------
     unseen : nominal values that no header declares, which are missing; None if they are errors.
-    too_large : numbers of which infinity is made, because they are too large.
+    too_large : numbers that are read as infinity, because they are too large.
     """
 
-    unseen: Places | None
-    too_large: Places
+    unseen: list[tuple[int, str, int]] | None
+    too_large: list[tuple[int, str, int]]
 
 
 OMITTED = object()  # stands for a string or bag that a sparse row omits, until the first value in the file is known
@@ -63,32 +61,32 @@ class Row(NamedTuple):
     values: dict[int, Any]
 
 
-def parse_rows(text: str, line: int, layout: Layout, odd: NotedValues | None = None) -> Iterator[Row]:
+def parse_rows(text: str, line: int, layout: Layout, noted: NotedValues | None = None) -> Iterator[Row]:
     """Yield the rows in `text`, whose first line has the number `line`.
 
-    Values that are worth a note are added to `odd`. Without it, a nominal value that the header does not declare is an
-    error.
+    Values that are worth a note are added to `noted`. Without it, a nominal value that the header does not declare is
+    an error.
 
     Raises
     ------
     ArffError : a row that Weka refuses, or would lose a part of.
     """
-    odd = NotedValues(None, []) if odd is None else odd
+    noted = NotedValues(None, []) if noted is None else noted
     tokens = tokenize(text, line)
     first = layout.schema.attributes[0]
-    while (token := _take_token(tokens, first)) is not None:
+    while (token := _read_token(tokens, first)) is not None:
         if token.kind == EOL:
             if token.commas:
                 raise token.error(f"an empty field: the line has only a comma{_WRITE_MISSING}")
             continue
         if token.kind == OPEN:
-            sparse, values = True, _read_sparse_values(token, tokens, layout, odd)
+            sparse, values = True, _read_sparse_values(token, tokens, layout, noted)
         else:
-            sparse, values = False, _read_dense_values(token, tokens, layout, odd)
+            sparse, values = False, _read_dense_values(token, tokens, layout, noted)
         yield Row(token.line, _read_weight_and_end(tokens, token, layout), sparse, values)
 
 
-def _take_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
+def _read_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
     """Return the next token; None at the end. An error in it, such as a quote that is not closed, names `attribute`."""
     try:
         return next(tokens, None)
@@ -97,25 +95,25 @@ def _take_token(tokens: Iterator[Token], attribute: Attribute) -> Any:
         raise
 
 
-def _read_dense_values(token: Token, tokens: Iterator[Token], layout: Layout, odd: NotedValues) -> dict[int, Any]:
+def _read_dense_values(token: Token, tokens: Iterator[Token], layout: Layout, noted: NotedValues) -> dict[int, Any]:
     values: dict[int, Any] = {}
     if token.commas:
         first = layout.schema.attributes[0].name
         raise token.error(f"an empty field: the row begins with a comma{_WRITE_MISSING}", first)
     for position, attribute in enumerate(layout.schema.attributes):
         if position:
-            token = _take_token(tokens, attribute)
+            token = _read_token(tokens, attribute)
             if token.kind == EOL:
                 raise token.error(
                     f"too few values: {position} of {layout.count}; the next would be {quoted(attribute.name)}"
                 )
             if token.commas > 1:
                 raise token.error(f"an empty field{_WRITE_MISSING}", attribute.name)
-        values[position] = read_value(token, position, layout, odd)
+        values[position] = read_value(token, position, layout, noted)
     return values
 
 
-def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, odd: NotedValues) -> dict[int, Any]:
+def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, noted: NotedValues) -> dict[int, Any]:
     values: dict[int, Any] = {}
     while True:
         token = next(tokens)
@@ -134,10 +132,10 @@ def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, o
         attribute = layout.schema.attributes[position]
         if position in values:
             raise token.error(f"index {position} occurs twice in the row", attribute.name)
-        token = _take_token(tokens, attribute)
+        token = _read_token(tokens, attribute)
         if token.kind in (EOL, CLOSE):
             raise token.error(f"index {position} has no value", attribute.name)
-        values[position] = read_value(token, position, layout, odd)
+        values[position] = read_value(token, position, layout, noted)
     for position in layout.unlabelled:
         if position not in values:
             name = layout.schema.attributes[position].name
@@ -147,7 +145,7 @@ def _read_sparse_values(first: Token, tokens: Iterator[Token], layout: Layout, o
     return values
 
 
-def read_value(token: Token, position: int, layout: Layout, odd: NotedValues) -> Any:
+def read_value(token: Token, position: int, layout: Layout, noted: NotedValues) -> Any:
     """Return the value that `token` is for the attribute at `position`, in the form of `Row.values`.
 
     Raises
@@ -159,7 +157,7 @@ def read_value(token: Token, position: int, layout: Layout, odd: NotedValues) ->
         raise token.error(f"expected a value, found {token.describe()}", attribute.name)
     text = token.text
     if attribute.kind in ("numeric", "nominal"):
-        return math.nan if token.missing else _read_number(token, position, layout, odd)
+        return math.nan if token.missing else _read_number(token, position, layout, noted)
     if token.missing:
         return None
     dates = layout.dates.get(position)
@@ -177,31 +175,23 @@ def read_value(token: Token, position: int, layout: Layout, odd: NotedValues) ->
     return text
 
 
-def _read_number(token: Token, position: int, layout: Layout, odd: NotedValues) -> float:
+def _read_number(token: Token, position: int, layout: Layout, noted: NotedValues) -> float:
     """Return the number in `token` for a numeric attribute, or the index of the label for a nominal one."""
-    codes, text = layout.codes.get(position), token.text
+    attribute, text, codes = layout.schema.attributes[position], token.text, layout.codes.get(position)
     number: float | int | None = parse_number(text) if codes is None else codes.get(text)
     if number is not None:
         if codes is None and math.isinf(number) and is_too_large(text):
-            odd.too_large.append((position, text, token.line))
+            noted.too_large.append((position, text, token.line))
         return float(number)
-    if codes is None or odd.unseen is None:
-        raise _make_value_error(token, layout.schema.attributes[position])
-    odd.unseen.append((position, text, token.line))
-    return math.nan
-
-
-def _make_value_error(token: Token, attribute: Attribute) -> ArffError:
-    if attribute.kind == "numeric":
-        message = f"{quoted(token.text)} is not a number"
-        if token.text.lower() in ("na", "nan", "null", "none", "n/a", ""):
-            message += _WRITE_MISSING
-    else:
+    if codes is None:
+        hint = _WRITE_MISSING if text.lower() in ("na", "nan", "null", "none", "n/a", "") else ""
+        raise token.error(f"{quoted(text)} is not a number{hint}", attribute.name)
+    if noted.unseen is None:
         values = [quoted(value)[1:-1] for value in attribute.values[:8]] + ["…"] * (len(attribute.values) > 8)
-        message = f"{quoted(token.text)} is not one of its values" + (
-            suggestion(token.text, list(attribute.values)) or f" {{{', '.join(values)}}}"
-        )
-    return token.error(message, attribute.name)
+        hint = suggestion(text, list(attribute.values)) or f" {{{', '.join(values)}}}"
+        raise token.error(f"{quoted(text)} is not one of its values{hint}", attribute.name)
+    noted.unseen.append((position, text, token.line))
+    return math.nan
 
 
 def _read_weight_and_end(tokens: Iterator[Token], first: Token, layout: Layout) -> float:
@@ -250,7 +240,7 @@ def make_batch(rows: list[Row], layout: Layout) -> Parsed:
     for position in np.flatnonzero(layout.other >= 0).tolist():
         default = 0 if position in layout.dates else OMITTED
         columns.append([row.values.get(position, default) for row in rows])
-    omitted = take_omitted(columns)
+    omitted = replace_omitted(columns)
     is_pair = layout.other < 0
     pairs = [[(i, row.values[i]) for i in sorted(row.values) if is_pair[i]] for row in rows]
     indptr = np.cumsum([0, *map(len, pairs)])
@@ -261,7 +251,7 @@ def make_batch(rows: list[Row], layout: Layout) -> Parsed:
     return Parsed(Batch(layout.schema, X, y, None if (weights == 1).all() else weights, passthrough), omitted=omitted)
 
 
-def take_omitted(columns: list[list[Any]]) -> dict[int, np.ndarray]:
+def replace_omitted(columns: list[list[Any]]) -> dict[int, np.ndarray]:
     """Replace `OMITTED` in columns by None; return the int64 numbers of the rows where it stood, by column."""
     omitted: dict[int, np.ndarray] = {}
     for number, column in enumerate(columns):

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from filterkit.arff import csv
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import NotPlain, Plain, drop_empty_lines, read_word, take_weights, tidy_blanks
+from filterkit.arff.plain import NotPlain, Plain, drop_empty_lines, read_word, replace_blanks, split_weights
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.formats.base import Parsed
@@ -21,7 +21,7 @@ _WEIGHT = re.compile(rb"(?<=[^\n]),?\{([^{}\n]*)\}(?=\n)")
 
 def parse_rows(plain: Plain, layout: Layout) -> Parsed:
     """Parse dense rows. `filterkit.arff.fast` catches what this raises where only the exact path can read them."""
-    text, weights = _split_weights(plain.text)
+    text, weights = _make_csv(plain.text)
     apart = layout.textual.copy()
     if layout.class_index is not None:
         apart[layout.class_index] = True
@@ -45,7 +45,7 @@ def parse_rows(plain: Plain, layout: Layout) -> Parsed:
         else:
             values = csv.finite_numbers(column)
         if i == layout.class_index:
-            y = layout.code_class(values)
+            y = layout.encode_class(values)
         else:
             X[:, layout.feature[i]] = values
     batch = Batch(
@@ -58,8 +58,8 @@ def parse_rows(plain: Plain, layout: Layout) -> Parsed:
     return Parsed(batch)
 
 
-def _split_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
-    """Return the text as a CSV, and the weight of each row, None if there are no weights.
+def _make_csv(text: bytes) -> tuple[bytes, np.ndarray | None]:
+    """Turn plain text into a CSV; return it, and the weights of rows, float64 (n,), or None if there are none.
 
     Raises
     ------
@@ -67,9 +67,9 @@ def _split_weights(text: bytes) -> tuple[bytes, np.ndarray | None]:
     """
     weights = None
     if b" " in text:
-        text = tidy_blanks(text)
+        text = replace_blanks(text)
     if b"{" in text or b"}" in text:
-        text, weights = take_weights(_WEIGHT, drop_empty_lines(text))
+        text, weights = split_weights(_WEIGHT, drop_empty_lines(text))
         if b"{" in text or b"}" in text or _has_comma_at_line_end(text):
             raise NotPlain
     if _has_comma_at_line_end(text):

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.arff import csv
-from filterkit.arff.exact import OMITTED, take_omitted
+from filterkit.arff.exact import OMITTED, replace_omitted
 from filterkit.arff.layout import Layout
-from filterkit.arff.plain import NotPlain, Plain, drop_empty_lines, read_word, take_weights
+from filterkit.arff.plain import NotPlain, Plain, drop_empty_lines, read_word, split_weights
 from filterkit.data import arrow
 from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.numbers import parse_number
@@ -60,14 +60,14 @@ def parse_rows(plain: Plain, layout: Layout) -> Parsed:
             text = text.replace(blank, blank.strip(b" "))
         text = drop_empty_lines(text.removeprefix(b" "))
         if text.count(b"{") != text.count(b"\n"):
-            text, weights = take_weights(_WEIGHT, text)
+            text, weights = split_weights(_WEIGHT, text)
     pairs = _read_pairs(text, layout, len(plain.marked))
     passthrough: list[list[Any]] = [
         [0 if i in layout.dates else OMITTED] * (len(pairs.indptr) - 1)
         for i in np.flatnonzero(layout.other >= 0).tolist()
     ]
     values = _encode_words(pairs, plain.marked, layout, passthrough)
-    omitted = take_omitted(passthrough)
+    omitted = replace_omitted(passthrough)
     batch = Batch(
         layout.schema,
         *layout.split_pairs(pairs.indptr, pairs.positions, values),

@@ -59,7 +59,7 @@ class Layout:
         labels = {value for known in self.codes.values() for value in known}
         self.words = sorted(value for value in labels if parse_number(value) is None)
 
-    def code_class(self, values: np.ndarray) -> np.ndarray:
+    def encode_class(self, values: np.ndarray) -> np.ndarray:
         """Return `Batch.y` from float64 values of the class, NaN for missing."""
         return np.where(np.isnan(values), -1, values).astype(np.int32) if self.class_index in self.codes else values
 
@@ -79,7 +79,7 @@ class Layout:
             of_class = np.flatnonzero(positions == self.class_index)
             y = np.zeros(len(indptr) - 1)
             y[np.searchsorted(indptr, of_class, "right") - 1] = values[of_class]
-            y = self.code_class(y)
+            y = self.encode_class(y)
         columns = self.feature.take(positions)
         dropped = np.flatnonzero((columns < 0) | ((values == 0) & self.sparse))
         if len(dropped):

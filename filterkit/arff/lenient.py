@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from filterkit.arff.layout import Layout
+from filterkit.arff.row_format import quote
 from filterkit.arff.tokens import unescape
 from filterkit.errors import quoted
 from filterkit.formats.notes import BLANKS, EMPTY, KEEL_MISSING, NULL, QUOTES
@@ -142,7 +143,7 @@ class _Mender:
         if value is None:
             return None
         kind_of_repair = QUOTES if "'" in field or '"' in field else BLANKS
-        return self._note(kind_of_repair, value, f"{quoted(value, 30)} as one value", quote_token(value))
+        return self._note(kind_of_repair, value, f"{quoted(value, 30)} as one value", quote(value))
 
     def _note(self, kind: str, found: str, hint: str, text: str) -> str:
         """Add a repair of the value `found`; return `text`, which replaces it."""
@@ -175,8 +176,3 @@ def guess_value(field: str, labels: Mapping[str, int] | None = None) -> str | No
     if first in "'\"" or last in "'\"" or "\\'" in field or '\\"' in field:
         return None  # a quote that is missing at the other end, or one that belongs to the value
     return field
-
-
-def quote_token(text: str) -> str:
-    """Return `text` as a quoted token."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -8,7 +8,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from filterkit.arff.header import DATA, Header, Pieces, parse_header, skip_separators
-from filterkit.arff.lenient import guess_value, quote_token
+from filterkit.arff.lenient import guess_value
+from filterkit.arff.row_format import quote
 from filterkit.errors import ArffError
 from filterkit.formats.notes import DECLARATION, KEEL
 
@@ -162,7 +163,7 @@ def _guess_name(text: str) -> str | None:
     if _WORD.fullmatch(text) or _TOKEN.fullmatch(text):
         return text
     name = guess_value(text) if text and not _TYPES.search(text) else None
-    return None if name is None else quote_token(name)
+    return None if name is None else quote(name)
 
 
 def _guess_labels(text: str) -> str | None:
@@ -175,7 +176,7 @@ def _guess_labels(text: str) -> str | None:
         label: str | None = item["quoted"] or item["bare"].strip(_BLANKS)
         if label and not item["quoted"] and not _WORD.fullmatch(label):
             value = guess_value(label)
-            label = None if value is None else quote_token(value)
+            label = None if value is None else quote(value)
         if label is None:
             return None
         labels += [label] if label else []

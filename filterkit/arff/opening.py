@@ -38,7 +38,7 @@ def open_table(opening: Opening) -> ArffTable:
     block_size = BLOCK_SIZE if opening.block_size is None else opening.block_size
     header, line, rest = read_header(source, block_size, opening.lenient)
     table = ArffTable(header, source, rest, line, opening.block_size)
-    table.note_opening(opening, source.pop_marked(), block_size)
+    table.prepare_further_files(opening, source.pop_marked(), block_size)
     if opening.like is not None and not table.sparse:  # a sparse row omits the first label, or the first text
         table.attributes = adopt_fitted_labels(table.attributes, opening.like)
     if opening.like is not None and opening.unseen:

@@ -50,7 +50,14 @@ def make_plain(text: bytes) -> Plain:
         if b"'" in rest or MARK in rest:
             raise NotPlain
         masked = pieces[1::2]
-        words = {piece: _replace_piece(piece, marked) for piece in dict.fromkeys(masked)}
+        words = dict.fromkeys(masked, b"")  # what replaces each: nothing for a comment
+        for piece in words:
+            inner = piece[1:-1]
+            if inner != b"?" and _BARE.fullmatch(inner) and not piece.startswith(b"%"):
+                words[piece] = inner
+            elif not piece.startswith(b"%"):
+                words[piece] = MARK + b"%d" % len(marked)
+                marked.append(unescape(inner.decode()))
         pieces[1::2] = [words[piece] for piece in masked]
         text = b"".join(pieces)
     if b"\r" in text:
@@ -61,17 +68,6 @@ def make_plain(text: bytes) -> Plain:
     if np.count_nonzero(characters < 0x20) != np.count_nonzero(characters == 0x0A):
         text = text.translate(_CONTROL)
     return Plain(text, marked)
-
-
-def _replace_piece(piece: bytes, marked: list[str]) -> bytes:
-    """Return the replacement of a comment or quoted value: nothing, a bare word, or a mark, added to `marked`."""
-    if piece.startswith(b"%"):
-        return b""
-    inner = piece[1:-1]
-    if inner != b"?" and _BARE.fullmatch(inner):
-        return inner
-    marked.append(unescape(inner.decode()))
-    return MARK + b"%d" % (len(marked) - 1)
 
 
 def read_word(word: str, position: int, layout: Layout, marked: list[str]) -> Any:
@@ -85,15 +81,20 @@ def read_word(word: str, position: int, layout: Layout, marked: list[str]) -> An
         raise NotPlain  # an empty field; an empty value in quotes would be a mark
     is_mark = word.startswith(MARK.decode())
     token = Token(QUOTED, marked[int(word[1:])], 1, 0) if is_mark else Token(WORD, word, 1, 0)
-    odd = exact.NotedValues([], [])
-    value = exact.read_value(token, position, layout, odd)
-    if odd.unseen or odd.too_large:
+    noted = exact.NotedValues([], [])
+    value = exact.read_value(token, position, layout, noted)
+    if noted.unseen or noted.too_large:
         raise NotPlain
     return value
 
 
-def take_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:
-    """Split text without empty lines into the rows without weights, and float64 (lines,), the weight of each."""
+def split_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.ndarray]:
+    """Split text without empty lines into the rows without weights, and the weights of rows, float64 (lines,).
+
+    Raises
+    ------
+    NotPlain : a weight, which is the first group of `pattern`, is not a finite number.
+    """
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A)
     weights = np.ones(len(ends))
     matches = list(pattern.finditer(text))
@@ -104,8 +105,8 @@ def take_weights(pattern: re.Pattern[bytes], text: bytes) -> tuple[bytes, np.nda
     return pattern.sub(b"", text), weights
 
 
-def tidy_blanks(text: bytes) -> bytes:
-    """Return `text` with one comma in place of every run of blanks with at most one comma: Weka's separators."""
+def replace_blanks(text: bytes) -> bytes:
+    """Replace each run of blanks with at most one comma, which separates values as in Weka, by a single comma."""
     while b"  " in text:
         text = text.replace(b"  ", b" ")
     text = text.replace(b" ,", b",").replace(b", ", b",").replace(b" \n", b"\n").replace(b"\n ", b"\n")

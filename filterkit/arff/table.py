@@ -58,8 +58,8 @@ class ArffTable(TextTable):
         if self._begin is not None:
             self.small_file_size = self._size
 
-    def note_opening(self, opening: Opening, begun: bytes, longest: int) -> None:
-        """Note how this first file of an input is opened.
+    def prepare_further_files(self, opening: Opening, begun: bytes, longest: int) -> None:
+        """Set `further` for an input whose first file this is.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ from filterkit.files.descriptors import find_descriptor, identify_pipe
 from filterkit.files.endings import find_ending
 from filterkit.files.output import check_output
 from filterkit.files.part_names import PartNames, parse_part_names
-from filterkit.files.source import expand
+from filterkit.files.source import find_inputs
 from filterkit.files.urls import is_url
 
 _PAGES = (".html", ".htm")
@@ -89,7 +89,7 @@ def check_destinations(
     """
     destinations = list(destinations)
     _check_apart(destinations)
-    paths = [path for pattern in inputs if not is_url(pattern) for path in expand(pattern)]
+    paths = [path for pattern in inputs if not is_url(pattern) for path in find_inputs(pattern)]
     read = {_identify_file(path, sys.stdin): path for path in paths}
     files = [*settings, *(("--plugin", path) for path in plugins)]
     kept = {_identify_file(path, sys.stdin): (option, path) for option, path in files if path is not None}

@@ -17,7 +17,7 @@ from filterkit.cli.verbose import StageTimes
 from filterkit.cli.writing import ChainWriter
 from filterkit.errors import UsageError
 from filterkit.files.descriptors import find_written_path
-from filterkit.files.output import appear_together, open_output
+from filterkit.files.output import open_output, rename_together
 from filterkit.files.rejects import Rejects
 from filterkit.messages import say
 from filterkit.plugin.registry import Registry
@@ -58,7 +58,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
         say(f"filterkit: warning: {message}")
     with ExitStack() as opened:
         opened.enter_context(job.engine)
-        opened.enter_context(appear_together())
+        opened.enter_context(rename_together())
         plan = make_plan(job, opened)
         in_parts = {}
         if job.part_size is not None:

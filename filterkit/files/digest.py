@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from uuid import uuid4
 
 from filterkit.files.descriptors import identify_pipe
-from filterkit.files.source import expand
+from filterkit.files.source import find_inputs
 from filterkit.files.urls import find_file, is_url
 
 _TIMES = ("ETag", "etag", "LastModified", "last_modified", "mtime", "updated", "created")  # of file systems of URLs
@@ -23,7 +23,7 @@ def digest_files(paths: Iterable[str]) -> str:
     """
     digest = hashlib.sha256()
     for pattern in paths:
-        for path in expand(pattern):
+        for path in find_inputs(pattern):
             for about in _describe_files(path):
                 digest.update(repr(about).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:32]

@@ -53,11 +53,11 @@ class LocalFolder:
             try:
                 with open(unfinished.path, "wb") as file:
                     file.write(content)
-                unfinished.appear_as(self._path_of(name))
+                unfinished.rename_to(self._path_of(name))
             finally:
                 unfinished.remove()
 
-    def appear(self, path: str, name: str) -> None:
+    def move_in(self, path: str, name: str) -> None:
         """Let a file appear that so far is at `path`, within the hidden folder."""
         with self._name_errors():
             os.replace(path, self._path_of(name))

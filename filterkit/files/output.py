@@ -54,7 +54,7 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     """Open a binary stream that writes to `path`.
 
     A regular file is written in a hidden folder beside it. It is renamed when the context ends without an exception, or
-    together with others in `appear_together`. An exception leaves the earlier file as it was. (filterkit does not wait
+    together with others in `rename_together`. An exception leaves the earlier file as it was. (filterkit does not wait
     for the disk, so a power cut may still lose the file.) Anything else, such as ``-``, an open descriptor like
     ``/dev/stdout``, a pipe or a device, is written to directly. Text is compressed if the path ends in ``.gz``,
     ``.bz2``, ``.xz`` or ``.zst``.
@@ -85,7 +85,7 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
         if unfinished is not None:
             complete = _Complete(path, unfinished, target)
             if _waiting is None:
-                complete.appear()
+                complete.rename()
             elif any(target == other.target for other in _waiting):
                 raise FilterkitError(f"two outputs go to {quoted(path, PATH)}; name another file for one of them")
             else:
@@ -123,22 +123,22 @@ class _Complete(NamedTuple):
     unfinished: UnfinishedFile
     target: str
 
-    def appear(self) -> None:
+    def rename(self) -> None:
         """Rename the file."""
         with name_errors(self.path):
-            self.unfinished.appear_as(self.target)
+            self.unfinished.rename_to(self.target)
 
 
-_waiting: list[_Complete] | None = None  # complete files inside `appear_together`
+_waiting: list[_Complete] | None = None  # complete files inside `rename_together`
 
 
 @contextmanager
-def appear_together() -> Iterator[None]:
+def rename_together() -> Iterator[None]:
     """Let the files opened inside appear together when the context ends; if it ends with an exception, none appears.
 
     The files are renamed one after the other, so a failure or a signal in that last moment may leave only some of them
     renamed. What was written to standard output, a pipe or a device cannot be taken back. If nobody reads a pipe any
-    more, the files that are complete appear nevertheless. A `appear_together` inside another one does nothing.
+    more, the files that are complete appear nevertheless. A `rename_together` inside another one does nothing.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def appear_together() -> Iterator[None]:
         except BrokenPipeError as error:
             broken = error
         for file in complete:
-            file.appear()
+            file.rename()
         if broken is not None:
             raise broken
     finally:

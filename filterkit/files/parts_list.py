@@ -60,14 +60,14 @@ class Parts:
         if text is not None:
             with _refuse_damage(names.path_of(names.list)):
                 found = json.loads(text)
-                self._take(found, found["parts"])
+                self._add_entries(found, found["parts"])
         else:
             self._folder.check_free(names.journal)
             lines = (self._folder.read(names.journal) or b"").splitlines(keepends=True)
             if whole := [line for line in lines if line.endswith(b"\n")]:  # the last one may be unfinished
                 with _refuse_damage(names.path_of(names.journal)):
                     head, *parts = map(json.loads, whole)
-                    self._take(head, parts)
+                    self._add_entries(head, parts)
         sizes = self._folder.sizes()
         for name in sizes if self._head is None else ():
             if names.number(name) is not None:  # readers would take it for a part of this output
@@ -145,7 +145,7 @@ class Parts:
             )
         self.entries[number] = entry
         self._folder.add_to_journal(self._make_line(number))  # first, because a part that is missing is written again
-        self._folder.appear(path, self.names.part(number))
+        self._folder.move_in(path, self.names.part(number))
         self.done[number] = entry.rows
 
     def finish(self) -> None:
@@ -174,7 +174,7 @@ class Parts:
         for name in [*map(self.names.part, self.entries), self.names.journal]:
             self._folder.remove(name)
 
-    def _take(self, head: dict[str, Any], parts: list[dict[str, Any]]) -> None:
+    def _add_entries(self, head: dict[str, Any], parts: list[dict[str, Any]]) -> None:
         if head["format"] != _FORMAT:
             raise ValueError
         self._head = head

@@ -65,7 +65,7 @@ class RemoteFolder:
             self._system.pipe_file(new, content)
             self._system.mv(new, self._path_of(name))
 
-    def appear(self, path: str, name: str) -> None:
+    def move_in(self, path: str, name: str) -> None:
         with self._name_errors():
             self._system.mv(find_file(path)[1], self._path_of(name))
 

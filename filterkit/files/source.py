@@ -25,7 +25,7 @@ from filterkit.files.urls import find_file, is_url, list_matching, make_url_erro
 _CUT_OFF = "the compressed data ends too early: the file is cut off"
 
 
-def expand(path: str) -> dict[str, int | None]:
+def find_inputs(path: str) -> dict[str, int | None]:
     """Find the inputs that `path` names: itself, or the sorted files or URLs of a glob pattern.
 
     Nothing is opened: a pipe could not be opened again.

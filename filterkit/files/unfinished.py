@@ -25,7 +25,7 @@ class UnfinishedFile:
         self._folder = LockedFolder(folder)
         self.path = os.path.join(self._folder.path, "file")
 
-    def appear_as(self, target: str) -> None:
+    def rename_to(self, target: str) -> None:
         """Rename the file to `target`, with the permissions of the file that it replaces."""
         with suppress(FileNotFoundError):
             os.chmod(self.path, stat.S_IMODE(os.stat(target).st_mode))

@@ -466,7 +466,7 @@ def class_asked(opening: Opening, names: Sequence[str]) -> str | None:
     return choice if choice in names else None
 
 
-def add_name(error: FilterkitError, name: str) -> FilterkitError:
+def add_input_name(error: FilterkitError, name: str) -> FilterkitError:
     """Return the error with the name of the input before its message, unless it is there."""
     text, kind = str(error), UsageError if isinstance(error, UsageError) else FilterkitError
     return error if name in text else kind(f"{name}: {text}")

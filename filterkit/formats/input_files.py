@@ -11,7 +11,7 @@ from filterkit.engines.engine import Engine
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import COMPRESSIONS
 from filterkit.files.lines import count_lines
-from filterkit.files.source import Source, expand
+from filterkit.files.source import Source, find_inputs
 from filterkit.files.stretches import Stretch, make_absolute
 from filterkit.files.urls import is_url
 from filterkit.formats.base import FileFormat, Files, Opening, Table
@@ -51,7 +51,7 @@ class InputFiles:
 
     def __init__(self, kind: FileFormat, opening: Opening, part_size: int | None) -> None:
         self._kind, self._part_size = kind, part_size
-        self._sizes = expand(opening.path)
+        self._sizes = find_inputs(opening.path)
         self.paths = tuple(self._sizes)
         self._opening = opening._replace(path=self.paths[0], paths=self.paths)
         self.name = self._opening.name
@@ -100,7 +100,7 @@ class InputFiles:
         position = max(self.lines.ends.get(self.paths[self._number], 0), self.table.position())
         return position if self._total is None else self._n_finished + position
 
-    def finish(self, n_bytes: int) -> None:
+    def add_finished(self, n_bytes: int) -> None:
         """Take down that files of so many bytes, which were never open here, have been read."""
         self._n_finished += n_bytes
 

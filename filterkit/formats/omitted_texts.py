@@ -64,14 +64,14 @@ def read_ahead(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[
         if lacks():
             yield PAUSE  # the results of the parts on which the engine works may have it
         if lacks():
-            parts = _buffer(parts, lacks, note)
+            parts = _buffer_parts(parts, lacks, note)
         part = next(parts, None)
         if part is None:
             return
         yield part
 
 
-def _buffer(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[Any], None]) -> Iterator[Any]:
+def _buffer_parts(parts: Iterator[Any], lacks: Callable[[], bool], note: Callable[[Any], None]) -> Iterator[Any]:
     """Read ahead; return the parts from here on, or none if there is nothing that they lack."""
     scratch = Scratch()
     held: list[tuple[Any, Stored | None]] = []

@@ -14,7 +14,7 @@ from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, RowError, UsageError, make_file_error, to_one_line
 from filterkit.files.lines import count_lines
 from filterkit.files.stretches import Stretch
-from filterkit.formats.base import NOTHING_OMITTED, FileFormat, Files, Parsed, add_name
+from filterkit.formats.base import NOTHING_OMITTED, FileFormat, Files, Parsed, add_input_name
 from filterkit.formats.notes import UNSEEN, Note
 from filterkit.formats.omitted_texts import fill_omitted, find_first_texts
 
@@ -175,7 +175,7 @@ def name_format_errors(kind: FileFormat, name: str) -> Iterator[None]:
         error.source = error.source or name
         raise
     except FilterkitError as error:
-        raise (error if kind.is_trusted else add_name(error, name)) from None
+        raise (error if kind.is_trusted else add_input_name(error, name)) from None
     except Exception as error:  # libraries raise all kinds of errors for files that they cannot read
         if isinstance(error, OSError) and (kind.is_trusted or error.errno is not None):
             raise make_file_error(f"{name}: {error.strerror or to_one_line(error)}", error) from None

@@ -18,7 +18,7 @@ from filterkit.engines.local import LocalEngine
 from filterkit.errors import ArffError, FilterkitError, RowError, StageError
 from filterkit.files.rejects import Rejects
 from filterkit.files.stretches import Stretch
-from filterkit.formats.base import FileFormat, Files, Opening, Table, add_name
+from filterkit.formats.base import FileFormat, Files, Opening, Table, add_input_name
 from filterkit.formats.input_files import InputFiles, Restart
 from filterkit.formats.notes import Notes
 from filterkit.formats.omitted_texts import fill_omitted, find_first_texts, read_ahead
@@ -111,7 +111,7 @@ class Reader:
                 self._parser = self._first.parser(self._flat)
         except FilterkitError as error:
             self._first.close()
-            raise add_name(error, self.name) from None
+            raise add_input_name(error, self.name) from None
         self._omits_texts = self._first.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
         self._first_texts: dict[int, str] = {}  # of each column of strings or bags, by its number
         self._starts = [0]  # the number of the first row of each part, and that of all rows read so far
@@ -189,7 +189,7 @@ class Reader:
         may_note = opening.rejects or opening.unseen or opening.lenient or self._omits_texts
         notes = not self._known_starts and (may_note or bool(self._first.file_rows.is_own))
         while True:
-            parts = self._files.parts(engine, restart, self._begin_file)
+            parts = self._files.parts(engine, restart, self._note_file)
             try:
                 yield from self._map_parts(function, engine, parts, done, notes)
                 break
@@ -202,7 +202,7 @@ class Reader:
                 self.may_be_cut = self._row_counts.check([self.name, *self._files.paths[1:]], self._complete)
         self.count = self.rows
 
-    def _begin_file(self, table: Table) -> None:
+    def _note_file(self, table: Table) -> None:
         """Note what a further file says about itself."""
         self._notes.add(table.notes)
         self._row_counts.add([table.file_rows])
@@ -245,7 +245,7 @@ class Reader:
                     continue
                 waiting.append((start, read))
                 while waiting and not lacks():
-                    yield self._finish(*waiting.popleft(), function, engine)
+                    yield self._complete_result(*waiting.popleft(), function, engine)
         for _, read in waiting:
             column = next(column for column in read.parsed.omitted if column not in self._first_texts)
             raise ArffError(
@@ -286,7 +286,7 @@ class Reader:
         """Write the rejected rows of a part, and add its notes, row counts and first texts to those of the reader."""
         rows_before, lines_before = self.rows, self._files.lines.known()
         self._starts.append(rows_before + read.rows)
-        self._files.finish(read.nbytes)
+        self._files.add_finished(read.nbytes)
         if read.stretch is not None:
             self._files.lines.add(read.stretch, read.n_lines)
         if self._known_starts:
@@ -305,7 +305,7 @@ class Reader:
         self._row_counts.add(read.parsed.files)
         self._first_texts = read.first_texts | self._first_texts
 
-    def _finish(self, start: int, read: Read, function: Callable[[Batch], T], engine: Engine) -> T:
+    def _complete_result(self, start: int, read: Read, function: Callable[[Batch], T], engine: Engine) -> T:
         """Return the result for a part; if its rows wait for texts that they omit, fill them in and call `function`."""
         if not read.parsed.omitted:
             result: T = read.result

@@ -355,7 +355,7 @@ class JsonParser(TextParser):
         if not text.strip():
             table = pa.schema(fields).empty_table()
         else:
-            table = self._table(text, fields)
+            table = self._read_table(text, fields)
         table = pa.table([table.column(a.name) for a in attributes], names=[str(i) for i in range(len(attributes))])
         batch = from_table(table, self.schema, unseen=self.unseen)
         if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
@@ -363,7 +363,7 @@ class JsonParser(TextParser):
             _check_exact(self.form, text, *numeric)
         return batch
 
-    def _table(self, text: bytes, fields: list[tuple[str, Any]]) -> Any:
+    def _read_table(self, text: bytes, fields: list[tuple[str, Any]]) -> Any:
         """Return the rows; columns of flags, and of numbers that are nominal, are read as what they are first."""
         import pyarrow as pa
 
@@ -488,9 +488,7 @@ class _Converter:
             raise FilterkitError(
                 f"JSON cannot hold infinity, which attribute {quoted(name)} has; write another format, such as CSV"
             )
-        if self.precision is not None:
-            values = round_significant(values, self.precision)
-        texts = row_texts(values[:, None], ",", "null")
+        texts = row_texts(round_significant(values[:, None], self.precision), ",", "null")
         for number in range(len(columns)):
             yield texts.slice(number * rows, rows)
 

@@ -59,7 +59,7 @@ class DelimitedWriter(Writer):
         if not self._form.header:
             return b""
         names = [*self.schema.names, *([] if self._form.weights is None else [self._form.weights])]
-        return (self._form.separator.join(map(self._convert.quoted_word, names)) + "\n").encode()
+        return (self._form.separator.join(map(self._convert.quote_word, names)) + "\n").encode()
 
     def converter(self) -> Converter:
         return self._convert
@@ -83,20 +83,20 @@ class Converter:
         special = re.escape(form.separator) + re.escape(form.quoting)
         self.special = rf"[{special}\r\n]|^\s|\s$|^(?:{words})?$"
         self.labels = {
-            position: [*map(self.quoted_word, a.values), self.missing]
+            position: [*map(self.quote_word, a.values), self.missing]
             for position, a in enumerate(schema.attributes)
             if a.kind == "nominal"
         }
         self.others = [i for i, a in enumerate(schema.attributes) if a.kind != "numeric" or i == schema.class_index]
 
-    def quoted_word(self, text: str) -> str:
+    def quote_word(self, text: str) -> str:
         """Put a text in quotes if it needs them."""
         quote = self.form.quoting
         if not quote or re.search(self.special, text) is None:
             return text
         return f"{quote}{text.replace(quote, quote * 2)}{quote}"
 
-    def quoted(self, texts: Any) -> Any:
+    def quote_texts(self, texts: Any) -> Any:
         """Put texts in quotes if they need them, and replace null by the text for missing."""
         import pyarrow.compute as pc  # slow to import, and only texts need it
 
@@ -131,10 +131,8 @@ class Converter:
         return joined_rows(*line, "\n")
 
     def _format_numbers(self, X: np.ndarray) -> Any:
-        """Return the rows of numbers as texts, rounded if that is asked."""
-        return self._write_numbers(
-            X if self.precision is None else round_significant(np.ascontiguousarray(X), self.precision)
-        )
+        """Return the rows of a matrix as texts, rounded if the user asks for it."""
+        return self._write_numbers(round_significant(X, self.precision))
 
     def _write_numbers(self, values: np.ndarray) -> Any:
         if self.form.point == ".":
@@ -151,4 +149,4 @@ class Converter:
             return self._format_numbers(column[:, None])
         if attribute.kind == "nominal":
             return format_codes(self.labels[position], column)
-        return self.quoted(format_dates(attribute.format, column) if attribute.kind == "date" else column)
+        return self.quote_texts(format_dates(attribute.format, column) if attribute.kind == "date" else column)

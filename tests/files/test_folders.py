@@ -39,7 +39,7 @@ def test_a_part_waits_aside(folder, place):
         out.write(b"part")
     assert measure_file(path, "out/part-*.arff") == 4
     assert folder.sizes() == {".journal": 0}
-    folder.appear(path, "part-00000.arff")
+    folder.move_in(path, "part-00000.arff")
     assert folder.read("part-00000.arff") == b"part"
     folder.close()
     assert folder.sizes() == {"part-00000.arff": 4, ".journal": 0}

@@ -9,7 +9,7 @@ import pytest
 from command import files
 
 from filterkit import FilterkitError
-from filterkit.files.output import appear_together, check_output, open_output
+from filterkit.files.output import check_output, open_output, rename_together
 
 
 def test_an_interrupt_right_after_the_file_is_made_leaves_no_file(tmp_path, monkeypatch):
@@ -58,9 +58,9 @@ def write(path, text):
 
 def test_files_appear_together(tmp_path):
     (tmp_path / "b").write_bytes(b"earlier")
-    with appear_together():
+    with rename_together():
         write(tmp_path / "a", b"one")
-        with appear_together():  # is of the other
+        with rename_together():  # is of the other
             write(tmp_path / "c", b"two")
         write(tmp_path / "b", b"three")
         assert files(tmp_path)["b"] == b"earlier" and {"a", "c"}.isdisjoint(files(tmp_path))
@@ -85,7 +85,7 @@ def test_none_appears_if_anything_fails(error, tmp_path):
 
 def together_with(*files):
     """Write some files together; each is a path and what happens before it is complete."""
-    with appear_together():
+    with rename_together():
         for path, happen in files:
             with open_output(str(path)) as out:
                 out.write(b"text")
