@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from filterkit.data.attributes import find_attribute
 from filterkit.data.csr import Csr
 from filterkit.data.declared_labels import count_declared_labels
 from filterkit.data.rearrangement import to_codes
-from filterkit.data.schema import Attribute, Schema, find_class, find_same_class
+from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.errors import PATH, FilterkitError, UsageError, make_file_error, quoted, suggestion, to_one_line
 
 if TYPE_CHECKING:
@@ -52,7 +53,10 @@ def find_targets(
     """
     if like is not None:
         names = {a.name for a in like.label_attributes}
-        return find_same_class(attributes, like), tuple(i for i, a in enumerate(attributes) if a.name in names)
+        position = None if like.class_attribute is None else find_attribute(attributes, like.class_attribute.name)
+        if position is not None and attributes[position].kind == "string":
+            position = None  # it stays a column until an `Alignment` finds labels in it
+        return position, tuple(i for i, a in enumerate(attributes) if a.name in names)
     if labels is not None and class_ is not None:
         raise UsageError("--labels cannot be combined with --class")
     said = count_declared_labels(relation) if labels is None and class_ is None else None

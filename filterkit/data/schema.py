@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,30 +21,16 @@ from filterkit.data.attributes import (
 )
 from filterkit.data.attributes import Attribute as Attribute
 from filterkit.data.declared_labels import update_label_count
+from filterkit.data.targets import Targets
 from filterkit.data.texts import TextSet
-from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, quoted, suggestion, to_one_line
+from filterkit.errors import FilterkitError, StageError, quoted, suggestion, to_one_line
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
 DEEPEST = 100  # how deep relational attributes may be nested
 
 
-class LabelValues(NamedTuple):
-    """What can be predicted of labels: that a row has a 0/1 label, and each value of another target.
-
-    Attributes
-    ----------
-    names : of a 0/1 label its own name, of the value v of another target t ``t=v``.
-    labels : int64 (values,), ascending, the number of the label or target among all.
-    codes : int64 (values,), the index of the value in its attribute.
-    """
-
-    names: tuple[str, ...]
-    labels: np.ndarray
-    codes: np.ndarray
-
-
-class Schema:
+class Schema(Targets):
     """The columns of a relation, and which of them is the class; immutable.
 
     Parameters
@@ -65,8 +51,8 @@ class Schema:
         nominal, or `positive` is not a value of the class.
     """
 
-    # Only in a schema of `with_renewed_features`: the schema that it comes from, and the function that makes the
-    # attributes of X.
+    # Only of a schema that `with_renewed_features` returned: the schema that it comes from, and the function that makes
+    # the attributes of X.
     _lazy: tuple[Schema, Callable[[], Sequence[Attribute]]]
 
     def __init__(
@@ -81,42 +67,11 @@ class Schema:
     ) -> None:
         self.relation = relation
         self.attributes = Attributes.of(attributes) if len(attributes) >= MANY else tuple(attributes)
-        self.class_index = class_index
-        self.positive: str | None = None if positive is None else str(positive)
         self.sparse = sparse
         self.zero = sparse if zero is None else zero
-        self.labels = tuple(labels)
         if (twins := find_twins(self.attributes)) is not None:
             raise FilterkitError(f"two attributes are named {quoted(self.attributes[twins[0]].name)}")
-        target = self.class_attribute
-        if target is not None and target.kind not in ("nominal", "numeric"):
-            raise FilterkitError(
-                f"the class must be nominal or numeric, but {quoted(target.name)} is a {target.kind} attribute"
-                + (
-                    f"; leave --class out, and begin the chain with: {make_class(target.name)}"
-                    if target.kind == "string"
-                    else ""
-                )
-            )
-        kinds = {attribute.kind: attribute for attribute in self.label_attributes}
-        for kind, attribute in kinds.items():
-            if kind not in ("nominal", "numeric") or (kind == "numeric" and len(kinds) > 1):
-                name = quoted(attribute.name)
-                raise FilterkitError(
-                    f"labels must be nominal, {{0,1}} or with other values, or all numeric, but {name} is a {kind} "
-                    "attribute"
-                )
-        positive = self.positive
-        if positive is not None and (target is None or positive not in target.values):
-            if target is None or target.kind != "nominal":
-                raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class; {NAME_A_CLASS}")
-            raise FilterkitError(
-                f"class {quoted(target.name)} has no value {quoted(positive)}"
-                + (
-                    suggestion(positive, list(target.values))
-                    or f"; it has {', '.join(map(quoted, target.values[:10]))}"
-                )
-            )
+        super().__init__(class_index, None if positive is None else str(positive), tuple(labels))
 
     @cached_property
     def attributes(self) -> ManyOrFew:
@@ -151,10 +106,10 @@ class Schema:
         return Schema(**(current | changes))
 
     def _replace_unchecked(self, **changes: Any) -> Schema:
-        """Copy with some members replaced, without the checks of the constructor, which are slow for many attributes.
+        """Return a copy with some members replaced, unchecked; the constructor's checks are slow for many attributes.
 
-        The copy shares what this schema has computed so far. The callers therefore replace only members that nothing
-        computed depends on.
+        The copy shares what this schema has computed so far, so callers replace only members on which nothing else
+        depends.
         """
         copy = object.__new__(Schema)
         vars(copy).update(vars(self), **changes)
@@ -180,64 +135,6 @@ class Schema:
         from filterkit.data.html import render_schema
 
         return render_schema(self)
-
-    @cached_property
-    def class_attribute(self) -> Attribute | None:
-        """The class attribute, or None."""
-        return None if self.class_index is None else self.attributes[self.class_index]
-
-    @cached_property
-    def label_attributes(self) -> tuple[Attribute, ...]:
-        """The labels of multi-label data, or the targets of multi-target data."""
-        return tuple(self.attributes[i] for i in self.labels)
-
-    @cached_property
-    def has_numeric_target(self) -> bool:
-        """Whether the class, or what `labels` names, is numeric."""
-        return any(self.attributes[position].kind == "numeric" for position in self.targets)
-
-    @cached_property
-    def label_values(self) -> LabelValues:
-        """The values that can be predicted of the labels."""
-        found = [
-            (attribute.name if of_label else f"{attribute.name}={value}", number, code)
-            for number, attribute in enumerate(self.label_attributes)
-            for of_label in [sorted(attribute.values) == ["0", "1"]]
-            for code, value in enumerate(attribute.values)
-            if not of_label or value == "1"
-        ]
-        numbers = np.array([each[1:] for each in found], np.int64).reshape(-1, 2)
-        return LabelValues(tuple(name for name, _, _ in found), numbers[:, 0], numbers[:, 1])
-
-    @cached_property
-    def label_dtype(self) -> np.dtype[Any]:
-        """The dtype of `Batch.y` with labels: int8, int32 if one has more than 127 values, or float64 of numbers."""
-        if self.has_numeric_target:
-            return np.dtype(np.float64)
-        return np.dtype(np.int8 if all(len(a.values) < 128 for a in self.label_attributes) else np.int32)
-
-    def positive_classes(self, totals: np.ndarray) -> list[int]:
-        """Return the codes of the classes that are to be told from the rest, ascending; none of a numeric class.
-
-        With `positive`, that is its code. Without it, a class of two values gives the rarer one (the later one on a
-        tie), and a class of more values gives all that have rows.
-
-        Parameters
-        ----------
-        totals : float64 (classes,), the weight of the training rows of each value of the nominal class.
-        """
-        target = self.class_attribute
-        assert target is not None
-        if target.kind == "numeric":
-            return []
-        if self.positive is not None:
-            return [target.values.index(self.positive)]
-        return choose_tasks(totals)
-
-    @property
-    def targets(self) -> tuple[int, ...]:
-        """The positions of the class or the labels; empty without either."""
-        return self.labels if self.class_index is None else (self.class_index,)
 
     @cached_property
     def names(self) -> TextSet:
@@ -293,11 +190,15 @@ class Schema:
     @cached_property
     def passthrough(self) -> tuple[Attribute, ...]:
         """The string, date and relational attributes, in the order of the columns of `Batch.passthrough`."""
-        attributes = self.attributes
-        return tuple([attributes[i] for i in self.passthrough_indices])
+        return tuple([self.attributes[i] for i in self.passthrough_indices])
 
     def need_columns(self, stage: str) -> None:
-        """Raise a `StageError` of `stage` if no attribute is one that it can work on, and say what to do."""
+        """Check that X has columns, or that there are no attributes but the class.
+
+        Raises
+        ------
+        StageError : all attributes pass through; it names `stage`, the name of a stage, and says what to do.
+        """
         if self.width or not self.passthrough:
             return
         text = next((a.name for a in self.passthrough if a.kind == "string"), None)
@@ -307,9 +208,9 @@ class Schema:
     def with_renewed_features(
         self, make: Callable[[], Sequence[Attribute]], nominal: np.ndarray, **changes: Any
     ) -> Schema:
-        """Return this schema with other attributes of the same names in X, which are made when first asked for.
+        """Return this schema with other attributes of the same names in X, which are only made when first used.
 
-        Making the attributes of many columns takes long, and the trials of a learner never ask for them.
+        Making the attributes of many columns takes long, and the trials of a learner never use them.
 
         Parameters
         ----------
@@ -317,7 +218,7 @@ class Schema:
         nominal : bool (columns,), which of them are nominal; the others are numeric.
         changes : `sparse` and `zero`, as for `replace`.
         """
-        # These stay the same. They are computed here, because the copy would have to make its attributes first.
+        # These stay the same. They are computed here, because the copy would first have to make its attributes.
         self.class_attribute, self.label_attributes, self.feature_indices, self.passthrough  # noqa: B018
         copy = self._replace_unchecked(nominal=nominal, _lazy=(self, make), **changes)
         for name in ("attributes", "features", "label_counts"):
@@ -338,11 +239,9 @@ class Schema:
         ValueError : `source` does not have one column of X for each of the new ones, or does not ascend.
         """
         if len(source) != len(features):
-            raise ValueError(
-                f"source has {len(source)} numbers of columns for {len(features)} features; give one for each"
-            )
+            raise ValueError(f"source names {len(source)} columns for {len(features)} features; name one for each")
         if len(source) and (source[0] < 0 or source[-1] >= self.width or (np.diff(source) < 0).any()):
-            raise ValueError(f"source must have ascending numbers of the {self.width} columns")
+            raise ValueError(f"source must be ascending column numbers from 0 to {self.width - 1}")
         if len(source) == len(self.feature_indices) and (np.diff(source, prepend=-1) == 1).all():
             return self.replace(attributes=self._exchange_features(features), **changes)
         counts = np.ones(len(self.attributes), dtype=np.int64)  # of attributes that replace each
@@ -353,7 +252,7 @@ class Schema:
         return self.replace(attributes=attributes, **self.targets_at(position), **changes)
 
     def _exchange_features(self, features: Sequence[Attribute]) -> ManyOrFew:
-        """Return the attributes, with `features` instead of those of X."""
+        """Return all attributes, with `features` in place of those of X."""
         others = np.delete(np.arange(len(self.attributes)), self.feature_indices)
         return _interleave(features, take_attributes(self.attributes, others), others)
 
@@ -367,27 +266,15 @@ class Schema:
         return self.replace(attributes=attributes, **self.targets_at(position))
 
     def targets_at(self, position: Mapping[int, int] | np.ndarray) -> dict[str, Any]:
-        """Return the arguments of `replace` for class and labels; `position` maps present positions to new ones."""
+        """Return the arguments of `replace` that move class and labels; `position` maps old positions to new ones."""
         return {
             "class_index": None if self.class_index is None else int(position[self.class_index]),
             "labels": tuple(int(position[i]) for i in self.labels),
         }
 
 
-def choose_tasks(totals: np.ndarray) -> list[int]:
-    """Return the codes of the values of an attribute that are to be told from the rest, see `Schema.positive_classes`.
-
-    Parameters
-    ----------
-    totals : float64 (values,), the weight of the training rows of each value.
-    """
-    if len(totals) > 2:
-        return np.flatnonzero(totals > 0).tolist()
-    return [int(max(range(len(totals)), key=lambda code: (-totals[code], code)))] if len(totals) else []
-
-
 def _interleave(features: Sequence[Attribute], others: Sequence[Attribute], positions: np.ndarray) -> ManyOrFew:
-    """Return `features` in order, with `others` between them, which come to stand at int `positions`."""
+    """Interleave two lists of attributes: `others` come to stand at int `positions`, and `features` fill the rest."""
     if not len(positions) or positions[0] == len(features):
         return join_attributes(features, others)
     count = len(features) + len(others)
@@ -430,13 +317,3 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
         names = list(list_names(attributes))
         raise FilterkitError(f"--class: no attribute {quoted(choice)}{suggestion(choice, names)}")
     return position
-
-
-def find_same_class(attributes: Sequence[Attribute], schema: Schema) -> int | None:
-    """Return the position of the attribute with the name of the class of `schema`; None if there is none.
-
-    A string attribute is no class, and stays a column until an `Alignment` finds labels in it.
-    """
-    target = schema.class_attribute
-    position = None if target is None else find_attribute(attributes, target.name)
-    return None if position is None or attributes[position].kind == "string" else position

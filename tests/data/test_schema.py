@@ -159,10 +159,10 @@ def test_columns_change_in_their_places_around_the_class(attributes, class_index
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ([0], "source has 1 numbers of columns for 2 features; give one for each"),
-        ([0, 3], "source must have ascending numbers of the 3 columns"),
-        ([-1, 0], "source must have ascending"),
-        ([1, 0], "source must have ascending"),
+        ([0], "source names 1 columns for 2 features; name one for each"),
+        ([0, 3], "source must be ascending column numbers from 0 to 2"),
+        ([-1, 0], "source must be ascending"),
+        ([1, 0], "source must be ascending"),
     ],
 )
 def test_columns_must_say_where_they_come_from(source, message):
