@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
 from filterkit.chains import saved
 from filterkit.chains.chain import Chain, FittedChain, check_unseen
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.contract import describe_no_rows
+from filterkit.data.contract import describe_wrong_rows
 from filterkit.data.csr import Csr
 from filterkit.data.frames import to_pandas
 from filterkit.data.schema import Attribute, Schema
@@ -107,7 +107,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any, reset: bool) -> Batch:
         """X as a batch without a class; with `reset`, its features are those of the chain from now on."""
         if isinstance(X, Batch) or hasattr(X, "collect"):
-            what = "a Batch; give its X and, as y, its labels()" if isinstance(X, Batch) else describe_no_rows(X)
+            what = "a Batch; give its X and, as y, its labels()" if isinstance(X, Batch) else describe_wrong_rows(X)
             raise ValueError(f"expected an array or a data frame, found {what}")
         _check_mask(X, "X")
         if isinstance(X, list) and X and isinstance(X[0], dict):

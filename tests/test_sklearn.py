@@ -164,7 +164,7 @@ def test_texts_are_taken(form):
     names = transformer.get_feature_names_out().tolist()
     assert sorted(names) == ["car", "fast", "slow"] and scipy.sparse.issparse(out)
     assert out.toarray()[3].tolist() == [float(name == "fast") for name in names]
-    with pytest.raises(ValueError, match="'1' among the texts is not a text"):
+    with pytest.raises(ValueError, match="rows of texts have '1', which is an int; make all of them texts"):
         transformer.transform(["slow", 1])
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 from filterkit.chains.batch_sizes import resize_batches
 from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch, itself
-from filterkit.data.contract import check_arranged
+from filterkit.data.contract import check_arranged_batches
 from filterkit.data.schema import Schema
 from filterkit.engines.done import NOTHING_DONE, Done, map_wanted
 from filterkit.engines.engine import Engine, map_checked
@@ -262,7 +262,7 @@ class _Arrangement:
         """
         source = self._rows.source
         engine = LocalEngine(1) if source.live else source.engine  # threads would ask for the next batch first
-        batches = check_arranged(self._stage, partial(self._stage.arrange, self._rows), self._rows.schema)
+        batches = check_arranged_batches(self._stage, partial(self._stage.arrange, self._rows), self._rows.schema)
         if source.part_size is not None:
             batches = resize_batches(batches, self._rows.schema, source.part_size)
         with closing(map_wanted(function, self._number(batches), engine, done)) as results:

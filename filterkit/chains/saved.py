@@ -82,7 +82,7 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
         try:
             state = fitted_stage.get_state()
             if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
-                fault = f"get_state gives {describe_type(state)}; return a dict of {_STATE_VALUES}, by names"
+                fault = f"get_state returns {describe_type(state)}; return a dict of {_STATE_VALUES}, by names"
                 raise NotImplementedError(fault)
             notes = {key: _encode(value, key, number, arrays) for key, value in state.items()}
         except NotImplementedError as error:

@@ -19,7 +19,7 @@ from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import add_parts, pad_parts, select_counted_rows
-from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, sort_key
+from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, make_sort_keys
 from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 
@@ -400,7 +400,7 @@ def build_table(
     if not values.all():
         keep = np.flatnonzero(values)
         column, values, parts = column[keep], values[keep], class_parts.take(parts, keep)
-    order = np.argsort(sort_key(column, values), kind="stable")  # fast, because most cells come in sorted runs
+    order = np.argsort(make_sort_keys(column, values), kind="stable")  # fast, because most cells come in sorted runs
     column, values, parts = column[order], values[order], class_parts.take(parts, order)
     begin = find_run_begins(values) | find_run_begins(column)
     if not begin.all():

@@ -16,7 +16,7 @@ from filterkit.data.column_types import (
     label_attribute,
     type_attribute,
 )
-from filterkit.data.contract import describe_no_rows, describe_type
+from filterkit.data.contract import describe_type, describe_wrong_rows
 from filterkit.data.interop import build_batch
 from filterkit.data.losses import Inexact, named, warn_of_losses
 from filterkit.data.schema import Attribute, Schema
@@ -92,7 +92,7 @@ def to_arrow_table(rows: Any) -> pa.Table:
         )
     if not hasattr(rows, "__arrow_c_stream__") and not hasattr(rows, "__arrow_c_array__"):
         raise FilterkitError(
-            f"expected an Arrow table or an object with __arrow_c_stream__, found {describe_no_rows(rows)}"
+            f"expected an Arrow table or an object with __arrow_c_stream__, found {describe_wrong_rows(rows)}"
         )
     try:
         return pa.table(rows)
@@ -105,7 +105,7 @@ def _explain_unreadable(rows: Any, error: Exception) -> str:
     import pyarrow as pa
 
     if type(rows).__name__ == "Series":
-        return f"expected an Arrow table, found {describe_no_rows(rows)}"
+        return f"expected an Arrow table, found {describe_wrong_rows(rows)}"
     for name in getattr(rows, "columns", ()) if hasattr(rows, "select") else ():
         try:
             pa.table(rows.select(name))

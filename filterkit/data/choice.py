@@ -25,7 +25,7 @@ _RANGE = re.compile(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?")
 
 
 def attribute_numbers(stage: str, flag: str, text: str, count: int | None = None) -> set[int]:
-    """Return the positions, from 0, that a list of numbers and ranges such as ``1-3,7,20-last`` means.
+    """Parse a list of numbers and ranges such as ``1-3,7,20-last``; return the positions, from 0, that it means.
 
     Parameters
     ----------
@@ -63,53 +63,47 @@ def chosen_attributes(
     among: Iterable[int] | None = None,
     flags: tuple[str, str] = ("--only", "--except"),
 ) -> list[int]:
-    """Return the positions in `schema.attributes` that `only` chooses, or all, but those that `without` chooses.
-
-    `CHOICE_HELP` says what a choice is.
+    """Choose attributes: those that `only` means, without those that `without` means. `CHOICE_HELP` explains choices.
 
     Parameters
     ----------
     stage : the name of the stage, for messages.
     schema : the attributes.
-    only, without : choices.
+    only, without : choices; without any in `only`, it means all attributes.
     among : the positions of the attributes that may be chosen; by default all.
     flags : the options that `only` and `without` come from, for messages.
 
     Returns
     -------
-    The positions, ascending.
+    Their positions in `schema.attributes`, in the order of `among`.
 
     Raises
     ------
-    StageError : a choice means no attribute that may be chosen. A type may have none.
+    StageError : a choice means no attribute that may be chosen. It may be a type that no attribute has.
     """
     positions = list(range(len(schema.attributes)) if among is None else among)
-    found = [_find_chosen(stage, flag, schema, texts, positions) for flag, texts in zip(flags, (only, without))]
+    found: tuple[set[int], set[int]] = (set(), set())
+    names = {schema.attributes[i].name: i for i in positions} if only or without else {}
+    for flag, texts, chosen in zip(flags, (only, without), found):
+        for text in texts:
+            if text in names:
+                chosen.add(names[text])
+            elif text.startswith("@") and text[1:] in KINDS:
+                chosen |= {i for i in positions if schema.attributes[i].kind == text[1:]}
+            else:
+                is_meant = _make_matcher(stage, flag, schema, text)
+                matching = {i for i in positions if is_meant(i, schema.attributes[i])}
+                if not matching:
+                    raise StageError(stage, f"{flag}: {_explain_no_match(schema, text, list(names))}")
+                chosen |= matching
     return [i for i in positions if (not only or i in found[0]) and i not in found[1]]
 
 
-def _find_chosen(stage: str, flag: str, schema: Schema, texts: Sequence[str], among: list[int]) -> set[int]:
-    """Return the positions that any of the choices `texts` means."""
-    found: set[int] = set()
-    if not texts:
-        return found
-    names = {schema.attributes[i].name: i for i in among}
-    for text in texts:
-        if text in names:
-            found.add(names[text])
-        elif text.startswith("@") and text[1:] in KINDS:
-            found |= {i for i in among if schema.attributes[i].kind == text[1:]}
-        else:
-            means = _make_matcher(stage, flag, schema, text)
-            some = {i for i in among if means(i, schema.attributes[i])}
-            if not some:
-                raise StageError(stage, f"{flag}: {_explain_no_match(schema, text, list(names))}")
-            found |= some
-    return found
-
-
 def _make_matcher(stage: str, flag: str, schema: Schema, text: str) -> Callable[[int, Attribute], bool]:
-    """Return a function of position and attribute: whether a choice, neither name nor type, means it."""
+    """Make a function of position and attribute that returns whether a choice means it.
+
+    The choice `text` is a range or a pattern; any other means nothing.
+    """
     forced = text.startswith("@")
     listed = text.removeprefix("@")
     if all(_RANGE.fullmatch(part) for part in listed.split(",")):

@@ -22,7 +22,7 @@ from filterkit.data.schema import Schema
 from filterkit.errors import PATH, FilterkitError, PluginError, find_culprit, find_plugin, quoted
 from filterkit.messages import running_stage
 
-_LOOKED_AT = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
+_CHECKED = 16  # rows of a batch whose nominal values are checked; checking all would take as long as some stages do
 
 
 class Named(Protocol):
@@ -33,29 +33,29 @@ class Named(Protocol):
         """The name that messages use."""
 
 
-def make_contract_error(name: str, fault: str, thing: Any, error: Exception | None = None) -> PluginError:
-    """Return the error to raise for a fault of a stage, metric or format; it names the plugin that offers it, if any.
+def make_contract_error(name: str, fault: str, offer: Any, error: Exception | None = None) -> PluginError:
+    """Make the error to raise for a fault of a stage, metric or format; it names the plugin that offers it, if any.
 
     Parameters
     ----------
-    name : what the thing is called.
+    name : of the stage, metric or format.
     fault : what is wrong, and what to do.
-    thing : the class of the stage, the metric or the format, as `record_plugin` was given it.
-    error : what the plugin has raised, if anything; the line is named, too.
+    offer : the class of the stage, the metric or the format, as passed to `record_plugin`.
+    error : what the plugin has raised, whose line the message also names; None if nothing.
     """
-    return PluginError(f"{name}: {fault}{_name_plugin(thing, error)}")
+    return PluginError(f"{name}: {fault}{_name_plugin(offer, error)}")
 
 
-def _name_plugin(thing: Any, error: Exception | None) -> str:
-    """Return the end of a message: the plugin that has raised an error or offers a thing; empty if it is not known."""
-    plugin = (find_culprit(error) if error is not None else "") or find_plugin(thing)
+def _name_plugin(offer: Any, error: Exception | None) -> str:
+    """Return the end of a message, such as `` (plugin x)``: who raised `error`, or offers `offer`; "" if unknown."""
+    plugin = (find_culprit(error) if error is not None else "") or find_plugin(offer)
     return f" (plugin {plugin})" if plugin else ""
 
 
-def blame(error: Exception, stage: Named | None) -> None:
-    """Add to an unexpected error of a plugin the stage that raised it, its plugin and the line, as a note.
+def add_stage_note(error: Exception, stage: Named | None) -> None:
+    """Add a note to an unexpected error of a plugin: the stage that raised it, its plugin and the line.
 
-    Errors of filterkit's own say what is at fault, and keep their text.
+    Errors that filterkit raises on purpose name what is at fault themselves, and get no note.
     """
     if stage is None or isinstance(error, FilterkitError) or getattr(error, "__notes__", None):
         return
@@ -64,43 +64,44 @@ def blame(error: Exception, stage: Named | None) -> None:
 
 @contextmanager
 def blame_errors(stage: Named | None) -> Iterator[None]:
-    """Add to an unexpected error or a warning the stage whose method is called; see `blame`."""
+    """Name the stage in unexpected errors, as `add_stage_note` does, and in warnings from this context.
+
+    None for `stage` names none.
+    """
     before = running_stage.set("" if stage is None else stage.name)
     try:
         yield
     except Exception as error:
-        blame(error, stage)
+        add_stage_note(error, stage)
         raise
     finally:
         running_stage.reset(before)
 
 
-def describe_type(thing: Any) -> str:
-    """Return the type of something, for a message."""
-    name = type(thing).__name__
-    return "None" if thing is None else f"{'an' if name[0] in 'AEIOUaeiou' or name == 'ndarray' else 'a'} {name}"
+def describe_type(value: Any) -> str:
+    """Return the type of a value with its article, such as ``an ndarray``, for a message."""
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'AEIOUaeiou' or name == 'ndarray' else 'a'} {name}"
 
 
-def describe_no_rows(thing: Any) -> str:
-    """Say what was passed instead of rows, and what to do."""
-    kind = describe_type(thing)
-    if isinstance(thing, (str, os.PathLike)):
-        path = os.fsdecode(thing)
-        return (
-            f"{kind}; if {quoted(path, PATH)} is a file, give filterkit.read of it, or filterkit.batches for a stream"
-        )
-    if type(thing).__name__ == "Series":
+def describe_wrong_rows(rows: Any) -> str:
+    """Describe, for the end of a message, what was passed as rows but cannot be: its type, and how to convert it."""
+    kind = describe_type(rows)
+    if isinstance(rows, (str, os.PathLike)):
+        path = quoted(os.fsdecode(rows), PATH)
+        return f"{kind}; if {path} is a file, pass filterkit.read of it, or filterkit.batches for a stream"
+    if type(rows).__name__ == "Series":
         return f"{kind}; use its to_frame()"
-    if hasattr(thing, "collect"):
+    if hasattr(rows, "collect"):
         return f"{kind}; collect() it first"
-    if hasattr(thing, "dtype"):
-        return f"{kind}; make it a data frame, or give it to filterkit.sklearn.ChainTransformer"
-    if isinstance(thing, dict):
-        return f"{kind}; give it to {'filterkit.from_liac' if 'attributes' in thing else 'pandas.DataFrame'} first"
+    if hasattr(rows, "dtype"):
+        return f"{kind}; make it a data frame, or pass it to filterkit.sklearn.ChainTransformer"
+    if isinstance(rows, dict):
+        return f"{kind}; convert it by {'filterkit.from_liac' if 'attributes' in rows else 'pandas.DataFrame'} first"
     return kind
 
 
-def check_out(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
+def check_output(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
     """Check what a fitted `stage` returns for the batch `incoming`, and return it with an X in its normal form.
 
     Raises
@@ -109,7 +110,7 @@ def check_out(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
     """
     fault = find_misfit(out, schema)
     if fault is None and len(out) != len(incoming):
-        fault = f"transform gives {len(out)} rows for {len(incoming)}"
+        fault = f"transform returns {len(out)} rows for {len(incoming)}; return a row for each"
     if fault is None and out.sparse != schema.sparse and incoming.sparse == incoming.schema.sparse:
         found = "sparse" if out.sparse else "dense"
         fault = f"X is {found}, but its schema says otherwise; keep X as it is, or set sparse and zero in output"
@@ -120,12 +121,12 @@ def check_out(stage: Named, schema: Schema, out: Any, incoming: Batch) -> Batch:
         and not _is_any_invalid(incoming.weights)
     ):
         fault = "a weight is negative or not finite; make each a number of at least 0"
-    _refuse(stage, fault)
+    _raise_fault(stage, fault)
     return out if out._X is incoming._X else normalize_matrix(out)
 
 
-def _refuse(stage: Named, fault: str | None) -> None:
-    """Raise a `PluginError` for a fault of a stage; None is none."""
+def _raise_fault(stage: Named, fault: str | None) -> None:
+    """Raise a `PluginError` for a fault of a stage; do nothing for None."""
     if fault is not None:
         raise make_contract_error(stage.name, fault, type(stage))
 
@@ -144,7 +145,7 @@ def _is_any_invalid(weights: np.ndarray | None) -> bool:
     return weights is not None and not bool(((weights >= 0) & (weights < np.inf)).all())
 
 
-def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
+def check_arranged_batches(stage: Named, arrange: Callable[[], Any], schema: Schema) -> Iterator[Batch]:
     """Check the batches that a training stage returns from `arrange`, and yield them with an X in its normal form.
 
     Raises
@@ -154,9 +155,9 @@ def check_arranged(stage: Named, arrange: Callable[[], Any], schema: Schema) -> 
     with blame_errors(stage):
         batches = arrange()
         if not hasattr(batches, "__iter__"):
-            _refuse(stage, f"arrange gives {describe_type(batches)}; yield batches")
+            _raise_fault(stage, f"arrange returns {describe_type(batches)}; yield batches")
         for batch in batches:
-            _refuse(stage, find_misfit(batch, schema))
+            _raise_fault(stage, find_misfit(batch, schema))
             yield normalize_matrix(batch)
 
 
@@ -173,21 +174,21 @@ def check_batch(batch: Any) -> Batch:
     return normalize_matrix(batch)
 
 
-def check_read(kind: Named, batches: Any) -> Iterator[Batch]:
-    """Check the batches that a format reads, and yield them with an X in its normal form.
+def check_read_batches(form: Named, batches: Any) -> Iterator[Batch]:
+    """Check the batches that a format's `read` returns, and yield them with an X in its normal form.
 
     Raises
     ------
     PluginError : one does not fit the schema of the first.
     """
     if isinstance(batches, Batch) or not hasattr(batches, "__iter__"):
-        raise make_contract_error(kind.name, f"read gives {describe_type(batches)}; yield batches", kind)
+        raise make_contract_error(form.name, f"read returns {describe_type(batches)}; yield batches", form)
     schema = None
     for batch in batches:
         schema = schema or getattr(batch, "schema", None)
         fault = find_misfit(batch, schema)
         if fault is not None:
-            raise make_contract_error(kind.name, fault, kind)
+            raise make_contract_error(form.name, fault, form)
         yield normalize_matrix(batch)
 
 
@@ -200,14 +201,14 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
     """
     fault = None
     if not isinstance(state, dict):
-        fault = f"{method} gives {describe_type(state)}; return a dict of arrays"
+        fault = f"{method} returns {describe_type(state)}; return a dict of arrays"
     else:
         for key, value in state.items():
             if not isinstance(value, (np.ndarray, Ragged)) or (isinstance(value, np.ndarray) and not value.ndim):
                 fault = f"the {quoted(str(key))} of {method} is {describe_type(value)}; make it an array or a Ragged"
             elif len(value) != columns:
                 fault = f"the {quoted(str(key))} of {method} has {len(value)} entries for {columns} columns"
-    _refuse(stage, fault)
+    _raise_fault(stage, fault)
     return state  # type: ignore[no-any-return]
 
 
@@ -220,10 +221,10 @@ def check_columns(stage: Named, columns: Any, width: int) -> None:
     """
     fault = None
     if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype.kind not in "iu":
-        fault = f"output_columns gives {describe_type(columns)}; return an array of column numbers"
+        fault = f"output_columns returns {describe_type(columns)}; return an array of column numbers"
     elif len(columns) and (columns.min() < 0 or columns.max() >= width or (np.diff(columns) < 0).any()):
-        fault = f"output_columns must give ascending numbers of the {width} columns"
-    _refuse(stage, fault)
+        fault = f"output_columns must return ascending column numbers from 0 to {width - 1}"
+    _raise_fault(stage, fault)
 
 
 def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[Attribute]:
@@ -234,14 +235,14 @@ def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[At
     PluginError : they are not as many as there are `columns`.
     """
     if not isinstance(attributes, (list, tuple, Attributes)):
-        _refuse(stage, f"output_attributes gives {describe_type(attributes)}; return a list")
+        _raise_fault(stage, f"output_attributes returns {describe_type(attributes)}; return a list")
     elif len(attributes) != columns:
-        _refuse(stage, f"output_attributes gives {len(attributes)} attributes for {columns} columns")
+        _raise_fault(stage, f"output_attributes returns {len(attributes)} attributes for {columns} columns")
     return attributes  # type: ignore[no-any-return]
 
 
-def check_renewed(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
-    """Check the attributes that a column stage makes of columns which all stay, and return them.
+def check_renewed_attributes(stage: Named, attributes: Any, schema: Schema, nominal: np.ndarray) -> Sequence[Attribute]:
+    """Check the attributes that a column stage makes if all columns stay, and return them.
 
     Parameters
     ----------
@@ -257,12 +258,12 @@ def check_renewed(stage: Named, attributes: Any, schema: Schema, nominal: np.nda
     names, others = list_names(made), list_names(schema.features)
     if names != others if type(names) is type(others) else list(names) != list(others):
         fault = (
-            "output_attributes gives columns new names; write output_columns, too, which says which column each comes "
-            "from"
+            "output_attributes gives columns new names; write output_columns, too, which returns the column that each "
+            "comes from"
         )
     elif not np.array_equal(mask_kinds(made, "nominal"), nominal):
-        fault = "output_attributes gives columns another kind; write output_nominal, too, which says which are nominal"
-    _refuse(stage, fault)
+        fault = "output_attributes makes columns nominal or numeric; write output_nominal, too, which says which are"
+    _raise_fault(stage, fault)
     return made
 
 
@@ -274,40 +275,41 @@ def check_nominal(stage: Named, nominal: Any, width: int) -> np.ndarray:
     PluginError : it is not bool (`width`,).
     """
     if not isinstance(nominal, np.ndarray) or nominal.shape != (width,) or nominal.dtype != np.bool_:
-        what = (
-            f"output_nominal gives {describe_type(nominal)}; return an array of bool, one for each of {width} columns"
-        )
-        _refuse(stage, what)
+        found = describe_type(nominal)
+        _raise_fault(stage, f"output_nominal returns {found}; return an array of bool, one for each of {width} columns")
     return nominal  # type: ignore[no-any-return]
 
 
-def check_numbers(found: Any, shape: tuple[int, ...], name: str, what: str, thing: Any) -> np.ndarray:
+def check_numbers(found: Any, shape: tuple[int, ...], name: str, function: str, offer: Any) -> np.ndarray:
     """Check the numbers that a function of a plugin returns, and return them.
 
     Parameters
     ----------
     found : what the function has returned.
     shape : the shape that it must have.
-    name, thing : as for `make_contract_error`.
-    what : the name of the function, for the message.
+    name, offer : as for `make_contract_error`.
+    function : the name of the function, for the message.
 
     Raises
     ------
     PluginError : it is not float64 of that shape.
     """
     if not isinstance(found, np.ndarray):
-        raise make_contract_error(name, f"{what} gives {describe_type(found)}; return an array of float64", thing)
-    if found.shape != shape:
-        raise make_contract_error(name, f"{what} gives an array of shape {found.shape}; expected {shape}", thing)
-    if found.dtype != np.float64:
-        raise make_contract_error(name, f"{what} gives {found.dtype}; make it float64", thing)
+        fault = f"returns {describe_type(found)}; return an array of float64"
+    elif found.shape != shape:
+        fault = f"returns an array of shape {found.shape}; expected {shape}"
+    elif found.dtype != np.float64:
+        fault = f"returns {found.dtype}; make it float64"
+    else:
+        return found
+    raise make_contract_error(name, f"{function} {fault}", offer)
     return found
 
 
-def find_misfit(batch: Any, schema: Any, looked_at: int = _LOOKED_AT) -> str | None:
-    """Say what in a batch does not fit `schema`, and what to do; None if everything fits.
+def find_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) -> str | None:
+    """Find what in a batch does not fit `schema`; return it as a message that says what to do, None if everything fits.
 
-    X may be sparse or dense, whatever `schema` says; see `Batch.in_form`. The nominal values of the first `looked_at`
+    X may be sparse or dense, whatever `schema` says; see `Batch.in_form`. The nominal values of the first `n_checked`
     rows are checked.
     """
     if not isinstance(batch, Batch):
@@ -323,12 +325,12 @@ def find_misfit(batch: Any, schema: Any, looked_at: int = _LOOKED_AT) -> str | N
     return (
         _find_matrix_misfit(batch, schema)
         or _find_other_misfit(batch, schema)
-        or _find_code_misfit(batch, schema, looked_at)
+        or _find_code_misfit(batch, schema, n_checked)
     )
 
 
 def describe_schema_difference(found: Any, expected: Schema) -> str:
-    """Return the first difference between two schemas."""
+    """Describe the first difference between two schemas, such as ``attribute 2 is 'a'; expected 'b'``."""
     if not isinstance(found, Schema):
         return f"it is {describe_type(found)}"
     for number, (one, other) in enumerate(zip(found.attributes, expected.attributes), 1):
@@ -345,7 +347,7 @@ def describe_schema_difference(found: Any, expected: Schema) -> str:
 
 
 def _find_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
-    """Say what is wrong with X; None if nothing is."""
+    """Find what is wrong with X; None if nothing is."""
     X = batch._X
     if isinstance(X, np.ndarray):
         if type(X) is not np.ndarray and not isinstance(X, np.memmap):
@@ -364,11 +366,11 @@ def _find_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
         return (
             f"X has {X.shape[1]} columns, but the schema {schema.width} features; the schema must describe the output"
         )
-    return _describe_csr_fault(batch.csr, schema.width) if batch.sparse else None
+    return _find_csr_misfit(batch.csr, schema.width) if batch.sparse else None
 
 
-def _describe_csr_fault(X: Csr, width: int) -> str | None:
-    """Say what is wrong with the arrays of sparse rows; None if nothing is."""
+def _find_csr_misfit(X: Csr, width: int) -> str | None:
+    """Find what is wrong with the arrays of sparse rows; None if nothing is."""
     indices, indptr = X.indices, X.indptr
     if indices.dtype.kind != "i" or indptr.dtype.kind != "i":
         return "the indices of X are not integers; make them int32"
@@ -387,7 +389,7 @@ def _describe_csr_fault(X: Csr, width: int) -> str | None:
 
 
 def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
-    """Say what is wrong with the class, the weights and the attributes that pass through; None if nothing is."""
+    """Find what is wrong with the class, the weights and the attributes that pass through; None if nothing is."""
     rows, y, weights, passthrough = len(batch), batch.y, batch.weights, batch.passthrough
     if (y is None) != (not schema.targets):
         return f"y is {describe_type(y)}, but the schema has {'a' if schema.targets else 'no'} class"
@@ -405,8 +407,8 @@ def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
         found = f"{getattr(weights, 'dtype', describe_type(weights))} of shape {np.shape(weights)}"
         return f"weights are {found}; make them float64 of shape ({rows},)"
     if (passthrough is None) != (not schema.passthrough):
-        what = f"the schema has {len(schema.passthrough)} attributes for it"
-        return f"passthrough is {describe_type(passthrough)}, but {what}"
+        count = len(schema.passthrough)
+        return f"passthrough is {describe_type(passthrough)}, but the schema has {count} attributes that pass through"
     if passthrough is not None:
         if list(getattr(passthrough, "column_names", ())) != [a.name for a in schema.passthrough]:
             return "the columns of passthrough are not those of schema.passthrough"
@@ -415,19 +417,17 @@ def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
     return None
 
 
-def _find_code_misfit(batch: Batch, schema: Schema, looked_at: int) -> str | None:
-    """Say which class, or nominal value in the first rows, is not an index of its labels; None if none is."""
+def _find_code_misfit(batch: Batch, schema: Schema, n_checked: int) -> str | None:
+    """Find a class, or a nominal value in the first rows, that is not an index of its labels; None if there is none."""
     y, target = batch.y, schema.class_attribute
     if y is not None and y.size and y.dtype.kind == "i":
         sizes = [len(a.values) for a in (schema.label_attributes if target is None else (target,))]
         bad = np.flatnonzero((y.min(axis=0) < -1) | (y.max(axis=0) >= sizes))
         if len(bad):
             return f"a value of y is not an index of the class's {sizes[bad[0]]} values"
-    if (
-        "attributes" not in vars(schema) or not schema.nominal.any()
-    ):  # attributes that are made when asked for are not asked for here
+    if "attributes" not in vars(schema) or not schema.nominal.any():  # this must not make attributes that nobody uses
         return None
-    first = batch.rows(0, min(looked_at, len(batch)))
+    first = batch.rows(0, min(n_checked, len(batch)))
     if first.sparse:
         found, columns = first.csr.data, first.csr.indices
     else:

@@ -12,7 +12,7 @@ from filterkit.data.arrow_import import Found, check_names, find_strings, infer_
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, list_columns, make_weight_column
-from filterkit.data.contract import describe_no_rows
+from filterkit.data.contract import describe_wrong_rows
 from filterkit.data.interop import build_batch
 from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.rearrangement import to_codes
@@ -100,7 +100,7 @@ def from_pandas(
     import pandas as pd
 
     if not isinstance(frame, pd.DataFrame):
-        raise FilterkitError(f"expected a data frame of pandas, found {describe_no_rows(frame)}")
+        raise FilterkitError(f"expected a data frame of pandas, found {describe_wrong_rows(frame)}")
     unnamed = next((i for i, name in enumerate(frame.columns, 1) if name is None or name != name), None)
     if unnamed is not None:
         raise FilterkitError(f"column {unnamed} of this data frame has no name; give it one")

@@ -60,7 +60,7 @@ def _apply(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) ->
     count = len(numbers)
     found = function(numbers)
     if np.shape(found) != (count,):
-        raise ValueError(f"map_numbers: the function gives an array of shape {np.shape(found)} for {count} numbers")
+        raise ValueError(f"map_numbers: the function returns an array of shape {np.shape(found)} for {count} numbers")
     return np.array(found, np.float64)
 
 

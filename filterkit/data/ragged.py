@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 
-def sort_key(row: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return complex128 keys that numpy sorts and searches by row number first, then by value."""
+def make_sort_keys(row: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Make complex128 keys that numpy sorts and searches by row number first, then by value."""
     key = np.empty(len(values), np.complex128)
     key.real = row
     key.imag = values
@@ -17,13 +17,16 @@ def sort_key(row: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return int64: the numbers ``start, …, start + length - 1`` of each range, one range after the other."""
+    """List the numbers ``start, …, start + length - 1`` of each range, one range after the other: int64."""
     ends = np.cumsum(lengths)
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
 def find_run_begins(*keys: np.ndarray) -> np.ndarray:
-    """Return bool (n,): whether an entry differs in a key, (n,) each, from the one before it; True for the first."""
+    """Find where runs of equal entries begin: bool (n,), whether an entry differs from the one before it in any key.
+
+    The first entry begins a run. Each key is an array of shape (n,).
+    """
     begins = np.zeros(len(keys[0]), bool)
     begins[:1] = True
     for key in keys:
@@ -32,7 +35,7 @@ def find_run_begins(*keys: np.ndarray) -> np.ndarray:
 
 
 def find_row_starts(row: np.ndarray, rows: int) -> np.ndarray:
-    """Return int64 (rows + 1,): where each row begins among entries sorted by row, and where the last one ends.
+    """Find where each row begins among entries sorted by row, and where the last one ends: int64 (rows + 1,).
 
     `row` is int64 (entries,), the row of each entry.
     """
@@ -92,27 +95,22 @@ class Ragged:
         """
         if not len(values):
             return np.empty(0, np.int64)
-        found = self._search_counts(rows, values)
+        found = self._search_table(rows, values)
         if found is not None:
             return found
         changes = np.flatnonzero(rows[1:] != rows[:-1]) + 1
         # Searching row by row is faster for few long runs, and saves the keys of rows that are long themselves.
-        if max(len(values), len(self.values) // 2) > 256 * (len(changes) + 1):
-            return self._search_runs(rows, values, changes)
-        return np.searchsorted(self._key, sort_key(rows, values))
-
-    def _search_runs(self, rows: np.ndarray, values: np.ndarray, changes: np.ndarray) -> np.ndarray:
-        """Do what `search` does, run by run. A run is in one row, and ends at the next of `changes`."""
+        if max(len(values), len(self.values) // 2) <= 256 * (len(changes) + 1):
+            return np.searchsorted(self._keys, make_sort_keys(rows, values))
         found = np.empty(len(values), np.int64)
-        bounds = [0, *changes.tolist(), len(values)]
-        for begin, end in pairwise(bounds):
+        for begin, end in pairwise([0, *changes.tolist(), len(values)]):  # each run of values for one row
             first, stop = self.indptr[rows[begin]], self.indptr[rows[begin] + 1]
             order = np.argsort(values[begin:end]) + begin  # neighbors in a long row are found in the same cache lines
             found[order] = np.searchsorted(self.values[first:stop], values[order]) + first
         return found
 
-    def _search_counts(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-        """Do what `search` does, by a table if all `values` are small whole numbers, as word counts are; else None."""
+    def _search_table(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+        """Search as `search` does, in a table; None if not all values are small whole numbers, as word counts are."""
         low, high = values.min(), values.max()
         if not (low >= 0 and high < 1 << 31):  # also if there is a NaN
             return None
@@ -124,21 +122,21 @@ class Ragged:
         return found
 
     @cached_property
-    def _key(self) -> np.ndarray:
+    def _keys(self) -> np.ndarray:
         """The sort keys of all entries."""
-        return sort_key(np.repeat(np.arange(len(self)), self.lengths), self.values)
+        return make_sort_keys(np.repeat(np.arange(len(self)), self.lengths), self.values)
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """(start, largest, table), such that ``search(i, v)`` is ``table[start[i] + min(v, largest[i])]`` for whole
-        v >= 0; None if the table would be much larger than the values.
+        """(start, largest, table): ``search(i, v)`` is ``table[start[i] + min(v, largest[i])]`` for whole v >= 0.
+
+        None if the table would be much larger than the values.
         """
         if not len(self.values) or self.values.max() > 1 << 20:
             return None
         lengths = self.lengths
-        step = np.clip(np.floor(self.values) + 1, 0, None).astype(
-            np.int64
-        )  # the least whole number that is greater than the value
+        # The least whole number that is greater than each value.
+        step = np.clip(np.floor(self.values) + 1, 0, None).astype(np.int64)
         largest = np.zeros(len(self), np.int64)
         filled = lengths > 0
         largest[filled] = step[self.indptr[1:][filled] - 1]

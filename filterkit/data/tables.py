@@ -1,4 +1,4 @@
-"""Arrow tables with a column for each attribute as batches, on whole columns."""
+"""Conversion of Arrow tables with a column for each attribute to batches, column by column."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def from_table(
     rounded: Collection[str] = (),
     unseen: bool = False,
 ) -> Batch:
-    """Return the dense batch of an Arrow table.
+    """Convert an Arrow table to a dense batch.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def from_table(
     schema : without labels; see `Schema.labels`.
     weights : float64 (rows,) of the rows, or None.
     rounded : the names of attributes whose values are rounded if need be: numbers to float64, times to milliseconds.
-    unseen : whether texts that are not among the labels get a negative code, which the reader makes missing and tells
-        of; otherwise, they are errors.
+    unseen : whether texts that are not among the labels get a negative code, which `drop_unseen` makes missing;
+        otherwise, they are errors.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def from_table(
             y = np.where(np.isnan(y), -1, np.where(y < 0, _UNSEEN, y)).astype(np.int32)
     other = None
     if schema.passthrough:
-        columns = [_convert_other(table.column(i), attributes[i]) for i in schema.passthrough_indices]
+        columns = [_convert_passthrough(table.column(i), attributes[i]) for i in schema.passthrough_indices]
         other = pa.table(columns, names=[a.name for a in schema.passthrough])
     if weights is not None and (weights == 1).all():
         weights = None
@@ -80,12 +80,12 @@ def _round_column(column: Any) -> Any:
 
 
 def drop_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
-    """Return a batch with missing values instead of negative codes, which `from_table` gives.
+    """Replace the negative codes of `from_table` in a batch by missing values.
 
     Returns
     -------
     batch : the rows.
-    unseen : the numbers of the rows that had such codes, by the names of attributes.
+    unseen : by the name of each attribute with such codes, the indices of the rows that had them.
     """
     schema, y, unseen = batch.schema, batch.y, {}
     target = schema.class_attribute
@@ -104,7 +104,7 @@ def drop_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
 
 
 def _make_features(table: Any, schema: Schema, unseen: bool) -> np.ndarray:
-    """Return X, float64 (rows, columns) of numbers and codes; converts all columns of float64 at once."""
+    """Make X, float64 (rows, columns), of numbers and codes; all columns of float64 are converted at once."""
     positions = schema.feature_indices
     types = table.schema.types
     fast = np.array([types[i] == pa.float64() and not n for i, n in zip(positions.tolist(), schema.nominal)], bool)
@@ -127,7 +127,7 @@ def _convert_column(table: Any, position: int, attribute: Attribute, unseen: boo
     """Return float64 values of a numeric or nominal attribute, NaN for missing; `unseen` as for `from_table`."""
     array = arrow.join_chunks(table.column(position))
     if attribute.kind == "nominal":
-        return _encode(array, attribute, unseen)
+        return _encode_labels(array, attribute, unseen)
     if pa.types.is_dictionary(array.type) or is_text(array.type):
         words = _convert_texts(array, attribute)
         try:
@@ -141,8 +141,8 @@ def _convert_column(table: Any, position: int, attribute: Attribute, unseen: boo
         raise RowError(f"{error}; make it text, or round it", attribute=attribute.name) from None
 
 
-def _encode(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
-    """Return the indices of labels, NaN for missing; `unseen` as for `from_table`."""
+def _encode_labels(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
+    """Encode texts as the indices of labels, float64 with NaN for missing; `unseen` as for `from_table`."""
     if not pa.types.is_dictionary(array.type):
         array = arrow.encode(_convert_texts(array, attribute))
     code = code_labels(attribute)
@@ -161,7 +161,7 @@ def _encode(array: Any, attribute: Attribute, unseen: bool) -> np.ndarray:
 
 
 def numbers_of(column: Any, may_round: bool = True) -> np.ndarray:
-    """Return float64 (rows,) of an Arrow column of numbers, each the nearest; NaN where it is null.
+    """Convert an Arrow column of numbers to float64 (rows,), each to the nearest; null becomes NaN.
 
     Arrow's own conversion imports pandas and takes longer than a megabyte of text takes to read.
 
@@ -174,7 +174,7 @@ def numbers_of(column: Any, may_round: bool = True) -> np.ndarray:
 
 
 def plain_numbers(column: Any) -> np.ndarray:
-    """Return the elements of a column of float64, int64 or int32 without nulls, as an array of its type."""
+    """Return the elements of an Arrow column of float64, int64 or int32 without nulls, as a numpy array of its type."""
     return arrow.view_values(arrow.join_chunks(column))
 
 
@@ -198,49 +198,51 @@ def texts(array: Any) -> Any:
 
 
 def _convert_texts(array: Any, attribute: Attribute) -> Any:
-    """Return the `texts` of an array with values of an attribute."""
+    """Convert an array with values of an attribute to texts, as `texts` does.
+
+    Raises
+    ------
+    RowError : bytes are not UTF-8.
+    """
     try:
         return texts(array)
     except pa.ArrowInvalid:
         raise RowError("it has bytes that are not UTF-8 text", attribute=attribute.name) from None
 
 
-def _convert_other(column: Any, attribute: Attribute) -> Any:
-    """Return a column of `Batch.passthrough`."""
+def _convert_passthrough(column: Any, attribute: Attribute) -> Any:
+    """Convert an Arrow column to one of `Batch.passthrough`: of texts, or of ``timestamp[ms]`` for dates."""
     if attribute.kind != "date":
         return _convert_texts(column, attribute)
     if pa.types.is_dictionary(column.type) or is_text(column.type):
-        return _parse_dates(column, attribute)
+        words, form = arrow.join_chunks(column), DateFormat(attribute.format)
+        if not pa.types.is_dictionary(words.type):
+            words = arrow.encode(_convert_texts(words, attribute))
+        distinct = words.dictionary.to_pylist()
+        parsed = [form.parse(cut_to_milliseconds(word)) for word in distinct]
+        if None in parsed:
+            word = distinct[parsed.index(None)]
+            raise RowError(f"{quoted(word)} is not a date like {attribute.format}", attribute=attribute.name)
+        return arrow.take(arrow.make_moments(parsed), words.indices)
     zone = getattr(column.type, "tz", None)
     try:
         moments = column.cast(pa.timestamp("ms", tz=zone)).cast(pa.timestamp("ms"))
     except pa.ArrowInvalid:
         is_far = column.type == pa.timestamp("s", zone)
-        what = "dates that milliseconds cannot count" if is_far else "parts of a millisecond"
-        raise RowError(f"it has {what}, which dates cannot hold; round it", attribute=attribute.name) from None
+        fault = "times finer than milliseconds, which dates cannot hold; round it"
+        if is_far:
+            fault = "dates too far from 1970 to be counted in milliseconds; make it text"
+        raise RowError(f"it has {fault}", attribute=attribute.name) from None
     array = arrow.join_chunks(moments)
     values = np.where(arrow.find_nulls(array), 0, arrow.view_values(array.view(pa.int64())))
     if len(values) and not EARLIEST <= values.min() <= values.max() <= LATEST:
-        what = "dates beyond the years 1 to 292278993, which ARFF cannot hold"
-        raise RowError(f"it has {what}", attribute=attribute.name)
+        fault = "dates outside the years 1 to 292278993, which ARFF cannot hold; make it text"
+        raise RowError(f"it has {fault}", attribute=attribute.name)
     return moments
 
 
-def _parse_dates(column: Any, attribute: Attribute) -> Any:
-    """Parse texts as timestamps."""
-    array, form = arrow.join_chunks(column), DateFormat(attribute.format)
-    if not pa.types.is_dictionary(array.type):
-        array = arrow.encode(_convert_texts(array, attribute))
-    words = array.dictionary.to_pylist()
-    moments = [form.parse(cut_to_milliseconds(word)) for word in words]
-    if None in moments:
-        word = words[moments.index(None)]
-        raise RowError(f"{quoted(word)} is not a date like {attribute.format}", attribute=attribute.name)
-    return arrow.take(arrow.make_moments(moments), array.indices)
-
-
 def joined_rows(*parts: Any) -> memoryview:
-    """Return the texts of each row joined, and of all rows one after the other, as bytes.
+    """Join the texts of each row, and these of all rows one after the other; return UTF-8 bytes.
 
     Parameters
     ----------
@@ -250,5 +252,5 @@ def joined_rows(*parts: Any) -> memoryview:
 
 
 def take_texts(texts: Sequence[str], positions: np.ndarray) -> Any:
-    """Return the Arrow array of the texts at int32 `positions`."""
+    """Make an Arrow array of the texts at int32 `positions`, (n,)."""
     return arrow.take(arrow.make_strings(texts), positions)

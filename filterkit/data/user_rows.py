@@ -10,7 +10,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch, make_passthrough_table
 from filterkit.data.column_types import MOST_LABELS
-from filterkit.data.contract import check_batch, describe_no_rows, describe_schema_difference
+from filterkit.data.contract import check_batch, describe_schema_difference, describe_type, describe_wrong_rows
 from filterkit.data.losses import ConversionWarning, Inexact, is_exact
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, quoted
@@ -50,7 +50,7 @@ def as_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS)
     if isinstance(rows, Batch):
         return check_batch(rows)
     if not is_table(rows):
-        raise FilterkitError(f"expected a batch or a data frame, found {describe_no_rows(rows)}")
+        raise FilterkitError(f"expected a batch or a data frame, found {describe_wrong_rows(rows)}")
     target = None if incoming is None else incoming.class_attribute
     rows, names, convert = _find_converter(rows)
     asked = None if target is None or target.name not in names else names.index(target.name) + 1
@@ -58,7 +58,12 @@ def as_batch(rows: Any, incoming: Schema | None = None, most: int = MOST_LABELS)
 
 
 def _find_converter(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
-    """Return a data frame of pandas, or else a table of Arrow, its columns' names, and what makes a batch of it."""
+    """Find the function that converts a table to a batch.
+
+    Returns
+    -------
+    The table, as a data frame of pandas or else as a table of Arrow; the names of its columns; and the function.
+    """
     if type(rows).__module__.partition(".")[0] == "pandas":
         from filterkit.data.frames import from_pandas
 
@@ -70,7 +75,10 @@ def _find_converter(rows: Any) -> tuple[Any, list[str], Callable[..., Batch]]:
 
 
 def find_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str]:
-    """Return the kinds that a schema says columns of these names have; none without one."""
+    """Find the kinds of columns of these names in a schema: numeric, nominal or string by name; empty without a schema.
+
+    Dates are left out, because columns say themselves that they have dates. Bags are strings.
+    """
     attributes = () if incoming is None else incoming.attributes
     known = set(names)
     kinds = {a.name: "string" if a.kind == "relational" else a.kind for a in attributes if a.name in known}
@@ -78,11 +86,13 @@ def find_kinds(incoming: Schema | None, names: Collection[str]) -> dict[str, str
 
 
 def as_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
-    """Convert one or several batches or tables to batches of one schema: a stream to a stream, else to a list.
+    """Convert one or several batches or tables to batches of one schema.
+
+    Returns an iterator for an iterator or generator, and a list for one batch or a list.
 
     Raises
     ------
-    FilterkitError : `rows` is something else, and the message says what to give instead; or a batch has other
+    FilterkitError : `rows` is something else, and the message says what to pass instead; or a batch has other
         attributes or another class than the first. Also as `as_batch`.
     """
     is_one = isinstance(rows, (Batch, str, PathLike, dict)) or is_table(rows) or hasattr(rows, "shape")
@@ -93,9 +103,9 @@ def as_batches(rows: Any) -> list[Batch] | Iterator[Batch]:
 
 
 def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
-    """Convert batches or tables to batches that all have the schema of the first.
+    """Convert batches or tables one by one to batches with the schema of the first.
 
-    Columns of texts are strings: the labels of tables that are still to come are not known.
+    Columns of texts become strings, because the labels of later tables are not known yet.
     """
     first = None
     for number, each in enumerate(rows, 1):
@@ -113,7 +123,14 @@ def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
 
 
 def read_texts(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
-    """Return the name, if any, and the texts of a list or series of texts; None if `rows` is something else."""
+    """Read a list or series of texts: return its name, None without one, and the texts, None for missing.
+
+    Returns None if `rows` is something else, or has no text.
+
+    Raises
+    ------
+    FilterkitError : some of the elements are neither texts nor missing.
+    """
     name = getattr(rows, "name", None)
     if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
         return None
@@ -123,7 +140,9 @@ def read_texts(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
     texts = [None if _is_missing(value) else value for value in values]
     odd = next((value for value in texts if value is not None and not isinstance(value, str)), None)
     if odd is not None:
-        raise FilterkitError(f"{quoted(str(odd))} among the texts is not a text; make all of them texts")
+        raise FilterkitError(
+            f"rows of texts have {quoted(str(odd))}, which is {describe_type(odd)}; make all of them texts"
+        )
     return (name if isinstance(name, str) else None), [None if text is None else str(text) for text in texts]
 
 
@@ -155,13 +174,29 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
         return None
     import warnings
 
+    import pyarrow as pa
+
+    from filterkit.data.arrow_import import is_inexact
+
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConversionWarning)  # a transformer is to have features alone
-        return _convert_mixed(rows, incoming)
+        warnings.simplefilter("ignore", ConversionWarning)  # of a class and weights: a transformer has features alone
+        rows, names, convert = _find_converter(rows)
+        if hasattr(rows, "reset_index"):
+            is_numeric = all(_is_numeric(column) for _, column in rows.items())
+            rows = rows.reset_index(drop=True)
+            rows.attrs = {}
+        else:
+            rows = rows.replace_schema_metadata(None)
+            numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_null)
+            is_numeric = all(any(is_kind(kind) for is_kind in numeric) for kind in rows.schema.types)
+            is_numeric = is_numeric and not any(map(is_inexact, rows.columns))
+        if names and is_numeric:
+            return None
+        return convert(rows, "X", class_="none", kinds=find_kinds(incoming, names))
 
 
 def _make_table(rows: np.ndarray) -> pa.Table:
-    """Return an array of objects, (rows, columns), as a table with the columns x0, x1, ….
+    """Make an Arrow table, with the columns x0, x1, …, of an array of objects, (rows, columns).
 
     Raises
     ------
@@ -178,34 +213,13 @@ def _make_table(rows: np.ndarray) -> pa.Table:
             if odd is not None:
                 raise FilterkitError(f"{Inexact(str(odd))}; {_ROUND}") from None
             kinds = ", ".join(sorted({type(value).__name__ for value in column if not _is_missing(value)}))
-            message = f"column x{number} has objects of the types {kinds}; make them all texts or all numbers"
+            message = f"column x{number} has values of the types {kinds}; make them all texts or all numbers"
             raise FilterkitError(message) from None
     return pa.table(columns, names=[f"x{number}" for number in range(len(columns))])
 
 
-def _convert_mixed(rows: Any, incoming: Schema | None) -> Batch | None:
-    """Do what `convert_mixed_rows` does, for a data frame of pandas or Polars, or a table of Arrow."""
-    import pyarrow as pa
-
-    from filterkit.data.arrow_import import is_inexact
-
-    rows, names, convert = _find_converter(rows)
-    if hasattr(rows, "reset_index"):
-        is_numeric = all(_is_numeric(column) for _, column in rows.items())
-        rows = rows.reset_index(drop=True)
-        rows.attrs = {}
-    else:
-        rows = rows.replace_schema_metadata(None)
-        numeric = (pa.types.is_floating, pa.types.is_integer, pa.types.is_null)
-        is_numeric = all(any(is_kind(kind) for is_kind in numeric) for kind in rows.schema.types)
-        is_numeric = is_numeric and not any(map(is_inexact, rows.columns))
-    if names and is_numeric:
-        return None
-    return convert(rows, "X", class_="none", kinds=find_kinds(incoming, names))
-
-
 def _is_numeric(column: Any) -> bool:
-    """Return whether a column of pandas has whole numbers that float64 has, floats, or objects that may be numbers."""
+    """Return whether a column of pandas has floats, exact whole numbers, or objects that may be numbers."""
     import pandas as pd
     import pyarrow as pa
 
@@ -252,6 +266,6 @@ def check_integers(rows: Any, numbers: np.ndarray) -> None:
 
 
 def make_text_rows(texts: Sequence[str | None], name: str | None) -> Batch:
-    """Make a batch of texts, with one string attribute."""
+    """Make a batch of texts, None for missing, with one string attribute: `name`, or ``text`` if that is None."""
     schema = Schema("X", [Attribute(name or "text", "string")])
     return Batch(schema, np.empty((len(texts), 0)), passthrough=make_passthrough_table(schema, [list(texts)]))

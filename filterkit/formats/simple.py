@@ -7,7 +7,7 @@ from itertools import chain
 from typing import IO, Any
 
 from filterkit.data.batch import Batch
-from filterkit.data.contract import check_read
+from filterkit.data.contract import check_read_batches
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError
 from filterkit.files.endings import COMPRESSIONS
@@ -80,7 +80,7 @@ class BatchTable(Table):
             positive = None if opening.positive is None else str(opening.positive)
             if opening.like is not None or opening.labels is not None:
                 class_ = "none"
-            batches = check_read(form, form.read(path, class_, positive))
+            batches = check_read_batches(form, form.read(path, class_, positive))
             first = next(batches, None)
             if first is None:
                 raise FilterkitError(

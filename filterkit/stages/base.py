@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from filterkit.data.batch import Batch, itself
-from filterkit.data.contract import blame_errors, check_out, describe_type, make_contract_error
+from filterkit.data.contract import blame_errors, check_output, describe_type, make_contract_error
 from filterkit.data.schema import Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, explain_not_nominal, quoted
 from filterkit.stages.options import Configured, fields_of, flag_of
@@ -214,7 +214,7 @@ class Stage(Configured):
         """
         state = self.fit_rows(rows, schema)
         if not isinstance(state, dict):
-            raise make_contract_error(self.name, f"fit_rows gives {describe_type(state)}; return a dict", type(self))
+            raise make_contract_error(self.name, f"fit_rows returns {describe_type(state)}; return a dict", type(self))
         return FittedStage(self, schema, state)
 
     def inner_folds(self) -> int:
@@ -372,7 +372,7 @@ class FittedStage(Fitted):
         with name_stage(stage):
             built = stage.build(incoming, state)
         if not isinstance(built, Built):
-            raise make_contract_error(stage.name, f"build gives {describe_type(built)}; return a Built", type(stage))
+            raise make_contract_error(stage.name, f"build returns {describe_type(built)}; return a Built", type(stage))
         self.schema, self._transform, self.columns, self.growth = built
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -386,7 +386,7 @@ class FittedStage(Fitted):
             out = self._transform(batch)
         if not isinstance(out, Batch):
             raise make_contract_error(
-                self.stage.name, f"transform gives {describe_type(out)}; return a Batch", type(self.stage)
+                self.stage.name, f"transform returns {describe_type(out)}; return a Batch", type(self.stage)
             )
         return out if out.schema is self.schema else out.replace(schema=self.schema)
 
@@ -514,11 +514,13 @@ def check_fitted(stage: Stage, fitted: Any) -> Fitted:
     PluginError : it is not a fitted stage, or has no schema.
     """
     if not isinstance(fitted, Fitted):
-        raise make_contract_error(stage.name, f"fit gives {describe_type(fitted)}; return a Fitted", type(stage))
+        raise make_contract_error(stage.name, f"fit returns {describe_type(fitted)}; return a Fitted", type(stage))
     is_property = hasattr(type(fitted), "schema")  # which may take long to compute: leave it alone
     if not is_property and not isinstance(vars(fitted).get("schema"), Schema):
         found = describe_type(vars(fitted).get("schema"))
-        raise make_contract_error(stage.name, f"the schema of what fit gives is {found}; make it a Schema", type(stage))
+        raise make_contract_error(
+            stage.name, f"the schema of what fit returns is {found}; make it a Schema", type(stage)
+        )
     fitted.made_by = stage
     return fitted
 
@@ -534,7 +536,7 @@ def transform(stages: Iterable[Fitted], batch: Batch, training: bool = False) ->
     for stage in stages:
         with blame_errors(stage.made_by):
             out = stage.transform_training(batch) if training else stage.transform(batch)
-        batch = out if stage.made_by is None else check_out(stage.made_by, stage.schema, out, batch)
+        batch = out if stage.made_by is None else check_output(stage.made_by, stage.schema, out, batch)
     return batch
 
 

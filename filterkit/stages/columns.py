@@ -18,7 +18,7 @@ from filterkit.data.contract import (
     check_columns,
     check_nominal,
     check_numbers,
-    check_renewed,
+    check_renewed_attributes,
     check_state,
     describe_type,
     make_contract_error,
@@ -232,7 +232,7 @@ class ColumnStage(SelectiveStage):
         def make_attributes() -> Sequence[Attribute]:
             with blame_errors(self):
                 attributes = self.output_attributes(schema, state, columns, totals)
-            return check_renewed(self, attributes, schema, nominal)
+            return check_renewed_attributes(self, attributes, schema, nominal)
 
         nominal = check_nominal(self, self.output_nominal(schema, state), schema.width)
         outgoing = schema.with_renewed_features(make_attributes, nominal, **self._choose_form(schema))
@@ -249,7 +249,9 @@ class ColumnStage(SelectiveStage):
         """Return `zero` and `sparse` of the outgoing schema."""
         outgoing = self.output(schema)
         if not isinstance(outgoing, Schema):
-            raise make_contract_error(self.name, f"output gives {describe_type(outgoing)}; return a Schema", type(self))
+            raise make_contract_error(
+                self.name, f"output returns {describe_type(outgoing)}; return a Schema", type(self)
+            )
         return {"zero": outgoing.zero, "sparse": schema.sparse and outgoing.zero}
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:

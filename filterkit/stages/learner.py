@@ -246,7 +246,7 @@ class FittedLearner(Fitted):
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
         missing = [name for name in ("scores", "threshold", "get_state") if not hasattr(model, name)]
         if missing:
-            fault = f"learn gives {describe_type(model)}, which has no {' and no '.join(missing)}; return a model"
+            fault = f"learn returns {describe_type(model)}, which has no {' and no '.join(missing)}; return a model"
             raise make_contract_error(learner.name, fault, type(learner))
         self._learner = learner
         self.tasks = tasks

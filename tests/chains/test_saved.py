@@ -353,8 +353,8 @@ def test_a_stage_of_a_plugin_is_saved_and_loaded():
     [
         ({"mean": np.array(["a"])}, "its state has an array of <U1"),
         ({"tree": {1}}, "the 'tree' of get_state cannot be saved .Object of type set .*; use arrays of float64"),
-        ([1], "get_state gives a list; return a dict of arrays of float64"),
-        ({1: 2}, "get_state gives a dict; return a dict of arrays .*, by names"),
+        ([1], "get_state returns a list; return a dict of arrays of float64"),
+        ({1: 2}, "get_state returns a dict; return a dict of arrays .*, by names"),
     ],
 )
 def test_a_state_that_cannot_be_saved_is_named(state, said, monkeypatch):

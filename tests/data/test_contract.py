@@ -26,7 +26,7 @@ from filterkit import (
     TrainingStage,
     errors,
 )
-from filterkit.data.contract import check_arranged, check_batch, check_out, check_read, find_misfit
+from filterkit.data.contract import check_arranged_batches, check_batch, check_output, check_read_batches, find_misfit
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
 from filterkit.plugin import Csr, SelectiveStage
@@ -101,8 +101,10 @@ UNSOUND = {
     "a value of y is not an index": changed(y=Y - 1),
     "weights are float64 of shape (2,); make them float64 of shape (3,)": changed(weights=np.ones(2)),
     "weights are int64 of shape (3,); make them float64": changed(weights=np.ones(3, int)),
-    "passthrough is None, but the schema has 1 attributes for it": changed(passthrough=None),
-    "passthrough is a Table, but the schema has 0 attributes for it": sample("no-class").replace(passthrough=PASSING),
+    "passthrough is None, but the schema has 1 attributes that pass through": changed(passthrough=None),
+    "passthrough is a Table, but the schema has 0 attributes that pass through": sample("no-class").replace(
+        passthrough=PASSING
+    ),
     "the columns of passthrough are not those of schema.passthrough": changed(
         passthrough=PASSING.rename_columns(["t"])
     ),
@@ -171,11 +173,11 @@ def of_metric(score=lambda tp, fp, pos, neg: tp, **options):
 
 TWO = gives(np.array([0, 1]))
 STAGES = [
-    ("transform gives None; return a Batch", of(RowStage, transform=gives(None))),
-    ("transform gives 1 rows for 7", of(RowStage, transform=lambda self, batch: batch.rows(0, 1))),
-    ("the schema of what fit gives is None", of(RowStage, output=gives(None))),
-    ("the schema of what fit gives is None", of(RowStage, fit=gives(Fitted()))),
-    ("fit gives a Schema; return a Fitted", of(RowStage, fit=lambda self, rows, schema: schema)),
+    ("transform returns None; return a Batch", of(RowStage, transform=gives(None))),
+    ("transform returns 1 rows for 7", of(RowStage, transform=lambda self, batch: batch.rows(0, 1))),
+    ("the schema of what fit returns is None", of(RowStage, output=gives(None))),
+    ("the schema of what fit returns is None", of(RowStage, fit=gives(Fitted()))),
+    ("fit returns a Schema; return a Fitted", of(RowStage, fit=lambda self, rows, schema: schema)),
     (
         "a weight is negative or not finite; make each a number of at least 0",
         of(RowStage, transform=lambda self, batch: batch.replace(weights=np.full(len(batch), np.nan))),
@@ -185,31 +187,31 @@ STAGES = [
         "X has 2 columns, but the schema 3 features",
         of(RowStage, transform=lambda self, batch: batch.replace(X=batch.X[:, 1:])),
     ),
-    ("fit_columns gives None; return a dict", of(Columns, fit_columns=gives(None))),
+    ("fit_columns returns None; return a dict", of(Columns, fit_columns=gives(None))),
     ("the 'one' of fit_columns has 1 entries for 3 columns", of(Columns, fit_columns=gives({"one": np.ones(1)}))),
     ("the 'one' of fit_columns is a float; make it an array", of(Columns, fit_columns=gives({"one": 1.0}))),
     ("the 'one' of fit_columns is an ndarray; make it", of(Columns, fit_columns=gives({"one": np.array(1.0)}))),
-    ("apply gives None; return an array", of(Columns, apply=gives(None))),
+    ("apply returns None; return an array", of(Columns, apply=gives(None))),
     (
-        "apply gives an array of shape (3,); expected (21,)",
+        "apply returns an array of shape (3,); expected (21,)",
         of(Columns, apply=lambda self, values, columns, state: state["one"]),
     ),
-    ("apply gives bool; make it float64", of(Columns, apply=lambda self, values, columns, state: values > 0)),
-    ("output gives None; return a Schema", of(Columns, output=gives(None))),
-    ("output_columns gives a list; return an array of column numbers", of(Columns, output_columns=gives([0]))),
-    ("output_columns gives an ndarray; return an array", of(Columns, output_columns=gives(np.zeros(1)))),
+    ("apply returns bool; make it float64", of(Columns, apply=lambda self, values, columns, state: values > 0)),
+    ("output returns None; return a Schema", of(Columns, output=gives(None))),
+    ("output_columns returns a list; return an array of column numbers", of(Columns, output_columns=gives([0]))),
+    ("output_columns returns an ndarray; return an array", of(Columns, output_columns=gives(np.zeros(1)))),
     (
-        "output_columns must give ascending numbers of the 3 columns",
+        "output_columns must return ascending column numbers from 0 to 2",
         of(Columns, output_columns=gives(np.array([0, 1, 3]))),
     ),
-    ("output_columns must give ascending numbers", of(Columns, output_columns=gives(np.array([0, 2, 1])))),
+    ("output_columns must return ascending column numbers", of(Columns, output_columns=gives(np.array([0, 2, 1])))),
     (
-        "output_attributes gives 1 attributes for 2 columns",
+        "output_attributes returns 1 attributes for 2 columns",
         of(Columns, output_columns=TWO, output_attributes=gives([Attribute("a")])),
     ),
-    ("output_attributes gives None; return a list", of(Columns, output_columns=TWO, output_attributes=gives(None))),
+    ("output_attributes returns None; return a list", of(Columns, output_columns=TWO, output_attributes=gives(None))),
     (
-        "output_nominal gives an ndarray; return an array of bool, one for each of 3 columns",
+        "output_nominal returns an ndarray; return an array of bool, one for each of 3 columns",
         of(Columns, output_nominal=gives(np.zeros(1, bool))),
     ),
     (
@@ -217,14 +219,14 @@ STAGES = [
         of(Columns, needs_class=True, folds=gives(2), choose_columns=gives({"one": np.ones(1)})),
     ),
     (
-        "learn gives None, which has no scores and no threshold and no get_state; return a model",
+        "learn returns None, which has no scores and no threshold and no get_state; return a model",
         of(Learner, learn=gives(None)),
     ),
-    ("scores gives an array of shape (7,); expected (7, 1)", of_model(lambda self, X: np.zeros(X.shape[0]))),
-    ("the metric gives None; return an array", of_metric(gives(None))),
-    ("the metric gives an array of shape (1,); expected (", of_metric(lambda tp, fp, pos, neg: tp[:1])),
-    ("by_table of the metric gives int64", of_metric(by_table=lambda table: table.columns)),
-    ("by_column of the metric gives int64", of_metric(by_column=lambda columns, seed: columns)),
+    ("scores returns an array of shape (7,); expected (7, 1)", of_model(lambda self, X: np.zeros(X.shape[0]))),
+    ("the metric returns None; return an array", of_metric(gives(None))),
+    ("the metric returns an array of shape (1,); expected (", of_metric(lambda tp, fp, pos, neg: tp[:1])),
+    ("by_table of the metric returns int64", of_metric(by_table=lambda table: table.columns)),
+    ("by_column of the metric returns int64", of_metric(by_column=lambda columns, seed: columns)),
 ]
 
 
@@ -241,14 +243,14 @@ def test_a_stage_that_breaks_its_contract_is_named(fault, stage):
 
 @pytest.mark.parametrize(("found", "fault"), [(lambda counts, totals: counts, r"\(\d+, 3\)"), (gives(None), "None")])
 def test_classes_of_a_metric_are_checked(found, fault):
-    with pytest.raises(PluginError, match="^broken: classes of the metric gives .*" + fault):
+    with pytest.raises(PluginError, match="^broken: classes of the metric returns .*" + fault):
         Chain([of_metric(classes=found)]).fit(sample("dense-three-classes"))
 
 
 @pytest.mark.parametrize(
     ("found", "fault"),
     [
-        (None, "arrange gives None; yield batches"),
+        (None, "arrange returns None; yield batches"),
         ([changed(y=None)], "y is None, but the schema has a class"),
     ],
 )
@@ -260,8 +262,8 @@ def test_the_batches_that_a_training_stage_arranges_are_checked(found, fault):
 @pytest.mark.parametrize(
     ("found", "fault"),
     [
-        (None, "Odd: read gives None; yield batches"),
-        (BATCH, "Odd: read gives a Batch; yield batches"),
+        (None, "Odd: read returns None; yield batches"),
+        (BATCH, "Odd: read returns a Batch; yield batches"),
         ([BATCH, sample("no-class")], "Odd: a batch has the wrong schema: attribute 2 is 'b'; expected 'n'"),
         ([BATCH, None], "Odd: expected a Batch, found None"),
         ([], "read yields no batches; yield at least one, even without rows, because it declares the attributes"),
@@ -326,9 +328,9 @@ def let_in(batch):
     """The batch as each check returns it."""
     stage = filterkit.chain("shuffle").stages[0]
     yield check_batch(batch)
-    yield check_out(stage, batch.schema, batch, batch.replace(X=batch.X.copy()))
-    yield from check_read(Format("F", (".f",)), iter([batch]))
-    yield from check_arranged(stage, lambda: [batch], batch.schema)
+    yield check_output(stage, batch.schema, batch, batch.replace(X=batch.X.copy()))
+    yield from check_read_batches(Format("F", (".f",)), iter([batch]))
+    yield from check_arranged_batches(stage, lambda: [batch], batch.schema)
 
 
 def test_an_x_in_another_order_is_copied_to_c_order_wherever_batches_come_in():
@@ -450,7 +452,7 @@ def run_broken(words, folder):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("a.none l2", "a.none: None: read gives None; yield batches (plugin my of my.py)"),
+        ("a.none l2", "a.none: None: read returns None; yield batches (plugin my of my.py)"),
         ("in.arff wide", "wide: X has 4 columns, but the schema 3 features; the schema must describe the output (p"),
         ("in.arff low --low 2", "unexpected ValueError in the plugin my of my.py, line 16: too large (--debug"),
         ("in.arff crash", "unexpected KeyError in the stage 'crash' (plugin my of my.py, line 28): 'lost' (--debug"),

@@ -107,7 +107,7 @@ def test_an_index_of_pandas_without_a_name_is_no_column(tmp_path):
     ("column", "form", "message"),
     [
         (pa.array([[1]]), "", "has the type list<.*>, which no attribute can hold"),
-        (pa.array([1], pa.timestamp("us")), "", "parts of a millisecond, .*; round it by --from parquet:round=a, or"),
+        (pa.array([1], pa.timestamp("us")), "", "finer than milliseconds, .*; round it by --from parquet:round=a, or"),
         (pa.array([b"a", b"\xff"]), "", "column 'a' has bytes that are not UTF-8 text; say --from parquet:skip=a to l"),
         (pa.array([b"a", b"\xff"]), ":nominal=a", "column 'a' has bytes that are not UTF-8 text; say --from parquet:s"),
         (pa.array([1]), ":weights=w", "no column 'w'"),

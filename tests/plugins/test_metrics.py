@@ -104,8 +104,8 @@ def test_columns_score_the_same_whether_tests_are_left_out_by_bounds_or_not(data
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"bound": lambda *ends: np.zeros(3)}, r"fisher: bound of the metric gives an array of shape \(3,\)"),
-        ({"bound": lambda *ends: None}, "fisher: bound of the metric gives None"),
+        ({"bound": lambda *ends: np.zeros(3)}, r"fisher: bound of the metric returns an array of shape \(3,\)"),
+        ({"bound": lambda *ends: None}, "fisher: bound of the metric returns None"),
         ({"score": lambda tp, fp, pos, neg: tp / fp * 0 + tp}, "fisher: the score is nan for tp=0, fp=0"),
     ],
 )

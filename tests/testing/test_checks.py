@@ -376,11 +376,11 @@ BROKEN = [
     ),
     (
         column_stage(unchanged_values, output_attributes=attributes("new {}")),
-        "check_.*: broken: output_attributes gives columns new names; write output_columns, too, which says which",
+        "check_.*: broken: output_attributes gives columns new names; write output_columns, too, which returns the",
     ),
     (
         column_stage(unchanged_values, output_attributes=attributes("{}", "nominal", ("a", "b"))),
-        "check_.*: broken: output_attributes gives columns another kind; write output_nominal, too",
+        "check_.*: broken: output_attributes makes columns nominal or numeric; write output_nominal, too",
     ),
     (
         column_stage(unchanged_values, most_colums=lambda self, width: width),
@@ -854,7 +854,7 @@ def test_a_read_only_format_is_checked_with_a_file(tmp_path):
         (lambda *a: map(drifting, read(*a)), "twice gives other rows"),
         (lambda path, class_, positive: read(path, "class", None), "gives a class though it was asked for none"),
         (lambda path, class_, positive: [next(read(path, class_, None)).rows(0, 5 + (class_ is None))], "other rows"),
-        (lambda *_: None, "fails with FilterkitError: .*read gives None; yield batches"),
+        (lambda *_: None, "fails with FilterkitError: .*read returns None; yield batches"),
     ):
         with pytest.raises(AssertionError, match=message):
             testing.check_reading(form(read=found, write=None), path)
