@@ -26,12 +26,21 @@ from sklearn.utils.validation import (
 
 from filterkit.chains import saved
 from filterkit.chains.chain import Chain, FittedChain, check_unseen
+from filterkit.data.arrow_import import to_arrow_table
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.contract import describe_wrong_rows
+from filterkit.data.contract import describe_type, describe_wrong_rows
 from filterkit.data.csr import Csr
 from filterkit.data.frames import to_pandas
 from filterkit.data.schema import Attribute, Schema
-from filterkit.data.user_rows import as_batch, check_integers, convert_mixed_rows, is_table, make_text_rows, read_texts
+from filterkit.data.user_rows import (
+    as_batch,
+    check_integers,
+    convert_mixed_rows,
+    is_table,
+    make_text_rows,
+    name_columns,
+    read_texts,
+)
 from filterkit.errors import FilterkitError, quoted
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Stage, TrainingStage
@@ -78,6 +87,8 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> tuple[Chain, Batch]:
         """Return the chain, and the training rows as a batch."""
+        if not isinstance(self.chain, (str, Chain)):
+            raise ValueError(f"chain must be a text of stages and their options, not {describe_type(self.chain)}")
         with _value_errors():
             chain = Chain.parse(str(self.chain))
             check_unseen(self.unseen)
@@ -110,9 +121,19 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             what = "a Batch; give its X and, as y, its labels()" if isinstance(X, Batch) else describe_wrong_rows(X)
             raise ValueError(f"expected an array or a data frame, found {what}")
         _check_mask(X, "X")
-        if isinstance(X, list) and X and isinstance(X[0], dict):
+        first = X[0] if isinstance(X, list) and X else None
+        if isinstance(first, dict):
             raise ValueError("X is a list of dicts; give it to pandas.DataFrame first")
-        texts = read_texts(X)
+        if isinstance(first, (list, tuple)) and any(isinstance(value, str) for value in first):
+            X = np.array(X, dtype=object)
+        if isinstance(X, (str, bytes)):
+            raise ValueError("X is a single text; pass a list of texts")
+        if is_table(X) and not hasattr(X, "__array__"):  # such as a relation of DuckDB
+            X = to_arrow_table(X)
+        elif isinstance(X, Iterator):
+            raise ValueError("X is an iterator, which can be read only once; pass a list")
+        features = [] if reset else _drop_class(self.fitted_.incoming)
+        texts = read_texts(X, may_lack_texts=[a.kind for a in features] == ["string"])
         if texts is not None:
             name, values = texts
             if reset:
@@ -120,11 +141,14 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
                 for known in {"n_features_in_", "feature_names_in_"} & vars(self).keys():
                     delattr(self, known)
             else:
-                name = self.fitted_.incoming.attributes[0].name
+                name = features[0].name
             return make_text_rows(values, name)
-        mixed = convert_mixed_rows(X, None if reset else self.fitted_.incoming)
+        rows = X
+        if not reset and not self._has_numbers:  # columns without names are those of the training rows, in their order
+            rows = name_columns(X, [a.name for a in features], not hasattr(self, "feature_names_in_"))
+        mixed = convert_mixed_rows(rows, None if reset else self.fitted_.incoming)
         if mixed is None and not reset and not self._has_numbers:
-            mixed = as_batch(X, self.fitted_.incoming) if is_table(X) else None  # a column without values tells no kind
+            mixed = as_batch(rows, self.fitted_.incoming) if is_table(rows) else None  # a column of NaN tells no kind
         if mixed is not None:
             validate_data(self, X, reset=reset, skip_check_array=True)
             if reset:
@@ -135,8 +159,8 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         if reset:
             self._has_numbers = True
         names = getattr(self, "feature_names_in_", None)
-        features = [Attribute(str(name)) for name in (_number_names(X.shape[1]) if names is None else names)]
-        return _make_batch(X, Schema("X", features, sparse=scipy.sparse.issparse(X)))
+        numbers = [Attribute(str(name)) for name in (_number_names(X.shape[1]) if names is None else names)]
+        return _make_batch(X, Schema("X", numbers, sparse=scipy.sparse.issparse(X)))
 
     def _attach_class(self, batch: Batch, y: np.ndarray, needed_by: list[Stage]) -> Batch:
         """Return the training rows with y as their class, nominal or numeric; without a class if y is numbers that

@@ -168,6 +168,39 @@ def test_texts_are_taken(form):
         transformer.transform(["slow", 1])
 
 
+def nullable(texts):
+    return pandas.Series(texts, dtype="string")
+
+
+@pytest.mark.parametrize("form", [list, np.array, pandas.Series, nullable, polars_series])
+def test_texts_may_all_be_missing_after_fit(form):
+    transformer = ChainTransformer("words l2").fit(form([*SAYINGS, None]))
+    assert transformer.transform(form([None, None])).toarray().tolist() == [[0, 0, 0]] * 2
+    assert transformer.transform([]).shape == (0, 3)
+
+
+def test_columns_without_names_are_those_of_the_training_rows_in_order():
+    frame = pandas.DataFrame({"c": ["u", "v"] * 2, "n": [3, 4] * 2})
+    for rows in (frame.to_numpy(), frame.to_numpy().tolist(), frame.set_axis([0, 1], axis=1)):
+        made = ChainTransformer("onehot").fit(rows)
+        assert made.transform(frame.to_numpy().tolist()).tolist() == [[0, 3], [1, 4]] * 2
+        with pytest.warns(UserWarning, match="X has feature names, but ChainTransformer was fitted without"):
+            assert made.transform(frame).tolist() == [[0, 3], [1, 4]] * 2
+    named = ChainTransformer("onehot").fit(frame)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        assert named.transform(np.array([["v", None]], object)).tolist()[0][0] == 1
+    with pytest.raises(ValueError, match="The feature names should match"):
+        named.transform(frame.set_axis(["c", "m"], axis=1))
+    with pytest.raises(ValueError, match="X has 1 features, but ChainTransformer is expecting 2"):
+        ChainTransformer("onehot").fit(frame.to_numpy()).transform([["u"]])
+
+
+def test_a_stream_of_arrow_is_taken():
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = pyarrow.table({"a": [3.0], "b": [4.0]})
+    assert ChainTransformer("l1").fit(rows).transform(rows.to_reader()).tolist() == [[3 / 7, 4 / 7]]
+
+
 def test_stages_that_take_a_numeric_class_take_numbers_as_y():
     X = np.random.default_rng(0).normal(size=(40, 3))
     made = ChainTransformer("relieff --score-only select --top 1").fit(X, X[:, 1] + 0.1)
@@ -193,6 +226,8 @@ THREE = [0.5, 1, 2]
         # What would be lost in silence.
         (BNS, {"X": sample("iris")}, r"found a Batch; give its X and, as y, its labels\(\)"),
         (BNS, {"X": [{"a": 1}]}, "X is a list of dicts; give it to pandas.DataFrame first"),
+        (BNS, {"X": "abc"}, "X is a single text; pass a list of texts"),
+        (BNS, {"X": iter(SAYINGS)}, "X is an iterator, which can be read only once; pass a list"),
         (BNS, {"X": MASKED[:, None]}, "X is a masked array, whose mask would be lost"),
         (BNS, {"y": MASKED}, "y is a masked array"),
         (BNS, {"sample_weight": MASKED}, "sample_weight is a masked array"),
@@ -209,6 +244,8 @@ THREE = [0.5, 1, 2]
         ),
         (ChainTransformer("bns", positive=7), {}, "class 'class' has no value '7'"),
         (ChainTransformer("onehot", unseen="zz"), {}, "unseen must be error or missing, not 'zz'"),
+        (ChainTransformer(["l2"]), {}, "chain must be a text of stages and their options, not a list"),
+        (ChainTransformer(None), {}, "chain must be a text of stages and their options, not None"),
         # Chains that are no classifiers.
         (ChainClassifier(""), {}, "the chain has no stage; end it with a stage that predicts"),
         (ChainClassifier("svm l2"), {}, "the chain ends in l2, which predicts nothing; end it with"),

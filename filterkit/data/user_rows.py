@@ -122,10 +122,15 @@ def _align_to_first(rows: Iterable[Any]) -> Iterator[Batch]:
         yield batch.in_form(first.sparse)
 
 
-def read_texts(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
+def read_texts(rows: Any, may_lack_texts: bool = False) -> tuple[str | None, Sequence[str | None]] | None:
     """Read a list or series of texts: return its name, None without one, and the texts, None for missing.
 
     Returns None if `rows` is something else, or has no text.
+
+    Parameters
+    ----------
+    rows : the texts; None and NaN are missing.
+    may_lack_texts : whether rows that are all missing, or no rows at all, are texts, too.
 
     Raises
     ------
@@ -135,9 +140,10 @@ def read_texts(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
     if not isinstance(rows, (list, tuple)) and len(getattr(rows, "shape", ())) != 1:
         return None
     values = rows.tolist() if hasattr(rows, "tolist") else rows.to_list() if hasattr(rows, "to_list") else list(rows)
-    if not any(isinstance(value, str) for value in values):
-        return None
     texts = [None if _is_missing(value) else value for value in values]
+    has_texts = any(isinstance(text, str) for text in texts)
+    if not has_texts and not (may_lack_texts and all(text is None for text in texts)):
+        return None
     odd = next((value for value in texts if value is not None and not isinstance(value, str)), None)
     if odd is not None:
         raise FilterkitError(
@@ -147,7 +153,8 @@ def read_texts(rows: Any) -> tuple[str | None, Sequence[str | None]] | None:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or (not isinstance(value, str) and value != value) or type(value).__name__ == "NAType"
+    is_na = value is None or type(value).__name__ == "NAType"  # which refuses to be compared
+    return is_na or (not isinstance(value, str) and value != value)
 
 
 def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | None:
@@ -167,9 +174,9 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
     if isinstance(rows, np.ndarray):
         if rows.dtype.kind in "mM":
             raise FilterkitError(f"X has the type {rows.dtype}; make it numbers, or a data frame with dates")
-        if rows.ndim != 2 or rows.dtype.kind not in "OUT":
+        if not _has_objects(rows):
             return None
-        rows = _make_table(rows)
+        rows = _make_table(rows, [f"x{number}" for number in range(rows.shape[1])])
     if not is_table(rows) or not hasattr(rows, "shape") or len(rows.shape) != 2:
         return None
     import warnings
@@ -195,8 +202,38 @@ def convert_mixed_rows(rows: Any, incoming: Schema | None = None) -> Batch | Non
         return convert(rows, "X", class_="none", kinds=find_kinds(incoming, names))
 
 
-def _make_table(rows: np.ndarray) -> pa.Table:
-    """Make an Arrow table, with the columns x0, x1, …, of an array of objects, (rows, columns).
+def _has_objects(rows: np.ndarray) -> bool:
+    """Return whether an array is one of objects or texts, (rows, columns)."""
+    return rows.ndim == 2 and rows.dtype.kind in "OUT"
+
+
+def name_columns(rows: Any, names: Sequence[str], may_rename: bool) -> Any:
+    """Return rows with these names of columns, in this order; rows of another number of columns as they are.
+
+    Parameters
+    ----------
+    rows : an array, whose columns have no names; a data frame of pandas or Polars, or a table of Arrow.
+    may_rename : whether the columns of a table get other names if theirs are not these.
+
+    Raises
+    ------
+    FilterkitError : a column of an array has objects of several types.
+    """
+    shape: Sequence[int] = getattr(rows, "shape", ())
+    if len(shape) != 2 or shape[1] != len(names):
+        return rows
+    if isinstance(rows, np.ndarray) and _has_objects(rows):
+        return _make_table(rows, names)
+    if not may_rename or not is_table(rows):
+        return rows
+    table, own_names, _ = _find_converter(rows)
+    if set(own_names) == set(names):
+        return rows
+    return table.set_axis(names, axis=1) if hasattr(table, "set_axis") else table.rename_columns(names)
+
+
+def _make_table(rows: np.ndarray, names: Sequence[str]) -> pa.Table:
+    """Make an Arrow table, with columns of these names, of an array of objects, (rows, columns).
 
     Raises
     ------
@@ -205,7 +242,7 @@ def _make_table(rows: np.ndarray) -> pa.Table:
     import pyarrow as pa
 
     columns = []
-    for number, column in enumerate(rows.T.tolist()):
+    for name, column in zip(names, rows.T.tolist(), strict=True):
         try:
             columns.append(pa.array([None if _is_missing(value) else value for value in column]))
         except (pa.ArrowException, OverflowError):
@@ -213,9 +250,9 @@ def _make_table(rows: np.ndarray) -> pa.Table:
             if odd is not None:
                 raise FilterkitError(f"{Inexact(str(odd))}; {_ROUND}") from None
             kinds = ", ".join(sorted({type(value).__name__ for value in column if not _is_missing(value)}))
-            message = f"column x{number} has values of the types {kinds}; make them all texts or all numbers"
+            message = f"column {name} has values of the types {kinds}; make them all texts or all numbers"
             raise FilterkitError(message) from None
-    return pa.table(columns, names=[f"x{number}" for number in range(len(columns))])
+    return pa.table(columns, names=list(names))
 
 
 def _is_numeric(column: Any) -> bool:
