@@ -201,7 +201,7 @@ class Project(SelectiveStage, RowStage):
     def transform(self, batch: Batch) -> Batch:
         check_finite(self.name, batch)
         used = np.unique(batch.csr.indices) if batch.sparse else np.arange(batch.schema.width)
-        X: Csr | np.ndarray = batch.csr.only(used) if batch.sparse else batch.X
+        X: Csr | np.ndarray = batch.csr.take_columns(used) if batch.sparse else batch.X
         image = np.empty((len(batch), self.components))
         step = max(_WORD, _AT_ONCE // max(len(used), 1) // _WORD * _WORD)
         with np.errstate(over="ignore", invalid="ignore"):

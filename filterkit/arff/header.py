@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.arff.tokens import CLOSE, EOL, OPEN, QUOTED, WORD, Token, tokenize
-from filterkit.data.attributes import Attribute, Collected, ManyOrFew, find_twins
+from filterkit.data.attributes import Attribute, AttributeBuilder, ManyOrFew, find_duplicate_name
 from filterkit.data.numbers import parse_number
 from filterkit.data.schema import DEEPEST, DEFAULT_DATE_FORMAT
 from filterkit.data.texts import Texts
@@ -241,7 +241,7 @@ def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[Many
     `depth` is the number of relational attributes around them. Returns the attributes, their lines, and the first token
     that does not begin a declaration (None at the end).
     """
-    attributes = Collected()
+    attributes = AttributeBuilder()
     lines = array("q")  # a list would take five times the memory
     while True:
         token = tokens.read_first_of_line()
@@ -264,14 +264,14 @@ def _read_attributes(tokens: _Tokens, bag: str | None, depth: int) -> tuple[Many
                 attribute = attribute._replace(scores=tokens.scores[token.line])
             attributes.add(attribute)
         elif bag is None:
-            return attributes.all(), lines, token
+            return attributes.build(), lines, token
         elif token is not None and token.is_keyword("@end"):
             name = tokens.read_in_line(f"the name of the relational attribute {quoted(bag)} after @end")
             if name.text.lower() != bag.lower():
                 raise name.error(f"expected @end {bag}, found @end {name.text}")
             if extra := tokens.read_rest_of_line():
                 raise name.error(f"unexpected {extra[0].describe()} after @end {bag}")
-            return attributes.all(), lines, None
+            return attributes.build(), lines, None
         else:
             found = "the end of the header" if token is None else token.describe()
             raise tokens.error(f"the relational attribute must be closed by @end {bag}; found {found}", bag)
@@ -292,7 +292,7 @@ def _parse_scores(comment: str) -> tuple[tuple[str, float], ...]:
 
 def _refuse_twins(attributes: ManyOrFew, lines: array[int]) -> None:
     """Raise an `ArffError` if two attributes have the same name."""
-    if (twins := find_twins(attributes)) is not None:
+    if (twins := find_duplicate_name(attributes)) is not None:
         before, again = twins
         raise ArffError(
             f"declared a second time (first in line {lines[before]})",

@@ -1,4 +1,4 @@
-"""Attribute: one column; and Attributes, a sequence of very many that takes little memory."""
+"""Attribute, one column; and Attributes, a sequence of very many columns that takes little memory."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from filterkit.errors import quoted
 T = TypeVar("T", bound=Hashable)
 U = TypeVar("U")
 
-MANY = 1 << 14  # a schema holds fewer attributes than that in a tuple
-_AT_ONCE = 1 << 12  # attributes that are made together in an iteration
+MANY = 1 << 14  # a schema holds fewer attributes than these in a tuple
+_AT_ONCE = 1 << 12  # attributes that an iteration makes at once
 
 
 class Attribute(NamedTuple):
@@ -30,7 +30,7 @@ class Attribute(NamedTuple):
     format : the pattern of a date, in the letters of Java's SimpleDateFormat.
     attributes : the columns of the bags of a relational attribute.
     weight : Weka's attribute weight.
-    scores : (metric, score) pairs that scorers have left on the attribute, the latest last.
+    scores : (metric, score) pairs of the metrics by which the attribute was scored, the latest last.
     """
 
     name: str
@@ -42,18 +42,18 @@ class Attribute(NamedTuple):
     scores: tuple[tuple[str, float], ...] = ()
 
     def scored(self, metric: str, score: float) -> Attribute:
-        """Return this attribute with `score` under `metric` as its latest score."""
+        """Return this attribute with a score of a metric as its latest one, instead of any earlier score of it."""
         rest = tuple(pair for pair in self.scores if pair[0] != metric) if self.scores else ()
         return tuple.__new__(Attribute, (*self[:-1], (*rest, (metric, score))))  # ten times faster than _replace
 
 
 class _Coded(Generic[T]):
-    """Values of which many are equal.
+    """A sequence of values of which many are equal; it does not know its length if all are.
 
     Attributes
     ----------
     distinct : the distinct values.
-    codes : int32 (n,), which of them each is; None if there is but one.
+    codes : int32 (n,), the index of each value in `distinct`; None if all are equal.
     """
 
     def __init__(self, distinct: list[T], codes: np.ndarray | None) -> None:
@@ -61,56 +61,57 @@ class _Coded(Generic[T]):
         self.codes = codes if len(distinct) != 1 else None
 
     @staticmethod
-    def of(values: Iterable[T], count: int) -> _Coded[T]:
+    def from_values(values: Iterable[T], count: int) -> _Coded[T]:
+        """Encode `count` values."""
         known: dict[T, int] = {}
         codes = np.fromiter((known.setdefault(value, len(known)) for value in values), np.int32, count)
         return _Coded(list(known), codes)
 
     @staticmethod
     def concatenate(parts: Sequence[_Coded[T]], counts: Sequence[int]) -> _Coded[T]:
-        """Concatenate parts: merge their distinct values, and recode each; `counts` holds the length of each part."""
+        """Concatenate several sequences; `counts` are their lengths."""
         known: dict[T, int] = {}
         new = [np.array([known.setdefault(value, len(known)) for value in part.distinct], np.int32) for part in parts]
         if len(known) == 1:
             return _Coded(list(known), None)
-        codes = [image[part.all_codes(count)] for image, part, count in zip(new, parts, counts)]
+        codes = [image[part.get_codes(count)] for image, part, count in zip(new, parts, counts)]
         return _Coded(list(known), np.concatenate(codes))
 
-    def all_codes(self, count: int) -> np.ndarray:
-        """Return the codes, also if there is but one value, `count` times."""
+    def get_codes(self, count: int) -> np.ndarray:
+        """Return the code of each of the `count` values, int32, also if all are equal."""
         return np.zeros(count, np.int32) if self.codes is None else self.codes
 
-    def at(self, position: int) -> T:
+    def get_value(self, position: int) -> T:
         return self.distinct[0 if self.codes is None else int(self.codes[position])]
 
-    def only(self) -> T | None:
-        """Return the value if all are the same, else None."""
+    def find_common_value(self) -> T | None:
+        """Return the value that all are equal to; None if they differ, or there are none."""
         if self.codes is None:
             return self.distinct[0]
-        return self.at(0) if len(self.codes) and (self.codes == self.codes[0]).all() else None
+        return self.get_value(0) if len(self.codes) and (self.codes == self.codes[0]).all() else None
 
     def take(self, positions: np.ndarray | slice) -> _Coded[T]:
         return self if self.codes is None else _Coded(self.distinct, self.codes[positions])
 
-    def each(self, function: Callable[[T], Any], count: int, dtype: type) -> np.ndarray:
-        """Return (count,): ``function`` of each value; it is called once for each distinct one."""
+    def map_to_array(self, function: Callable[[T], Any], count: int, dtype: type) -> np.ndarray:
+        """Apply a function to each of the `count` values, and return the array; it is called once for equal values."""
         images: np.ndarray = np.array([function(value) for value in self.distinct], dtype)
         return np.full(count, images[0], dtype) if self.codes is None else np.asarray(images[self.codes])
 
-    def changed(self, function: Callable[[T], T], count: int, chosen: np.ndarray | None) -> _Coded[T]:
-        """Return ``function`` of each value where bool `chosen` is true, or of all if it is None."""
+    def map_values(self, function: Callable[[T], T], count: int, chosen: np.ndarray | None) -> _Coded[T]:
+        """Apply a function to the `count` values where bool `chosen` is true, or to all if it is None; others stay."""
         known: dict[T, int] = {}
         new = np.array([known.setdefault(function(value), len(known)) for value in self.distinct], np.int32)
         if chosen is None or chosen.all():
-            return _Coded(list(known), new[self.all_codes(count)] if len(known) > 1 else None)
+            return _Coded(list(known), new[self.get_codes(count)] if len(known) > 1 else None)
         same = np.array([known.setdefault(value, len(known)) for value in self.distinct], np.int32)
-        codes = self.all_codes(count)
+        codes = self.get_codes(count)
         return _Coded(list(known), np.where(chosen, new[codes], same[codes]))
 
     def equals(self, other: _Coded[T], count: int) -> bool:
-        """Return whether both have the same values."""
+        """Return whether both have the same `count` values."""
         step = max(len(other.distinct), 1)
-        pairs = np.sort(self.all_codes(count).astype(np.int64) * step + other.all_codes(count))
+        pairs = np.sort(self.get_codes(count).astype(np.int64) * step + other.get_codes(count))
         return all(self.distinct[i // step] == other.distinct[i % step] for i in pairs[find_run_begins(pairs)].tolist())
 
 
@@ -128,9 +129,9 @@ class Attributes(Sequence[Attribute]):
     Parameters
     ----------
     names : the names.
-    rest : what the attributes are apart from names and scores.
-    metrics : for each attribute, the metrics that it has scores of.
-    scores : float64, these scores, attribute by attribute.
+    rest : what each attribute is apart from its name and scores.
+    metrics : the metrics that each attribute has scores of.
+    scores : float64 (all scores,), these scores, attribute by attribute.
     """
 
     def __init__(self, names: Texts, rest: _Coded[_Rest], metrics: _Coded[tuple[str, ...]], scores: np.ndarray) -> None:
@@ -140,15 +141,15 @@ class Attributes(Sequence[Attribute]):
         self._scores = scores
         self._starts: np.ndarray | None = None  # in `scores`, where attributes have different numbers of them
         if metrics.codes is not None:
-            self._starts = np.concatenate([[0], np.cumsum(self._counts)])
+            self._starts = np.concatenate([[0], np.cumsum(self._score_counts)])
 
     @staticmethod
     def of(attributes: Iterable[Attribute]) -> Attributes:
-        """Return the attributes of any iterable."""
+        """Pack the attributes of any iterable; return one that is packed already."""
         if isinstance(attributes, Attributes):
             return attributes
         rest = iter(attributes)
-        parts = [_pack(some) for some in iter(lambda: list(islice(rest, MANY)), [])]
+        parts = [_pack_attributes(some) for some in iter(lambda: list(islice(rest, MANY)), [])]
         return Attributes.concatenate(parts) if parts else Attributes.numeric(())
 
     @staticmethod
@@ -169,10 +170,10 @@ class Attributes(Sequence[Attribute]):
         )
 
     def take(self, positions: np.ndarray, names: Texts | None = None) -> Attributes:
-        """Return the attributes at int `positions`, some of which may be equal, with `names` instead of theirs."""
+        """Return the attributes at int `positions`, which may repeat, with `names` instead of theirs unless None."""
         scores = self._scores
         if self._starts is not None:
-            scores = scores[expand_ranges(self._starts[positions], self._counts[positions])]
+            scores = scores[expand_ranges(self._starts[positions], self._score_counts[positions])]
         elif len(scores):
             scores = scores.reshape(len(self), -1)[positions].ravel()
         names = self.names.take(positions) if names is None else names
@@ -180,18 +181,21 @@ class Attributes(Sequence[Attribute]):
 
     def as_numeric(self, chosen: np.ndarray | None = None) -> Attributes:
         """Make attributes numeric where bool `chosen` is true, or all if it is None; weights and scores stay."""
-        rest = self._rest.changed(lambda rest: ("numeric", (), "", (), rest[4]), len(self), chosen)
+        rest = self._rest.map_values(lambda rest: ("numeric", (), "", (), rest[4]), len(self), chosen)
         return Attributes(self.names, rest, self._metrics, self._scores)
 
     def scored(self, metric: str, scores: np.ndarray) -> Attributes:
         """Return these attributes with float64 (n,) `scores` under `metric` as their latest scores."""
         bare = self.unscored(metric)
-        metrics = bare._metrics.changed(lambda metrics: (*metrics, metric), len(self), None)
-        ends = np.cumsum(bare._counts)
+        metrics = bare._metrics.map_values(lambda metrics: (*metrics, metric), len(self), None)
+        ends = np.cumsum(bare._score_counts)
         return Attributes(bare.names, bare._rest, metrics, np.insert(bare._scores, ends, scores))
 
     def unscored(self, metric: str | None = None, chosen: np.ndarray | None = None) -> Attributes:
-        """Drop the scores under `metric`, or all; None for `chosen` means of all attributes, else where it is true."""
+        """Return these attributes without their scores of a metric, or without any if `metric` is None.
+
+        Only attributes where bool `chosen` is true lose them; None means all.
+        """
 
         def remain(metrics: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(each for each in metrics if metric is not None and each != metric)
@@ -201,46 +205,48 @@ class Attributes(Sequence[Attribute]):
             return self
         lengths = np.array([len(each) for each in stays])
         first = np.cumsum(lengths) - lengths
-        codes = self._metrics.all_codes(len(self))
-        kept = np.concatenate([np.array(each, bool) for each in stays])[expand_ranges(first[codes], lengths[codes])]
+        codes = self._metrics.get_codes(len(self))
+        remains = np.concatenate([np.array(each, bool) for each in stays])[expand_ranges(first[codes], lengths[codes])]
         if chosen is not None:
-            kept |= np.repeat(~chosen, self._counts)
-        metrics = self._metrics.changed(remain, len(self), chosen)
-        return Attributes(self.names, self._rest, metrics, self._scores[kept])
+            remains |= np.repeat(~chosen, self._score_counts)
+        metrics = self._metrics.map_values(remain, len(self), chosen)
+        return Attributes(self.names, self._rest, metrics, self._scores[remains])
 
-    def of_kinds(self, *kinds: str) -> np.ndarray:
+    def mask_kinds(self, *kinds: str) -> np.ndarray:
         """Return bool (n,): whether each attribute is of one of these kinds."""
-        return self._rest.each(lambda rest: rest[0] in kinds, len(self), bool)
+        return self._rest.map_to_array(lambda rest: rest[0] in kinds, len(self), bool)
 
     @property
     def label_counts(self) -> np.ndarray:
         """int64 (n,): how many labels each attribute declares."""
-        return self._rest.each(lambda rest: len(rest[1]), len(self), np.int64)
+        return self._rest.map_to_array(lambda rest: len(rest[1]), len(self), np.int64)
 
     @property
     def label_sets(self) -> tuple[list[tuple[str, ...]], np.ndarray]:
-        """Tuples of labels, and int32 (n,), which of them each attribute declares."""
-        return [rest[1] for rest in self._rest.distinct], self._rest.all_codes(len(self))
+        """The distinct tuples of labels, and int32 (n,), the index among them of the labels of each attribute."""
+        return [rest[1] for rest in self._rest.distinct], self._rest.get_codes(len(self))
 
     @property
     def is_plain(self) -> np.ndarray:
         """bool (n,): whether each is numeric without a weight or scores."""
-        unscored = self._metrics.each(lambda metrics: not metrics, len(self), bool)
-        return np.asarray(self._rest.each(lambda rest: rest == _PLAIN, len(self), bool) & unscored)
+        unscored = self._metrics.map_to_array(lambda metrics: not metrics, len(self), bool)
+        return np.asarray(self._rest.map_to_array(lambda rest: rest == _PLAIN, len(self), bool) & unscored)
 
     @property
     def numeric_scores(self) -> tuple[tuple[str, ...], np.ndarray] | None:
-        """The metrics that all attributes have scores of, and float64 (n, metrics), these scores; None if they have
-        scores of different metrics, or are not all numeric without weights."""
-        metrics = self._metrics.only()
-        if metrics is None or self._rest.only() != _PLAIN:
+        """The metrics that all attributes have scores of, and float64 (n, metrics), these scores.
+
+        None if they have scores of different metrics, or are not all numeric without weights.
+        """
+        metrics = self._metrics.find_common_value()
+        if metrics is None or self._rest.find_common_value() != _PLAIN:
             return None
         return metrics, self._scores.reshape(len(self), len(metrics))
 
     @property
-    def _counts(self) -> np.ndarray:
+    def _score_counts(self) -> np.ndarray:
         """int64 (n,): the number of scores of each attribute."""
-        return self._metrics.each(len, len(self), np.int64)
+        return self._metrics.map_to_array(len, len(self), np.int64)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -252,19 +258,19 @@ class Attributes(Sequence[Attribute]):
     def __getitem__(self, position: SupportsIndex | slice) -> Attribute | Attributes:
         if not isinstance(position, slice):
             position = range(len(self))[position]
-            pairs = tuple(zip(self._metrics.at(position), self._some_scores(position, position + 1).tolist()))
-            return tuple.__new__(Attribute, (self.names[position], *self._rest.at(position), pairs))
+            pairs = tuple(zip(self._metrics.get_value(position), self._slice_scores(position, position + 1).tolist()))
+            return tuple.__new__(Attribute, (self.names[position], *self._rest.get_value(position), pairs))
         first, stop, step = position.indices(len(self))
         if step != 1:
             return self.take(np.arange(first, stop, step))
         stop = max(first, stop)
         some = slice(first, stop)
         return Attributes(
-            self.names[some], self._rest.take(some), self._metrics.take(some), self._some_scores(first, stop)
+            self.names[some], self._rest.take(some), self._metrics.take(some), self._slice_scores(first, stop)
         )
 
-    def _some_scores(self, first: int, stop: int) -> np.ndarray:
-        """Return the scores of the attributes from `first` up to `stop`."""
+    def _slice_scores(self, first: int, stop: int) -> np.ndarray:
+        """Return the scores of the attributes from `first` up to, but not including, `stop`."""
         if self._starts is not None:
             first, stop = self._starts[[first, stop]].tolist()
             return self._scores[first:stop]
@@ -276,7 +282,7 @@ class Attributes(Sequence[Attribute]):
             some = self[first : first + _AT_ONCE]
             scores = iter(some._scores.tolist())
             rests, metrics = (
-                [coded.distinct[code] for code in coded.all_codes(len(some)).tolist()]
+                [coded.distinct[code] for code in coded.get_codes(len(some)).tolist()]
                 for coded in (some._rest, some._metrics)
             )
             for name, rest, each in zip(some.names, rests, metrics):
@@ -307,23 +313,22 @@ class Attributes(Sequence[Attribute]):
         return (*other, *self)
 
 
-def _pack(some: list[Attribute]) -> Attributes:
-    """Pack a list of attributes into arrays."""
+def _pack_attributes(some: list[Attribute]) -> Attributes:
     scores = [score for each in some for _, score in each[6]]
     return Attributes(
         Texts.of([each[0] for each in some]),
-        _Coded.of((each[1:6] for each in some), len(some)),
-        _Coded.of((tuple([metric for metric, _ in each[6]]) for each in some), len(some)),
+        _Coded.from_values((each[1:6] for each in some), len(some)),
+        _Coded.from_values((tuple([metric for metric, _ in each[6]]) for each in some), len(some)),
         np.array(scores, np.float64),
     )
 
 
-class Collected:
-    """Attributes that come one by one or many together, and may become many."""
+class AttributeBuilder:
+    """Builds the attributes of a schema from attributes that come one by one, or many together."""
 
     def __init__(self) -> None:
         self._parts: list[Attributes] = []
-        self._last: list[Attribute] = []  # few, behind the parts
+        self._last: list[Attribute] = []  # the last few, which no part has yet
         self._count = 0
 
     def __len__(self) -> int:
@@ -347,43 +352,46 @@ class Collected:
 
     def _flush(self) -> None:
         if self._last:
-            self._parts.append(_pack(self._last))
+            self._parts.append(_pack_attributes(self._last))
             self._last = []
 
-    def all(self) -> ManyOrFew:
-        """Return all attributes, as a schema holds them."""
+    def build(self) -> ManyOrFew:
+        """Return all attributes that were added, as a schema holds them."""
         if not self._parts:
             return tuple(self._last)
         self._flush()
         return Attributes.concatenate(self._parts)
 
 
-# As a schema holds them: few are in a tuple.
+# As a schema holds attributes: few in a tuple.
 ManyOrFew: TypeAlias = tuple[Attribute, ...] | Attributes
 
 
-# The same of any sequence of attributes
+# Functions of any sequence of attributes, which are fast for `Attributes`
 
 
 def list_names(attributes: Sequence[Attribute]) -> Sequence[str]:
-    """Return the names, in order."""
+    """Return the names of attributes, in order; a `Texts` of an `Attributes`, else a list."""
     return attributes.names if isinstance(attributes, Attributes) else [each[0] for each in attributes]
 
 
 def mask_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
-    """Do what `Attributes.of_kinds` does: bool (n,), whether each attribute is of one of these kinds."""
+    """Return bool (n,): whether each attribute is of one of these kinds."""
     if isinstance(attributes, Attributes):
-        return attributes.of_kinds(*kinds)
+        return attributes.mask_kinds(*kinds)
     return np.fromiter((each[1] in kinds for each in attributes), bool, len(attributes))
 
 
 def map_labels(attributes: Sequence[Attribute], function: Callable[[tuple[str, ...]], U]) -> dict[int, U]:
-    """Map the labels of each nominal attribute, by its position; the result is one object where labels are equal."""
+    """Apply a function to the labels of each nominal attribute; return the results by position.
+
+    It is called once for equal labels, whose result is one object.
+    """
     if isinstance(attributes, Attributes):
         sets, codes = attributes.label_sets
-        positions = np.flatnonzero(attributes.of_kinds("nominal"))
-        made = {code: function(sets[code]) for code in set(codes[positions].tolist())}
-        return {position: made[code] for position, code in zip(positions.tolist(), codes[positions].tolist())}
+        positions = np.flatnonzero(attributes.mask_kinds("nominal"))
+        images = {code: function(sets[code]) for code in set(codes[positions].tolist())}
+        return {position: images[code] for position, code in zip(positions.tolist(), codes[positions].tolist())}
     known: dict[tuple[str, ...], U] = {}
     found = {}
     for position, each in enumerate(attributes):
@@ -415,10 +423,13 @@ def join_attributes(*parts: Sequence[Attribute]) -> ManyOrFew:
     return tuple([each for part in parts for each in part])
 
 
-def find_twins(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
-    """Find the first name that came before: where it did, and where it comes again. None if all differ."""
+def find_duplicate_name(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
+    """Find the first attribute with the name of an earlier one; return the positions of both, the earlier one first.
+
+    None if all names differ.
+    """
     if isinstance(attributes, Attributes):
-        return attributes.names.first_twin
+        return attributes.names.first_duplicate
     if len({each[0] for each in attributes}) == len(attributes):
         return None
     first: dict[str, int] = {}
@@ -430,9 +441,10 @@ def find_twins(attributes: Sequence[Attribute]) -> tuple[int, int] | None:
 
 
 def describe_difference(these: Sequence[Attribute], those: Sequence[Attribute], but_values: bool = False) -> str:
-    """Say how the first attribute that differs does; empty if none does.
+    """Describe the first difference between two lists of attributes; "" if there is none.
 
-    `but_values` says whether nominal attributes may declare other values.
+    The message names an attribute of `these`, and says of `those` what is "there". With `but_values`, nominal
+    attributes may declare other values.
     """
     for number, (one, other) in enumerate(zip(these, those), 1):
         if one.name != other.name:
@@ -447,7 +459,7 @@ def describe_difference(these: Sequence[Attribute], those: Sequence[Attribute], 
 
 
 def _describe_change(one: Attribute, other: Attribute) -> str:
-    """Say in what an attribute differs from another of its name."""
+    """Describe how an attribute differs from another of its name."""
     if one.kind != other.kind:
         return f"is {one.kind}, there {other.kind}"
     if one.values != other.values:

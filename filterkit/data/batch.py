@@ -67,7 +67,7 @@ class Batch:
         return f"<Batch of {size} of {quoted(self.schema.relation)}>"
 
     def _repr_html_(self) -> str:
-        """Return the first rows, as a notebook shows them."""
+        """Show the first rows in a notebook."""
         from filterkit.data.html import render_batch
 
         return render_batch(self)
@@ -115,7 +115,7 @@ class Batch:
 
     @property
     def row_weights(self) -> np.ndarray:
-        """Float64 (rows,), the weight of each row; 1 where `weights` is None."""
+        """float64 (rows,): the weight of each row; 1 where `weights` is None."""
         return np.ones(len(self)) if self.weights is None else self.weights
 
     @property
@@ -137,7 +137,7 @@ class Batch:
         )
 
     def take(self, numbers: np.ndarray) -> Batch:
-        """Return the rows with these numbers, counted within this batch, in this order; `start` stays."""
+        """Return the rows with these indices, int (n,), counted within this batch, in this order; `start` stays."""
         passthrough = self.passthrough
         if passthrough is not None:
             from filterkit.data import arrow
@@ -164,7 +164,7 @@ class Batch:
 
 
 def itself(batch: Batch) -> Batch:
-    """Return `batch`, the argument; for maps that want the batches as they are."""
+    """Return the batch unchanged; for maps that need the batches as they are."""
     return batch
 
 
@@ -177,7 +177,7 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
         return parts[0]
     X: Matrix | Csr
     if parts[0].sparse:
-        X = Csr.stack([part.csr for part in parts])
+        X = Csr.vstack([part.csr for part in parts])
     else:
         X = np.concatenate([part.X for part in parts])
     passthrough = None
@@ -196,7 +196,7 @@ def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
 
 
 def equal_blocks(batches: Iterable[Batch], schema: Schema, size: int = 1024) -> Iterator[Batch]:
-    """Yield the rows in batches of one size, so that sums over a batch do not depend on how the rows come.
+    """Yield the rows in batches of one size, so that sums over a batch do not depend on how the rows were cut.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def empty(schema: Schema) -> Batch:
 
 
 def make_missing_targets(schema: Schema, rows: int) -> np.ndarray | None:
-    """Return the y of this many rows whose class or labels are missing; None if `schema` has neither."""
+    """Make the `y` of `rows` rows whose class or labels are missing; None if `schema` has neither."""
     target = schema.class_attribute
     if schema.labels:
         missing = np.nan if schema.has_numeric_target else -1
@@ -243,9 +243,9 @@ def make_missing_targets(schema: Schema, rows: int) -> np.ndarray | None:
 
 
 def make_passthrough_table(schema: Schema, columns: list[list[Any]]) -> pa.Table | None:
-    """Return the Arrow table of `schema.passthrough` from lists of Python values; None if there are no such attributes.
+    """Make the Arrow table of `schema.passthrough` from lists of Python values; None if there are no such attributes.
 
-    Dates are milliseconds since 1970 UTC, and missing values None.
+    In the lists, dates are milliseconds since 1970 UTC, and missing values are None.
     """
     if not schema.passthrough:
         return None

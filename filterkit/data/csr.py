@@ -1,4 +1,4 @@
-"""Csr: a sparse matrix as its three arrays, so that scipy need not be imported."""
+"""Csr, a sparse matrix as its three arrays, so that scipy need not be imported."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Csr(NamedTuple):
 
     @staticmethod
     def of(matrix: csr_array) -> Csr:
-        """Return the arrays of a scipy matrix; only indices of another type than int32 are copied."""
+        """Take the arrays of a scipy matrix; only indices of another type than int32 are copied."""
         indices, indptr = (array.astype(np.int32, copy=False) for array in (matrix.indices, matrix.indptr))
         return Csr(matrix.data, indices, indptr, matrix.shape[1])
 
     @staticmethod
     def from_entries(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> Csr:
-        """Return the matrix with these entries, in any order, but only one for each row and column.
+        """Make a matrix of entries in any order, but only one for each row and column.
 
         Parameters
         ----------
@@ -60,8 +60,8 @@ class Csr(NamedTuple):
         return Csr(values, columns.astype(np.int32), indptr, width)
 
     @staticmethod
-    def stack(parts: Sequence[Csr]) -> Csr:
-        """Return the rows of at least one matrix, all with the same number of columns."""
+    def vstack(parts: Sequence[Csr]) -> Csr:
+        """Stack the rows of at least one matrix; all have the same number of columns."""
         starts = np.cumsum([0, *(len(part.data) for part in parts)])
         indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
         return Csr(
@@ -72,8 +72,8 @@ class Csr(NamedTuple):
         )
 
     @staticmethod
-    def beside(parts: Sequence[Csr]) -> Csr:
-        """Return the columns of at least one matrix, all with the same number of rows."""
+    def hstack(parts: Sequence[Csr]) -> Csr:
+        """Put the columns of at least one matrix side by side; all have the same number of rows."""
         if len(parts) == 1:
             return parts[0]
         first = np.cumsum([0, *(part.columns for part in parts)])
@@ -101,14 +101,14 @@ class Csr(NamedTuple):
         return Csr(self.data[begin:end], self.indices[begin:end], indptr - indptr[0], self.columns)
 
     def take(self, rows: np.ndarray) -> Csr:
-        """Return the rows with these numbers, in this order."""
+        """Return the rows with these indices, int (n,), in this order."""
         lengths = np.diff(self.indptr)[rows]
         entries = expand_ranges(self.indptr[rows], lengths)
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
 
-    def only(self, columns: np.ndarray) -> Csr:
-        """Return the columns with some numbers, ascending."""
+    def take_columns(self, columns: np.ndarray) -> Csr:
+        """Return the columns with these indices, int (n,), ascending and distinct."""
         position = np.full(self.columns, -1, np.int32)
         position[columns] = np.arange(len(columns), dtype=np.int32)
         column = position[self.indices]
@@ -120,12 +120,12 @@ class Csr(NamedTuple):
         """Return the same matrix, which stores no zeros."""
         if self.data.all():
             return self
-        keep = np.flatnonzero(self.data != 0)  # faster than of the numbers themselves
+        keep = np.flatnonzero(self.data != 0)  # faster than of `data` itself
         indptr = np.searchsorted(keep, self.indptr).astype(np.int32)
         return Csr(self.data[keep], self.indices[keep], indptr, self.columns)
 
-    def columns_of(self, order: np.ndarray) -> Csr:
-        """Return all columns in the order of their numbers in `order`."""
+    def reorder_columns(self, order: np.ndarray) -> Csr:
+        """Return all columns in another order: `order`, int (columns,), has the present index of each."""
         position = np.empty(self.columns, np.int32)
         position[order] = np.arange(self.columns, dtype=np.int32)
         column = position[self.indices]
@@ -138,7 +138,7 @@ class Csr(NamedTuple):
         return dense
 
     def matrix(self) -> csr_array:
-        """Return the same matrix for scipy; the arrays are not copied."""
+        """Return the same matrix as one of scipy, which shares the arrays."""
         from scipy.sparse import csr_array
 
         matrix = csr_array((self.data, self.indices, self.indptr), shape=self.shape)

@@ -23,7 +23,7 @@ _GREGORIAN_FROM = -141427  # 1582-10-15, where Java's calendar changes from Juli
 # What a part of a date may be. Java checks the hours that count from 1 as it reads them, and the others at the end.
 _LIMITS = {"y": (1, _LATEST_YEAR), "M": (1, 12), "H": (0, 23), "K": (0, 11), "m": (0, 59), "s": (0, 59), "S": (0, 999)}
 _LIMITS["z"] = (-13 * 3600, 14 * 3600)
-_REMEMBERED = 10000  # texts whose moments are kept
+_REMEMBERED = 10000  # parsed texts whose moments are cached
 _FROM_ONE = {"k": ("H", 24), "h": ("K", 12)}
 
 
@@ -37,9 +37,9 @@ class DateFormat:
 
     Attributes
     ----------
-    has_zone : whether the pattern has the time zone.
-    holds_milliseconds : whether it has milliseconds.
-    holds_nothing : whether it is empty.
+    has_zone : whether the pattern has a time zone.
+    holds_milliseconds : whether the pattern has milliseconds.
+    holds_nothing : whether the pattern is empty.
 
     Raises
     ------
@@ -69,11 +69,11 @@ class DateFormat:
         self.has_zone = "z" in self._letters
         self.holds_milliseconds = "S" in self._letters
         self.holds_nothing = not self._fields
-        self._regex = re.compile(self._expression(), re.ASCII)
+        self._regex = re.compile(self._build_regex(), re.ASCII)
         self._known: dict[str, int] = {}  # the moments of texts that were parsed before
 
-    def _expression(self) -> str:
-        """Return the regular expression of the pattern, with a group for each letter.
+    def _build_regex(self) -> str:
+        """Build the regular expression of the pattern, with a group for each letter.
 
         It never backtracks into what has matched: Java does not, and the time would grow without bounds.
         """
@@ -84,7 +84,7 @@ class DateFormat:
                 parts.append(re.escape(literal))
             elif numeric[i]:
                 body = r"[ \t]*+\d{1,18}+(?!\d)"
-                if any(numeric[i + 1 : i + 2]):  # blanks and the number are sought in `width` characters
+                if any(numeric[i + 1 : i + 2]):  # before another number, blanks and digits fill `width` characters
                     choices = [rf"[ \t]{{{blanks}}}\d{{{width - blanks}}}" for blanks in range(width)]
                     choices += [rf"[ \t]{{{blanks}}}\d{{1,{width - blanks - 1}}}(?!\d)" for blanks in range(width - 1)]
                     body = rf"(?=[\s\S]{{{width}}})(?:{'|'.join(choices)})"
@@ -98,18 +98,18 @@ class DateFormat:
         return "".join(parts) + r"[ \t]*+\Z"
 
     def parse(self, text: str) -> int | None:
-        """Return milliseconds since 1970-01-01 UTC; None if `text` does not follow the pattern."""
+        """Parse a date; return milliseconds since 1970-01-01 UTC, None if it does not follow the pattern."""
         known = self._known.get(text)
         if known is not None:
             return known
         match = self._regex.match(text) if self._fields else None  # Java does not take nothing for a date
-        moment = None if match is None else self._moment(match.groups())
+        moment = None if match is None else self._compute_moment(match.groups())
         if moment is not None and len(self._known) < _REMEMBERED:
             self._known[text] = moment
         return moment
 
-    def _moment(self, parts: tuple[str, ...]) -> int | None:
-        """Return milliseconds from the text of each letter; None if there is no such date or time."""
+    def _compute_moment(self, parts: tuple[str, ...]) -> int | None:
+        """Compute milliseconds since 1970-01-01 UTC from the text of each letter; None if there is no such moment."""
         found: dict[str, int] = {}
         short = False
         for letter, part in zip(self._letters, parts):
@@ -129,7 +129,7 @@ class DateFormat:
         return (days * 86400 + seconds) * 1000 + found.get("S", 0)
 
     def format(self, milliseconds: int) -> str:
-        """Return the text of a moment, in milliseconds since 1970-01-01 UTC."""
+        """Format a moment, in milliseconds since 1970-01-01 UTC."""
         days, rest = divmod(milliseconds, 86_400_000)
         year, month, day = _split_days(days)
         hour = rest // 3_600_000
@@ -157,7 +157,13 @@ class DateFormat:
 
 
 def _parse_part(letter: str, part: str) -> tuple[str, int | None]:
-    """Return the letter of a part of a date, with hours counted from 0, and its value; None if it is refused."""
+    """Parse the part of a date that a letter stands for.
+
+    Returns
+    -------
+    The letter, that of hours from 0 for one of hours from 1; and the value, None if there is no such hour. A time zone
+    is in seconds.
+    """
     if letter == "M" and not part.strip().isdigit():
         return letter, 1 + _SHORT_MONTHS.index(part[:3].lower())
     if letter == "E":
@@ -177,9 +183,9 @@ def _parse_part(letter: str, part: str) -> tuple[str, int | None]:
 
 
 def _compute_day(found: dict[str, int], short: bool) -> int | None:
-    """Return the day, counted from 1970-01-01; None if there is no such day.
+    """Compute the day, counted from 1970-01-01, from the value of each letter; None if there is no such day.
 
-    `short` says that the year has two digits. A day of the week without a day of the month is the first such day.
+    `short` says whether the year has two digits. A weekday without a day of the month means the first such day.
     """
     for letter, value in found.items():
         low, high = _LIMITS.get(letter, (value, value))
@@ -202,7 +208,7 @@ def _compute_day(found: dict[str, int], short: bool) -> int | None:
 
 
 def _count_days(year: int, month: int, day: int) -> int:
-    """Return days from 1970-01-01 to a date of Java's calendar, which is Julian before 15 October 1582."""
+    """Count the days from 1970-01-01 to a date of Java's calendar, which is Julian before 15 October 1582."""
     shifted = year - (month <= 2)
     in_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5
     julian = 365 * shifted + shifted // 4 + in_year + day - 719471
@@ -212,7 +218,7 @@ def _count_days(year: int, month: int, day: int) -> int:
 
 
 def _split_days(days: int) -> tuple[int, int, int]:
-    """Return (year, month, day) of a day counted from 1970-01-01, in Java's calendar."""
+    """Split a day, counted from 1970-01-01, into year, month and day of Java's calendar."""
     if days >= _GREGORIAN_FROM:
         shifted = days + 719468
         era, of_era = divmod(shifted, 146097)

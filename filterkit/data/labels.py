@@ -134,8 +134,8 @@ def split(batch: Batch, schema: Schema) -> Batch:
     """Move the labels of a batch from X to y, as `schema` has them."""
     features, labels = _find_columns(schema, batch.schema)
     if batch.sparse:
-        X: Any = batch.csr.only(features)
-        values = batch.csr.only(labels).toarray()
+        X: Any = batch.csr.take_columns(features)
+        values = batch.csr.take_columns(labels).toarray()
     else:
         X, values = np.ascontiguousarray(batch.X[:, features]), batch.X[:, labels]
     return batch.replace(schema=schema, X=X, y=to_codes(values, schema.label_dtype))

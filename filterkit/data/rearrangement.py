@@ -148,7 +148,7 @@ class Rearrangement:
             return batch.csr if batch.sparse else batch.X
         if self._only_leaves:
             batch = batch.in_form(self.wanted.sparse)
-            return batch.csr.only(self._moved) if batch.sparse else np.take(batch.X, self._moved, axis=1)
+            return batch.csr.take_columns(self._moved) if batch.sparse else np.take(batch.X, self._moved, axis=1)
         features = self.wanted.feature_indices
         others = [(to, self._make_values(batch, new, int(features[to]))) for to in self._others.tolist()]
         shape = (len(batch), len(features))

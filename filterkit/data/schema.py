@@ -13,7 +13,7 @@ from filterkit.data.attributes import (
     Attributes,
     ManyOrFew,
     find_attribute,
-    find_twins,
+    find_duplicate_name,
     join_attributes,
     list_names,
     mask_kinds,
@@ -69,7 +69,7 @@ class Schema(Targets):
         self.attributes = Attributes.of(attributes) if len(attributes) >= MANY else tuple(attributes)
         self.sparse = sparse
         self.zero = sparse if zero is None else zero
-        if (twins := find_twins(self.attributes)) is not None:
+        if (twins := find_duplicate_name(self.attributes)) is not None:
             raise FilterkitError(f"two attributes are named {quoted(self.attributes[twins[0]].name)}")
         super().__init__(class_index, None if positive is None else str(positive), tuple(labels))
 

@@ -1,4 +1,4 @@
-"""Texts: many texts in one buffer."""
+"""Texts, a sequence of many texts in one buffer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def of(texts: Iterable[str]) -> Texts:
-        """Return the texts of any iterable, with their lone surrogates, too."""
+        """Pack the texts of any iterable, which may have lone surrogates; return one that is packed already."""
         if isinstance(texts, Texts):
             return texts
         buffer, lengths = bytearray(), [np.zeros(0, np.int64)]
@@ -46,7 +46,13 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def of_pieces(characters: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Texts:
-        """Make the texts of uint8 `characters` from each of int `begins` to that of `ends`; sorted, without overlap."""
+        """Cut texts out of UTF-8 text.
+
+        Parameters
+        ----------
+        characters : uint8, the text.
+        begins, ends : int (n,), where each of the n texts begins and ends; ascending, without overlap.
+        """
         step = np.zeros(len(characters) + 1, np.int8)
         step[begins] = 1
         step[ends] -= 1
@@ -54,11 +60,11 @@ class Texts(Sequence[str]):
 
     @staticmethod
     def joined(*parts: tuple[Texts, np.ndarray]) -> Texts:
-        """Return texts that are put together from several.
+        """Join texts element by element: each of the n results is one text of every part, one after the other.
 
         Parameters
         ----------
-        parts : (texts, positions), where int (n,) `positions` says which of the texts each of the n new ones is.
+        parts : pairs of some texts and int (n,), the position of the text of each result among them.
         """
         from filterkit.data import arrow
 
@@ -71,7 +77,7 @@ class Texts(Sequence[str]):
         if len(parts) == 1:
             return parts[0]
         lengths = np.concatenate([part.lengths for part in parts])
-        return Texts(np.concatenate([part._own for part in parts]), _compute_bounds(lengths))
+        return Texts(np.concatenate([part._used_characters for part in parts]), _compute_bounds(lengths))
 
     @property
     def lengths(self) -> np.ndarray:
@@ -84,8 +90,8 @@ class Texts(Sequence[str]):
         return self.characters.nbytes + self.bounds.nbytes
 
     @property
-    def _own(self) -> np.ndarray:
-        """The characters of these texts alone."""
+    def _used_characters(self) -> np.ndarray:
+        """The characters of these texts, without those before and after them in the buffer."""
         return self.characters[int(self.bounds[0]) : int(self.bounds[-1])]
 
     def take(self, positions: np.ndarray) -> Texts:
@@ -93,8 +99,8 @@ class Texts(Sequence[str]):
         return Texts.joined((self, positions))
 
     def encoded(self) -> bytes:
-        """Return the UTF-8 text of all, one after the other."""
-        return self._own.tobytes()
+        """Return the UTF-8 bytes of all texts, one after the other."""
+        return self._used_characters.tobytes()
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -130,7 +136,9 @@ class Texts(Sequence[str]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Texts):
             return NotImplemented
-        return np.array_equal(self.lengths, other.lengths) and np.array_equal(self._own, other._own)
+        return np.array_equal(self.lengths, other.lengths) and np.array_equal(
+            self._used_characters, other._used_characters
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -143,27 +151,27 @@ class Texts(Sequence[str]):
         return int(positions[0]) if len(positions) else None
 
     @cached_property  # because each schema of the same names asks for it
-    def first_twin(self) -> tuple[int, int] | None:
-        """The first text that has come before: where it came before, and where it comes again. None if all differ."""
-        hashes = self._hashes()
+    def first_duplicate(self) -> tuple[int, int] | None:
+        """The positions of the first text that repeats an earlier one, the earlier one first; None if all differ."""
+        hashes = self._compute_hashes()
         hashes.sort()  # in their own memory
         if find_run_begins(hashes).all():
             return None
-        hashes = self._hashes()
+        hashes = self._compute_hashes()
         order = np.argsort(hashes, kind="stable")
         again = ~find_run_begins(hashes[order])
         again[:-1] |= again[1:]
         first: dict[str, int] = {}
-        for position in np.sort(order[again]).tolist():  # few, unless there are twins
+        for position in np.sort(order[again]).tolist():  # few, unless there are duplicates
             if (before := first.setdefault(self[position], position)) != position:
                 return before, position
         return None
 
-    def _hashes(self) -> np.ndarray:
-        """Return uint64 (n,): a number for each text, the same for equal texts, and rarely so for others.
+    def _compute_hashes(self) -> np.ndarray:
+        """Compute a hash of each text: uint64 (n,).
 
         It is the value of a polynomial, whose coefficients are the characters, modulo 2^64. An Arrow dictionary of very
-        many texts would take as much memory as all else that is known of as many attributes.
+        many texts would take as much memory as everything else about as many attributes.
         """
         powers = np.multiply.accumulate(np.full(int(self.lengths.max(initial=0)), _FACTOR, np.uint64))
         hashes = np.zeros(len(self), np.uint64)
@@ -173,19 +181,19 @@ class Texts(Sequence[str]):
             sums = np.zeros(int(begins[-1]) + 1, np.uint64)
             # A zero must count too, so one is added to each character.
             np.cumsum(
-                (some._own + np.uint64(1)) * powers[expand_ranges(np.zeros_like(begins[1:]), some.lengths)],
+                (some._used_characters + np.uint64(1)) * powers[expand_ranges(np.zeros_like(begins[1:]), some.lengths)],
                 out=sums[1:],
             )
             hashes[first : first + _AT_ONCE] = sums[begins[1:]] - sums[begins[:-1]]
         return hashes
 
     def isin(self, others: Texts) -> np.ndarray:
-        """Return bool (n,): which of the texts are among `others`."""
+        """Return bool (n,): whether each text is among `others`."""
         from filterkit.data import arrow
 
         return np.array(arrow.are_among(self._array, others._array).to_pylist(), bool)
 
-    def order(self) -> np.ndarray:
+    def argsort(self) -> np.ndarray:
         """Return int64 (n,): the positions that sort the texts by their code points, as Python sorts them."""
         from filterkit.data import arrow
 
@@ -200,7 +208,7 @@ class Texts(Sequence[str]):
 
 
 class TextSet(Set[str]):
-    """Texts that all differ, as an immutable set in their order; a number or slice finds them as in a list.
+    """Texts that all differ, as an immutable ordered set; an index or slice selects from them as from a list.
 
     Parameters
     ----------
@@ -232,7 +240,7 @@ class TextSet(Set[str]):
 
 
 def _compute_bounds(lengths: np.ndarray) -> np.ndarray:
-    """Return int32 or int64 (n + 1,): the bounds of texts of these lengths."""
+    """Compute the bounds of texts of these lengths, int (n,): int32 (n + 1,), or int64 if they need it."""
     total = int(lengths.sum(dtype=np.int64))
     bounds = np.zeros(len(lengths) + 1, np.int32 if total <= _LARGEST else np.int64)
     np.cumsum(lengths, out=bounds[1:])

@@ -329,7 +329,7 @@ class FittedLearner(Fitted):
         float64 (rows, targets), the codes of the predicted values; and float64 (rows, tasks), the scores, or (rows, 0).
         """
         columns = np.arange(batch.schema.width)[-len(self.added) :]  # the stage adds the last columns
-        values = batch.csr.only(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
+        values = batch.csr.take_columns(columns).matrix().toarray() if batch.sparse else batch.X[:, columns]
         return values[:, : self._n_predictions], values[:, self._n_predictions :]
 
     def _make_outcome(self, batch: Batch, chosen: np.ndarray, scores: np.ndarray) -> Outcome:
@@ -386,7 +386,7 @@ class FittedLearner(Fitted):
         X: Matrix | Csr
         if batch.sparse:
             row, column = np.nonzero(columns)
-            X = Csr.beside([batch.csr, Csr.from_entries(row, column, columns[row, column], columns.shape)])
+            X = Csr.hstack([batch.csr, Csr.from_entries(row, column, columns[row, column], columns.shape)])
         else:
             X = np.hstack([batch.X, columns])
         return batch.replace(schema=self.schema, X=X)

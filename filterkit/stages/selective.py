@@ -97,7 +97,9 @@ class OnlyColumns(Fitted):
         self.schema = schema.replace(attributes=attributes, **schema.targets_at(new_index))
 
     def transform(self, batch: Batch) -> Batch:
-        X: Any = batch.csr.only(self.columns) if batch.sparse else np.ascontiguousarray(batch.X[:, self.columns])
+        X: Any = (
+            batch.csr.take_columns(self.columns) if batch.sparse else np.ascontiguousarray(batch.X[:, self.columns])
+        )
         return batch.replace(schema=self.schema, X=X, passthrough=None)
 
 
@@ -178,7 +180,7 @@ class FittedOnSome(Fitted):
             X[:, self._others_to] = batch.in_form(False).X[:, self._others]
             X[:, self._new_to] = out.in_form(False).X
             return batch.replace(schema=self.schema, X=X)
-        parts = [(batch.csr.only(self._others), self._others_to), (out.csr, self._new_to)]
+        parts = [(batch.csr.take_columns(self._others), self._others_to), (out.csr, self._new_to)]
         rows, columns, values = (
             np.concatenate(arrays)
             for arrays in zip(*((part.row_of_entry, to[part.indices], part.data) for part, to in parts))

@@ -319,7 +319,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     attributes = [*(data.schema.features[j] for j in order), *data.schema.passthrough]
     other = data.replace(
         schema=data.schema.replace(attributes=attributes, class_index=None, positive=None, labels=()),
-        X=data.csr.columns_of(order) if data.sparse else data.X[:, order],
+        X=data.csr.reorder_columns(order) if data.sparse else data.X[:, order],
         y=None,
     )
     unknown = data if data.y is None else data.replace(y=np.full_like(data.y, -1))
@@ -420,7 +420,7 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
     confined = type(stage)(**options_of(stage) | {"except_": names})
     without = data.replace(
         schema=data.schema.with_features([data.schema.features[j] for j in rest.tolist()], rest),
-        X=data.csr.only(rest) if data.sparse else np.ascontiguousarray(data.X[:, rest]),
+        X=data.csr.take_columns(rest) if data.sparse else np.ascontiguousarray(data.X[:, rest]),
     )
     fitted, alone = fit_transform(confined, data), fit_transform(stage, without) if len(rest) else None
     if fitted is None or (alone is None and len(rest)):

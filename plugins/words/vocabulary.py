@@ -34,7 +34,7 @@ def choose_words(counter: Counter, least: int, most: int | None, keep: int | Non
             joints = [each for column in numbers.T for each in (blanks, (names, column))]
             words.append(Texts.joined(*joints[1:]))
     found = Texts.concatenate(words)
-    return found.take(found.order())
+    return found.take(found.argsort())
 
 
 def _find_least_counts(counter: Counter, keep: int) -> dict[int, int]:

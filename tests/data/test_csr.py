@@ -17,7 +17,7 @@ def test_parts_equal_those_of_a_dense_matrix(shape):
         (matrix.rows(1, 3), dense[1:3]),
         (matrix.rows(2, 2), dense[2:2]),
         (matrix.take(chosen), dense[chosen]),
-        (Csr.stack([matrix.rows(0, 2), matrix.rows(2, 2), matrix.rows(2, len(dense))]), dense),
+        (Csr.vstack([matrix.rows(0, 2), matrix.rows(2, 2), matrix.rows(2, len(dense))]), dense),
         (matrix._replace(data=np.maximum(matrix.data, 0)).without_zeros(), np.maximum(dense, 0)),
     ):
         assert np.array_equal(found.toarray(), expected) and np.array_equal(found.matrix().toarray(), expected)
