@@ -52,7 +52,7 @@ def test_positions_members_and_the_order_are_those_of_a_list(some, others):
 
 
 def test_different_texts_of_one_hash_are_no_twins(monkeypatch):
-    monkeypatch.setattr(Texts, "_hashes", lambda self: np.zeros(len(self), np.uint64))
+    monkeypatch.setattr(Texts, "_compute_hashes", lambda self: np.zeros(len(self), np.uint64))
     assert Texts.of(["a", "b", "c"]).first_duplicate is None
     assert Texts.of(["a", "b", "c", "b"]).first_duplicate == (1, 3)
 
