@@ -6,6 +6,7 @@ a test starts by `multiprocessing` can be forks of the server, too: they begin w
 """
 
 import fcntl
+import gc
 import marshal
 import multiprocessing
 import os
@@ -132,6 +133,7 @@ def main():
     """Serve until standard input is closed."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the command does; BLAS would start threads
     import_all(sys.argv[3:])
+    gc.freeze()  # else each command's collections would copy the memory of all that is imported
     begun = Commands(socket.socket(fileno=int(sys.argv[1]))).next()
     if begun is None:
         return

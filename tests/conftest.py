@@ -1,5 +1,6 @@
 """What all tests share: places of data, the Wekas, both ways to read rows, and a guard against hanging."""
 
+import gc
 import multiprocessing.spawn
 import os
 import shutil
@@ -24,6 +25,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 os.environ["FILTERKIT_DEFAULTS"] = ""  # no defaults file of whoever runs the tests
 sys.dont_write_bytecode = False
 
+gc.disable()  # until all tests are collected
+
 # No test depends on how fast the machine is. Few examples show most; a test that needs more says so.
 settings.register_profile("filterkit", deadline=None)
 settings.load_profile("filterkit")
@@ -35,6 +38,20 @@ def pytest_configure():
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
+
+
+def pytest_collection_finish():
+    """Keep what was imported and collected, which lives to the end, out of each collection of garbage."""
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)  # as the command does
+    gc.enable()
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not import modules of separate tests alone, and what these import, unless such tests are asked for."""
+    if config.option.markexpr != "not separate" or collection_path.suffix != ".py":
+        return None
+    return "\npytestmark = pytest.mark.separate\n" in collection_path.read_text(encoding="utf-8") or None
 
 
 def pytest_collection_modifyitems(items):

@@ -1,9 +1,8 @@
 """Estimators of scikit-learn that tests compare `predict` with."""
 
-import numpy as np
-from sklearn.utils import all_estimators
+import functools
 
-ESTIMATORS = dict(all_estimators())
+import numpy as np
 
 # Each estimator, and its parameters.
 CLASSIFIERS = {
@@ -33,9 +32,17 @@ def chain_of(name, values):
     return " ".join([f"predict {name}", *(f"--set {key}={value}" for key, value in values.items())])
 
 
+@functools.cache
+def all_estimators():
+    """The classes of all estimators of scikit-learn by name; it imports them all."""
+    from sklearn.utils import all_estimators
+
+    return dict(all_estimators())
+
+
 def plain_estimator(name, values):
     """The estimator as `predict` makes it."""
-    estimator = ESTIMATORS[name](**values)
+    estimator = all_estimators()[name](**values)
     return estimator.set_params(random_state=0) if "random_state" in estimator.get_params() else estimator
 
 

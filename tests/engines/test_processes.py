@@ -46,7 +46,7 @@ def held_back(_):
 
 
 @pytest.fixture
-def engine():
+def engine(quick_processes):
     with ProcessEngine(2) as made:
         made.prepare(take, np.arange(100_000.0), "text")  # much more than a pipe takes
         yield made
@@ -58,7 +58,7 @@ def test_each_item_gives_a_result(engine, how):
     assert sorted(found) == [(factor * np.arange(100_000.0).sum(), "text") for factor in range(7)]
 
 
-def test_the_next_map_has_the_same_process():
+def test_the_next_map_has_the_same_process(quick_processes):
     with ProcessEngine(1) as engine:
         first, second = (list(engine.map(process_number, range(3))) for _ in range(2))
     assert len({os.getpid(), *first, *second}) == 2
@@ -115,14 +115,16 @@ def test_a_full_temporary_folder_is_one_error_and_nothing_stays(options, monkeyp
         subprocess.run(["umount", "--lazy", tmp_path], check=True)
 
 
-def test_worker_processes_block_signals_of_the_terminal(engine):
+def test_worker_processes_block_signals_of_the_terminal():
+    """New processes inherit what the engine blocks; those of `quick_processes` are not started by this one."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    (found,) = engine.map(held_back, [0])
+    with ProcessEngine(1) as engine:
+        (found,) = engine.map(held_back, [0])
     assert found == sorted((signal.SIGINT, signal.SIGQUIT, signal.SIGHUP))
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
 
-def test_an_engine_leaves_no_files_behind(monkeypatch, tmp_path):
+def test_an_engine_leaves_no_files_behind(monkeypatch, tmp_path, quick_processes):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with ProcessEngine(1) as made:
         assert list(made.map(abs, [-1])) == [1]

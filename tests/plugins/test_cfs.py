@@ -67,11 +67,11 @@ def plain_search(batch, stale=5):
     return sorted(best), sorted(chosen)
 
 
-# No two of these columns are better than the last one alone, but all three are: the search must end before it tries them.
-ROWS = "000 111 111 101 010 010 111 100 101 101 111".split()
+# No two of the columns have a better merit than the last one alone, but all three have: the search ends before.
+ROWS = np.array([int(digit) for digit in "000111111101010010111100101101111"]).reshape(11, 3)
 
 
-@example(make([[*map(int, row)] for row in ROWS], [0, 1, 1, 0, 0, 0, 1, 0, 1, 0, 1], nominal=range(3)), 1)
+@example(make(ROWS, [0, 1, 1, 0, 0, 0, 1, 0, 1, 0, 1], nominal=range(3)), 1)
 @given(batches(weights=(None, [0.0, 1.0, 2.0])), st.sampled_from([1, 5]))
 def test_small_batches_agree_with_the_plain_search(batch, stale):
     known = batch.y >= 0 if batch.weights is None else (batch.y >= 0) & (batch.weights > 0)

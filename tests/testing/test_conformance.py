@@ -1,9 +1,11 @@
 """Every stage on every sample of the kit."""
 
+import functools
 import os
 
 import numpy as np
 import pytest
+from agreement import sample
 
 import filterkit
 from filterkit import testing
@@ -179,6 +181,9 @@ def checks_of(text, name):
     return OTHERS if name in ENOUGH + FURTHER else []
 
 
+rows_of = functools.cache(testing.sample)
+
+
 def stage_of(text):
     (stage,) = filterkit.chain(text).stages
     return stage
@@ -203,13 +208,13 @@ def test_a_stage_conforms(text):
     testing.check_declaration(stage)
     assert set(refused) < set(testing.SAMPLES)
     for name in testing.SAMPLES if text in FIRST else ENOUGH:
-        refusal = check(checks_of(text, name), stage, testing.sample(name))
+        refusal = check(checks_of(text, name), stage, rows_of(name))
         assert (refusal is not None) == (name in refused), f"{name}: {refusal or 'is accepted; take it out of STAGES'}"
 
 
 @pytest.mark.parametrize("text", [*FIRST, *(text for text in STAGES if "--cross-fit" in text)])
-def test_a_stage_conforms_on_more_rows(text, arff_samples):
+def test_a_stage_conforms_on_more_rows(text):
     for name in FILES:
-        data = filterkit.read(str(arff_samples / f"{name}.arff"))
+        data = sample(name)
         refusal = check(ROWS, stage_of(text), data.take(np.arange(0, len(data), len(data) // 30)))
         assert refusal is None or STAGES[text], f"{text} refuses no sample, but {name}: {refusal}"
