@@ -1,4 +1,4 @@
-"""Alignment: converting rows of other data to the schema that a chain was fitted on."""
+"""Alignment, the conversion of other rows to the schema that a chain was fitted on."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class Alignment:
 
     The order of the attributes may differ, and sparse rows may become dense or the reverse. Nominal attributes may
     declare fewer values, or in another order, or be strings; strings may be nominal. The class and the labels may be
-    ordinary attributes of the given batches. If they are left out, their values are missing.
+    ordinary attributes of the incoming batches. If they are left out, their values are missing.
 
     Parameters
     ----------
     incoming : the schema of the batches to be converted.
     wanted : the schema that the chain was fitted on.
     unseen : whether values that the wanted attribute does not declare are missing; otherwise, they are an error.
-    source : what messages about texts of batches call the input; "" for none.
+    source : the name of the input, for messages about values of batches; "" for none.
 
     Attributes
     ----------
-    unseen : these values, by the name of the attribute.
+    unseen : the values that the wanted attributes do not declare, by attribute; None if they are errors.
 
     Raises
     ------
@@ -46,8 +46,9 @@ class Alignment:
         self.wanted = wanted
         self.unseen: dict[str, list[str]] | None = {} if unseen else None
         self._warned: set[str] = set()
-        self._converted: dict[int, int] = {}  # by the position of an attribute, that of the incoming one
-        self._missing: list[int] = []  # the positions of the class and labels that are left out
+        # By position in the wanted schema: the position in the incoming one of an attribute whose values change.
+        self._converted: dict[int, int] = {}
+        self._missing: list[int] = []  # the positions in the wanted schema of class and labels that are left out
         target, fitted = incoming.class_attribute, wanted.class_attribute
         if target is not None and (fitted is None or target.name != fitted.name):
             name = "none" if fitted is None else quoted(fitted.name)
@@ -56,10 +57,13 @@ class Alignment:
         if incoming.attributes != wanted.attributes or incoming.targets != wanted.targets:
             source_positions = self._match_names()
         self._rearrangement = Rearrangement(incoming, wanted, source_positions)
-        self._map = ColumnMap.find(incoming)
+        self._map = ColumnMap.from_schema(incoming)
 
     def _match_names(self) -> np.ndarray:
-        """Return the position of the incoming attribute for each wanted one; -1 where its values are converted."""
+        """Match attributes by name: return the position of the incoming one for each wanted one, int (wanted,).
+
+        It is -1 where values have to be converted, or are missing; `_converted` and `_missing` are filled.
+        """
         targets = set(self.wanted.targets)
         ours = {a.name: i for i, a in enumerate(self.wanted.attributes)}
         theirs = {a.name: i for i, a in enumerate(self.incoming.attributes)}
@@ -73,22 +77,26 @@ class Alignment:
         self._missing = [i for name, i in ours.items() if name not in theirs]
         source = np.full(len(ours), -1)
         for position, attribute in enumerate(self.incoming.attributes):
-            to = ours[attribute.name]
-            wanted = self.wanted.attributes[to]
-            self._check_kind(attribute, wanted)
+            target = ours[attribute.name]
+            wanted = self.wanted.attributes[target]
+            self._check_type(attribute, wanted)
             if attribute.kind == wanted.kind and attribute.values == wanted.values[: len(attribute.values)]:
-                source[to] = position
+                source[target] = position
             else:
-                self._converted[to] = position
+                self._converted[target] = position
         return source
 
-    def _check_kind(self, attribute: Attribute, wanted: Attribute) -> None:
-        """Raise a `FilterkitError` if an attribute is of another type, or has a value that is not among the wanted.
+    def _check_type(self, attribute: Attribute, wanted: Attribute) -> None:
+        """Check that an attribute is of the wanted type, and that its values are among the wanted ones.
 
-        Such values are added to `unseen` instead, unless it is None.
+        Other values are added to `unseen`.
+
+        Raises
+        ------
+        FilterkitError : the type differs, or there are other values and `unseen` is None.
         """
         if {attribute.kind, wanted.kind} == {"string", "nominal"}:
-            return  # labels and texts are the same
+            return  # each can be converted to the other
         if attribute.kind != wanted.kind:
             raise FilterkitError(
                 f"attribute {quoted(attribute.name)} is {attribute.kind}, "
@@ -107,26 +115,30 @@ class Alignment:
 
     def apply(self, batch: Batch) -> Batch:
         """Return the same rows in the wanted schema, sparse or dense as it says."""
-        made = {to: self._convert(batch, position, to) for to, position in self._converted.items()}
-        made |= {to: np.full(len(batch), np.nan) for to in self._missing}
-        return self._rearrangement.apply(batch, made).in_form(self.wanted.sparse)
+        new = {target: self._convert_values(batch, origin, target) for target, origin in self._converted.items()}
+        new |= {target: np.full(len(batch), np.nan) for target in self._missing}
+        return self._rearrangement.apply(batch, new).in_form(self.wanted.sparse)
 
-    def _convert(self, batch: Batch, position: int, to: int) -> Any:
-        """Return labels as texts, or the codes that labels and texts have in the wanted attribute, NaN for missing."""
+    def _convert_values(self, batch: Batch, origin: int, target: int) -> Any:
+        """Convert the values of the incoming attribute at `origin` to the wanted one at `target`.
+
+        Labels become an Arrow array of texts for a string attribute; labels and texts become the codes of a nominal
+        one, float64 with NaN for missing.
+        """
         from filterkit.data import arrow
 
-        attribute, wanted = self.incoming.attributes[position], self.wanted.attributes[to]
-        values = self._map.values(batch, position)
+        attribute, wanted = self.incoming.attributes[origin], self.wanted.attributes[target]
+        values = self._map.values(batch, origin)
         if attribute.kind == "string":
-            return self._encode(values, wanted)
+            return self._encode_texts(values, wanted)
         codes = np.where(np.isnan(values), len(attribute.values), values).astype(np.int32)
         if wanted.kind == "string":
             return arrow.take(arrow.make_strings([*attribute.values, None]), codes)
         code = code_labels(wanted)
         return np.array([*(code.get(value, np.nan) for value in attribute.values), np.nan])[codes]
 
-    def _encode(self, texts: Any, wanted: Attribute) -> np.ndarray:
-        """Return the codes of texts as labels of the wanted attribute, NaN for missing.
+    def _encode_texts(self, texts: Any, wanted: Attribute) -> np.ndarray:
+        """Encode texts as labels of the wanted attribute: float64, NaN for missing.
 
         Raises
         ------
@@ -148,7 +160,7 @@ class Alignment:
 
 
 def _refuse_values(name: str, unknown: list[str], source: str = "") -> None:
-    """Raise a `FilterkitError` that names values of an attribute that are not among the wanted, if there are any."""
+    """Raise a `FilterkitError` that names the `unknown` values of an attribute, unless there are none."""
     _refuse(
         unknown,
         f"value of attribute {quoted(name)} is not among those fitted on",
@@ -159,9 +171,14 @@ def _refuse_values(name: str, unknown: list[str], source: str = "") -> None:
 
 
 def _refuse(found: Iterable[Any], one: str, several: str, hint: str = "", source: str = "") -> None:
-    """Raise a `FilterkitError` that names the first few of `found` and ends in `hint`, unless there are none.
+    """Raise a `FilterkitError` that counts and names what was found, unless there is nothing.
 
-    It begins with `source`, the name of an input and a colon.
+    Parameters
+    ----------
+    found : names, or values.
+    one, several : what they are, for a single one and for several.
+    hint : the end of the message.
+    source : its beginning: the name of an input and a colon, or "".
     """
     found = list(found)
     if found:

@@ -8,19 +8,19 @@ import numpy as np
 
 
 def divide_or_zero(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Divide arrays of one shape; 0 where the denominator is not positive."""
+    """Divide arrays of one shape, element by element; the result is 0 where the denominator is not positive."""
     return np.asarray(np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0))
 
 
 def times_log2(numbers: Any) -> np.ndarray:
-    """Return n log₂ n for each of `numbers`, a float64 array or a number; 0 for 0."""
+    """Compute n log₂ n of each number of a float64 array, or of one number; 0 for 0."""
     return np.asarray(numbers * np.log2(np.where(numbers > 0, numbers, 1.0)))
 
 
 def exponents_of_extremes(largest: np.ndarray, digits: int = 100) -> np.ndarray:
-    """Return the exponent of the power of two that divides each number to below 1, if it is very large or small.
+    """Return the exponents of powers of two by which very large and very small numbers become about 1: int (n,).
 
-    Dividing by it is exact, and afterwards squares neither overflow nor underflow.
+    Dividing by such a power is exact, and afterwards squares neither overflow nor underflow. Other numbers get 0.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def exact_numbers(array: Any, may_round: bool = False) -> Any:
 
 
 def _convert_decimals(array: Any, may_round: bool) -> Any:
-    """Do what `exact_numbers` does, for decimals. Arrow's own conversion often misses the nearest float64 by a bit."""
+    """Convert decimals as `exact_numbers` does; Arrow's own conversion often misses the nearest float64 by a bit."""
     scale = array.type.scale
     if len(array) and pa.types.is_decimal128(array.type) and 0 <= scale <= 22:
         missing = find_nulls(array)
@@ -76,7 +76,7 @@ def _convert_decimals(array: Any, may_round: bool) -> Any:
 
 
 def _has_same(found: Any, array: Any) -> bool:
-    """Return whether `found`, converted from `array`, is equal to `array` when it is converted back."""
+    """Return whether `found`, to which `array` was converted, equals `array` again when it is converted back."""
     try:
         return bool(found.cast(array.type).equals(array))
     except pa.ArrowInvalid:
@@ -84,12 +84,12 @@ def _has_same(found: Any, array: Any) -> bool:
 
 
 def make_flags(values: np.ndarray) -> Any:
-    """Return bool `values` as an Arrow array."""
+    """Make an Arrow array of bool `values`."""
     return pa.Array.from_buffers(pa.bool_(), len(values), [None, _pack_bits(values)])
 
 
 def make_strings(words: Sequence[str | None]) -> Any:
-    """Return an Arrow array of texts, null for None."""
+    """Make an Arrow array of texts, null for None."""
     missing = np.array([word is None for word in words], bool) if None in words else None
     filled = [word or "" for word in words]
     text = "".join(filled).encode()
@@ -103,29 +103,29 @@ def make_strings(words: Sequence[str | None]) -> Any:
 
 
 def make_string_array(offsets: np.ndarray, text: Any) -> Any:
-    """Return an Arrow array of the strings between consecutive `offsets` in a buffer of UTF-8 text, without a copy.
+    """Make an Arrow array of the strings between consecutive `offsets` in a buffer of UTF-8 text, without a copy.
 
-    The strings are large ones if the offsets are int64 instead of int32.
+    They are of type ``large_string`` if the offsets are int64 instead of int32.
     """
     kind = pa.string() if offsets.dtype == np.int32 else pa.large_string()
     return pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(text)])
 
 
 def sort_positions(array: Any) -> np.ndarray:
-    """Return the positions of the elements in ascending order, int64 (n,); equal ones stay in order."""
+    """Return the positions that sort the elements in ascending order, int64 (n,); equal elements stay in order."""
     options = ArraySortOptions("ascending")
     return np.frombuffer(call_function("array_sort_indices", [array], options).buffers()[1], np.int64)
 
 
 def join(*parts: Any, separator: str = "") -> Any:
-    """Return the texts of several arrays joined element by element; a single text joins every element."""
+    """Join the texts of several arrays element by element; a part that is a single text is the same in every result."""
     scalars = [_make_scalar(part) if isinstance(part, str) else part for part in (*parts, separator)]
     return call_function("binary_join_element_wise", scalars, JoinOptions())
 
 
 @lru_cache(maxsize=64)
 def _make_scalar(text: str) -> Any:
-    """Return a text as a scalar of Arrow."""
+    """Make a scalar of Arrow from a text."""
     return make_strings([text])[0]
 
 
@@ -167,7 +167,10 @@ def encode(array: Any) -> Any:
 
 
 def look_up(encoded: Any, image: np.ndarray) -> np.ndarray:
-    """Return the element of `image` for each value of a `DictionaryArray` with int32 indices; the last is for null."""
+    """Return the element of `image` at the index of each value of a `DictionaryArray` with int32 indices.
+
+    `image` has an element for each value of the dictionary, and a last one for null.
+    """
     codes = view_values(encoded.indices)
     if encoded.null_count:
         codes = np.where(find_nulls(encoded.indices), len(image) - 1, codes)
@@ -175,14 +178,14 @@ def look_up(encoded: Any, image: np.ndarray) -> np.ndarray:
 
 
 def make_moments(values: Sequence[int | None]) -> Any:
-    """Return an Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null for None."""
+    """Make an Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null for None."""
     missing = np.array([value is None for value in values], bool)
     filled = np.array([value or 0 for value in values], np.int64)
     return pa.Array.from_buffers(pa.timestamp("ms"), len(filled), [_make_validity(missing), pa.py_buffer(filled)])
 
 
 def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:
-    """Find the distinct elements of an array of texts or of ``timestamp[ms]``.
+    """Encode an array of texts or of ``timestamp[ms]`` by its distinct elements.
 
     Returns
     -------
@@ -201,9 +204,9 @@ def pick_texts(texts: Sequence[str], codes: np.ndarray) -> Any:
 
 
 def read_dates(array: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the moments of an array of ``timestamp[ms]``: int64 (n,) in milliseconds, and bool (n,), which are null.
+    """Read an array of ``timestamp[ms]``: int64 (n,) in milliseconds since 1970 UTC, and bool (n,), which are null.
 
-    What is null has any number.
+    Where it is null, the number is arbitrary.
     """
     return view_values(array.view(pa.int64())), find_nulls(array)
 
@@ -219,7 +222,7 @@ def _pack_bits(values: np.ndarray) -> Any:
 
 
 def _make_validity(missing: np.ndarray | None) -> Any:
-    """Return the validity buffer of an array; None if nothing is missing."""
+    """Make the validity buffer of an array; None if nothing is missing."""
     return None if missing is None or not missing.any() else _pack_bits(~missing)
 
 
@@ -230,7 +233,7 @@ def concatenate_bytes(array: Any) -> memoryview:
 
 
 def string_offsets(array: Any) -> np.ndarray:
-    """Return where each string of an Arrow array begins in its buffer, and where the last one ends: int (n + 1,).
+    """Return the offsets in the buffer at which each string begins, and the last one ends: int (n + 1,).
 
     They are int64 for large strings, and int32 for others.
     """

@@ -1,4 +1,4 @@
-"""Conversion of batches to Arrow, and to all that speaks its C stream interface, such as Polars and DuckDB."""
+"""Conversion of batches to Arrow, and to everything with its C stream interface, such as Polars and DuckDB."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from filterkit.data.columns import make_weight_column
 from filterkit.data.dates import DateFormat
-from filterkit.data.labels import join
+from filterkit.data.labels import join_labels
 from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute
 from filterkit.data.schema_json import noted
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from filterkit.data.batch import Batch
 
-_FRACTION, _ZONE = ".SSS", "X"  # what is added to the format of dates that need it
-_ENUM = "_PL_ENUM_VALUES"  # where a field tells Polars the labels, each as LENGTH;TEXT, in their order
+_FRACTION, _ZONE = ".SSS", "X"  # added to the format of dates that have milliseconds, or a time zone
+_ENUM = "_PL_ENUM_VALUES"  # the metadata of a field in which Polars finds its labels, each as LENGTH;TEXT
 
 
 def to_table(batch: Batch) -> Any:
@@ -33,7 +33,7 @@ def to_table(batch: Batch) -> Any:
     from filterkit.data import arrow
 
     if batch.schema.labels:
-        batch = join(batch, batch.schema.replace(labels=()))
+        batch = join_labels(batch, batch.schema.replace(labels=()))
     schema = batch.schema
     X = np.ascontiguousarray(batch.in_form(False).X.T)
     features = iter(range(len(X)))
@@ -91,7 +91,7 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
 
 
 def export_stream(batch: Batch, requested: Any = None) -> Any:
-    """Return the capsule of `Batch.__arrow_c_stream__`; warn of what its readers cannot know without the metadata."""
+    """Make the capsule of `Batch.__arrow_c_stream__`; warn of what readers that ignore the metadata leave out."""
     schema = batch.schema
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
     dates = [a for a in schema.passthrough if a.kind == "date"]
@@ -108,10 +108,10 @@ def export_stream(batch: Batch, requested: Any = None) -> Any:
 
 
 def choose_date_format(with_fraction: bool, with_zone: bool) -> str:
-    """Return the format of dates of other libraries, with milliseconds and with the time zone if asked."""
+    """Return the date format for times of other libraries, which may have milliseconds or a time zone."""
     return DEFAULT_DATE_FORMAT + (_FRACTION if with_fraction else "") + (_ZONE if with_zone else "")
 
 
 def has_zone(attribute: Attribute) -> bool:
-    """Return whether the format of a date says the time zone."""
+    """Return whether the format of a date attribute has a time zone."""
     return DateFormat(attribute.format).has_zone

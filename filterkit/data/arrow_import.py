@@ -1,4 +1,4 @@
-"""Conversion of batches from Arrow, and from all that speaks its C stream interface, such as Polars and DuckDB."""
+"""Conversion to batches from Arrow, and from everything with its C stream interface, such as Polars and DuckDB."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def from_arrow(
     class_ : as for `filterkit.batches`; a column of texts becomes nominal. Default: the one noted, or no class.
     positive : as for `filterkit.batches`; with it, a class of numbers becomes nominal.
     weights : the column that has the weights of the rows; by default the one that `to_arrow` noted, if there is one.
-    kinds : the kinds of columns that are not to be found out, by name, such as ``{"zip": "string"}``: ``numeric``,
+    kinds : the kinds of columns whose kind is not to be inferred, by name, such as ``{"zip": "string"}``: ``numeric``,
         ``nominal`` or ``string``.
     most : a column of texts is nominal if it has at most so many distinct texts, each twice on average.
 
@@ -67,7 +67,7 @@ def from_arrow(
         `kinds` is not there, or cannot be of its kind.
     """
     table = to_arrow_table(table)
-    check_names(table.column_names)
+    check_column_names(table.column_names)
     known, noted_weights = schema_noted(table.schema.metadata)
     strings = find_strings(known, table.column_names)
     found, rows, losses = infer_columns(table, weights, noted_weights, kinds, strings, most)
@@ -76,11 +76,11 @@ def from_arrow(
 
 
 def to_arrow_table(rows: Any) -> pa.Table:
-    """Convert anything with rows in Arrow's columns to an Arrow table.
+    """Convert anything with Arrow's C stream or C array interface to an Arrow table.
 
     Raises
     ------
-    FilterkitError : it is something else.
+    FilterkitError : `rows` is something else; the message says what to do.
     """
     import pyarrow as pa
 
@@ -101,7 +101,7 @@ def to_arrow_table(rows: Any) -> pa.Table:
 
 
 def _explain_unreadable(rows: Any, error: Exception) -> str:
-    """Say why Arrow cannot read some rows: name the first column of a data frame that it cannot read alone."""
+    """Explain why Arrow cannot read some rows, by the first column of a data frame that it cannot read alone."""
     import pyarrow as pa
 
     if type(rows).__name__ == "Series":
@@ -111,7 +111,7 @@ def _explain_unreadable(rows: Any, error: Exception) -> str:
             pa.table(rows.select(name))
         except (pa.ArrowException, TypeError, ValueError):
             return f"column {quoted(str(name))} has a type that Arrow cannot read; make it numbers or text"
-    return f"{describe_type(rows)} cannot be read as an Arrow table: {' '.join(str(error).split())[:300]}"
+    return f"Arrow cannot read {describe_type(rows)} as a table: {' '.join(str(error).split())[:300]}"
 
 
 def infer_columns(
@@ -122,15 +122,21 @@ def infer_columns(
     strings: Collection[str],
     most: int,
 ) -> tuple[Found, np.ndarray | None, list[str]]:
-    """Return the columns of a table, the weights of its rows, and what a batch of them loses, a text each.
+    """Infer the attributes that the columns of a table become.
 
     Parameters
     ----------
     table : the rows.
-    weights, noted_weights : the column of weights that is asked for, and that the table notes; None without.
-    kinds : the kinds that are asked for, by the names of columns; None for none.
+    weights : the column of weights that the user names; None if that is `noted_weights`.
+    noted_weights : the column of weights that the metadata note; None without one.
+    kinds : the kinds that the user names, by the names of columns; None for none.
     strings : the names of columns of text that are strings, however few distinct texts they have.
     most : the most labels of a column of texts.
+
+    Returns
+    -------
+    The attribute and the values of each column, by name; the weights of the rows, None if all are 1; and a text for
+    each thing that a batch of them does not keep.
 
     Raises
     ------
@@ -139,12 +145,12 @@ def infer_columns(
     import pyarrow as pa
 
     names = list(table.column_names)
-    rows = None
+    row_weights = None
     if weights is not None and weights not in names:
         raise FilterkitError(f"there is no column {quoted(weights)} of weights{suggestion(weights, names)}")
     if (name := weights or noted_weights) is not None and name in names:
         position = names.index(name)
-        rows = _read_weights(name, table.column(position))
+        row_weights = _read_weights(name, table.column(position))
         table = table.remove_column(position)
     others = [
         name
@@ -171,10 +177,10 @@ def infer_columns(
         if name not in kinds and is_inexact(column):
             inexact.append(name)
             column = column.cast(pa.string())
-        found[name] = _infer(name, column, kinds.get(name), most)
+        found[name] = _infer_column(name, column, kinds.get(name), most)
     if inexact:
         losses.append(f"the numbers of {named(inexact)} become texts, as float64 would round one; astype(float) does")
-    return found, rows, losses
+    return found, row_weights, losses
 
 
 def is_inexact(column: Any) -> bool:
@@ -194,14 +200,19 @@ def is_inexact(column: Any) -> bool:
 
 
 def find_strings(known: Schema | None, names: Collection[str]) -> list[str]:
-    """Return the columns that a noted schema says are strings, or bags; none without one."""
+    """Return those of the columns that are strings or bags in a noted schema; none without a schema."""
     present = set(names)
     noted = known.attributes if known is not None else ()
     return [a.name for a in noted if a.kind in ("string", "relational") and a.name in present]
 
 
-def check_names(names: Sequence[str]) -> None:
-    """Raise a `FilterkitError` if there are no columns, or two have the same name."""
+def check_column_names(names: Sequence[str]) -> None:
+    """Check that there are columns, and that their names differ.
+
+    Raises
+    ------
+    FilterkitError : there are none, or two have one name.
+    """
     if not names:
         raise FilterkitError("the table has no columns; rows need at least one attribute")
     known: set[str] = set()
@@ -211,10 +222,10 @@ def check_names(names: Sequence[str]) -> None:
         known.add(name)
 
 
-def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
-    """Return the attribute that a column becomes, and the column as `from_table` takes it.
+def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribute, Any]:
+    """Infer the attribute that a column becomes; return it, and the column in the form that `from_table` needs.
 
-    `kind` is the one asked for; None for what the column seems to be. `most` is the most labels of texts.
+    `kind` is the kind that it must have, None if any; `most` is the most labels of a column of texts.
     """
     import pyarrow as pa
 
@@ -240,7 +251,9 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
             column = column.cast(pa.dictionary(pa.int64(), pa.large_string()))
         encoded = column.unify_dictionaries() if is_dictionary else texts(column).dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text") from None
+        raise FilterkitError(
+            f"column {quoted(name)} has bytes that are not UTF-8 text; decode it, or leave it out"
+        ) from None
     encoded = join_chunks(encoded)
     labels = [label for label in encoded.dictionary.to_pylist() if label is not None]
     words = list(map(str, labels))
@@ -254,7 +267,12 @@ def _infer(name: str, column: Any, kind: str | None, most: int) -> tuple[Attribu
 
 
 def _read_weights(name: str, column: Any) -> np.ndarray | None:
-    """Return the weights of rows from a column of numbers, None if all are 1."""
+    """Read the weights of rows from a column of numbers: float64 (rows,), None if all are 1.
+
+    Raises
+    ------
+    FilterkitError : a weight is missing, or the column is not of numbers.
+    """
     is_number = type_attribute(name, column.type).kind == "numeric"
     values = numbers_of(column) if is_number else np.empty(0)
     if not is_number or np.isnan(values).any():

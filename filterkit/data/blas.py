@@ -16,7 +16,7 @@ _limits: Any = None
 
 @lru_cache(1)
 def _list_libraries(modules: int) -> Any:
-    """Return the libraries that this process has loaded, looked for anew once there are more `modules`."""
+    """Find the BLAS libraries that this process has loaded; a new number of `modules` makes it search again."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -24,7 +24,7 @@ def _list_libraries(modules: int) -> Any:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let BLAS and LAPACK work with one thread in here, so that their last digits do not depend on the machine's cores.
+    """Let BLAS and LAPACK use one thread in this context, so that last digits do not depend on the number of cores.
 
     The command sets this from the start. It matters where filterkit is used from Python, with numpy's own setting.
     """

@@ -1,8 +1,8 @@
-"""What attribute a column becomes: the one rule of all formats and libraries, which docs/types.md explains.
+"""The attribute that a column becomes: the one rule of all formats and libraries, which docs/types.md explains.
 
-A column whose type says what it is keeps that: numbers, truth values, labels, dates. A column of texts is of dates if
-all of them are dates of one form, nominal if it has few distinct texts, and a string attribute otherwise. A format that
-has only texts, such as CSV, asks first whether they are numbers or truth values.
+A column of numbers, truth values, labels or dates becomes an attribute of this kind. A column of texts becomes a date
+if all of them are dates of one form, nominal if it has few distinct texts, and a string attribute otherwise. A format
+that has only texts, such as CSV, first checks whether they are numbers or truth values.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _INTEGER = re.compile(r"[+-]?\d+")
 
 
 def type_attribute(name: str, kind: Any) -> Attribute:
-    """Return the attribute of a column by its Arrow type alone: the labels of dictionaries are not known yet.
+    """Make the attribute of a column by its Arrow type alone; that of a dictionary has no labels yet.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def is_text(kind: Any) -> bool:
 def infer_text_attribute(
     name: str, words: Sequence[str], count: int, most: int = MOST_LABELS, order: str = "appearance"
 ) -> Attribute:
-    """Return the attribute of a column of texts: of dates, nominal, or a string attribute.
+    """Infer the attribute of a column of texts: a date, nominal, or a string attribute.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ def infer_text_attribute(
 
 
 def label_attribute(name: str, words: Iterable[str], order: str = "appearance") -> Attribute:
-    """Return a nominal attribute with these labels."""
+    """Make a nominal attribute with these labels, in order of ``appearance`` or ``sorted``."""
     return Attribute(name, "nominal", tuple(sorted(words) if order == "sorted" else words))
 
 
 def code_labels(attribute: Attribute) -> dict[str, float]:
-    """Return the code of each label of a nominal attribute; of false and true for each spelling."""
+    """Return the code of each label of a nominal attribute; labels false and true have those of all their spellings."""
     code = {label: float(number) for number, label in enumerate(attribute.values)}
     if attribute.values == TRUTH_VALUES:
         code |= {word: code[word.lower()] for spelling in TRUTH_SPELLINGS for word in spelling}
@@ -105,15 +105,15 @@ def code_labels(attribute: Attribute) -> dict[str, float]:
 
 
 def are_truth_values(words: Sequence[str]) -> bool:
-    """Return whether all texts, which are some, are spellings of true and false, in one manner."""
+    """Return whether all texts are truth values of one spelling, such as ``True`` and ``False``; False without any."""
     return bool(words) and any(spelling.issuperset(words) for spelling in TRUTH_SPELLINGS)
 
 
 def are_quantities(words: Sequence[str], point: str = ".") -> bool:
-    """Return whether texts, which are some, are all numbers as people write quantities.
+    """Return whether all texts are numbers as people write quantities; False without texts.
 
-    ``inf`` and ``nan`` count as numbers among others only, ``Infinity``, as filterkit writes it, alone, too. `point` is
-    the character before decimals.
+    ``inf`` and ``nan`` only count as numbers beside other numbers, but ``Infinity``, as filterkit writes it, always
+    does. `point` is the character before decimals.
     """
     is_sure = any(word.endswith("Infinity") or any(map(str.isdigit, word)) for word in words)
     return is_sure and all(is_number(word, point) and not explain_code(word) for word in words)
@@ -131,7 +131,7 @@ def is_number(word: str, point: str = ".") -> bool:
 
 
 def explain_code(word: str) -> str:
-    """Return why a number, with a point or comma, is a code and no quantity, as a message says; "" if it is one."""
+    """Explain why a number, with a point or comma, is a code rather than a quantity; "" if it is a quantity."""
     if _CODE.fullmatch(word):
         return "begins with a plus sign" if word[0] == "+" else "begins with a zero"
     if _INTEGER.fullmatch(word) and not is_exact(int(word)):
@@ -142,7 +142,7 @@ def explain_code(word: str) -> str:
 
 
 def find_date_format(words: Sequence[str]) -> str:
-    """Return the first of `DATE_FORMATS` that all texts follow, which are some; "" if there is none."""
+    """Find the first of `DATE_FORMATS` that all texts follow; "" if there is none, or there are no texts."""
     if not words or not all(map(_MAYBE_DATE.match, words)):
         return ""
     words = list(map(cut_to_milliseconds, words))
@@ -156,5 +156,5 @@ def find_date_format(words: Sequence[str]) -> str:
 
 
 def cut_to_milliseconds(word: str) -> str:
-    """Return a date without the zeros that other programs write after its milliseconds."""
+    """Remove the zeros that other programs write after the milliseconds of a date."""
     return _TRAILING_ZEROS.sub(r"\1", word)

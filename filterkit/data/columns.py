@@ -24,7 +24,7 @@ class Entries(NamedTuple):
 
     Attributes
     ----------
-    rows : int (entries,), ascending, the rows that are given; the others are zero.
+    rows : int (entries,), ascending, the indices of the rows that have values; the others are zero.
     values : float64 (entries,).
     length : the number of all rows.
     """
@@ -33,7 +33,7 @@ class Entries(NamedTuple):
     values: np.ndarray
     length: int
 
-    def dense(self) -> np.ndarray:
+    def to_dense(self) -> np.ndarray:
         """Return the column, float64 (rows,)."""
         values = np.zeros(self.length)
         values[self.rows] = self.values
@@ -41,14 +41,14 @@ class Entries(NamedTuple):
 
 
 def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
-    """Return one column for each attribute, as the module describes. A sparse batch is made dense by column.
+    """Return the columns of a batch, as the module describes them, all of them dense.
 
-    `positions` are those of the attributes in the schema, by default of all.
+    `positions` are those of the attributes in the schema; None means all.
     """
     columns = []
     for column in list_columns(batch, positions):
         if isinstance(column, Entries):
-            column = column.dense()
+            column = column.to_dense()
         elif not isinstance(column, np.ndarray):
             column = (column.cast("int64") if column.type == "timestamp[ms]" else column).to_pylist()
         columns.append(column)
@@ -56,8 +56,10 @@ def to_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any
 
 
 def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[Any]:
-    """Do what `to_columns` does, but return columns of a sparse X as `Entries`, and texts and dates as Arrow arrays."""
-    attributes, column_map = batch.schema.attributes, ColumnMap.find(batch.schema)
+    """Return the columns of a batch as `to_columns` does, but those of a sparse X as `Entries`, and texts and dates as
+    Arrow arrays.
+    """
+    attributes, column_map = batch.schema.attributes, ColumnMap.from_schema(batch.schema)
     X = batch.csr.matrix().tocsc() if batch.sparse else None
     columns: list[Any] = []
     for i in range(len(attributes)) if positions is None else positions:
@@ -70,7 +72,10 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
 
 
 def make_weight_column(batch: Batch, chosen: str | None) -> dict[str, np.ndarray]:
-    """Return the weights of the rows, float64, by the name of their column; empty if there is to be none.
+    """Make a column of the weights of the rows: float64 (rows,), by its name.
+
+    `chosen` is the name. If it is None, the name is ``weight``, with ``_`` after it as long as an attribute has this
+    name; and if all weights are 1, the result is empty.
 
     Raises
     ------

@@ -9,18 +9,18 @@ _OPTION = re.compile(r"\s*(?<!\S)-C\s+([+-]?\d{1,18})(?!\S)")
 
 
 def count_declared_labels(relation: str) -> int | None:
-    """Return the number of attributes that a relation declares to be labels: the first N or, if negative, the last.
+    """Return how many attributes the name of a relation declares to be labels; None if it declares none.
 
-    The last declaration counts. None is for a name without any.
+    They are the first attributes or, if the number is negative, the last ones. Of several declarations the last counts.
     """
     declaration = _find_declaration(relation)[1]
     return None if declaration is None else int(declaration[1])
 
 
 def update_label_count(relation: str, before: Sequence[int], after: Sequence[int], count: int) -> str:
-    """Return the name of a relation whose labels move; a name that declares labels declares their new positions.
+    """Return the name of a relation whose labels move: if it declares labels, it declares their new positions.
 
-    No name can declare labels that are neither the first attributes nor the last.
+    The declaration is left out if the labels are neither the first attributes nor the last.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def update_label_count(relation: str, before: Sequence[int], after: Sequence[int
 
 
 def _find_declaration(relation: str) -> tuple[str, re.Match[str] | None]:
-    """Return the text after the first colon of a relation's name, and the last option ``-C`` in it."""
+    """Find the text after the first colon of a relation's name, and the last option ``-C`` in it, None without one."""
     text = relation.partition(":")[2]
     found = list(_OPTION.finditer(text)) if "-C" in text else []
     return text, found[-1] if found else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from filterkit.data.arrow_export import has_zone
-from filterkit.data.arrow_import import Found, check_names, find_strings, infer_columns
+from filterkit.data.arrow_import import Found, check_column_names, find_strings, infer_columns
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, list_columns, make_weight_column
@@ -59,7 +59,7 @@ def _make_series(attribute: Attribute, column: Any) -> Any:
 
         whole = csc_array((column.values, column.rows, [0, len(column.rows)]), shape=(column.length, 1))
         return pd.arrays.SparseArray.from_spmatrix(whole)
-    values: Any = column.dense() if isinstance(column, Entries) else column
+    values: Any = column.to_dense() if isinstance(column, Entries) else column
     if attribute.kind == "nominal":
         return pd.Categorical.from_codes(to_codes(values), list(attribute.values))
     if attribute.kind == "date":
@@ -79,8 +79,7 @@ def from_pandas(
 ) -> Batch:
     """Convert a data frame without its index; columns as in `from_arrow`, those of dtype ``string`` as strings.
 
-    An index of row numbers, which pandas keeps when rows are chosen or shuffled, is left out like any other, but
-    without a warning.
+    An index of row numbers, as after rows were selected or shuffled, is left out without a warning; others with one.
 
     A frame with sparse columns whose gaps are 0 becomes a sparse batch. What `to_pandas` noted in ``attrs`` comes back.
     A `ConversionWarning` names what the batch does not keep.
@@ -106,7 +105,7 @@ def from_pandas(
         raise FilterkitError(f"column {unnamed} of this data frame has no name; give it one")
     losses = _list_losses(frame)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    check_names(list(frame.columns))
+    check_column_names(list(frame.columns))
     # The texts in the ``attrs`` of a frame, as the metadata of Arrow.
     texts = {
         key.encode("utf-8", "replace"): text.encode("utf-8", "surrogatepass")
@@ -121,7 +120,7 @@ def from_pandas(
     strings = find_strings(known, list(dense.columns))
     # Nobody gets pandas' own dtype of strings without asking for it.
     strings += [n for n, d in dense.dtypes.items() if isinstance(d, pd.StringDtype) and d.na_value is pd.NA]
-    found, rows, others = infer_columns(_to_table(dense), weights, noted_weights, kinds, strings, most)
+    found, rows, others = infer_columns(_make_arrow_table(dense), weights, noted_weights, kinds, strings, most)
     warn_of_losses("from_pandas", [*losses, *others])
     found |= {name: (Attribute(name), entries) for name, entries in sparse.items()}
     ordered: Found = {name: found[name] for name in frame.columns if name in found}
@@ -129,14 +128,14 @@ def from_pandas(
 
 
 def _list_losses(frame: pd.DataFrame) -> list[str]:
-    """List what a batch does not keep of a frame, a text each, but for what Arrow's columns tell, too."""
+    """List what a batch does not keep of a frame, a text each; `infer_columns` lists what Arrow's columns lose, too."""
     import pandas as pd
 
     losses = []
     index = frame.index
     if any(name is not None for name in index.names) or not pd.api.types.is_integer_dtype(index):
-        which = ", ".join(quoted(str(name)) for name in index.names if name is not None)
-        losses.append(f"the index {which + ' ' if which else ''}is left out; reset_index() makes it a column")
+        names = ", ".join(quoted(str(name)) for name in index.names if name is not None)
+        losses.append(f"the index {names + ' ' if names else ''}is left out; reset_index() makes it a column")
     if frame.columns.nlevels > 1:
         losses.append(f"the {frame.columns.nlevels} levels of the columns' names become one text each")
     flags = [str(name) for name, kind in frame.dtypes.items() if _is_sparse(kind, "b")]
@@ -152,14 +151,19 @@ def _list_losses(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_sparse(kind: Any, subtypes: str = "biuf") -> bool:
-    """Return whether a dtype is sparse with 0 in the gaps, and of one of these kinds of numpy."""
+    """Return whether a dtype is sparse with 0 in the gaps, and its subtype is of one of these kinds of numpy."""
     import pandas as pd
 
     return isinstance(kind, pd.SparseDtype) and kind.subtype.kind in subtypes and kind.fill_value == 0
 
 
 def _read_entries(column: pd.Series) -> Entries:
-    """Return the stored values of a sparse column."""
+    """Read the values of a sparse column that are not 0.
+
+    Raises
+    ------
+    FilterkitError : float64 does not have one of them.
+    """
     import pyarrow as pa
 
     from filterkit.data.arrow import exact_numbers
@@ -181,7 +185,7 @@ def _has_other_categories(column: pd.Series) -> bool:
     return isinstance(kind, pd.CategoricalDtype) and not all(isinstance(each, str) for each in kind.categories)
 
 
-def _to_table(frame: pd.DataFrame) -> pa.Table:
+def _make_arrow_table(frame: pd.DataFrame) -> pa.Table:
     """Convert a frame to an Arrow table.
 
     Raises
@@ -196,7 +200,9 @@ def _to_table(frame: pd.DataFrame) -> pa.Table:
         if _has_other_categories(column):  # become the texts that pandas shows
             texts = [str(each) for each in column.cat.categories]
             if len(set(texts)) < len(texts):
-                raise FilterkitError(f"column {quoted(str(name))} has two categories that are the same as text")
+                raise FilterkitError(
+                    f"column {quoted(str(name))} has two categories that are the same as text; rename one of them"
+                )
             changed[name] = column.cat.rename_categories(texts)
         elif isinstance(column.dtype, pd.SparseDtype):
             changed[name] = column.sparse.to_dense()
@@ -208,7 +214,7 @@ def _to_table(frame: pd.DataFrame) -> pa.Table:
 
 
 def _explain_refusal(frame: pd.DataFrame, error: Exception) -> str:
-    """Say what is wrong with a frame that Arrow refuses: its first column that it refuses alone."""
+    """Explain why Arrow refuses a frame, by the first column that it refuses alone."""
     import pyarrow as pa
 
     for name, column in frame.items():
@@ -224,4 +230,4 @@ def _explain_refusal(frame: pd.DataFrame, error: Exception) -> str:
             return (
                 f"column {quoted(str(name))} has {of}, which no attribute can hold; make it numbers or text ({reason})"
             )
-    return f"this frame cannot be converted: {' '.join(str(error).split())[:300]}"
+    return f"Arrow cannot convert this data frame: {' '.join(str(error).split())[:300]}"

@@ -1,4 +1,4 @@
-"""Small tables of HTML, in which notebooks show batches, schemas and chains."""
+"""Small HTML tables by which notebooks show batches, schemas and chains."""
 
 from __future__ import annotations
 
@@ -13,15 +13,23 @@ if TYPE_CHECKING:
     from filterkit.data.batch import Batch
     from filterkit.data.schema import Attribute, Schema
 
-_ROWS, _COLUMNS, _VALUES = 10, 12, 5  # that are shown
+_ROWS, _COLUMNS, _VALUES = 10, 12, 5  # the most that are shown
 _ATTRIBUTES = 20  # of a schema
 _NOT_ZERO = 8  # values of a sparse row
 _MISSING = "?"
-_LENGTH, _UNBROKEN = 200, 40  # of a text that is shown, and of one that stays in one line
+_LENGTH, _UNBROKEN = 200, 40  # characters of a cell, and of a text that stays on one line
 
 
 def render_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left_out: str = "") -> str:
-    """Return an HTML table, with texts on the left and numbers on the right; `left_out` says what it does not show."""
+    """Make an HTML table, with texts on the left of their cells and numbers on the right.
+
+    Parameters
+    ----------
+    caption : the line above the table.
+    header : the titles of the columns; the table is left out if there are none.
+    rows : the cells of each row.
+    left_out : says below the table what it does not show; "" if it shows everything.
+    """
     from html import escape  # takes long to import
 
     shown = [list(row) for row in rows]
@@ -38,7 +46,7 @@ def render_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[An
 
 
 def _render_cell(tag: str, value: Any, side: str) -> str:
-    """Return a cell; notebooks have styles of their own for tables, so the cell says on which side it stands."""
+    """Make a cell whose text is on the given side, because notebooks have styles of their own for tables."""
     from html import escape
 
     text = _format_text(value)
@@ -48,20 +56,20 @@ def _render_cell(tag: str, value: Any, side: str) -> str:
 
 
 def _format_text(value: Any) -> str:
-    """Return a value as it is shown."""
+    """Format a value for a cell; control characters become visible."""
     if isinstance(value, (int, float)):
         return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
     return visible(str(value))
 
 
 def render_schema(schema: Schema) -> str:
-    """Return the attributes of a schema, as many as are read at a glance, and always a class."""
+    """Make a table of the first attributes of a schema, and its class or labels."""
     count = len(schema.attributes)
-    positions = _choose_first(count, _ATTRIBUTES, schema.targets)
+    positions = _choose_positions(count, _ATTRIBUTES, schema.targets)
     role = "class" if schema.labels == () else "label"
     targets = set(schema.targets)
     rows = [
-        (i + 1, a.name, a.kind, _describe(a), role if i in targets else "")
+        (i + 1, a.name, a.kind, _describe_attribute(a), role if i in targets else "")
         for i, a in ((i, schema.attributes[i]) for i in positions)
     ]
     counted, form = _describe_form(schema)
@@ -70,8 +78,8 @@ def render_schema(schema: Schema) -> str:
     return render_table(caption, ("", "attribute", "kind", "details", "role"), rows, left_out)
 
 
-def _choose_first(count: int, most: int, wanted: Sequence[int]) -> list[int]:
-    """Return the first of `count` numbers, at most so many, the last of which make room for those that are `wanted`."""
+def _choose_positions(count: int, most: int, wanted: Sequence[int]) -> list[int]:
+    """Choose at most `most` of `count` positions: the first ones, but the last of these make room for the `wanted`."""
     if count <= most:
         return list(range(count))
     late = [i for i in wanted if i >= most][: most // 2]
@@ -79,21 +87,21 @@ def _choose_first(count: int, most: int, wanted: Sequence[int]) -> list[int]:
 
 
 def _describe_form(schema: Schema) -> tuple[str, str]:
-    """Say how many attributes there are, and whether rows are sparse."""
+    """Return how many attributes there are, and whether rows are sparse, a text each."""
     count = len(schema.attributes)
     return f"{count:,} attribute{'s' * (count != 1)}", "sparse" if schema.sparse else "dense"
 
 
 def _describe_class(schema: Schema) -> str:
-    """Say which attribute is the class, and which of its values is positive."""
+    """Return the end of a caption: the class and its positive value, or the number of labels; "" without either."""
     if schema.class_attribute is None:
         return f", {len(schema.labels):,} labels" if schema.labels else ""
     positive = f", positive {quoted(schema.positive)}" if schema.positive is not None else ""
     return f", class {quoted(schema.class_attribute.name)}{positive}"
 
 
-def _describe(attribute: Attribute) -> str:
-    """Return labels, format, weight and scores of an attribute in a few words."""
+def _describe_attribute(attribute: Attribute) -> str:
+    """Describe labels, format, weight and scores of an attribute in a few words; "" if it has none of them."""
     parts = []
     if attribute.kind == "nominal":
         count = len(attribute.values)
@@ -105,20 +113,20 @@ def _describe(attribute: Attribute) -> str:
 
 
 def render_batch(batch: Batch) -> str:
-    """Show the first rows of a batch: their values by column, or what is not zero in rows that are sparse and wide."""
+    """Make a table of the first rows of a batch: a column for each attribute or, of many sparse ones, what is not 0."""
     schema = batch.schema
     some = batch.rows(0, min(_ROWS, len(batch)))
     counted, form = _describe_form(schema)
     caption = f"{schema.relation}: {len(batch):,} {form} row{'s' * (len(batch) != 1)}, {counted}"
     caption += _describe_class(schema) + (", weights" if batch.weights is not None else "")
     left_out = f"{len(batch) - len(some):,} more rows" if len(batch) > len(some) else ""
-    positions = _choose_first(len(schema.attributes), _COLUMNS, schema.targets)
+    positions = _choose_positions(len(schema.attributes), _COLUMNS, schema.targets)
     hidden = len(schema.attributes) - len(positions)
     header: list[str] = []
     rows: list[list[Any]] = [[] for _ in range(len(some))]
     if batch.sparse and hidden:
         positions = [*schema.passthrough_indices[:_VALUES], *schema.targets[:_VALUES]]
-        header, rows = ["values other than 0"], [[text] for text in _list_nonzero(some)]
+        header, rows = ["values other than 0"], [[text] for text in _describe_sparse_rows(some)]
     elif hidden:
         left_out = ", ".join(filter(None, (left_out, f"{hidden:,} more attributes")))
     for position, column in zip(positions, to_columns(some, positions)):
@@ -129,8 +137,8 @@ def render_batch(batch: Batch) -> str:
     return render_table(caption, header, rows, left_out)
 
 
-def _list_nonzero(batch: Batch) -> Iterator[str]:
-    """Yield, for each row of a sparse batch, its first values that are not zero, with their attributes."""
+def _describe_sparse_rows(batch: Batch) -> Iterator[str]:
+    """Yield a text for each row of a sparse batch: its first values that are not zero, with their attributes."""
     features, X = batch.schema.features, batch.csr
     for first, stop in pairwise(X.indptr.tolist()):
         shown = slice(first, min(first + _NOT_ZERO, stop))
@@ -140,7 +148,7 @@ def _list_nonzero(batch: Batch) -> Iterator[str]:
 
 
 def _format_value(attribute: Attribute, value: Any) -> Any:
-    """Return a value to show: a label, a date as text, a float, or a text; ``?`` if it is missing."""
+    """Convert a value of `to_columns` for a cell: to a label, a date as text, a float or a text; ``?`` if missing."""
     if value is None or value != value:
         return _MISSING
     if attribute.kind == "nominal":

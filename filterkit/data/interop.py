@@ -1,4 +1,4 @@
-"""Batches from columns of Arrow and `Entries`, which conversions from other libraries share."""
+"""Making batches of columns or entries, which conversions from other libraries share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from filterkit.data.columns import Entries
 from filterkit.data.csr import Csr
 from filterkit.data.dates import DateFormat
 from filterkit.data.declared_labels import update_label_count
-from filterkit.data.labels import split
+from filterkit.data.labels import split_labels
 from filterkit.data.rearrangement import to_codes
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.data.tables import from_table, texts
@@ -81,10 +81,10 @@ def build_batch(
     Parameters
     ----------
     found : by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`.
-    noted : the schema that filterkit has noted of them, or None. What the columns don't tell comes from there: the
-        class, the labels, the form of X, formats of dates, weights and scores of attributes.
-    relation, default : the name of the relation; if None, it is that of `noted`, or else the default.
-    class_, positive : the class asked for. Without `class_` it is that of `noted`, or none.
+    noted : the schema that filterkit noted in the metadata, or None. It has what the columns cannot: the class, the
+        labels, whether X is sparse, formats of dates, weights and scores of attributes.
+    relation, default : the name of the relation; if None, it is that of `noted`, or else `default`.
+    class_, positive : as for `filterkit.batches`; if `class_` is None, the class is that of `noted`, or none.
     weights : of the rows, float64, or None.
 
     Raises
@@ -115,21 +115,24 @@ def build_batch(
     if index is not None and isinstance(columns[index], Entries):
         import pyarrow as pa
 
-        columns[index] = pa.chunked_array([pa.array(columns[index].dense())])
+        columns[index] = pa.chunked_array([pa.array(columns[index].to_dense())])
     if index is not None and class_ is not None:
         kind = attributes[index].kind
         if kind == "string" or (kind == "numeric" and positive is not None):
             words = texts(columns[index]).unique().drop_null().to_pylist()
             attributes[index] = attributes[index]._replace(kind="nominal", values=tuple(words))
-    batch = _from_columns(Schema(relation, attributes, index, positive), columns, weights)
+    batch = _make_batch(Schema(relation, attributes, index, positive), columns, weights)
     if noted is not None:
         batch = batch.in_form(noted.sparse)
         batch = batch.replace(schema=batch.schema.replace(sparse=noted.sparse, zero=noted.zero))
-    return split(batch, batch.schema.replace(labels=labels)) if labels else batch
+    return split_labels(batch, batch.schema.replace(labels=labels)) if labels else batch
 
 
 def _restore_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
-    """Return the attribute `found` of a column, with the members of `noted` that a column cannot have."""
+    """Return the inferred attribute of a column, with what only the noted one can know: weight, scores, format, bags.
+
+    It is `found` itself if `noted` is None, or of another kind.
+    """
     if noted is None:
         return found
     if noted.kind == "relational" and found.kind == "string":
@@ -142,8 +145,10 @@ def _restore_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
     return found._replace(weight=noted.weight, scores=noted.scores)
 
 
-def _from_columns(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
-    """Make a batch of a schema without labels. Columns that are mostly zero are `Entries`, and make it sparse.
+def _make_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
+    """Make a batch of Arrow columns and `Entries`, one for each attribute of a schema without labels.
+
+    It is sparse if some are `Entries`, which are columns that are mostly zero.
 
     Raises
     ------

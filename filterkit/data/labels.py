@@ -1,4 +1,4 @@
-"""Multi-label and multi-target data: finding the labels, and moving them from X to y and back."""
+"""Labels of multi-label and multi-target data: finding them, and moving them from X to y and back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def find_targets(
     labels: Labels | None = None,
     like: Schema | None = None,
 ) -> tuple[int | None, tuple[int, ...]]:
-    """Return the position of the class, or None; and the positions of the labels of multi-label data.
+    """Find the class or the labels: return the position of the class, None without one, and those of the labels.
 
     Parameters
     ----------
@@ -59,35 +59,37 @@ def find_targets(
         return position, tuple(i for i, a in enumerate(attributes) if a.name in names)
     if labels is not None and class_ is not None:
         raise UsageError("--labels cannot be combined with --class")
-    said = count_declared_labels(relation) if labels is None and class_ is None else None
-    if said is not None:
-        # MEKA counts the other way round.
-        return None, _list_labels(-said, attributes, f"the relation's name asks for {abs(said)} labels (-C {said})")
+    declared = count_declared_labels(relation) if labels is None and class_ is None else None
+    if declared is not None:
+        request = f"the relation's name asks for {abs(declared)} labels (-C {declared})"
+        return None, _list_label_positions(-declared, attributes, request)  # MEKA counts the other way round
     if labels is None:
         return find_class(attributes, class_), ()
     if hasattr(labels, "__index__") or (isinstance(labels, str) and _NUMBER.fullmatch(labels)):
-        return None, _list_labels(
-            int(str(labels)[:19]), attributes, f"--labels {to_one_line(str(labels), 60)}"
-        )  # what is cut is too large
+        count = int(str(labels)[:19])  # a number with more digits is too large even when cut
+        return None, _list_label_positions(count, attributes, f"--labels {to_one_line(str(labels), 60)}")
     if isinstance(labels, str) and labels.lower().endswith(".xml"):
-        return None, _find_named(_read_names(labels), attributes)
+        return None, _find_labels_by_name(_read_label_names(labels), attributes)
     listed = [name.strip() for name in labels.split(",")] if isinstance(labels, str) else list(labels)
     if not listed or not all(isinstance(name, str) and name for name in listed):
         raise UsageError(f"--labels must be a number, names with commas between them, or an XML file, not {labels!r}")
-    return None, _find_named(listed, attributes)
+    return None, _find_labels_by_name(listed, attributes)
 
 
-def _list_labels(count: int, attributes: Sequence[Attribute], asked: str) -> tuple[int, ...]:
-    """Return the positions of the last `count` attributes, or of the first if it is negative."""
+def _list_label_positions(count: int, attributes: Sequence[Attribute], request: str) -> tuple[int, ...]:
+    """List the positions of the last `count` attributes or, if it is negative, of the first.
+
+    `request` says for messages who asks for so many.
+    """
     if not count:
-        raise UsageError(f"{asked}: there must be at least one label")
+        raise UsageError(f"{request}: there must be at least one label")
     if abs(count) > len(attributes):
-        raise FilterkitError(f"{asked}, but there are only {len(attributes)} attributes")
+        raise FilterkitError(f"{request}, but there are only {len(attributes)} attributes")
     return tuple(range(len(attributes)))[-count:] if count > 0 else tuple(range(-count))
 
 
-def _find_named(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[int, ...]:
-    """Return the positions, ascending, of the attributes with these names or of these patterns."""
+def _find_labels_by_name(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[int, ...]:
+    """Find the attributes with these names, or that match these patterns; return their positions, ascending."""
     position = {attribute.name: i for i, attribute in enumerate(attributes)}
     found: set[int] = set()
     for name in names:
@@ -103,8 +105,8 @@ def _find_named(names: Sequence[str], attributes: Sequence[Attribute]) -> tuple[
     return tuple(sorted(found))
 
 
-def _read_names(path: str) -> list[str]:
-    """Return the names of the labels in an XML file of Mulan, those within others too."""
+def _read_label_names(path: str) -> list[str]:
+    """Read the names of the labels in an XML file of Mulan, those inside other labels too."""
     from xml.etree import ElementTree
 
     try:
@@ -125,13 +127,13 @@ def _read_names(path: str) -> list[str]:
 
 
 def _find_columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns of the features of `schema`, and of its labels, in the X of `flat`, which holds both."""
+    """Find the features and the labels of `schema` in the X of `flat`, which has both; return their columns."""
     positions = flat.feature_indices
     return np.searchsorted(positions, schema.feature_indices), np.searchsorted(positions, list(schema.labels))
 
 
-def split(batch: Batch, schema: Schema) -> Batch:
-    """Move the labels of a batch from X to y, as `schema` has them."""
+def split_labels(batch: Batch, schema: Schema) -> Batch:
+    """Move the labels of a batch from X to y; `schema` is that of the result."""
     features, labels = _find_columns(schema, batch.schema)
     if batch.sparse:
         X: Any = batch.csr.take_columns(features)
@@ -141,8 +143,8 @@ def split(batch: Batch, schema: Schema) -> Batch:
     return batch.replace(schema=schema, X=X, y=to_codes(values, schema.label_dtype))
 
 
-def join(batch: Batch, flat: Schema) -> Batch:
-    """Return the rows of a batch that has the labels in y, as rows of `flat`, which has them in X."""
+def join_labels(batch: Batch, flat: Schema) -> Batch:
+    """Move the labels of a batch from y to X; `flat` is the schema of the result."""
     features, labels = _find_columns(batch.schema, flat)
     assert batch.y is not None
     values = batch.y if batch.schema.has_numeric_target else np.where(batch.y < 0, np.nan, batch.y)

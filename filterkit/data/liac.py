@@ -14,7 +14,7 @@ from filterkit.data.arrow_export import to_table
 from filterkit.data.batch import Batch
 from filterkit.data.contract import describe_type
 from filterkit.data.interop import from_columns, from_entries
-from filterkit.data.labels import join
+from filterkit.data.labels import join_labels
 from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.rearrangement import attribute_values
 from filterkit.data.schema import Attribute, Schema, find_class
@@ -29,7 +29,8 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
 
     Raises
     ------
-    FilterkitError : a value that its attribute does not declare or cannot hold, or sparse data in another form.
+    FilterkitError : `data` is something else, an attribute does not declare or cannot hold a value, or sparse data are
+        in another form.
     """
     if not isinstance(data, dict) or not {"attributes", "data"} <= data.keys():
         raise FilterkitError(
@@ -61,8 +62,10 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
         entries = [(number, position, value) for number, row in enumerate(rows) for position, value in row.items()]
         for number, position, _ in entries:
             if position not in range(len(readers)):
-                what = f"row {number + 1} has a value of attribute {position}, but the last is {len(readers) - 1}"
-                raise FilterkitError(what)
+                last = len(readers) - 1
+                raise FilterkitError(
+                    f"row {number + 1} has a value of attribute {position}, but the last one is {last}"
+                )
         values = np.array([readers[position](value) for _, position, value in entries], np.float64)
         numbers, positions = (np.array([entry[i] for entry in entries], np.int64) for i in (0, 1))
         return from_entries(schema, numbers, positions, values, len(rows))
@@ -73,10 +76,10 @@ def from_liac(data: dict[str, Any], class_: str | int | None = None, positive: o
 
 
 def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
-    """Return a function that converts one cell of `attribute` to the form of `from_columns`.
+    """Make a function that converts one cell of `attribute` to the form of `from_columns`.
 
-    `declared` is what the dictionary says of it: for a nominal one its values. If these are not all texts, whole
-    numbers are values, too, and no indices.
+    `declared` is the type in the dictionary: the values of a nominal attribute. If these are not all texts, whole
+    numbers in cells are values, and not indices.
     """
     values = declared if attribute.kind == "nominal" else ()
     codes = {value: float(i) for i, value in enumerate(values)}
@@ -89,7 +92,7 @@ def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
         if has_indices and isinstance(cell, int) and not isinstance(cell, bool) and 0 <= cell < len(codes):
             return float(cell)
         if cell not in codes:
-            raise FilterkitError(f"attribute {quoted(attribute.name)} has no value {quoted(str(cell))}")
+            raise FilterkitError(f"attribute {quoted(attribute.name)} does not declare the value {quoted(str(cell))}")
         return codes[cell]
 
     def other(cell: Any) -> Any:
@@ -129,7 +132,7 @@ def to_liac(batch: Batch) -> dict[str, Any]:
         result["data"] = [list(row) for row in zip(*columns, strict=True)]
         return result
     if batch.schema.labels:
-        batch = join(batch, batch.schema.replace(labels=()))
+        batch = join_labels(batch, batch.schema.replace(labels=()))
     schema, X = batch.schema, batch.csr
     rows: list[dict[int, Any]] = [{} for _ in range(len(batch))]
     cells: Iterable[tuple[int, int, float]] = zip(
@@ -137,8 +140,8 @@ def to_liac(batch: Batch) -> dict[str, Any]:
     )
     for i in schema.targets:
         values = attribute_values(batch, i)
-        there = np.flatnonzero(values)
-        cells = chain(cells, zip(there.tolist(), repeat(i), values[there].tolist()))
+        nonzero = np.flatnonzero(values)
+        cells = chain(cells, zip(nonzero.tolist(), repeat(i), values[nonzero].tolist()))
     for row, i, value in cells:
         attribute = schema.attributes[i]
         cell = value if attribute.kind == "numeric" or value != value else attribute.values[int(value)]

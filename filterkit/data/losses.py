@@ -1,4 +1,4 @@
-"""What conversions from and to other libraries leave out or cannot hold."""
+"""Losses of conversions from and to other libraries: warnings of what is left out, and numbers that float64 lacks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from filterkit.errors import quoted, visible
 
-_LONG = re.compile(rb"(?<![\w.+-])[+-]?\d{16,309}(?![\w.])")  # with a point or exponent, it may be rounded
+_LONG = re.compile(rb"(?<![\w.+-])[+-]?\d{16,309}(?![\w.])")  # numbers with a point or exponent may be rounded
 
 
 class ConversionWarning(UserWarning):
@@ -32,7 +32,7 @@ class Inexact(ValueError):
 
 
 def describe_inexact(name: str, number: str) -> str:
-    """Say that a column has a number which float64 does not have, and what to do."""
+    """Make the message that a column has a number which float64 does not have; it says what to do."""
     return f"column {quoted(name)}: {Inexact(number)}; make it text, or round it"
 
 
@@ -48,26 +48,31 @@ def may_be_rounded(values: np.ndarray) -> bool:
 
 
 def first_inexact(text: bytes) -> str | None:
-    """Return the first whole number in a text that float64 does not represent, or None."""
+    """Return the first whole number in a text that float64 does not have, as text; None if there is none."""
     return next((number for _, number in find_inexact(text)), None)
 
 
 def find_inexact(text: bytes) -> Iterator[tuple[int, str]]:
-    """Find each whole number in a text that float64 does not have: its offset in bytes, and the number."""
+    """Find the whole numbers in a text that float64 does not have; yield the offset of each in bytes, and its text."""
     for match in _LONG.finditer(text):
         if not is_exact(int(match[0])):
             yield match.start(), match[0].decode()
 
 
 def named(names: Sequence[str]) -> str:
-    """Return the first three names in quotes, and how many more there are, as a text."""
+    """List the first three names in quotes, and how many more there are, such as ``'a', 'b', 'c' and 4 more``."""
     return ", ".join(map(quoted, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 
 
 def warn_of_losses(conversion: str, losses: Iterable[str]) -> None:
-    """Warn once of all that a conversion leaves out; `losses` are a text each.
+    """Warn once of everything that a conversion leaves out, unless there is nothing.
 
-    The warning is for the line outside of filterkit that asked for the conversion.
+    The warning points to the line outside of filterkit that called the conversion.
+
+    Parameters
+    ----------
+    conversion : its name, for the beginning of the message.
+    losses : what is left out, a text each.
     """
     found = list(losses)
     if found:

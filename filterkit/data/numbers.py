@@ -19,7 +19,7 @@ TOO_LARGE = "is too large: numbers end at 1.8e308; write Infinity if that is mea
 
 
 def parse_number(text: str) -> float | None:
-    """Return the float64 that Java's ``Double.valueOf`` returns for `text`; None where it fails.
+    """Parse a number as Java's ``Double.valueOf`` does; None where it fails.
 
     It accepts ``NaN``, ``Infinity``, ``1d`` and ``0x1p3``, and refuses ``nan``, ``inf`` and ``0x10``.
     """
@@ -41,7 +41,7 @@ def is_too_large(text: str) -> bool:
 
 
 def format_number(value: float, precision: int | None = None) -> str:
-    """Return the shortest decimal text that reads back to `value`: Python's ``repr`` without ``.0`` or ``e-0``.
+    """Format a number as the shortest decimal text that reads back to it: Python's ``repr`` without ``.0`` or ``e-0``.
 
     With `precision`, the value is first rounded to this many significant digits. Infinities are written as Java reads
     them, and NaN is ``?``.
@@ -55,11 +55,11 @@ def format_number(value: float, precision: int | None = None) -> str:
 
 
 def round_number(value: float, digits: int) -> float:
-    """Return `value` to so many significant digits, unless the largest numbers would become infinite by that."""
+    """Round a number to some significant digits; a number that would become infinite stays."""
     found = float(f"{value:.{digits}g}")
     return found if math.isfinite(found) else value
 
 
 def format_weight(weight: float) -> str:
-    """Return the text of an instance weight after the values of a row; empty for 1."""
+    """Format the weight of a row as ARFF has it after the values, such as ``,{2}``; "" for 1."""
     return "" if weight == 1 else f",{{{format_number(weight)}}}"

@@ -12,22 +12,22 @@ from filterkit.errors import StageError, quoted
 
 
 def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> Batch:
-    """Return a new batch with each number of X replaced by what a function makes of it.
+    """Apply a function to each number of X; return a new batch.
 
-    Nominal and missing values stay, and so does everything beside X. Of sparse rows the function gets the values that
-    are stored. It must make 0 of 0, because zeros are not stored. For a function that does not, give the dense rows,
+    Nominal and missing values stay, and so does everything beside X. Of sparse rows, the function gets the values that
+    are stored. It must return 0 for 0, because zeros are not stored. For a function that does not, pass the dense rows,
     ``batch.in_form(False)``, and return ``schema.replace(sparse=False, zero=False)`` from `RowStage.output`.
 
     Parameters
     ----------
-    batch : the rows, which are left alone.
-    function : gets float64 (n,), numbers of any rows and columns, none of them missing; the array is its own. It
-        returns n numbers, each of which depends on the number in its place alone.
+    batch : the rows, which do not change.
+    function : gets float64 (n,), numbers of any rows and columns, none of them missing, in an array that it may change.
+        It returns n numbers, each of which depends on the number at its position alone.
 
     Raises
     ------
-    ValueError : the function does not return a number for each, or makes something else than 0 of the zeros of sparse
-        rows.
+    ValueError : the function does not return a number for each, or returns something else than 0 for the zeros of
+        sparse rows.
     """
     nominal, entries = batch.schema.nominal, batch.csr if batch.sparse else None
     image = (batch.X if entries is None else entries.data).flatten()
@@ -35,27 +35,27 @@ def map_numbers(batch: Batch, function: Callable[[np.ndarray], np.ndarray]) -> B
     if nominal.any():
         changes &= np.tile(~nominal, len(batch)) if entries is None else ~nominal[entries.indices]
     if changes.all():
-        image = _apply(function, image)
+        image = _apply_checked(function, image)
     else:
-        image[changes] = _apply(function, image[changes])
+        image[changes] = _apply_checked(function, image[changes])
     if entries is None:
         return batch.replace(X=image.reshape(batch.X.shape))
     with np.errstate(all="ignore"):
-        zero = float(_apply(function, np.zeros(1))[0])
+        zero = float(_apply_checked(function, np.zeros(1))[0])
     if zero != 0:
         raise ValueError(
-            f"map_numbers: the function makes {zero:g} of 0, and zeros of sparse rows are not stored; give map_numbers "
+            f"map_numbers: the function returns {zero:g} for 0, but zeros of sparse rows are not stored; pass "
             "batch.in_form(False), and return schema.replace(sparse=False, zero=False) from output"
         )
     return batch.replace(X=entries._replace(data=image).without_zeros())
 
 
-def _apply(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
-    """Return float64 (n,): what `function` makes of n `numbers`.
+def _apply_checked(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) -> np.ndarray:
+    """Apply a function to n numbers; return float64 (n,).
 
     Raises
     ------
-    ValueError : something else than n numbers.
+    ValueError : the function returns something else than n numbers.
     """
     count = len(numbers)
     found = function(numbers)
@@ -65,7 +65,7 @@ def _apply(function: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray) ->
 
 
 def check_numeric(stage: str, schema: Schema) -> None:
-    """Check that there are columns, and that each is numeric or, as nominal with one or two values, is 0 or 1.
+    """Check that there are columns, and that each is numeric, or nominal with at most two values, which are 0 and 1.
 
     Parameters
     ----------

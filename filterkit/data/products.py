@@ -6,14 +6,14 @@ import numpy as np
 
 from filterkit.data.csr import Csr, Matrix
 
-_AT_ONCE = 1 << 20  # entries of a dense matrix that are given column numbers at once
+_AT_ONCE = 1 << 20  # entries of a dense matrix that become sparse at once
 
 
 def rows_times(X: Matrix | Csr, matrix: np.ndarray) -> np.ndarray:
-    """Return the product of rows with a matrix.
+    """Multiply rows by a matrix.
 
-    The result of a row depends on this row alone, to the last bit: not on how many rows there are, on its place among
-    them, on whether X is sparse, or on threads. ``X @ matrix`` does not promise that, because BLAS sums in another
+    The result of a row depends on this row alone, to the last bit: not on how many rows there are, on its position,
+    on whether X is sparse, or on threads. ``X @ matrix`` does not promise that, because BLAS sums in another
     order for another number of rows. Here each row is summed in the order of its columns.
 
     Parameters

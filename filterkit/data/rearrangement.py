@@ -1,4 +1,4 @@
-"""Rearrangement: rows with other attributes, in another order or of another kind."""
+"""Rearrangement, the conversion of rows to a schema with other attributes, in another order or of another kind."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ IN_X, _IN_TARGETS, _IN_PASSTHROUGH = 0, 1, 2
 
 
 class ColumnMap(NamedTuple):
-    """Where the values of each attribute are in a batch.
+    """The columns of a batch that hold the values of each attribute.
 
     Attributes
     ----------
-    part : int8 (attributes,): `IN_X`, among class and labels, or in `Batch.passthrough`.
-    column : int64 (attributes,), the column there.
+    part : int8 (attributes,), the part of the batch: `IN_X`, class and labels, or `Batch.passthrough`.
+    column : int64 (attributes,), the column of that part.
     """
 
     part: np.ndarray
     column: np.ndarray
 
     @classmethod
-    def find(cls, schema: Schema) -> ColumnMap:
-        """Find the columns and attributes by the schema of the batch."""
+    def from_schema(cls, schema: Schema) -> ColumnMap:
+        """Make the map for batches of a schema."""
         part = np.zeros(len(schema.attributes), np.int8)
         column = np.zeros(len(schema.attributes), np.int64)
         parts = (schema.feature_indices.tolist(), list(schema.targets), list(schema.passthrough_indices))
@@ -61,7 +61,7 @@ class ColumnMap(NamedTuple):
 
 
 def to_codes(values: np.ndarray, dtype: Any = "int32") -> np.ndarray:
-    """Return codes, -1 for missing, from float64 with NaN for missing; of a floating `dtype`, `values` themselves."""
+    """Convert float64 codes, NaN for missing, to an integer dtype, -1 for missing; of a float `dtype`, leave them."""
     if np.dtype(dtype).kind == "f":
         return np.ascontiguousarray(values)
     return np.where(np.isnan(values), -1, values).astype(dtype)
@@ -80,13 +80,13 @@ def attribute_values(batch: Batch, position: int) -> Any:
     float64 (rows,) for a numeric or nominal attribute, with codes of labels, and NaN where the value is missing; an
     Arrow array, ``string`` or ``timestamp[ms]``, for another one.
     """
-    return ColumnMap.find(batch.schema).values(batch, position)
+    return ColumnMap.from_schema(batch.schema).values(batch, position)
 
 
 class Rearrangement:
-    """Makes batches of a schema from those of another: attributes stay, move, are copied, are left out or are new.
+    """Converts batches to another schema: attributes stay, move, are copied, are left out or are new.
 
-    An attribute that is not new keeps its values. It may become the class, or cease to be it.
+    An attribute that is not new keeps its values. It may become the class, or no longer be it.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ class Rearrangement:
     def __init__(self, incoming: Schema, wanted: Schema, source: Sequence[int] | np.ndarray) -> None:
         self.wanted = wanted
         self._source = np.asarray(source, np.int64)
-        self._map = ColumnMap.find(incoming)
+        self._map = ColumnMap.from_schema(incoming)
         origin = self._source[wanted.feature_indices]
         columns = self._map.column[origin]
         in_X = np.flatnonzero((origin >= 0) & (self._map.part[origin] == IN_X))
-        # A column that goes to several positions moves to the first, and is copied to the others.
+        # A column that has several targets moves to the first, and is copied to the others.
         self._moved_to = np.sort(in_X[np.unique(columns[in_X], return_index=True)[1]])
         self._moved = columns[self._moved_to]
         self._others = np.delete(np.arange(len(origin)), self._moved_to)
@@ -115,66 +115,67 @@ class Rearrangement:
         is_same = sources == list(incoming.passthrough_indices)
         self._same_passthrough = is_same and incoming.passthrough == wanted.passthrough
 
-    def apply(self, batch: Batch, made: Mapping[int, Any] | None = None) -> Batch:
+    def apply(self, batch: Batch, new: Mapping[int, Any] | None = None) -> Batch:
         """Return the rows of `batch` in the wanted schema.
 
         Parameters
         ----------
         batch : the rows.
-        made : the values of new attributes by their position in `wanted`, as `attribute_values` returns them.
+        new : the values of new attributes by their position in `wanted`, as `attribute_values` returns them; None if
+            there are no new attributes.
         """
-        new, passthrough = made or {}, batch.passthrough
+        new, passthrough = new or {}, batch.passthrough
         if not self._same_passthrough:
             passthrough = None
             if self.wanted.passthrough:
                 import pyarrow as pa
 
-                columns = [self._make_values(batch, new, position) for position in self.wanted.passthrough_indices]
+                columns = [self._get_values(batch, new, position) for position in self.wanted.passthrough_indices]
                 passthrough = pa.table(columns, names=[a.name for a in self.wanted.passthrough])
         return batch.replace(
             schema=self.wanted,
-            X=self._X(batch, new),
-            y=batch.y if self._same_y else self._y(batch, new),
+            X=self._rearrange_X(batch, new),
+            y=batch.y if self._same_y else self._rearrange_y(batch, new),
             passthrough=passthrough,
         )
 
-    def _make_values(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
-        """Return the values of an attribute of `wanted`."""
+    def _get_values(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
+        """Return the values of the attribute of `wanted` at `position`, from the batch or the `new` ones."""
         origin = int(self._source[position])
         return new[position] if origin < 0 else self._map.values(batch, origin)
 
-    def _X(self, batch: Batch, new: Mapping[int, Any]) -> Any:
+    def _rearrange_X(self, batch: Batch, new: Mapping[int, Any]) -> Any:
         if self._same_X:
             return batch.csr if batch.sparse else batch.X
         if self._only_leaves:
             batch = batch.in_form(self.wanted.sparse)
             return batch.csr.take_columns(self._moved) if batch.sparse else np.take(batch.X, self._moved, axis=1)
         features = self.wanted.feature_indices
-        others = [(to, self._make_values(batch, new, int(features[to]))) for to in self._others.tolist()]
+        others = [(column, self._get_values(batch, new, int(features[column]))) for column in self._others.tolist()]
         shape = (len(batch), len(features))
         if not self.wanted.sparse:
             X = np.empty(shape)
             X[:, self._moved_to] = batch.in_form(False).X[:, self._moved]
-            for to, values in others:
-                X[:, to] = values
+            for target, values in others:
+                X[:, target] = values
             return X
         entries = batch.in_form(True).csr
         column_of = np.full(entries.columns, -1)
         column_of[self._moved] = self._moved_to
         column = column_of[entries.indices]
-        kept = np.flatnonzero(column >= 0)
-        parts = [(entries.row_of_entry[kept], column[kept], entries.data[kept])]
-        for to, values in others:
+        moved = np.flatnonzero(column >= 0)
+        parts = [(entries.row_of_entry[moved], column[moved], entries.data[moved])]
+        for target, values in others:
             rows = np.flatnonzero(values)  # NaN is not zero
-            parts.append((rows, np.full(len(rows), to), values[rows]))
+            parts.append((rows, np.full(len(rows), target), values[rows]))
         rows, columns, data = (np.concatenate(arrays) for arrays in zip(*parts))
         return Csr.from_entries(rows, columns, data, shape)
 
-    def _y(self, batch: Batch, new: Mapping[int, Any]) -> np.ndarray | None:
+    def _rearrange_y(self, batch: Batch, new: Mapping[int, Any]) -> np.ndarray | None:
         targets = self.wanted.targets
         if not targets:
             return None
-        values = [np.asarray(self._make_values(batch, new, position)) for position in targets]
+        values = [np.asarray(self._get_values(batch, new, position)) for position in targets]
         if self.wanted.labels:
             return to_codes(np.column_stack(values), self.wanted.label_dtype)
         target = self.wanted.class_attribute

@@ -12,7 +12,7 @@ from filterkit.data.schema import DEEPEST, KINDS, Schema
 from filterkit.errors import FilterkitError
 
 _PLAIN = Attribute("")[1:]
-# Where a table of Arrow notes the schema of filterkit, and the column with the weights of rows.
+# The keys in the metadata of an Arrow table of filterkit's schema, and of the name of the column of weights.
 _SCHEMA, _WEIGHTS = b"filterkit.schema", b"filterkit.weights"
 
 
@@ -24,7 +24,7 @@ def attribute_to_json(attribute: Attribute) -> Any:
 
 
 def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
-    """Return the attribute that `attribute_to_json` converted to `note`, inside `depth` relational ones.
+    """Convert what `attribute_to_json` returned back to the attribute; it is inside `depth` relational ones.
 
     Raises
     ------
@@ -39,18 +39,18 @@ def attribute_from_json(note: Any, depth: int = 0) -> Attribute:
         inner = tuple(attribute_from_json(each, depth + 1) for each in attributes)
         pairs = tuple((metric, score) for metric, score in scores)
     except (TypeError, ValueError):
-        raise FilterkitError("invalid attribute in the schema") from None
+        raise FilterkitError("an attribute in the schema lacks a part, or has one of another type") from None
     texts = [name, form, *values, *(metric for metric, _ in pairs)]
     numbers = [weight, *(score for _, score in pairs)]
     if kind not in KINDS or not isinstance(values, list) or not all(isinstance(text, str) for text in texts):
-        raise FilterkitError("invalid attribute in the schema")
+        raise FilterkitError("an attribute in the schema has an unknown type, or values that are not texts")
     if not all(type(number) in (int, float) for number in numbers):
         raise FilterkitError("an attribute in the schema has a weight or score that is not a number")
     return Attribute(name, kind, tuple(values), form, inner, weight, pairs)
 
 
 def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
-    """Return attributes as JSON, a list of what `attribute_to_json` makes of each."""
+    """Convert attributes to JSON, as `attribute_to_json` converts each."""
     if isinstance(attributes, Attributes):
         notes: list[Any] = list(attributes.names)
         for position in np.flatnonzero(~attributes.is_plain).tolist():
@@ -60,7 +60,7 @@ def attributes_to_json(attributes: Sequence[Attribute]) -> list[Any]:
 
 
 def attributes_from_json(notes: Any) -> ManyOrFew:
-    """Return the attributes that `attributes_to_json` converted to `notes`.
+    """Convert what `attributes_to_json` returned back to the attributes.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def attributes_from_json(notes: Any) -> ManyOrFew:
 
 
 def schema_to_json(schema: Schema) -> dict[str, Any]:
-    """Return a schema as JSON."""
+    """Convert a schema to JSON."""
     return {
         "relation": schema.relation,
         "class": schema.class_index,
@@ -86,7 +86,7 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
 
 
 def schema_from_json(note: Any) -> Schema:
-    """Return the schema that `schema_to_json` converted to `note`.
+    """Convert what `schema_to_json` returned back to the schema.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def schema_from_json(note: Any) -> Schema:
         raise FilterkitError(f"the schema lacks a part, or has one of another type ({error})") from None
     texts = isinstance(relation, str) and (positive is None or isinstance(positive, str))
     if not texts or not isinstance(sparse, bool) or not isinstance(zero, bool):
-        raise FilterkitError("invalid schema")
+        raise FilterkitError("the schema has a relation, positive value, sparse or zero of another type")
     if index is not None and not (type(index) is int and 0 <= index < len(attributes)):
         raise FilterkitError(f"the schema has no attribute {index} for the class")
     if not isinstance(labels, list) or not all(type(i) is int and 0 <= i < len(attributes) for i in labels):
@@ -111,15 +111,15 @@ def schema_from_json(note: Any) -> Schema:
 
 
 def noted(schema: Schema, weights: str | None = None) -> dict[bytes, bytes]:
-    """Return Arrow metadata that describe a schema of filterkit, and the column of weights, if any."""
-    import json  # a run from ARFF to ARFF notes nothing
+    """Make Arrow metadata that note a schema of filterkit, and the name of the column of weights, if any."""
+    import json  # here, because a run from ARFF to ARFF does not need it
 
     metadata = {_SCHEMA: json.dumps(schema_to_json(schema)).encode("utf-8", "surrogatepass")}
     return metadata if weights is None else metadata | {_WEIGHTS: weights.encode()}
 
 
 def schema_noted(metadata: Mapping[bytes, bytes] | None) -> tuple[Schema | None, str | None]:
-    """Return the schema and the name of the column of weights in metadata by `noted`; None for what is not there."""
+    """Read the schema and the name of the column of weights from metadata of `noted`; None for what they lack."""
     import json
 
     metadata = metadata or {}

@@ -1,4 +1,4 @@
-"""Nominal values that an attribute does not declare: attributes with more values, or without unknown ones."""
+"""Unseen values, which a nominal attribute does not declare: attributes that declare more values, or fewer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from filterkit.data.attributes import ManyOrFew, map_labels
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import UsageError, quoted
 
-# What a message about such a value ends in.
+# The end of a message about such a value.
 READ_AS_MISSING = "; --unseen missing (in Python unseen='missing') reads such values as missing"
-CHOICES = ("error", "missing", "extend")  # what becomes of such a value
+CHOICES = ("error", "missing", "extend")  # the values of --unseen
 
 
 def check_unseen(choice: str) -> None:
@@ -20,20 +20,20 @@ def check_unseen(choice: str) -> None:
 
 
 def add_values(attributes: ManyOrFew, more: Mapping[int, Sequence[str]]) -> ManyOrFew:
-    """Return attributes with more values, by the positions of the attributes."""
+    """Return the attributes with more values; `more` has them by the position of the attribute."""
     changed = {i: attributes[i]._replace(values=(*attributes[i].values, *values)) for i, values in more.items()}
-    return _exchange(attributes, changed)
+    return _replace_some(attributes, changed)
 
 
 def find_unknown_values(attributes: ManyOrFew, others: ManyOrFew) -> Iterator[tuple[int, str]]:
-    """Yield the position and the value of whatever `others`, of the same names, declare less."""
+    """Yield the position and the value of all that `attributes` declare and `others`, of the same names, do not."""
     for i, values in map_labels(attributes, tuple).items():
         known = frozenset(others[i].values)
         yield from ((i, value) for value in values if value not in known)
 
 
 def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> ManyOrFew:
-    """Return attributes without the values that those of the same names in the schema `like` do not have.
+    """Return the attributes without values that those of the same names in the schema `like` do not declare.
 
     The first value of an attribute stays if rows are `sparse`, because it is that of the rows that omit it.
     """
@@ -45,23 +45,20 @@ def drop_unknown_values(attributes: ManyOrFew, like: Schema, sparse: bool) -> Ma
         if ours is not None and not ours.issuperset(values):
             stay = tuple(v for position, v in enumerate(values) if v in ours or (sparse and not position))
             fewer[i] = attributes[i]._replace(values=stay)
-    return _exchange(attributes, fewer)
+    return _replace_some(attributes, fewer)
 
 
 def adopt_fitted_labels(attributes: ManyOrFew, like: Schema) -> ManyOrFew:
-    """Return attributes in which strings are nominal where those of the schema `like` are, with their values.
-
-    In the same way, nominal attributes become strings.
-    """
+    """Make strings nominal, and nominal attributes strings, where the schema `like` has them so, with its values."""
     changed: dict[int, Attribute] = {}
     fitted = {a.name: a for a in like.attributes if a.kind in ("nominal", "string")}
     for i, a in enumerate(attributes) if fitted else ():
         known = fitted.get(a.name)
         if known is not None and known.kind != a.kind and a.kind in ("nominal", "string"):
             changed[i] = a._replace(kind=known.kind, values=known.values)
-    return _exchange(attributes, changed)
+    return _replace_some(attributes, changed)
 
 
-def _exchange(attributes: ManyOrFew, changed: Mapping[int, Attribute]) -> ManyOrFew:
-    """Return attributes, of which those at some positions are exchanged for others."""
+def _replace_some(attributes: ManyOrFew, changed: Mapping[int, Attribute]) -> ManyOrFew:
+    """Return the attributes with those at some positions replaced by the `changed` ones."""
     return tuple(changed.get(i, a) for i, a in enumerate(attributes)) if changed else attributes

@@ -16,7 +16,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.columns import to_columns
-from filterkit.data.labels import join
+from filterkit.data.labels import join_labels
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, PluginError
 from filterkit.files.output import open_output
@@ -313,7 +313,7 @@ def _make_class_an_attribute(data: Batch) -> Batch:
     """Return the same rows, with the class as an attribute like the others."""
     schema = data.schema
     if schema.labels:
-        return join(data, schema.replace(labels=()))
+        return join_labels(data, schema.replace(labels=()))
     if schema.class_index is None:
         return data
     names = [a.name for a in schema.attributes]

@@ -160,7 +160,7 @@ for _ in range(102):
         ({"outgoing attributes": [], "outgoing class": None}, "its stages make other attributes than its header"),
         (
             {"incoming attributes 0": ["a", "relational", [], "", [["b"]], 1, []]},
-            "invalid attribute in the schema",
+            "an attribute in the schema lacks a part, or has one of another type",
         ),
         ({"incoming attributes 0": DEEP[0]}, "an attribute in the schema is nested more than "),
         ({"chain.json": b'{"more": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"}, "its chain.json is nested too deep"),

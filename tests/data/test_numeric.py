@@ -54,7 +54,7 @@ def test_new_zeros_are_not_stored():
 
 def test_a_function_that_moves_zero_needs_dense_rows():
     batch = make([[1, 2], [0, 3]], [0, 1], sparse=True)
-    with pytest.raises(ValueError, match=r"makes 1 of 0, and zeros .* give map_numbers batch.in_form\(False\)"):
+    with pytest.raises(ValueError, match=r"returns 1 for 0, but zeros .* pass batch.in_form\(False\)"):
         plugin.map_numbers(batch, np.cos)
     assert np.array_equal(plugin.map_numbers(batch.in_form(False), np.cos).X, np.cos(dense(batch)))
 
