@@ -348,9 +348,14 @@ class LibsvmWriter(Writer):
                     f"{form.title} holds only numbers, but attribute {quoted(attribute.name)} is {attribute.kind}; "
                     + hint.get(attribute.kind, "remove it")
                 )
-        self._convert = _Converter(schema, form.base, precision)
-        if has_class and target is not None:
-            written = map(format_number, _number_labels(target.values))
+        self._names = np.arange(schema.width) + form.base
+        self._precision = precision
+        self._labels: list[str] | None = None
+        if target is not None and has_class:
+            numbers = _number_labels(target.values)
+            written = list(map(format_number, numbers))
+            is_own = all(_NUMBER.fullmatch(v) and float(v) == number for v, number in zip(target.values, numbers))
+            self._labels = list(target.values) if is_own else written
             other = [f"{quoted(label)} is {number}" for label, number in zip(target.values, written) if label != number]
             if other:
                 more = ", …" if len(other) > 3 else ""
@@ -360,21 +365,13 @@ class LibsvmWriter(Writer):
     def converter(self) -> Callable[[Batch], Any]:
         return self._convert
 
+    def _convert(self, batch: Batch) -> Any:
+        """Return the text of a batch in pieces.
 
-class _Converter:
-    """Turns batches into lines."""
-
-    def __init__(self, schema: Schema, base: int, precision: int | None) -> None:
-        self.names = np.arange(schema.width) + base
-        self.precision = precision
-        target = schema.class_attribute
-        self.labels: list[str] | None = None
-        if target is not None and target.kind == "nominal":
-            numbers = _number_labels(target.values)
-            is_own = all(_NUMBER.fullmatch(v) and float(v) == number for v, number in zip(target.values, numbers))
-            self.labels = list(target.values) if is_own else list(map(format_number, numbers))
-
-    def __call__(self, batch: Batch) -> Any:
+        Raises
+        ------
+        FilterkitError : rows have weights, or a class is missing.
+        """
         from filterkit.plugin import pair_rows  # imports pyarrow
 
         if batch.weights is not None:
@@ -388,11 +385,11 @@ class _Converter:
             raise FilterkitError(
                 f"LIBSVM cannot hold a missing class, as in row {row + 1}; remove such rows, or write another format"
             )
-        elif self.labels is not None:
-            begins = [self.labels[code] for code in batch.y.tolist()]
+        elif self._labels is not None:
+            begins = [self._labels[code] for code in batch.y.tolist()]
         else:
             begins = [format_number(value) for value in batch.y.tolist()]
-        return pair_rows(begins, batch.in_form(True).csr, self.names, self.precision)
+        return pair_rows(begins, batch.in_form(True).csr, self._names, self._precision)
 
 
 @hookimpl

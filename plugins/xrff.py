@@ -488,7 +488,7 @@ class XrffWriter(Writer):
         super().__init__(schema)
         if not schema.attributes:
             raise FilterkitError("XRFF cannot hold rows without attributes")
-        self._convert = Converter(schema, precision)
+        self._precision = precision
 
     def header(self) -> bytes:
         schema = self.schema
@@ -510,44 +510,7 @@ class XrffWriter(Writer):
     def end(self, out: IO[bytes]) -> None:
         out.write(b"</instances>\n</body>\n</dataset>\n")
 
-
-def _declare_attributes(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
-    """Yield the lines that declare attributes."""
-    yield "<attributes>"
-    for a in attributes:
-        mark = ' class="yes"' if target is not None and a.name == target.name else ""
-        form = f' format="{escape_xml(a.format)}"' if a.kind == "date" else ""
-        numbers = [("weight", a.weight)] if a.weight != 1 else []
-        numbers += [(_SCORE + metric, score) for metric, score in a.scores]
-        inner = []
-        if a.kind == "nominal":
-            inner += ["<labels>", *(make_element("label", label) for label in a.values), "</labels>"]
-        if numbers:
-            inner.append("<metadata>")
-            inner += [make_element("property", format_number(n), f' name="{escape_xml(name)}"') for name, n in numbers]
-            inner.append("</metadata>")
-        if a.kind == "relational":
-            inner += _declare_attributes(a.attributes)
-        begin = f'<attribute name="{escape_xml(a.name)}" type="{a.kind}"{form}{mark}'
-        if inner:
-            yield from (f"{begin}>", *inner, "</attribute>")
-        else:
-            yield f"{begin}/>"
-    yield "</attributes>"
-
-
-class Converter:
-    """Turns batches into lines of XML; can be pickled.
-
-    Parameters
-    ----------
-    schema, precision : see `FileFormat.writer`.
-    """
-
-    def __init__(self, schema: Schema, precision: int | None) -> None:
-        self.schema, self.precision = schema, precision
-
-    def __call__(self, batch: Batch) -> list[bytes | memoryview]:
+    def _convert(self, batch: Batch) -> list[bytes | memoryview]:
         """Write a batch as XML text."""
         if self.schema.sparse:
             return [self._format_sparse(batch.in_form(True))] if len(batch) else []
@@ -563,7 +526,7 @@ class Converter:
         line: list[Any] = [_format_begins(batch)]
         for is_numeric, group in groupby(pairs, lambda pair: pair[0].kind == "numeric"):
             if is_numeric:
-                values = round_significant(np.column_stack([column for _, column in group]), self.precision)
+                values = round_significant(np.column_stack([column for _, column in group]), self._precision)
                 line += ["<value>", row_texts(values, _BETWEEN, _MISSING), "</value>"]
             else:
                 line += [self._make_elements(attribute, column) for attribute, column in group]
@@ -634,11 +597,36 @@ class Converter:
 
         from filterkit.plugin import round_significant, row_texts
 
-        numbers = row_texts(round_significant(values[:, None], self.precision), _BETWEEN, "")
+        numbers = row_texts(round_significant(values[:, None], self._precision), _BETWEEN, "")
         index = pc.binary_join_element_wise('<value index="', pa.array(positions + 1).cast(pa.string()), '"', "")
         known = pc.binary_join_element_wise(index, ">", numbers, "</value>", "")
         missing = pc.binary_join_element_wise(index, ' missing="yes"/>', "")
         return pc.if_else(pa.array(np.isnan(values)), missing, known)
+
+
+def _declare_attributes(attributes: Any, target: Attribute | None = None) -> Iterator[str]:
+    """Yield the lines that declare attributes."""
+    yield "<attributes>"
+    for a in attributes:
+        mark = ' class="yes"' if target is not None and a.name == target.name else ""
+        form = f' format="{escape_xml(a.format)}"' if a.kind == "date" else ""
+        numbers = [("weight", a.weight)] if a.weight != 1 else []
+        numbers += [(_SCORE + metric, score) for metric, score in a.scores]
+        inner = []
+        if a.kind == "nominal":
+            inner += ["<labels>", *(make_element("label", label) for label in a.values), "</labels>"]
+        if numbers:
+            inner.append("<metadata>")
+            inner += [make_element("property", format_number(n), f' name="{escape_xml(name)}"') for name, n in numbers]
+            inner.append("</metadata>")
+        if a.kind == "relational":
+            inner += _declare_attributes(a.attributes)
+        begin = f'<attribute name="{escape_xml(a.name)}" type="{a.kind}"{form}{mark}'
+        if inner:
+            yield from (f"{begin}>", *inner, "</attribute>")
+        else:
+            yield f"{begin}/>"
+    yield "</attributes>"
 
 
 def _format_begins(batch: Batch, kind: str = "") -> pa.Array:

@@ -29,8 +29,8 @@ class FastFormatter:
     def __init__(self, form: RowFormat) -> None:
         self._format = form
 
-    def rows(self, batch: Batch) -> list[memoryview]:
-        """Return the rows of `batch` as pieces of text; X is sparse if `form` is, dense if not."""
+    def format_rows(self, batch: Batch) -> list[memoryview]:
+        """Return the rows of `batch` as pieces of text; X is sparse if the schema of `form` is, dense if not."""
         if not len(batch):
             return []
         values = len(batch.csr.data) if batch.sparse else batch.X.size

@@ -30,15 +30,13 @@ class RowFormat:
 
     Attributes
     ----------
-    schema : of the rows, with labels as ordinary attributes.
-    sparse : whether rows are written as index and value pairs.
+    schema : of the rows; it is sparse if they are written as index and value pairs.
     precision : significant digits; None for the shortest text that reads back to the same float64.
     labels : by the position of each nominal attribute, the texts of its values followed by ``?``.
     """
 
-    def __init__(self, schema: Schema, sparse: bool, precision: int | None) -> None:
-        self.schema = schema.replace(labels=()) if schema.labels else schema
-        self.sparse = sparse
+    def __init__(self, schema: Schema, precision: int | None) -> None:
+        self.schema = schema
         self.precision = precision
         self.labels = map_labels(schema.attributes, lambda labels: [*map(quote, labels), "?"])
 

@@ -85,46 +85,55 @@ def _format_declaration(attribute: Attribute) -> list[str]:
     return lines
 
 
-class Formatter:
-    """Turns batches into ARFF rows; may be used in any thread.
+class ArffWriter(Writer):
+    """Writes ARFF.
 
     Parameters
     ----------
-    schema : of the batches.
-    sparse : whether to write sparse rows.
+    schema : of the batches; says whether rows are written sparse.
     precision : significant digits; None for the shortest text that reads back to the same float64.
     """
 
-    def __init__(self, schema: Schema, sparse: bool, precision: int | None = None) -> None:
-        self._format = RowFormat(schema, sparse, precision)
+    def __init__(self, schema: Schema, precision: int | None = None) -> None:
+        super().__init__(schema)
+        self._format = RowFormat(schema, precision)
         self._fast: FastFormatter | None = None  # made when there is much to write
         self._plain = 0  # numbers written without it
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_fast": None}  # made again where it is needed
 
-    def rows(self, batch: Batch) -> Pieces:
-        """Return the rows of `batch` as UTF-8 text, each with its line end, in pieces to write one after the other."""
-        form = self._format
-        if batch.sparse and not form.sparse:
-            step = max(_DENSE_CELLS // max(form.schema.width, 1), 1)
+    def begin(self, out: IO[bytes]) -> None:
+        for text in format_header_pieces(self.schema, self.comments):
+            out.write(text)
+
+    def converter(self) -> Callable[[Batch], Pieces]:
+        return self.format_rows
+
+    def format_rows(self, batch: Batch) -> Pieces:
+        """Return the rows of `batch` as UTF-8 text, each with its line end; can be called in any thread."""
+        sparse = self.schema.sparse
+        if batch.sparse and not sparse:
+            step = max(_DENSE_CELLS // max(self.schema.width, 1), 1)
             if len(batch) > step:
                 parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
-                return Pieces(piece for part in parts for piece in self.rows(part))
-        batch = batch.in_form(form.sparse)
-        cells = len(batch.csr.data) if batch.sparse else batch.X.size
-        self._plain += cells
+                return Pieces(piece for part in parts for piece in self.format_rows(part))
+        batch = batch.in_form(sparse)
+        self._plain += len(batch.csr.data) if batch.sparse else batch.X.size
         if self._plain < SMALL and self._fast is None:
-            return Pieces([_format_plain_rows(form, batch).encode()])
+            return Pieces([_format_plain_rows(self._format, batch).encode()])
         if self._fast is None:
             from filterkit.arff.fast_writer import FastFormatter
 
-            self._fast = FastFormatter(form)
-        return Pieces(self._fast.rows(batch))
+            self._fast = FastFormatter(self._format)
+        return Pieces(self._fast.format_rows(batch))
+
+    def footer(self, rows: int, of: int) -> bytes:
+        return f"% {rows}{'' if of == rows else f' of {of}'} rows\n".encode()
 
 
 def _format_plain_rows(form: RowFormat, batch: Batch) -> str:
-    """Return the rows one by one. `filterkit.arff.fast_writer` makes the same text."""
+    """Return the text of rows, made row by row. `filterkit.arff.fast_writer` makes the same text."""
     schema = form.schema
     features = schema.feature_indices.tolist()
     passthrough = list(zip(schema.passthrough_indices, form.format_passthrough(batch), strict=True))
@@ -135,7 +144,7 @@ def _format_plain_rows(form: RowFormat, batch: Batch) -> str:
     sparse = batch.csr if batch.sparse else None
     for row in range(len(batch)):
         cells: list[tuple[int, str]] = [(i, column[row]) for i, column in passthrough]
-        if target is not None and not (form.sparse and y[row] == 0):
+        if target is not None and not (schema.sparse and y[row] == 0):
             cells.append((target, _format_cell(form, target, y[row])))
         if sparse is not None:
             begin, end = sparse.indptr[row : row + 2]
@@ -144,7 +153,7 @@ def _format_plain_rows(form: RowFormat, batch: Batch) -> str:
             entries = enumerate(batch.X[row].tolist())
         cells += [(features[column], _format_cell(form, features[column], value)) for column, value in entries]
         cells.sort()
-        if form.sparse:
+        if schema.sparse:
             line = "{" + ",".join(f"{i} {text}" for i, text in cells) + "}"
         else:
             line = ",".join(text for _, text in cells)
@@ -158,21 +167,3 @@ def _format_cell(form: RowFormat, position: int, value: float) -> str:
     if labels is None:
         return format_number(value, form.precision)
     return labels[-1 if value != value or value < 0 else int(value)]
-
-
-class ArffWriter(Writer):
-    """Writes ARFF; the schema says whether rows are sparse."""
-
-    def __init__(self, schema: Schema, precision: int | None) -> None:
-        super().__init__(schema)
-        self._rows = Formatter(schema, schema.sparse, precision).rows
-
-    def converter(self) -> Callable[[Batch], Any]:
-        return self._rows
-
-    def begin(self, out: IO[bytes]) -> None:
-        for text in format_header_pieces(self.schema, self.comments):
-            out.write(text)
-
-    def footer(self, rows: int, of: int) -> bytes:
-        return f"% {rows}{'' if of == rows else f' of {of}'} rows\n".encode()

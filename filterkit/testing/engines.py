@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.arff.form import Arff
-from filterkit.arff.writer import Formatter, format_header
+from filterkit.arff.writer import ArffWriter, format_header
 from filterkit.chains.chain import Chain
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.counts.table import ContingencyTable
@@ -237,8 +237,8 @@ def _write_rows(engine: Engine, text: str) -> bytes:
             source = BatchSource(reader.schema, lambda function: reader.map(function, engine), engine, 1 << 20)
             try:
                 fitted, out = Chain([_Stretch(), _Halve()]).fit_rows(Rows(source))
-                formatter = Formatter(fitted.schema, fitted.schema.sparse)
-                pieces: Iterable[Any] = out.map(partial(_format_rows, formatter), last=True)
+                writer = ArffWriter(fitted.schema)
+                pieces: Iterable[Any] = out.map(partial(_format_rows, writer), last=True)
                 return format_header(fitted.schema).encode() + b"".join(pieces)
             finally:
                 source.close()
@@ -263,8 +263,8 @@ def _stop_at_seven(item: int) -> int:
     return item
 
 
-def _format_rows(formatter: Formatter, batch: Batch) -> bytes:
-    return b"".join(formatter.rows(batch))
+def _format_rows(writer: ArffWriter, batch: Batch) -> bytes:
+    return b"".join(writer.format_rows(batch))
 
 
 class _Stretch(ColumnStage):

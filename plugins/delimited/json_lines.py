@@ -427,9 +427,19 @@ class JsonWriter(Writer):
     advice = ""
 
     def __init__(self, schema: Schema, precision: int | None) -> None:
+        import orjson
+
         super().__init__(schema)
-        self._convert = _Converter(schema, precision)
-        self._some = False
+        self._precision, self._some = precision, False
+        names = [orjson.dumps(a.name).decode() for a in schema.attributes]
+        self._before = [f"{',' if i else '{'}{name}:" for i, name in enumerate(names)]
+        self._numeric = [position for position, a in enumerate(schema.attributes) if a.kind == "numeric"]
+        self._labels = [
+            None
+            if a.kind != "nominal"
+            else [*(v if a.values == TRUTH_VALUES else orjson.dumps(v).decode() for v in a.values), "null"]
+            for a in schema.attributes
+        ]
 
     def converter(self) -> Callable[[Batch], Any]:
         return self._convert
@@ -442,26 +452,8 @@ class JsonWriter(Writer):
         if not self._some:
             raise FilterkitError("JSON lines cannot hold a table without rows, because only rows name the columns")
 
-
-class _Converter:
-    """Turns batches into lines."""
-
-    def __init__(self, schema: Schema, precision: int | None) -> None:
-        import orjson
-
-        self.schema, self.precision = schema, precision
-        names = [orjson.dumps(a.name).decode() for a in schema.attributes]
-        self.before = [f"{',' if i else '{'}{name}:" for i, name in enumerate(names)]
-        self.numeric = [position for position, a in enumerate(schema.attributes) if a.kind == "numeric"]
-        self.labels = [
-            None
-            if a.kind != "nominal"
-            else [*(v if a.values == TRUTH_VALUES else orjson.dumps(v).decode() for v in a.values), "null"]
-            for a in schema.attributes
-        ]
-
-    def __call__(self, batch: Batch) -> list[memoryview | bytes]:
-        if not self.before:
+    def _convert(self, batch: Batch) -> list[memoryview | bytes]:
+        if not self._before:
             return [b"{}\n" * len(batch)]
         return [self._format_rows(part) for part in split_rows(batch, 1 << 18)]
 
@@ -469,10 +461,10 @@ class _Converter:
         from filterkit.plugin import joined_rows, list_columns
 
         columns = list_columns(batch)
-        numbers = self._format_numbers([columns[position] for position in self.numeric], len(batch))
+        numbers = self._format_numbers([columns[position] for position in self._numeric], len(batch))
         line: list[Any] = []
         for position, (attribute, column) in enumerate(zip(self.schema.attributes, columns)):
-            line.append(self.before[position])
+            line.append(self._before[position])
             line.append(next(numbers) if attribute.kind == "numeric" else self._format_column(position, column))
         return joined_rows(*line, "}\n")
 
@@ -484,11 +476,11 @@ class _Converter:
             return
         values = np.concatenate(columns)
         if np.isinf(values).any():
-            name = self.schema.attributes[self.numeric[int(np.argmax(np.isinf(values))) // rows]].name
+            name = self.schema.attributes[self._numeric[int(np.argmax(np.isinf(values))) // rows]].name
             raise FilterkitError(
                 f"JSON cannot hold infinity, which attribute {quoted(name)} has; write another format, such as CSV"
             )
-        texts = row_texts(round_significant(values[:, None], self.precision), ",", "null")
+        texts = row_texts(round_significant(values[:, None], self._precision), ",", "null")
         for number in range(len(columns)):
             yield texts.slice(number * rows, rows)
 
@@ -498,7 +490,7 @@ class _Converter:
 
         from filterkit.plugin import take_texts
 
-        attribute, labels = self.schema.attributes[position], self.labels[position]
+        attribute, labels = self.schema.attributes[position], self._labels[position]
         if labels is not None:
             return format_codes(labels, column)
         column = format_dates(attribute.format, column) if attribute.kind == "date" else column

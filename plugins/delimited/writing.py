@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -45,8 +46,7 @@ class DelimitedWriter(Writer):
             raise FilterkitError(f"{form.title} cannot hold rows without attributes")
         if form.weights is not None and form.weights in schema.names:
             raise FilterkitError(f"an attribute is called {quoted(form.weights)}; choose another name for the weights")
-        self._convert = Converter(form, schema, precision)
-        self._form = form
+        self._form, self._precision = form, precision
         if form.weights is None:
             self.advice = f"say --to {form.name}:weights=NAME for a column of them"
         nominal = [a for a in schema.attributes if a.kind == "nominal"]
@@ -54,68 +54,56 @@ class DelimitedWriter(Writer):
         if numbers:
             self.lost = (tell_numbers(form.title, form.name, "labels", "nominal", numbers),)
         self.are_numbers = partial(are_quantities, point=form.point)
+        columns = len(schema.attributes) + (form.weights is not None)
+        self._missing = form.missing[0] if form.missing else ""
+        if columns == 1 and not self._missing:  # an empty line would be no row
+            self._missing = next(filter(None, form.missing), "NA")
+        words = "|".join(map(re.escape, filter(None, form.missing)))
+        special = re.escape(form.separator) + re.escape(form.quoting)
+        self._special = rf"[{special}\r\n]|^\s|\s$|^(?:{words})?$"
+        self._labels = {
+            position: [*map(self._quote_word, a.values), self._missing]
+            for position, a in enumerate(schema.attributes)
+            if a.kind == "nominal"
+        }
+        self._others = [i for i, a in enumerate(schema.attributes) if a.kind != "numeric" or i == schema.class_index]
 
     def header(self) -> bytes:
         if not self._form.header:
             return b""
         names = [*self.schema.names, *([] if self._form.weights is None else [self._form.weights])]
-        return (self._form.separator.join(map(self._convert.quote_word, names)) + "\n").encode()
+        return (self._form.separator.join(map(self._quote_word, names)) + "\n").encode()
 
-    def converter(self) -> Converter:
+    def converter(self) -> Callable[[Batch], list[memoryview]]:
         return self._convert
 
-
-class Converter:
-    """Turns batches into text; can be pickled.
-
-    Parameters
-    ----------
-    form, schema, precision : as for `DelimitedWriter`.
-    """
-
-    def __init__(self, form: Delimited, schema: Schema, precision: int | None) -> None:
-        self.form, self.schema, self.precision = form, schema, precision
-        columns = len(schema.attributes) + (form.weights is not None)
-        self.missing = form.missing[0] if form.missing else ""
-        if columns == 1 and not self.missing:  # an empty line would be no row
-            self.missing = next(filter(None, form.missing), "NA")
-        words = "|".join(map(re.escape, filter(None, form.missing)))
-        special = re.escape(form.separator) + re.escape(form.quoting)
-        self.special = rf"[{special}\r\n]|^\s|\s$|^(?:{words})?$"
-        self.labels = {
-            position: [*map(self.quote_word, a.values), self.missing]
-            for position, a in enumerate(schema.attributes)
-            if a.kind == "nominal"
-        }
-        self.others = [i for i, a in enumerate(schema.attributes) if a.kind != "numeric" or i == schema.class_index]
-
-    def quote_word(self, text: str) -> str:
+    def _quote_word(self, text: str) -> str:
         """Put a text in quotes if it needs them."""
-        quote = self.form.quoting
-        if not quote or re.search(self.special, text) is None:
+        quote = self._form.quoting
+        if not quote or re.search(self._special, text) is None:
             return text
         return f"{quote}{text.replace(quote, quote * 2)}{quote}"
 
-    def quote_texts(self, texts: Any) -> Any:
+    def _quote_texts(self, texts: Any) -> Any:
         """Put texts in quotes if they need them, and replace null by the text for missing."""
         import pyarrow.compute as pc  # slow to import, and only texts need it
 
-        if self.form.quoting:
-            quote = self.form.quoting
-            special = pc.match_substring_regex(texts, self.special)
+        if self._form.quoting:
+            quote = self._form.quoting
+            special = pc.match_substring_regex(texts, self._special)
             if pc.any(special).as_py():
                 inner = pc.replace_substring(texts, quote, quote * 2)
                 texts = pc.if_else(special, pc.binary_join_element_wise(quote, inner, quote, ""), texts)
-        return texts.fill_null(self.missing)
+        return texts.fill_null(self._missing)
 
-    def __call__(self, batch: Batch) -> list[memoryview]:
+    def _convert(self, batch: Batch) -> list[memoryview]:
         """Return the text of a batch."""
         return [self._format_rows(part) for part in split_rows(batch, _AT_ONCE)]
 
     def _format_rows(self, batch: Batch) -> memoryview:
         """Return the text of some dense rows. Adjacent numeric columns are formatted together."""
         parts: list[Any] = []
-        others = dict(zip(self.others, list_columns(batch, self.others)))
+        others = dict(zip(self._others, list_columns(batch, self._others)))
         column_of = {position: column for column, position in enumerate(self.schema.feature_indices.tolist())}
         for is_other, group in groupby(range(len(self.schema.attributes)), others.__contains__):
             positions = list(group)
@@ -124,23 +112,23 @@ class Converter:
             else:
                 first = column_of[positions[0]]
                 parts.append(self._format_numbers(batch.X[:, first : first + len(positions)]))
-        if self.form.weights is not None:
-            weights = batch.row_weights
-            parts.append(self._write_numbers(weights[:, None]))
-        line = [each for part in parts for each in (part, self.form.separator)][:-1]
+        if self._form.weights is not None:
+            parts.append(self._write_numbers(batch.row_weights[:, None]))
+        line = [each for part in parts for each in (part, self._form.separator)][:-1]
         return joined_rows(*line, "\n")
 
     def _format_numbers(self, X: np.ndarray) -> Any:
         """Return the rows of a matrix as texts, rounded if the user asks for it."""
-        return self._write_numbers(round_significant(X, self.precision))
+        return self._write_numbers(round_significant(X, self._precision))
 
     def _write_numbers(self, values: np.ndarray) -> Any:
-        if self.form.point == ".":
-            return row_texts(values, self.form.separator, self.missing)
+        """Return the rows of a matrix as texts, not rounded."""
+        if self._form.point == ".":
+            return row_texts(values, self._form.separator, self._missing)
         import pyarrow.compute as pc
 
-        texts = pc.replace_substring(row_texts(values, self.form.separator, _MISSING), ".", self.form.point)
-        return pc.replace_substring(texts, _MISSING, self.missing)
+        texts = pc.replace_substring(row_texts(values, self._form.separator, _MISSING), ".", self._form.point)
+        return pc.replace_substring(texts, _MISSING, self._missing)
 
     def _format_column(self, position: int, column: Any) -> Any:
         """Return the texts of the class, or of a column that is not numeric."""
@@ -148,5 +136,5 @@ class Converter:
         if attribute.kind == "numeric":
             return self._format_numbers(column[:, None])
         if attribute.kind == "nominal":
-            return format_codes(self.labels[position], column)
-        return self.quote_texts(format_dates(attribute.format, column) if attribute.kind == "date" else column)
+            return format_codes(self._labels[position], column)
+        return self._quote_texts(format_dates(attribute.format, column) if attribute.kind == "date" else column)

@@ -191,10 +191,10 @@ def test_made_tables_change_only_with_a_word():
 def test_a_change_without_a_word_is_found(defect, monkeypatch):
     """Numbers that lose their last digits, and a warning that is not given."""
     if defect == "value":
-        from filterkit_plugins.delimited.writing import Converter
+        from filterkit_plugins.delimited.writing import DelimitedWriter
 
-        numbers = Converter._format_numbers
-        monkeypatch.setattr(Converter, "_format_numbers", lambda self, X: numbers(self, X.round(3)))
+        numbers = DelimitedWriter._format_numbers
+        monkeypatch.setattr(DelimitedWriter, "_format_numbers", lambda self, X: numbers(self, X.round(3)))
     else:
         monkeypatch.setattr("filterkit.formats.losses.say", lambda text: None)
     wrong = round_trips.round_trips(8, 1).wrong
