@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from filterkit import Attribute, Schema, UsageError, option
-from filterkit.plugin import Opening, RowError, TextTable, TypedFormat, Writer, quoted, relation_of, suggestion
+from filterkit.plugin import Opening, RowError, Source, TextTable, TypedFormat, Writer, quoted, relation_of, suggestion
 
 from .look import Look, read_look
 from .records import Records
@@ -52,7 +52,7 @@ class Delimited(TypedFormat):
     def open(self, opening: Opening) -> TextTable:
         source = opening.text()
         try:
-            return DelimitedTable(self, opening, Beginning(self, opening, source))
+            return DelimitedTable(self, opening, source)
         except BaseException:
             source.close()
             raise
@@ -95,8 +95,8 @@ def _parse_character(form: Delimited, name: str, text: str) -> str:
     return found
 
 
-class Beginning:
-    """The beginning of a file: its columns, and the text of the first rows.
+class DelimitedTable(TextTable):
+    """An opened file.
 
     Parameters
     ----------
@@ -106,18 +106,19 @@ class Beginning:
 
     Attributes
     ----------
+    form, opening : as given.
     records : how records are separated.
-    names : of the columns.
+    names : of the columns, with that of the weights.
     begin : how many bytes of the text, as UTF-8, come before the rows.
-    line : the number of the line where the rows begin.
     look : the text after the header that has been read.
+    weights : the position of the column of weights, or None.
     """
 
-    def __init__(self, form: Delimited, opening: Opening, source: Any) -> None:
-        self._form, self._source = form, source
+    def __init__(self, form: Delimited, opening: Opening, source: Source) -> None:
+        self.form, self.opening = form, opening
         text = source.read(1 << 16)
-        newline = b"\r" if b"\r" in text[:-1] and b"\n" not in text and b"\r\n" not in text else b"\n"
-        self.records = Records(form.separator, form.quoting, newline)
+        self.newline = b"\r" if b"\r" in text[:-1] and b"\n" not in text and b"\r\n" not in text else b"\n"
+        self.records = Records(form.separator, form.quoting, self.newline)
         ends = self.records.ends(text)
         while not len(ends) and len(text) < 1 << 28 and (more := source.read(max(1 << 16, min(len(text), 1 << 24)))):
             text += more
@@ -126,24 +127,41 @@ class Beginning:
         first = text[:end]
         if not first.strip():
             raise RowError("the file is empty; a table needs at least the names of its columns", source=source.name)
-        self.line, rest, self.begin = 1, text, end if form.header else 0
-        self.names = self._read_names(first)
-        if form.header:
-            self.line += first.count(newline)
-            rest = text[end:]
+        self.names = self._read_names(first, source.name)
+        self.begin = end if form.header else 0
+        rest = text[self.begin :]
         self.look = Look(rest, rest, False)
         if opening.wanted is None:
             self.look = read_look(form, source, rest, self.records.ends)
+        self.weights = None
+        if form.weights is not None:
+            if form.weights in self.names:
+                self.weights = self.names.index(form.weights)
+            elif opening.wanted is None:
+                raise UsageError(f"{form.name}: no column {quoted(form.weights)}{suggestion(form.weights, self.names)}")
+        if opening.wanted is not None:
+            known = {a.name: a for a in opening.wanted if a.kind != "relational"}
+            attributes = [known.get(name, Attribute(name, "string")) for name in self.names]
+        else:
+            from .parsing import find_attributes
 
-    def _read_names(self, record: bytes) -> list[str]:
-        """Return the names of the columns; `record` is the first one of the file."""
-        form, source = self._form.name, self._source.name
+            attributes = find_attributes(self)
+        if self.weights is not None:
+            del attributes[self.weights]
+        line = 1 + first.count(self.newline) if form.header else 1
+        super().__init__(
+            relation_of(opening.path), attributes, source, self.look.text, line, opening.block_size, self.records.last
+        )
+
+    def _read_names(self, record: bytes, source: str) -> list[str]:
+        """Return the names of the columns; `record` is the first one of the file that messages call `source`."""
+        form = self.form.name
         try:
             cells = self.records.cells(record, form)
         except RowError as error:
             error.source = source
             raise
-        if not self._form.header:
+        if not self.form.header:
             return [f"column{number}" for number in range(1, len(cells) + 1)]
         try:
             names = [(text if is_quoted else text.strip()).decode() for text, is_quoted in cells]
@@ -166,50 +184,8 @@ class Beginning:
             raise RowError(what, source=source, line=1)
         return names
 
-
-class DelimitedTable(TextTable):
-    """An opened file.
-
-    Parameters
-    ----------
-    form : the format.
-    opening : what is asked for.
-    beginning : of the file.
-    """
-
-    def __init__(self, form: Delimited, opening: Opening, beginning: Beginning) -> None:
-        self.form, self.opening, self.beginning = form, opening, beginning
-        self.newline = beginning.records.newline
-        names = beginning.names
-        self.weights = None
-        if form.weights is not None:
-            if form.weights in names:
-                self.weights = names.index(form.weights)
-            elif opening.wanted is None:
-                raise UsageError(f"{form.name}: no column {quoted(form.weights)}{suggestion(form.weights, names)}")
-        from . import parsing
-
-        if opening.wanted is not None:
-            known = {a.name: a for a in opening.wanted}
-            attributes = [known.get(name, Attribute(name, "string")) for name in names]
-            attributes = [a if a.kind != "relational" else Attribute(a.name, "string") for a in attributes]
-        else:
-            attributes = parsing.find_attributes(form, opening, beginning)
-        if self.weights is not None:
-            del attributes[self.weights]
-        super().__init__(
-            relation_of(opening.path),
-            attributes,
-            beginning._source,
-            beginning.look.text,
-            beginning.line,
-            opening.block_size,
-            beginning.records.last,
-        )
-
     def parser(self, schema: Schema) -> RowParser:
         from .parsing import RowParser
 
-        look = self.beginning.look
-        looked = 0 if look.is_whole else len(look.looked)
-        return RowParser(schema, self.opening, self.form, self.beginning.records, self.weights, looked)
+        looked = 0 if self.look.is_whole else len(self.look.looked)
+        return RowParser(schema, self.opening, self.form, self.records, self.weights, looked)

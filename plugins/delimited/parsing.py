@@ -42,7 +42,7 @@ from .look import drop_lines_not_in_utf8
 from .records import Records
 
 if TYPE_CHECKING:
-    from .form import Beginning, Delimited
+    from .form import Delimited, DelimitedTable
 
 
 def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | None, **options: Any) -> Any:
@@ -94,13 +94,13 @@ _FEW = 16  # labels that are looked for one by one
 _BLOCK = 1 << 19  # bytes that are looked through at once; more would leave the cache of the processor
 
 
-def find_attributes(form: Delimited, opening: Opening, beginning: Beginning) -> list[Attribute]:
-    """Find the attributes of a file by its first rows."""
-    names = beginning.names
+def find_attributes(opened: DelimitedTable) -> list[Attribute]:
+    """Find the attributes of a file, which has been read to the end of its `look`, by its first rows."""
+    form, opening, names = opened.form, opened.opening, opened.names
     kinds = form.choose_kinds(names)
     asked = class_asked(opening, names)
     needed = [] if asked is None else [asked]
-    text = drop_lines_not_in_utf8(beginning.look.looked)
+    text = drop_lines_not_in_utf8(opened.look.looked)
     if not text.strip():
         return [Attribute(name, kinds.get(name, "numeric")) for name in names]
     texts = {position for position, name in enumerate(names) if kinds.get(name) in ("nominal", "string")}
@@ -128,8 +128,8 @@ def find_attributes(form: Delimited, opening: Opening, beginning: Beginning) -> 
     found = form.infer_attributes(table, names, kinds, needed)
     known = {*kinds, *needed}
     _warn_of_texts(form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
-    if not beginning.look.is_whole and os.path.isfile(opening.path):
-        found = form.add_labels(found, known, partial(read_labels, form, opening, beginning, found))
+    if not opened.look.is_whole and os.path.isfile(opening.path):
+        found = form.add_labels(found, known, partial(read_labels, opened, found))
     return form.read_truth_values(found, kinds)
 
 
@@ -150,22 +150,20 @@ def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, An
     form.warn_of_codes(source, codes)
 
 
-def read_labels(
-    form: Delimited, opening: Opening, beginning: Beginning, attributes: list[Attribute], positions: list[int]
-) -> Iterator[list[Any]]:
+def read_labels(opened: DelimitedTable, attributes: list[Attribute], positions: list[int]) -> Iterator[list[Any]]:
     """Yield for each block of the whole file an Arrow array of the distinct texts of each of some columns.
 
     If the last column is the only one, as a class often is, blocks whose labels are all known are not parsed, which
     would take most of the time.
     """
-    records, source = beginning.records, opening.text()
+    records, source = opened.records, opened.opening.text()
     known = set(attributes[-1].values) if positions == [len(attributes) - 1] else set()
     columns = [str(position) for position in positions]
     try:
         rest = b""
-        while len(rest) < beginning.begin and (more := source.read(max(beginning.begin - len(rest), _BLOCK))):
+        while len(rest) < opened.begin and (more := source.read(max(opened.begin - len(rest), _BLOCK))):
             rest += more
-        rest = rest[beginning.begin :]
+        rest = rest[opened.begin :]
         for block in TextTable("", (), source, rest, size=_BLOCK, last=records.last).parts():
             text = drop_lines_not_in_utf8(block.text)
             if text.isspace() or has_only_labels(text, records, known):
@@ -173,8 +171,8 @@ def read_labels(
             with suppress(pa.ArrowInvalid):  # the parser will say what is wrong
                 found = read(
                     text,
-                    form,
-                    len(beginning.names),
+                    opened.form,
+                    len(opened.names),
                     dict.fromkeys(columns, _WORDS),
                     invalid_row_handler=lambda _: "skip",
                     include_columns=columns,
@@ -226,24 +224,18 @@ def _read_odd_texts(
     doubtful: set[int] = set()
     if numeric and table.num_rows:
         codes = {*find_code_columns(form, text), *(integers if b"0x" in text or b"0X" in text else ())}
-        doubtful = {
-            i for i, is_plain in zip(numeric, _are_plain(table.select(numeric)).tolist()) if not is_plain or i in codes
-        }
+        (part,) = table.select(numeric).combine_chunks().to_batches()
+        values = part.to_tensor(null_to_nan=True).to_numpy()
+        is_odd = np.isnan(values).sum(axis=0) > [column.null_count for column in part.columns]  # it has NaN
+        with np.errstate(invalid="ignore"):
+            is_odd |= (np.abs(values) >= _EXACT).any(axis=0)
+        doubtful = codes.intersection(numeric) | {numeric[i] for i in np.flatnonzero(is_odd).tolist()}
     found = {}
     for position, column in read_texts(i for i in sorted(odd | doubtful) if i not in sure).items():
         words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
         if position in odd or (words and ("NaN" in words or not are_quantities(words, form.point))):
             found[position] = column
     return found
-
-
-def _are_plain(table: Any) -> np.ndarray:
-    """Return whether each int64 or float64 column of an Arrow table has only small numbers or null: bool (columns,)."""
-    (part,) = table.combine_chunks().to_batches()
-    values = part.to_tensor(null_to_nan=True).to_numpy()
-    odd_nan = np.isnan(values).sum(axis=0) > [column.null_count for column in part.columns]
-    with np.errstate(invalid="ignore"):
-        return np.asarray(~((np.abs(values) >= _EXACT).any(axis=0) | odd_nan))
 
 
 class RowParser(TextParser):
