@@ -143,16 +143,16 @@ class Groups:
 
     schema: pa.Schema
 
-    def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
-        """Record batches of some or all columns, of about so many rows."""
+    def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
+        """Yield record batches of some columns and of at most `n_rows` rows."""
         raise NotImplementedError
 
     def sizes(self) -> list[int]:
-        """Return the bytes of each group that can be read by itself, in memory; none if there are no such groups."""
+        """Return the bytes that each group takes in memory; empty if no group can be read by itself."""
         return []
 
-    def read_groups(self, first: int, stop: int, columns: list[str] | None) -> Any:
-        """Return the table of the groups from `first` up to, but not including, `stop`, of some or all columns."""
+    def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
+        """Return some columns of the groups from `first` up to, but not including, `stop`, as a table."""
         raise NotImplementedError
 
 
@@ -163,18 +163,17 @@ class ParquetGroups(Groups):
         self._file = file
         self.schema = file.schema_arrow
 
-    def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
+    def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
         # one thread: handing small columns to others takes longer than to read them
-        for batch in self._file.iter_batches(batch_size=rows, columns=columns, use_threads=False):
-            yield batch if columns is None else batch.select(columns)  # with a, pyarrow reads a.b, too
+        for batch in self._file.iter_batches(batch_size=n_rows, columns=columns, use_threads=False):
+            yield batch.select(columns)  # with a, pyarrow reads a.b, too
 
     def sizes(self) -> list[int]:
         about = self._file.metadata
         return [about.row_group(number).total_byte_size for number in range(about.num_row_groups)]
 
-    def read_groups(self, first: int, stop: int, columns: list[str] | None) -> Any:
-        table = self._file.read_row_groups(range(first, stop), columns=columns, use_threads=False)
-        return table if columns is None else table.select(columns)
+    def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
+        return self._file.read_row_groups(range(first, stop), columns=columns, use_threads=False).select(columns)
 
 
 class ArrowGroups(Groups):
@@ -190,27 +189,25 @@ class ArrowGroups(Groups):
         self.schema = (pyarrow.ipc.open_stream(file) if self._reader is None else self._reader).schema
         self._count = 0 if self._reader is None else self._reader.num_record_batches
 
-    def batches(self, columns: list[str] | None, rows: int) -> Iterator[Any]:
+    def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
         if self._reader is None:
             self._file.seek(0)
             found = iter(self._ipc.open_stream(self._file))
         else:
             found = map(self._reader.get_batch, range(self._count))
         for batch in found:
-            part = batch if columns is None else batch.select(columns)
-            for first in range(0, part.num_rows, rows):
-                yield part.slice(first, rows)
+            for first in range(0, batch.num_rows, n_rows):
+                yield batch.select(columns).slice(first, n_rows)
 
     def sizes(self) -> list[int]:
         nbytes = os.fstat(self._file.fileno()).st_size
         return [nbytes // max(self._count, 1)] * self._count  # on average; the exact sizes would take reading the file
 
-    def read_groups(self, first: int, stop: int, columns: list[str] | None) -> Any:
+    def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
         import pyarrow as pa
 
         assert self._reader is not None
-        table = pa.Table.from_batches(map(self._reader.get_batch, range(first, stop)))
-        return table if columns is None else table.select(columns)
+        return pa.Table.from_batches(map(self._reader.get_batch, range(first, stop))).select(columns)
 
 
 class ColumnarTable(Table):
@@ -219,7 +216,7 @@ class ColumnarTable(Table):
     Parameters
     ----------
     form : the format.
-    opening : what is asked for.
+    opening : of the input.
     file : closed at the end.
     groups : its rows.
     """
@@ -240,7 +237,7 @@ class ColumnarTable(Table):
         self._rounded = {name for pattern in form.round for name in matching_names(form, "round", pattern, names)}
         self._kinds = form.choose_kinds(names)
         self._rounded |= {name for name, kind in self._kinds.items() if kind == "numeric"}
-        self._columns = names if left_out else None
+        self._columns = names
         schema, weights = schema_noted(groups.schema.metadata)
         self._weights = form.weights or (weights if weights in names else None)
         if self._weights is not None and self._weights not in names:
@@ -276,7 +273,7 @@ class ColumnarTable(Table):
         self.classless, self.positive = self.class_ is None, schema.positive
 
     def _attributes(self, names: list[str], known: dict[str, Attribute], opening: Opening) -> list[Attribute]:
-        """Return the attributes of columns: those that are known, or what types, options and first rows say."""
+        """Return the attributes of columns: from `known`, or by their types, the options and the first rows."""
         import pyarrow as pa
 
         form = self._form
@@ -336,7 +333,7 @@ class ColumnarTable(Table):
         from filterkit.plugin import Inexact, exact_numbers, texts
 
         nbytes, batches, is_whole = 0, [], True
-        for batch in self._groups.batches(names, self._rows):
+        for batch in self._groups.read_batches(names, self._rows):
             if nbytes >= self._form.look_bytes:
                 is_whole = False
                 break
@@ -368,12 +365,12 @@ class ColumnarTable(Table):
     def _read_labels(self, names: list[str], sure: set[str]) -> dict[str, list[str]]:
         """Return the labels of columns, in the order of their dictionaries or of appearance; this reads them once.
 
-        Those of columns that are not `sure` to be nominal end where they are too many.
+        If a column is not `sure` to be nominal, reading stops after too many labels.
         """
         from filterkit.plugin import texts
 
         found: dict[str, dict[str, None]] = {name: {} for name in names}
-        for batch in self._groups.batches(names, self._rows) if names else ():
+        for batch in self._groups.read_batches(names, self._rows) if names else ():
             open_names = [name for name in names if name in sure or len(found[name]) <= self._form.most]
             if not open_names:
                 break
@@ -388,7 +385,7 @@ class ColumnarTable(Table):
         return {name: list(labels) for name, labels in found.items()}
 
     def parts(self) -> Iterator[Any]:
-        yield from self._groups.batches(self._columns, self._rows)
+        yield from self._groups.read_batches(self._columns, self._rows)
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
         sizes = self._groups.sizes()
@@ -411,7 +408,7 @@ class ColumnarTable(Table):
 
 
 def _read_notes_of_pandas(schema: pa.Schema) -> tuple[set[str], set[str]]:
-    """Return the columns that pandas noted as categorical, and those with row labels that have no name.
+    """Return two sets of columns that pandas noted: categorical ones, and row labels without a name.
 
     Parquet keeps the dictionaries of texts alone. Row labels without a name are no columns to pandas.
     """
@@ -471,7 +468,7 @@ class GroupParser:
     Parameters
     ----------
     schema : of the batches.
-    columns : those that are read; None for all.
+    columns : those that are read.
     weights : the column of weights, or None.
     pairs : the column with the pairs of sparse rows, or an empty text.
     form : the format.
@@ -482,7 +479,7 @@ class GroupParser:
     def __init__(
         self,
         schema: Schema,
-        columns: list[str] | None,
+        columns: list[str],
         weights: str | None,
         pairs: str,
         form: Columnar,
@@ -561,7 +558,7 @@ def read_pairs(table: pa.Table, schema: Schema, pairs: str) -> Batch:
 
 
 class Pairs:
-    """Turns batches into tables with one column for all of X: the pairs of position and value of each row.
+    """Converts batches to tables with one column for all of X: the pairs of position and value of each row.
 
     The class, strings, dates and bags have columns of their own.
 
@@ -652,7 +649,7 @@ class ColumnarWriter(Writer):
             self._flush(out, self._group)
 
     def _flush(self, out: IO[bytes], rows: int) -> None:
-        """Write the first rows of those that wait."""
+        """Write the first `rows` of the rows that wait, as a group."""
         import pyarrow as pa
 
         waiting = pa.concat_tables(self._waiting)

@@ -206,7 +206,7 @@ class PairParser(TextParser):
     Parameters
     ----------
     schema : see `TextParser`.
-    opening : what is asked for.
+    opening : of the input.
     base : the index of the first attribute.
     position : of the class among the attributes.
     """
@@ -266,7 +266,7 @@ class PairParser(TextParser):
         return from_entries(self.schema, rows, positions, np.concatenate([values, y]), n_rows)
 
     def _find_codes(self, labels: np.ndarray) -> np.ndarray:
-        """Return the index of the label that each number stands for, float64; -2 for none, see `from_table`."""
+        """Return the index of the label for each number of a class, float64; -2, for missing, if there is none."""
         if not len(self.values) and len(labels):
             raise RowError("the class has no declared labels, so it can have no value")
         order = np.argsort(self.values, kind="stable")

@@ -122,7 +122,7 @@ class XrffTable(Table):
 
     Parameters
     ----------
-    opening : what is asked for.
+    opening : of the input.
     source : what to read.
     """
 
@@ -174,7 +174,7 @@ class Document:
     Attributes
     ----------
     relation : its name.
-    attributes : those declared; None until all are known.
+    attributes : all that are declared; None before the last declaration has been read.
     class_ : the name of the one that is marked as the class, or None.
     is_sparse : whether the first row is sparse; None before it.
     rows : the rows that have been parsed and not returned, as ARFF.
@@ -402,9 +402,9 @@ class _Row:
 
     Attributes
     ----------
-    texts : those of its values; None for missing.
-    positions : those of the attributes of its values, if it is sparse.
-    xml_attributes : what the value that has begun says beside its text.
+    texts : one for each value; None for missing.
+    positions : of the attributes of its values, if it is sparse.
+    xml_attributes : of the element of the value that is being read.
     bag : the rows of its bag, as ARFF.
     has_bags : whether there are relational attributes.
     """
@@ -421,7 +421,7 @@ class _Row:
 
     @property
     def attribute(self) -> Attribute:
-        """Return the attribute of the value that has begun."""
+        """The attribute of the value that is being read."""
         return self.attributes[self.positions[-1] if self.is_sparse else len(self.texts)]
 
     def read_value(self, text: str) -> str | None:
@@ -440,7 +440,7 @@ class _Row:
 
 @lru_cache(maxsize=1 << 16)
 def _parse_index(text: str, width: int) -> int:
-    """Return the position, from 0, that the index of a value means among so many; a ValueError says what is wrong."""
+    """Return the position, from 0, of the attribute of an index, up to `width`; a ValueError says what is wrong."""
     index = text.strip()
     if not (index.isascii() and index.isdigit() and len(index) < 10):
         raise ValueError(f"the index of a value must be a whole number from 1, not {quoted(index)}")

@@ -72,15 +72,15 @@ def _refuse_other_content(text: bytes) -> None:
 
 
 def read_to_first_row(source: Source, rest: bytes, block_size: int) -> tuple[bytes, int, bytes, int | None]:
-    """Read up to the first row.
+    """Read an ARFF file, after its header, up to the first row.
 
     Returns
     -------
-    text : what has been read, without pieces that hold nothing but empty lines and comments. Lines of commas stay: they
-        are rows of empty fields, which are errors.
-    dropped : the number of lines in the pieces left out.
+    text : what has been read, without pieces that have only empty lines and comments. Lines of commas stay: they are
+        rows of empty fields, which are errors.
+    dropped : the number of lines in the pieces without rows, which are not in `text`.
     row : the first characters of the row; empty if there is no row.
-    stated : see `find_stated_rows`; of the pieces left out.
+    stated : what `find_stated_rows` returns for these pieces; None if there are none.
     """
     dropped, kept, row, stated = 0, bytearray(), b"", None
     lines = Lines(source, rest, block_size)

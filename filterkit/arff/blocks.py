@@ -69,7 +69,7 @@ class BlockParser:
         return parsed._replace(notes=tuple(note._replace(name=block.name) for note in notes), files=(rows,))
 
     def _parse_single_lines(self, block: Block) -> Parsed:
-        """Return the rows of `block`, whose lines are read one by one: correct or reject those that are refused."""
+        """Parse the lines of `block` one by one; correct or reject the lines that cannot be read."""
         text, line, name = block
         rows: list[exact.Row] = []
         rejected: list[Rejected] = []
@@ -125,7 +125,7 @@ class BlockParser:
         return rows
 
     def _parse(self, block: Block) -> Parsed:
-        """Return rows by the fast path; those of halves that it cannot read by the exact path."""
+        """Parse a block by the fast path. Halve it where that fails, and parse small halves by the exact path."""
         text, line, name = block
         if len(text) >= SMALLEST_HALF or (_fast_is_loaded() and len(text) >= _SMALLEST_FAST):
             from filterkit.arff import fast
@@ -154,7 +154,7 @@ class BlockParser:
         return None if parsed is None else parsed._replace(notes=(note,))
 
     def _parse_exactly(self, block: Block) -> Parsed:
-        """Return rows by the exact path: all at once, or each by itself if one cannot be read."""
+        """Parse a block by the exact path: all rows at once, or line by line if one cannot be read."""
         notes: list[Note] = []
         # What may be corrected comes first: a value of several words looks like several undeclared ones.
         unseen = self.unseen and not self.lenient
@@ -184,7 +184,7 @@ def _find_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
 
 
 def join_parsed(head: Parsed, tail: Parsed) -> Parsed:
-    """Concatenate what has been parsed: the rows of `head`, then those of `tail`, and what is said about them."""
+    """Concatenate two parts: the rows of `head` and then of `tail`, and their notes."""
     shift = len(head.batch)
     omitted = dict(head.omitted)
     for column, rows in tail.omitted.items():

@@ -19,7 +19,7 @@ from filterkit.formats.base import Parsed
 
 
 def parse_block(text: bytes, layout: Layout) -> Parsed | None:
-    """Parse the rows of `text`; return None if only the exact path can read them, or say what is wrong."""
+    """Parse the rows of `text`; return None if the exact path has to read them, or has to explain an error."""
     try:
         plain = make_plain(text)
         return fast_sparse.parse_rows(plain, layout) if layout.sparse else fast_dense.parse_rows(plain, layout)

@@ -192,12 +192,12 @@ def parse_header(lines: Iterator[bytes], line: int = 1) -> tuple[Header, int, by
 
     Parameters
     ----------
-    lines : UTF-8 text in pieces of whole lines, which are taken up to the piece that has ``@data``.
+    lines : UTF-8 text in pieces of whole lines; read up to the piece that has ``@data``.
     line : the number of the first line.
 
     Returns
     -------
-    header : what was read.
+    header : the declarations.
     line : the number of the line where `text` begins.
     text : the rest of the last piece after ``@data``.
 

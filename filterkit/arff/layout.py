@@ -66,7 +66,7 @@ class Layout:
     def split_pairs(
         self, indptr: np.ndarray, positions: np.ndarray, values: np.ndarray
     ) -> tuple[Csr | np.ndarray, np.ndarray | None]:
-        """Return X and y of rows of pairs, each an attribute and its value; values without a pair are 0.
+        """Return X and y of rows that are pairs of an attribute and its value; values without a pair are 0.
 
         Parameters
         ----------

@@ -163,7 +163,7 @@ def guess_value(field: str, labels: Mapping[str, int] | None = None) -> str | No
     Parameters
     ----------
     field : without blanks around it.
-    labels : those that a nominal attribute declares. They settle what quotes at an end of the text mean.
+    labels : those that a nominal attribute declares. They decide whether quotes at an end belong to the label.
     """
     if labels is not None:
         for reading in (field, field.strip("'\"")):

@@ -1,6 +1,6 @@
 """Many numbers as text at once: the same text as `filterkit.data.numbers.format_number`, made by orjson.
 
-JSON spells some numbers otherwise: ``1.0`` for 1, and an exponent in another way. These are given other texts.
+JSON spells some numbers in another way: ``1.0`` for 1, and exponents. Their texts are replaced.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarra
     Returns
     -------
     texts : an Arrow array of strings.
-    codes : int32 (n,), which of the texts each value has; None where that is the one at the same place.
+    codes : int32 (n,), the index of the text of each value; None if value i has text i.
     """
     whole, odd = _are_whole(values), _are_odd(values)
     whole &= ~(odd | (np.signbit(values) & (values == 0)))

@@ -21,7 +21,7 @@ from filterkit.formats.text import BLOCK_SIZE
 
 
 def open_table(opening: Opening) -> ArffTable:
-    """Open a file, see `FileFormat.open`; further files of an input have the attributes of the first.
+    """Open an ARFF file; a further file of an input must have the attributes of the first.
 
     Raises
     ------

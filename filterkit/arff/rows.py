@@ -32,8 +32,8 @@ def arff_row(texts: list[str | None], positions: Sequence[int] | None = None, we
 
     Parameters
     ----------
-    texts : those of its values, or None for missing. A bag is its rows as ARFF, a line each.
-    positions : those of the attributes of the values of a sparse row, from 0; None if the row is dense.
+    texts : one for each value; None for missing. The text of a bag is its rows as ARFF, a line each.
+    positions : the position, from 0, of the attribute of each value of a sparse row; None if the row is dense.
     weight : the text of its weight, or None.
     """
     known = [text for text in texts if text is not None]
@@ -82,5 +82,5 @@ class ArffRowParser:
 
 
 def _find_line(part: ArffLines, number: int | None) -> int | None:
-    """Return the line of the input that a line of its ARFF text, from 1, stands for."""
+    """Return the line number in the input of line `number`, from 1, of the ARFF text of a part; None for None."""
     return None if number is None else int(part.numbers[number - 1])

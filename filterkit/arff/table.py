@@ -32,7 +32,7 @@ class ArffTable(TextTable):
     ----------
     header : of the file, or of the first file of the input if it has none.
     source, size : see `TextTable`.
-    rest : what has been read after the header.
+    rest : the text after the header that has been read.
     line : the number of the line where `rest` begins.
 
     Attributes
@@ -63,7 +63,7 @@ class ArffTable(TextTable):
 
         Parameters
         ----------
-        opening : what is asked of the input.
+        opening : of the input.
         begun : all text of the file that has been read; empty if there are no further files.
         longest : bytes of a header that further files are compared with.
         """
@@ -139,7 +139,7 @@ class FurtherFiles:
         return table
 
     def _check(self, name: str, attributes: ManyOrFew, is_sparse: bool) -> None:
-        """Refuse attributes that are others than those of the first file, unless only values differ and they may."""
+        """Raise an error if attributes differ from those of the first file; `opening` may allow other values."""
         what = describe_difference(attributes, self.attributes, self.opening.unseen or self.opening.extend)
         if not what and is_sparse:
             pairs = zip(attributes, self.attributes)
@@ -152,7 +152,7 @@ class FurtherFiles:
             raise FilterkitError(f"{name}: its attributes are not those of {self.name}: {what}")
 
     def read(self, path: str, name: str, elsewhere: bool) -> tuple[Block, tuple[Note, ...], FileRows]:
-        """Return all rows of a file, what was corrected in its header, and what that says about the rows.
+        """Return all rows of a file as text, notes about its header, and what the header says about the number of rows.
 
         `elsewhere` is that of `Files`.
         """

@@ -80,7 +80,7 @@ def name_errors(title: str) -> Iterator[None]:
 class Sink(io.FileIO):
     """A file or descriptor to write to, whose failures are `FilterkitError`s that name it.
 
-    This tells its failures from those of other code that runs while it is open.
+    So failures of the output can be distinguished from those of other code that runs while it is open.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class LocalFolder:
         return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Let a file appear with this content."""
+        """Write a file with this content; it appears when it is complete."""
         with self._name_errors():
             unfinished = UnfinishedFile(self._path)
             try:
@@ -58,7 +58,7 @@ class LocalFolder:
                 unfinished.remove()
 
     def move_in(self, path: str, name: str) -> None:
-        """Let a file appear that so far is at `path`, within the hidden folder."""
+        """Move the file at `path`, in the hidden folder, to this folder under a new name."""
         with self._name_errors():
             os.replace(path, self._path_of(name))
 
@@ -70,8 +70,8 @@ class LocalFolder:
     def begin(self, journal: str, content: bytes, unfinished: str) -> str:
         """Begin a journal with this content, and return the absolute path, or URL, of a new folder for further parts.
 
-        The journal belongs to this run until `close`, where a file can be locked. `unfinished` may be the name of the
-        folder; those that killed runs have left are removed.
+        Where files can be locked, the journal is locked until `close`. `unfinished` may become the name of the folder.
+        Folders that killed runs left are removed.
         """
         self.check_free(journal)
         self.write(journal, content)
@@ -99,7 +99,7 @@ class LocalFolder:
             self._journal = None
 
     def check_free(self, journal: str) -> None:
-        """Refuse a journal that another run has open."""
+        """Raise an error if another run has the journal open."""
         with self._name_errors(), suppress(FileNotFoundError), open(self._path_of(journal), "r+b") as file:
             self._lock(file)
 

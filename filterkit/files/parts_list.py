@@ -2,7 +2,7 @@
 
 Each part is written in a hidden folder and renamed. A list, ``out/_part-list.arff.json``, appears when all parts are
 there. Until then a journal, ``out/.part-list.arff.journal``, says which are there, so that a further run of the same
-command writes only those that are missing. Both say of what work the parts are.
+command writes only those that are missing. Both say by which command the parts were made.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 
 class Parts:
-    """The parts of an output: which of them are there, and what is missing.
+    """The parts of an output, of which some may have been written by an earlier run.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Parts:
     Attributes
     ----------
     entries : all parts that the list or the journal names, by number.
-    done : the numbers of those that are there, with their rows.
+    done : the number of rows of each part that is there, by number.
     is_listed : whether there is a list.
 
     Raises
@@ -116,7 +116,7 @@ class Parts:
             raise FilterkitError(f"{of}: these parts exist already; remove them, or choose another name")
 
     def begin(self, work: Work) -> str:
-        """Prepare for writing what is missing; return the absolute path of a folder for parts that are not complete.
+        """Prepare for writing the missing parts; return the absolute path of a folder for parts that are not complete.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class Parts:
         return unfinished
 
     def add(self, number: int, path: str, entry: Entry) -> None:
-        """Let a complete part, which so far is at `path`, appear under its name.
+        """Rename the complete part at `path` to its final name, and note it in the journal.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class Parts:
         self.done[number] = entry.rows
 
     def finish(self) -> None:
-        """Let the list appear.
+        """Write the list of all parts.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class Parts:
         self.is_listed = True
 
     def close(self) -> None:
-        """Remove what nobody needs any more. It can be called twice."""
+        """Remove the folder of incomplete parts, and the journal if all parts are listed. It can be called twice."""
         self._folder.close()
         if self._has_begun and (self.is_listed or not self.entries):
             self._folder.remove(self.names.journal)
@@ -195,7 +195,7 @@ class Parts:
 
 @contextmanager
 def _refuse_damage(path: str) -> Iterator[None]:
-    """Turn whatever a file leads to that is no list or journal into a `FilterkitError`."""
+    """Turn errors of parsing a file, which is no list or journal then, into a `FilterkitError`."""
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -31,10 +31,10 @@ def name_remote_errors(title: str) -> Iterator[None]:
 
 
 class RemoteFolder:
-    """A folder of a file system of fsspec, which has no locks, and may have no files that grow; see `LocalFolder`.
+    """A folder on a file system of fsspec, with the methods of `LocalFolder`.
 
-    The journal is written as a whole every few seconds. The hidden folder has always the same name, so that a run finds
-    what a killed one has left.
+    There are no locks, and a file may be unable to grow, so the whole journal is written every few seconds. The hidden
+    folder always has the same name, so that a run finds what a killed one left.
     """
 
     def __init__(self, url: str, title: str) -> None:

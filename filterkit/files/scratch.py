@@ -1,4 +1,4 @@
-"""Scratch: arrays in a temporary file without a name, of which nothing is left behind."""
+"""Scratch: arrays in a temporary file without a name, which disappears with the process."""
 
 from __future__ import annotations
 
@@ -130,6 +130,6 @@ def _view_bytes(array: np.ndarray) -> memoryview:
 
 
 def _close_quietly(file: IO[bytes]) -> None:
-    """Close a file that nobody needs any more; ignore that the disk has no room for what is left to write."""
+    """Close a file; ignore errors of writing the rest, as on a full disk, because nobody will read it."""
     with suppress(OSError):
         file.close()

@@ -97,8 +97,7 @@ class Source:
 
     Attributes
     ----------
-    path : as given.
-    name : what messages call it.
+    path, name : as passed.
     size : the number of bytes stored; None if unknown.
     live : whether it is standard input or a pipe, whose text may arrive slowly and should be processed as it arrives.
     """
@@ -188,7 +187,7 @@ class Source:
             return self._raw.peek(16)
 
     def mark(self) -> None:
-        """Remember what is read from here on; a pipe cannot be read again."""
+        """Store what is read from here on, for `pop_marked` and `rewind`: a pipe cannot be read again."""
         self._read = []
 
     def pop_marked(self) -> bytes:
@@ -288,7 +287,7 @@ def _read_arrived(stream: IO[bytes], size: int, least: float) -> bytes:
 
 
 def _is_ready(stream: IO[bytes], seconds: float) -> bool:
-    """Return whether there is text to read within so many seconds."""
+    """Return whether text arrives within `seconds`; False if the stream cannot be waited for."""
     try:
         return bool(select.select([stream], [], [], seconds)[0])
     except (OSError, ValueError):  # it has no descriptor, or one that cannot be waited for

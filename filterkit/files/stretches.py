@@ -1,4 +1,4 @@
-"""Stretches: parts of files that whoever works on them reads by itself, cut between lines."""
+"""Stretches: ranges of the lines of a file, which workers read by themselves."""
 
 from __future__ import annotations
 
@@ -102,5 +102,5 @@ def cut_stretches(source: Source, first: int, size: int, newline: bytes = b"") -
 
 
 def choose_stretch_size(total: int, least: int, jobs: int) -> int:
-    """Choose the bytes of a stretch of an input of `total` bytes, for so many jobs; at least as many as a block."""
+    """Return the bytes of each stretch of an input of `total` bytes, for this number of jobs; at least `least`."""
     return max(least, min(total // (_STRETCHES * jobs), max(_LONGEST, total // _MOST)))

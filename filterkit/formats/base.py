@@ -35,7 +35,7 @@ LOSSES = ("names", "kinds", "labels", "weights", "columns")
 
 
 class Opening(NamedTuple):
-    """An input that a format is asked to open.
+    """An input to open, and how the user wants it to be read.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Table:
     live : whether rows may arrive one by one.
     size : the number of bytes stored; None if unknown.
     schema : of the batches, if the format itself chooses the class; None, the default, if filterkit does.
-    notes : what was corrected or added before the rows.
+    notes : about corrections in the header, and about labels that were added.
     file_rows : what the beginning of the file says about the number of its rows.
     omits_texts : whether rows may leave out texts that are the first ones of the input, as sparse rows of ARFF do. If
         the first one comes late, the `text` of parts, which are named tuples, waits in a temporary file.
@@ -213,8 +213,8 @@ class Table:
     def stretches(self, jobs: int) -> Iterator[Any] | None:
         """Return small parts of the rows, in order, that workers read from the file, such as a path and a number.
 
-        They suit so many `jobs`. This is asked for before `parts`, if workers see the user's files, and may be asked
-        for again. None, the default, if this process has to read the `parts`.
+        There should be several for each of `jobs`. This is called before `parts` if workers see the user's files,
+        perhaps several times. None, the default, means that this process has to read the `parts`.
         """
         return None
 
@@ -250,8 +250,7 @@ class Writer:
     lost : what the format loses of the labels of the schema, a text each, for warnings.
     are_numbers : whether the format reads texts, which are some, as numbers; None if it tells texts from numbers.
     comments : lines that say how the rows were made, for formats with comments.
-    write_all : a function of all batches and the output, which is called in place of the methods below; None without
-        one.
+    write_all : a function of all batches and the output, which is called instead of the methods below, or None.
     """
 
     advice: str | None = None
@@ -296,7 +295,7 @@ class Pieces(list[bytes | memoryview]):
 
 
 class FileFormat(Configured):
-    """A kind of file, with options, which are declared by `option` as those of a stage are.
+    """A kind of file; its options are declared by `option`, as in a stage.
 
     Write `open` for a format that is read, `writer` for one that is written. The first line of the docstring says what
     the format is.
@@ -308,8 +307,8 @@ class FileFormat(Configured):
     endings : the endings of its files, in lower case and with the dot; ``/`` stands for a folder.
     losses : what the format cannot store, words of "names" (of attributes), "kinds" (of attributes that are not
         numeric), "labels" (those that no row has, and their order), "weights" (of rows) and "columns" (those that are
-        zero everywhere, and the place of the class).
-    textual : whether the input is text, whose encoding can be told, and whose unreadable rows can be rejected.
+        zero everywhere, and the position of the class).
+    textual : whether the input is text: its encoding can be named, and unreadable rows can be rejected.
     lenient : whether ``--lenient``, ``--unseen extend`` and ``--complete`` apply to the input.
     rounds : whether ``--precision`` applies to the output.
     has_both_forms : whether ``--sparse`` and ``--dense`` apply to the output.

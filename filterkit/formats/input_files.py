@@ -35,7 +35,7 @@ class InputFiles:
     Parameters
     ----------
     kind : the format.
-    opening : what is asked for, with the path or glob that the user gave.
+    opening : of the input; its path may be a glob.
     part_size : see `filterkit.formats.reader.Reader`.
 
     Attributes
@@ -101,7 +101,7 @@ class InputFiles:
         return position if self._total is None else self._n_finished + position
 
     def add_finished(self, n_bytes: int) -> None:
-        """Take down that files of so many bytes, which were never open here, have been read."""
+        """Count the bytes of files that workers have read, and that were never open here."""
         self._n_finished += n_bytes
 
     def parts(self, engine: Engine, restart: Restart | None, begin_file: Callable[[Table], None]) -> Iterator[Any]:
@@ -170,11 +170,11 @@ class LineCounts:
         self._uncounted: dict[str, list[Stretch]] = {}  # finished stretches of each file that nobody has read
 
     def begin(self, name: str, n_lines: int) -> None:
-        """Begin with the first stretch of a file, which so many lines come before."""
+        """Begin a file; `n_lines` come before its first stretch."""
         self._lines[name] = n_lines
 
     def add(self, stretch: Stretch, n_lines: int | None) -> None:
-        """Add a stretch, the next of its file; None says that nobody has counted its lines."""
+        """Add the next stretch of a file; `n_lines` is None if its lines have not been counted."""
         self.ends[stretch.name] = stretch.end
         if n_lines is None:
             self._uncounted.setdefault(stretch.name, []).append(stretch)

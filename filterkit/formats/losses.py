@@ -16,7 +16,7 @@ _MOST_NAMED = 20  # columns in a warning
 
 
 def list_lost(kind: Any, schema: Schema) -> list[str]:
-    """List what a format that declares no kinds loses of attributes, a text each."""
+    """Return a text for each loss that the attributes have in a format that declares no kinds."""
     if "kinds" not in kind.losses:
         return []
     is_plain = getattr(schema.attributes, "is_plain", None)  # known at once of very many numeric attributes
@@ -86,17 +86,17 @@ class RowLosses:
         return used
 
     def note(self, used: np.ndarray) -> np.ndarray:
-        """Note which labels some rows have; return int64, the numbers of those that no rows before had."""
+        """Add the labels that rows have, from `find_used`; return the numbers of new ones, int64."""
         new = np.flatnonzero(used & ~self._used)
         self._used |= used
         return new
 
     def note_numbers(self, numbers: Iterable[int]) -> None:
-        """Take down labels by their numbers."""
+        """Add labels that rows have, by their numbers."""
         self._used[np.fromiter(numbers, np.int64)] = True
 
     def describe(self, title: str, word: str) -> Iterable[str]:
-        """Yield texts that say what is lost in a format with this title and word; none if nothing is."""
+        """Yield a text for each loss, with the title of the format and its word for ``--from``."""
         has_texts, has_others = self._used[self._labels :: 2], self._used[self._labels + 1 :: 2]
         numbers = [self._strings[i] for i in np.flatnonzero(has_texts & ~has_others).tolist()]
         if numbers:
@@ -125,7 +125,7 @@ class Losses:
     Parameters
     ----------
     title, word : of the format.
-    lost : what it loses whatever the rows are, a text each.
+    lost : a text for each loss that does not depend on the rows.
     advice : what the user can do if the weights of rows are lost; None if they are not.
     rows : finds what only rows tell; None if that is nothing.
     """
@@ -134,7 +134,7 @@ class Losses:
         self._title, self._word, self._lost, self._advice, self.rows = title, word, lost, advice, rows
 
     def begin(self) -> None:
-        """Warn of what is lost whatever the rows are, at the first call."""
+        """Warn of the losses that do not depend on the rows; does nothing when called again."""
         for lost in self._lost:
             say(f"filterkit: warning: {lost}")
         self._lost = []

@@ -1,4 +1,4 @@
-"""Notes: what reading made of an input beyond what it says, counted by kind, and told in a warning for each."""
+"""Notes: corrections and guesses of readers, counted by kind, with one warning for each kind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OPTIONS = {UNSEEN: "--unseen missing: ", ADDED: "--unseen extend: ", TOO_LARGE:
 
 
 class Note(NamedTuple):
-    """A reading, beyond what the input says, of one value, or of several of the same kind in a block.
+    """A correction or guess of a reader about one value, or about several of the same kind in a block.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Notes:
         self._found: dict[tuple[str, str, str], Note] = {}
 
     def add(self, notes: Iterable[Note]) -> None:
-        """Count notes, which follow those before in order."""
+        """Count notes; they must come in the order of the input."""
         for note in notes:
             key = note.name, note.kind, note.attribute
             first = self._found.get(key)

@@ -1,4 +1,4 @@
-"""Parts of an output, which whoever makes the rows of a part writes as a complete file."""
+"""Writing an output in parts: workers write each part as a complete file."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PartWriter:
 
 
 class _NotedLosses(Losses):
-    """Takes down what is lost, and leaves the warnings to whoever asked."""
+    """Notes what is lost, for `WrittenPart`, and does not warn."""
 
     def __init__(self, rows: RowLosses | None) -> None:
         super().__init__("", "", [], None, rows)
@@ -99,7 +99,7 @@ def write_parts(
 
     Parameters
     ----------
-    parts : those that are there.
+    parts : of the output; some may have been written.
     work : what the parts are made of and how.
     form : of the rows.
     written : a function that gets a `PartWriter`, and yields what this says of each part, in order, or None for those
@@ -108,7 +108,7 @@ def write_parts(
 
     Raises
     ------
-    FilterkitError : a part cannot be written; those that appeared before stay.
+    FilterkitError : a part cannot be written; parts that are complete stay.
     """
     losses = RowWriter(form).losses
     if losses.rows is not None:

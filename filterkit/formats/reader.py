@@ -57,7 +57,7 @@ class Reader:
 
     Attributes
     ----------
-    path : as given.
+    path : as passed.
     name : what messages call the input.
     schema : of the batches.
     history : the comments that tell what filterkit did to the data before.
@@ -171,9 +171,9 @@ class Reader:
 
         Batches that are `done` give None. They are parsed only if there may be something to note about their rows.
 
-        The results for what has arrived of a live input are yielded before more input is waited for. A text that a
-        sparse row omits becomes the first one of the input, as in Weka. Where it is not known yet, the input up to it
-        waits in a temporary file.
+        The results for the rows of a live input that have arrived are yielded before more input is waited for. A text
+        that a sparse row omits becomes the first one of the input, as in Weka. Where it is not known yet, the input up
+        to it waits in a temporary file.
 
         Raises
         ------

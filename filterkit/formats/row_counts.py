@@ -47,7 +47,7 @@ class FileRows(NamedTuple):
     is_own: bool | None = None
 
     def append(self, more: FileRows) -> FileRows:
-        """Return these rows and those after them, under the name of these."""
+        """Add the rows of a part that follows; the name stays."""
         stated = self.stated if more.stated is None else more.stated
         return FileRows(
             self.name, self.n_rows + more.n_rows, stated, more.is_own if self.is_own is None else self.is_own
@@ -66,7 +66,7 @@ class RowCounts:
         self._files: dict[str, FileRows] = {}
 
     def add(self, parts: Iterable[FileRows]) -> None:
-        """Add parts of files; those of one file come in order."""
+        """Add parts of files; parts of one file must come in order."""
         for part in parts:
             before = self._files.get(part.name)
             self._files[part.name] = part if before is None else before.append(part)

@@ -66,7 +66,8 @@ class BatchTable(Table):
 
     Parameters
     ----------
-    form, opening : see `FileFormat.open`. For rows that a chain takes, or that have labels, there is no class.
+    form : the format.
+    opening : of the input. If it has labels, or the schema that a chain was fitted on, there is no class.
     """
 
     def __init__(self, form: Format, opening: Opening) -> None:

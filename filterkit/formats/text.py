@@ -81,7 +81,7 @@ class TextTable(Table):
 
     Attributes
     ----------
-    line, last : as given. Where the function `last` can be pickled, workers that see the user's files read the text.
+    line, last : as passed. If `last` can be pickled, workers that see the user's files read the text.
     newline : the byte at the end of lines; empty for the line ends of ARFF.
     records_are_lines : whether each line is a record.
     """

@@ -84,7 +84,7 @@ class TypedFormat(FileFormat):
         ----------
         table : an Arrow table of the first rows, whose columns of text are dictionaries.
         names : of the columns.
-        kinds : those that are known, by name.
+        kinds : those that the options say, by name.
         needed : names of columns of text that must be nominal.
         """
         import pyarrow as pa
@@ -110,11 +110,11 @@ class TypedFormat(FileFormat):
     def add_labels(
         self, attributes: list[Attribute], sure: set[str], read_labels: Callable[[list[int]], Iterable[list[Any]]]
     ) -> list[Attribute]:
-        """Return attributes whose nominal ones have the labels of a whole file; those with too many become strings.
+        """Return attributes with the labels of the whole file; nominal ones with too many labels become strings.
 
         Parameters
         ----------
-        attributes : those of the first rows.
+        attributes : of the first rows.
         sure : the names of attributes whose kinds do not depend on their labels.
         read_labels : a function of the positions of attributes, which gives an Arrow array of texts for each, again and
             again; it may leave out labels that the attributes have already.

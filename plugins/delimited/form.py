@@ -101,12 +101,12 @@ class DelimitedTable(TextTable):
     Parameters
     ----------
     form : the format.
-    opening : what is asked for.
-    source : what to read.
+    opening : of the input.
+    source : the text.
 
     Attributes
     ----------
-    form, opening : as given.
+    form, opening : as passed.
     records : how records are separated.
     names : of the columns, with that of the weights.
     begin : how many bytes of the text, as UTF-8, come before the rows.

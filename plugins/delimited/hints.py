@@ -17,7 +17,7 @@ _MISSING = frozenset(
 
 
 def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
-    """Why a column with these distinct texts is none of numbers, and what to say if it is to be; else empty."""
+    """Say why a column with these distinct texts is not numeric, and which option makes it so; "" if none does."""
     point = "," if form.separator != "," and any("," in word for word in words[:1000]) else form.point
     if not all(is_number(word, point) or word.lower() in _MISSING for word in words):
         return ""

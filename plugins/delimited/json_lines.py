@@ -120,7 +120,7 @@ def _infer_attributes(form: TypedFormat, opening: Opening, look: Look) -> list[A
 
 
 def _read_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
-    """Return the first rows as text and as an Arrow table; if rows may be rejected, without those that are faulty.
+    """Return the first rows as text and as an Arrow table; without faulty rows if `rejects`.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def _is_too_large(value: Any) -> bool:
 
 
 def _find_each_inexact(text: bytes) -> Iterator[tuple[str, int]]:
-    """Yield the name and value of each whole number in lines that float64 does not have."""
+    """Yield the name and value of each whole number in lines that float64 cannot hold exactly."""
     for line in text.split(b"\n") if first_inexact(text) is not None else ():
         if first_inexact(line) is not None:
             with suppress(ValueError):  # the parser will say what is wrong
@@ -193,7 +193,7 @@ def _find_each_inexact(text: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _find_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str:
-    """Find the first whole number of a column that float64 does not have, if its text is there; else return "".
+    """Return the first whole number of a column, as text, that float64 cannot hold exactly; "" if there is none.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def _find_inexact(form: TypedFormat, name: str, column: Any, text: bytes) -> str
 
 
 def _check_exact(form: TypedFormat, text: bytes, *names: str) -> None:
-    """Raise a `RowError` if float64 does not have a whole number of one of some columns."""
+    """Raise a `RowError` if some column has a whole number that float64 cannot hold exactly."""
     for name, number in _find_each_inexact(text):
         if name in names:
             what = f"{Inexact(str(number))}; say --from {form.name}:numeric={name} to round it, or put it in quotes"
@@ -331,7 +331,7 @@ class JsonParser(TextParser):
     Parameters
     ----------
     schema : see `TextParser`.
-    opening : what is asked for.
+    opening : of the input.
     looked : how much was looked at to find the types; empty if that was all.
     form : the format.
     """
@@ -364,7 +364,7 @@ class JsonParser(TextParser):
         return batch
 
     def _read_table(self, text: bytes, fields: list[tuple[str, Any]]) -> Any:
-        """Return the rows; columns of flags, and of numbers that are nominal, are read as what they are first."""
+        """Read columns of these names and Arrow types; flags, and numbers that are labels, become texts."""
         import pyarrow as pa
 
         try:

@@ -18,9 +18,9 @@ class Look(NamedTuple):
 
     Attributes
     ----------
-    text : what has been read.
+    text : all that has been read.
     looked : the part of it in which types are found, whole rows.
-    is_whole : whether that is all.
+    is_whole : whether `looked` is the whole file.
     """
 
     text: bytes

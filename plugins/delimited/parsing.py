@@ -244,7 +244,7 @@ class RowParser(TextParser):
     Parameters
     ----------
     schema : see `TextParser`.
-    opening : what is asked for.
+    opening : of the input.
     form, records : how the text is written.
     weights : the column of weights, or None.
     looked : bytes that were looked at to find the types; 0 if that was all.

@@ -14,7 +14,7 @@ _DATE = "yyyy-MM-dd'T'HH:mm:ss.SSS"
 
 
 def split_rows(batch: Batch, n_values: int) -> Iterator[Batch]:
-    """Yield the rows of a batch, about so many values at a time, as dense batches."""
+    """Yield the rows of a batch as dense batches of at most `n_values` values, but at least one row."""
     step = max(n_values // max(len(batch.schema.attributes), 1), 1)
     for first in range(0, len(batch), step):
         yield batch.rows(first, min(first + step, len(batch))).in_form(False)
