@@ -238,9 +238,10 @@ class BoostedStumps(LinearModel):
         super().__init__(coefficients, intercepts)
         self.pivots = pivots
 
-    def get_state(self) -> dict[str, Any]:
-        """Implement `Fitted.get_state`."""
-        return super().get_state() | {"pivots": self.pivots}
+    @property
+    def state(self) -> dict[str, Any]:
+        """Implement `Model.state`."""
+        return super().state | {"pivots": self.pivots}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
         """Describe for each task the features of stumps, how much more rows with them score, and their stumps."""

@@ -108,8 +108,9 @@ class Nearest:
         scaled.data = np.ldexp(X.data, -np.repeat(exponents, np.diff(X.indptr)))
         return scaled
 
-    def get_state(self) -> dict[str, Any]:
-        """Implement `Fitted.get_state`."""
+    @property
+    def state(self) -> dict[str, Any]:
+        """Implement `Model.state`."""
         state = {"truth": np.ascontiguousarray(self._truth), "weights": self._weights}
         if self._columns is None:
             return {**state, "rows": self._X}

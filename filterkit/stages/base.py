@@ -235,7 +235,7 @@ class Stage(Configured):
 
         Parameters
         ----------
-        state : a result of `Fitted.get_state`; check it, because the file may be damaged.
+        state : a `Fitted.state`; check it, because the file may be damaged.
         schema : of the incoming batches.
         """
         if type(self).fit is not Stage.fit:
@@ -279,12 +279,15 @@ class Fitted:
         outgoing columns with the names of the incoming ones replace these, and any others replace the first one.
     made_by : the stage that was fitted; the chain sets it.
     growth : the mean number of outgoing values of each value of X. If it is large, the stage gets shorter batches.
+    state : what `Stage.from_state` needs to rebuild the fitted stage, by name: arrays of float64, int64, int32 or bool,
+        `Ragged` arrays, numbers, texts, and lists of these. None: it cannot be saved.
     """
 
     schema: Schema
     columns: np.ndarray | None = None
     growth: float = 1.0
     made_by: Stage | None = None
+    state: dict[str, Any] = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         words = type(self).__name__ if self.made_by is None else " ".join(self.made_by.words())
@@ -298,11 +301,10 @@ class Fitted:
         raise make_missing_method_error(self, "transform")
 
     def get_state(self) -> dict[str, Any]:
-        """Return what `Stage.from_state` needs to rebuild the fitted stage, by name.
-
-        Values are arrays of float64, int64, int32 or bool, `Ragged` arrays, numbers, texts, and lists of these.
-        """
-        raise make_missing_method_error(self, "get_state")
+        """Return what a saved chain stores: by default, `state`."""
+        if self.state is None:
+            raise make_missing_method_error(self, "get_state")
+        return self.state
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         """Describe what the stage has learned, by default the state that `get_state` returns.
@@ -377,9 +379,6 @@ class FittedStage(Fitted):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FittedStage, (self.stage, self.incoming, self.state), {"made_by": self.made_by}
-
-    def get_state(self) -> dict[str, Any]:
-        return self.state
 
     def transform(self, batch: Batch) -> Batch:
         with name_stage(self.stage):

@@ -84,7 +84,7 @@ class Learner(Stage):
 
         Parameters
         ----------
-        state : a result of `Model.get_state`; check it, because the file may be damaged.
+        state : a `Model.state`; check it, because the file may be damaged.
         features : the number of features.
         tasks : the tasks of the model.
         """
@@ -244,7 +244,8 @@ class FittedLearner(Fitted):
     """
 
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
-        missing = [name for name in ("scores", "threshold", "get_state") if not hasattr(model, name)]
+        members = ("scores", "threshold", "get_state" if hasattr(model, "get_state") else "state")
+        missing = [name for name in members if not hasattr(model, name)]
         if missing:
             fault = f"learn returns {describe_type(model)}, which has no {' and no '.join(missing)}; return a model"
             raise make_contract_error(learner.name, fault, type(learner))
@@ -281,15 +282,21 @@ class FittedLearner(Fitted):
         schema = self._incoming.with_more(self.added)
         return schema.replace(zero=False)  # a score of zero does not mean absent
 
-    def get_state(self) -> dict[str, Any]:
+    @property
+    def state(self) -> dict[str, Any]:  # type: ignore[override]
+        """The tasks, and the state of the model."""
         means = {"means": self.tasks.means} if self.tasks.is_numeric else {}
-        return {"names": list(self.tasks.names), "codes": self.tasks.codes, **means, **self.model.get_state()}
+        return {"names": list(self.tasks.names), "codes": self.tasks.codes, **means, **self._get_model_state()}
+
+    def _get_model_state(self) -> dict[str, Any]:
+        # Models of older plugins have `get_state` instead.
+        return self.model.get_state() if hasattr(self.model, "get_state") else self.model.state
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         if hasattr(self.model, "describe"):
             found: list[LearnedTable] = self.model.describe(incoming, self.tasks, top)
             return found
-        return describe_state(self.model.get_state(), incoming, top)
+        return describe_state(self._get_model_state(), incoming, top)
 
     def outcome(self, batch: Batch) -> Outcome:
         """Predict the rows with a known class or labels and a weight above 0; return the predictions with the truth.

@@ -157,8 +157,9 @@ class Model(Protocol):
         The score of a row must not depend on the other rows, not even in its last bit.
         """
 
-    def get_state(self) -> dict[str, Any]:
-        """Implement `Fitted.get_state`."""
+    @property
+    def state(self) -> dict[str, Any]:
+        """What `Learner.model` needs to rebuild the model, of the types of `Fitted.state`."""
 
 
 class Outcome(NamedTuple):
@@ -247,11 +248,16 @@ class LinearModel:
             raise FilterkitError("a model in it does not fit its features")
         return model
 
-    def get_state(self) -> dict[str, Any]:
-        """Implement `Fitted.get_state`."""
+    @property
+    def state(self) -> dict[str, Any]:
+        """Implement `Model.state`."""
         state = {"coefficients": self.coefficients, "intercepts": self.intercepts}
         state |= {f"chosen.{name}": values for name, values in self.chosen.items()}
         return state if self.sigmoids is None else {**state, "sigmoids": self.sigmoids}
+
+    def get_state(self) -> dict[str, Any]:
+        """Return `state`, for older plugins whose models derive from this class and extend its `get_state`."""
+        return self.state
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
         """Describe the weights of each task, the largest first, after its intercept and what else was chosen."""

@@ -159,7 +159,9 @@ class FittedOnSome(Fitted):
         except FilterkitError as error:
             raise StageError("" if fitted.made_by is None else fitted.made_by.name, str(error)) from None
 
-    def get_state(self) -> dict[str, Any]:
+    @property
+    def state(self) -> dict[str, Any]:  # type: ignore[override]
+        """The chosen columns, and the state of the stage that was fitted on them."""
         state = self._fitted.get_state() if len(self._choice.columns) else {}
         return {_COLUMNS: self._choice.columns, **state}
 
@@ -190,7 +192,7 @@ class FittedOnSome(Fitted):
 
 
 def rebuild(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
-    """Rebuild a fitted stage, confined or not, from what its `Fitted.get_state` returned.
+    """Rebuild a fitted stage, confined or not, from its `Fitted.state`.
 
     Raises
     ------

@@ -326,8 +326,9 @@ class Estimators:
                 "as LogisticRegression",
             )
 
-    def get_state(self) -> dict[str, Any]:
-        """Implement `Fitted.get_state`."""
+    @property
+    def state(self) -> dict[str, Any]:
+        """Implement `Model.state`."""
         state = {"estimators": dump_estimator(self._estimators)}
         return state if self._costs is None else {**state, "costs": self._costs}
 

@@ -107,7 +107,9 @@ class FittedSklearn(Fitted):
         first = np.zeros(len(attributes), np.int64)  # they stand where the first column stood
         self.schema = schema.with_features(attributes, first, sparse=self._sparse, zero=self._sparse and schema.zero)
 
-    def get_state(self) -> dict[str, Any]:
+    @property
+    def state(self) -> dict[str, Any]:  # type: ignore[override]
+        """The transformer, dumped as `dump_estimator` does, and the names of its columns."""
         return {"estimator": dump_estimator(self._estimator), "names": [str(name) for name in self._names]}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:

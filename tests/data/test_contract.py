@@ -219,7 +219,7 @@ STAGES = [
         of(Columns, needs_class=True, folds=gives(2), choose_columns=gives({"one": np.ones(1)})),
     ),
     (
-        "learn returns None, which has no scores and no threshold and no get_state; return a model",
+        "learn returns None, which has no scores and no threshold and no state; return a model",
         of(Learner, learn=gives(None)),
     ),
     ("scores returns an array of shape (7,); expected (7, 1)", of_model(lambda self, X: np.zeros(X.shape[0]))),
