@@ -7,7 +7,7 @@ import os
 
 os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document the bundled stages alone
 
-from filterkit.data.choice import CHOICE_HELP
+from filterkit.data.attribute_choice import CHOICE_HELP
 from filterkit.plugin.registry import registry
 from filterkit.stages.base import Stage, group_by_heading
 from filterkit.stages.metric_scaling import METRIC_HELP, SCALING_HELP, ClassScaling, MetricScaling

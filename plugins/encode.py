@@ -83,7 +83,7 @@ class _OneHotColumns:
         is_label = self._label >= 0
         suffix = np.where(is_label, first[set_of[self.source]] + self._label, len(suffixes) - 1)
         names = Texts.joined((features.names, self.source), (suffixes, suffix))
-        return features.take(self.source, names).as_numeric().unscored(chosen=is_label)
+        return features.take(self.source, names).as_numeric().drop_scores(chosen=is_label)
 
     def encode_dense(self, X: np.ndarray) -> np.ndarray:
         image: np.ndarray = X[:, self.source]

@@ -128,7 +128,7 @@ class Alignment:
         from filterkit.data import arrow
 
         attribute, wanted = self.incoming.attributes[origin], self.wanted.attributes[target]
-        values = self._map.values(batch, origin)
+        values = self._map.get_values(batch, origin)
         if attribute.kind == "string":
             return self._encode_texts(values, wanted)
         codes = np.where(np.isnan(values), len(attribute.values), values).astype(np.int32)

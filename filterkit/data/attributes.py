@@ -186,12 +186,12 @@ class Attributes(Sequence[Attribute]):
 
     def scored(self, metric: str, scores: np.ndarray) -> Attributes:
         """Return these attributes with float64 (n,) `scores` under `metric` as their latest scores."""
-        bare = self.unscored(metric)
+        bare = self.drop_scores(metric)
         metrics = bare._metrics.map_values(lambda metrics: (*metrics, metric), len(self), None)
         ends = np.cumsum(bare._score_counts)
         return Attributes(bare.names, bare._rest, metrics, np.insert(bare._scores, ends, scores))
 
-    def unscored(self, metric: str | None = None, chosen: np.ndarray | None = None) -> Attributes:
+    def drop_scores(self, metric: str | None = None, chosen: np.ndarray | None = None) -> Attributes:
         """Return these attributes without their scores of a metric, or without any if `metric` is None.
 
         Only attributes where bool `chosen` is true lose them; None means all.

@@ -67,7 +67,7 @@ def list_columns(batch: Batch, positions: Sequence[int] | None = None) -> list[A
             part = slice(*X.indptr[column_map.column[i] :][:2])
             columns.append(Entries(X.indices[part], X.data[part], len(batch)))
             continue
-        columns.append(column_map.values(batch, i))
+        columns.append(column_map.get_values(batch, i))
     return columns
 
 

@@ -39,7 +39,7 @@ class ColumnMap(NamedTuple):
             column[positions] = np.arange(len(positions))
         return cls(part, column)
 
-    def values(self, batch: Batch, position: int) -> Any:
+    def get_values(self, batch: Batch, position: int) -> Any:
         """Return the values of the attribute at `position`, in the form of `attribute_values`."""
         part, column = int(self.part[position]), int(self.column[position])
         if part == _IN_PASSTHROUGH:
@@ -80,7 +80,7 @@ def attribute_values(batch: Batch, position: int) -> Any:
     float64 (rows,) for a numeric or nominal attribute, with codes of labels, and NaN where the value is missing; an
     Arrow array, ``string`` or ``timestamp[ms]``, for another one.
     """
-    return ColumnMap.from_schema(batch.schema).values(batch, position)
+    return ColumnMap.from_schema(batch.schema).get_values(batch, position)
 
 
 class Rearrangement:
@@ -142,7 +142,7 @@ class Rearrangement:
     def _get_values(self, batch: Batch, new: Mapping[int, Any], position: int) -> Any:
         """Return the values of the attribute of `wanted` at `position`, from the batch or the `new` ones."""
         origin = int(self._source[position])
-        return new[position] if origin < 0 else self._map.values(batch, origin)
+        return new[position] if origin < 0 else self._map.get_values(batch, origin)
 
     def _rearrange_X(self, batch: Batch, new: Mapping[int, Any]) -> Any:
         if self._same_X:

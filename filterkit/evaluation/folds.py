@@ -30,8 +30,8 @@ class Design:
     group : the name of an attribute whose equal values stay in one fold; no chain sees it. None if there is none.
     fold_column : the name of an attribute whose values are folds; no chain sees it. None if folds are drawn.
     splits : a hash of the folds of a file of splits; None if there is none.
-    choose : the measure by which each training part also chooses one of the chains, see `filterkit.evaluation.choice`;
-        None if none is chosen.
+    choose : the measure by which each training part also chooses one of the chains, see `choose_chain`; None if none
+        is chosen.
     costs : of predictions, by the true and the predicted class; None if there are none.
     """
 
@@ -112,16 +112,16 @@ class Splits:
         repeat, number = divmod(fold, self._design.folds)
         return np.asarray(self._folds[repeat] == number)
 
-    def name(self, fold: int) -> str:
+    def fold_name(self, fold: int) -> str:
         """Return the name of a fold for the results file; "" because folds that are drawn have none."""
         return ""
 
-    def test(self, fold: int) -> np.ndarray:
-        """Return int64 (n,): the numbers of the rows to test on."""
+    def test_rows(self, fold: int) -> np.ndarray:
+        """Return the indices of the rows to test on: int64 (n,), ascending."""
         return np.flatnonzero(self._find_rows(fold))
 
-    def training(self, fold: int, share: float = 1.0) -> np.ndarray:
-        """Return int64 (n,): the numbers of the rows to train on, ascending.
+    def training_rows(self, fold: int, share: float = 1.0) -> np.ndarray:
+        """Return the indices of the rows to train on: int64 (n,), ascending.
 
         Each class has a share of all its rows, but at least one. A larger share contains all rows of a smaller one. The
         share of the design that is outside a fold, or a larger one, is all rows outside the fold.

@@ -121,14 +121,14 @@ def evaluate_all(
     """
     found = [] if journal is None else list(journal.results)
     done = set() if journal is None else journal.done
-    size = sum(evaluator.size(part) for part in evaluator.parts if part not in done)
+    size = sum(evaluator.estimate_size(part) for part in evaluator.parts if part not in done)
     progress = FoldProgress(shows_progress, size)
     try:
         for left, results in evaluate_parts(evaluator, engine, done):
             if journal is not None:
                 journal.add(results)
             found += results
-            progress.show(left, evaluator.size(results[0][:3]))
+            progress.show(left, evaluator.estimate_size(results[0][:3]))
     finally:
         progress.close()
         if journal is not None:

@@ -60,16 +60,16 @@ class PredefinedFolds:
         sizes = np.array([[len(rows) for rows in fold.training] for fold in self.folds], float).mean(axis=0)
         return tuple(np.round(sizes / max(sizes.max(), 1), 6).tolist())
 
-    def name(self, fold: int) -> str:
-        """Implement `Splits.name`."""
+    def fold_name(self, fold: int) -> str:
+        """Implement `Splits.fold_name`."""
         return self.folds[fold].name
 
-    def test(self, fold: int) -> np.ndarray:
-        """Implement `Splits.test`."""
+    def test_rows(self, fold: int) -> np.ndarray:
+        """Implement `Splits.test_rows`."""
         return self.folds[fold].test
 
-    def training(self, fold: int, share: float) -> np.ndarray:
-        """Implement `Splits.training`."""
+    def training_rows(self, fold: int, share: float) -> np.ndarray:
+        """Implement `Splits.training_rows`."""
         return self.folds[fold].training[self.shares.index(share)]
 
     @property

@@ -22,7 +22,7 @@ from filterkit.chains.chain import Chain
 from filterkit.data.batch import Batch, concatenate
 from filterkit.engines.engine import Engine
 from filterkit.errors import NAME_A_TARGET, FilterkitError, UsageError, make_class_first, quoted
-from filterkit.evaluation.choice import INNER_FOLDS, choose_chain
+from filterkit.evaluation.chain_choice import INNER_FOLDS, choose_chain
 from filterkit.evaluation.confusion import list_confusion
 from filterkit.evaluation.folds import CHOSEN, Design, Splits, split_inner
 from filterkit.evaluation.measures import measures
@@ -314,7 +314,7 @@ class Evaluator:
                 splits = None
             else:
                 splits = own or Splits(strata, design, groups, tested)
-            if splits is None or not all(len(splits.test(fold)) for fold in range(splits.count)):
+            if splits is None or not all(len(splits.test_rows(fold)) for fold in range(splits.count)):
                 rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
                 raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
             size = _BYTES_OF_ANY_PART + int(estimate_row_bytes(batch).sum())
@@ -324,8 +324,8 @@ class Evaluator:
         # The tasks, which hold the rows again, are not pickled, but made again.
         return Evaluator, (self.data, self.design, self.test, self.own)
 
-    def size(self, part: Part) -> int:
-        """Return about how many bytes of rows a part is evaluated on, and a constant that stands for its overhead."""
+    def estimate_size(self, part: Part) -> int:
+        """Estimate the work for a part, as the bytes of its rows and a constant for its overhead."""
         return self._tasks[part[:2]].size
 
     def evaluate(self, part: Part) -> list[Result]:
@@ -338,14 +338,14 @@ class Evaluator:
         """
         data, task, fold = part
         _, batch, splits, strata, groups, _ = self._tasks[data, task]
-        numbers = splits.test(fold)
+        numbers = splits.test_rows(fold)
         test, split = batch.take(numbers), hashlib.sha256(numbers.astype("<i8").tobytes()).hexdigest()[:8]
-        prefix = f"{data}, {task}, {splits.name(fold) or f'fold {fold + 1}'}"  # of messages
+        prefix = f"{data}, {task}, {splits.fold_name(fold) or f'fold {fold + 1}'}"  # of messages
         is_numeric = batch.schema.has_numeric_target
         results: list[Result] = []
         costs = None if self.design.costs is None else np.array(self.design.costs)
         for share in splits.shares:
-            chosen = splits.training(fold, share)
+            chosen = splits.training_rows(fold, share)
             training = batch.take(chosen).replace(start=0)
             properties = measure_properties(training)
             trials = try_chains(self._chains, training, test, prefix, costs)
@@ -369,7 +369,7 @@ class Evaluator:
                         nonzeros=properties.nonzeros,
                         predictions=hashlib.sha256(predicted.tobytes()).hexdigest()[:16],
                         warnings=trial.warnings,
-                        fold_name=splits.name(fold),
+                        fold_name=splits.fold_name(fold),
                         points=list_points(trial.learner.tasks.names, outcome) if is_numeric else None,
                     )
                 )
@@ -400,8 +400,8 @@ def evaluate_parts(
     ------
     For each part, the number of parts that are left, and its results.
     """
-    parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.size)
-    sizes = [evaluator.size(part) for part in parts]
+    parts = sorted((part for part in evaluator.parts if part not in done), key=evaluator.estimate_size)
+    sizes = [evaluator.estimate_size(part) for part in parts]
     seconds, measured = -_STARTUP, 0  # how long parts took, and their bytes
     for number, part in enumerate(parts):
         left = len(parts) - number

@@ -55,14 +55,14 @@ from filterkit.data.arrow import pick_texts as pick_texts
 from filterkit.data.arrow import read_dates as read_dates
 from filterkit.data.arrow import string_offsets as string_offsets
 from filterkit.data.arrow_export import to_table as to_table
+from filterkit.data.attribute_choice import attribute_numbers as attribute_numbers
+from filterkit.data.attribute_choice import chosen_attributes as chosen_attributes
 from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty
 from filterkit.data.batch import equal_blocks as equal_blocks
 from filterkit.data.batch import itself as itself
 from filterkit.data.blas import one_blas_thread as one_blas_thread
-from filterkit.data.choice import attribute_numbers as attribute_numbers
-from filterkit.data.choice import chosen_attributes as chosen_attributes
 from filterkit.data.column_types import DATE_FORMATS as DATE_FORMATS
 from filterkit.data.column_types import TRUTH_VALUES as TRUTH_VALUES
 from filterkit.data.column_types import are_quantities as are_quantities

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from filterkit.data.attribute_choice import chosen_attributes
 from filterkit.data.batch import Batch
-from filterkit.data.choice import chosen_attributes
 from filterkit.data.csr import Csr
 from filterkit.data.schema import KINDS, Schema
 from filterkit.errors import FilterkitError, StageError

@@ -82,7 +82,7 @@ def test_all_attributes_change_at_once(some, data):
 
     attributes, where = Attributes.of(some), np.array(chosen, bool)
     assert attributes.as_numeric(where) == changed(kind="numeric", values=(), format="", attributes=())
-    assert attributes.unscored(chosen=where) == changed(scores=())
+    assert attributes.drop_scores(chosen=where) == changed(scores=())
     values = [i / 3 for i in range(len(some))]
     assert attributes.scored("ig", np.array(values)) == tuple(a.scored("ig", value) for a, value in zip(some, values))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from filterkit import Attribute, Schema, StageError, UsageError
-from filterkit.data.choice import attribute_numbers, chosen_attributes
+from filterkit.data.attribute_choice import attribute_numbers, chosen_attributes
 
 
 def schema(*names, target=None):

@@ -49,7 +49,10 @@ def choose_chain(
     values: list[list[float]] = []
     for number in range(splits.count) if splits is not None else ():
         assert splits is not None
-        training, held_out = rows.take(splits.training(number)).replace(start=0), rows.take(splits.test(number))
+        training, held_out = (
+            rows.take(splits.training_rows(number)).replace(start=0),
+            rows.take(splits.test_rows(number)),
+        )
         if not _can_be_learned(training) or not held_out.row_weights.any():
             continue
         within = f"{prefix}, inner fold {number + 1}"
