@@ -12,14 +12,15 @@ def ragged(rows):
 
 
 COUNTS = st.integers(0, 12).map(float)
-NUMBERS = st.floats(-5, 5) | st.integers(-3, 9).map(float)
+WHOLE = st.integers(-3, 9).map(float)
+NUMBERS = st.floats(-5, 5) | WHOLE
 ROWS = st.lists(st.lists(NUMBERS, max_size=5, unique=True).map(sorted), min_size=1, max_size=5)
 
 
 @given(ROWS, st.data())
 def test_search_equals_searchsorted_in_each_row(rows, data):
-    """Where all values are counts, they are looked up."""
-    kind = data.draw(st.sampled_from([NUMBERS, COUNTS]))
+    """Where all values are counts, they are looked up; whole numbers below 0 are none."""
+    kind = data.draw(st.sampled_from([NUMBERS, WHOLE, COUNTS]))
     asked = data.draw(st.lists(st.tuples(st.integers(0, len(rows) - 1), kind), max_size=12))
     starts = np.cumsum([0] + [len(row) for row in rows])
     expected = [starts[i] + np.searchsorted(rows[i], value) for i, value in asked]
