@@ -33,7 +33,7 @@ class Named(Protocol):
         """The name that messages use."""
 
 
-def make_contract_error(name: str, fault: str, offer: Any, error: Exception | None = None) -> PluginError:
+def make_contract_error(name: str, fault: str, offer: Any, error: BaseException | None = None) -> PluginError:
     """Make the error to raise for a fault of a stage, metric or format; it names the plugin that offers it, if any.
 
     Parameters
@@ -46,7 +46,7 @@ def make_contract_error(name: str, fault: str, offer: Any, error: Exception | No
     return PluginError(f"{name}: {fault}{_name_plugin(offer, error)}")
 
 
-def _name_plugin(offer: Any, error: Exception | None) -> str:
+def _name_plugin(offer: Any, error: BaseException | None) -> str:
     """Return the end of a message, such as `` (plugin x)``: who raised `error`, or offers `offer`; "" if unknown."""
     plugin = (find_culprit(error) if error is not None else "") or find_plugin(offer)
     return f" (plugin {plugin})" if plugin else ""
@@ -67,6 +67,10 @@ def blame_errors(stage: Named | None) -> Iterator[None]:
     """Name the stage in unexpected errors, as `add_stage_note` does, and in warnings from this context.
 
     None for `stage` names none.
+
+    Raises
+    ------
+    PluginError : the stage exits, which would end the program as if all rows were done.
     """
     before = running_stage.set("" if stage is None else stage.name)
     try:
@@ -74,6 +78,11 @@ def blame_errors(stage: Named | None) -> Iterator[None]:
     except Exception as error:
         add_stage_note(error, stage)
         raise
+    except SystemExit as error:
+        if stage is None:
+            raise
+        fault = f"it exits with the status {error.code}; raise a StageError instead"
+        raise make_contract_error(stage.name, fault, type(stage), error) from error
     finally:
         running_stage.reset(before)
 

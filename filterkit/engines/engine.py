@@ -154,7 +154,7 @@ def map_checked(engine: Engine, function: Callable[[T], R], items: Iterable[T]) 
 
     Raises
     ------
-    PluginError : the engine gives fewer or more results than there are items.
+    PluginError : the engine gives no generator, or fewer or more results than there are items.
     """
     n_items = n_results = 0
     remaining = iter(items)
@@ -165,7 +165,11 @@ def map_checked(engine: Engine, function: Callable[[T], R], items: Iterable[T]) 
             n_items += 1
             yield item
 
-    with closing(engine.map(function, count_items())) as results:
+    generator = engine.map(function, count_items())
+    if not hasattr(generator, "close"):
+        fault = f"map returns {type(generator).__name__} instead of a generator"
+        raise PluginError(f"the engine {engine.name}: {fault}; write it with yield")
+    with closing(generator) as results:
         for result in results:
             n_results += 1
             yield result

@@ -108,8 +108,10 @@ def evaluate(
     texts = tuple((name, parse_named_chain(str(chain))[1]) for name, chain in named.items())
     own, n_folds = None, 10
     if isinstance(folds, (int, np.integer)) or not isinstance(folds, Iterable):
-        if int(folds) != folds:
-            raise UsageError(f"folds must be a whole number or pairs of row numbers, not {folds}")
+        if not isinstance(folds, (int, float, np.number)) or int(folds) != folds:
+            hint = "; pass what its split yields" if hasattr(folds, "split") else ""
+            found = folds if isinstance(folds, (int, float, np.number)) else type(folds).__name__
+            raise UsageError(f"folds must be a whole number or pairs of row numbers, not {found}{hint}")
         n_folds = int(folds)
     else:
         if len(batches) > 1 or repeats != 1 or group is not None or test is not None:

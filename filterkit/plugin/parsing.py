@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.errors import UsageError, make_file_error, quoted
+from filterkit.errors import UsageError, find_plugin, make_file_error, quoted
 from filterkit.messages import format_click_message
 from filterkit.plugin.lookup import explain_option_position, find_stage, list_completed_lines
 from filterkit.plugin.registry import Registry
@@ -139,7 +140,8 @@ def parse_stages(
         try:
             values = {**defaults.get(stage.name, {}), **({} if seed is None else {"seed": seed})}
             info_name = f"filterkit INPUT {stage.name}"
-            context = make_stage_command(stage).make_context(info_name, words[1:], default_map=values)
+            with note_stage_in_type_errors(stage):
+                context = make_stage_command(stage).make_context(info_name, words[1:], default_map=values)
         except click.NoSuchOption as error:
             hint = explain_option_position(plugins, error.option_name)
             if hint:  # whatever options of the stage are similar
@@ -151,13 +153,25 @@ def parse_stages(
             raise UsageError(f"{stage.name}: {format_click_message(error)}") from None
         words = context.args
         try:
-            stages.append(stage(**context.params))
+            with note_stage_in_type_errors(stage):
+                stages.append(stage(**context.params))
         except UsageError:
             line = list_completed_lines(plugins).get(words[0], "") if words else ""
             if line.startswith(f"{stage.name} "):  # the word is a value whose option was forgotten
                 raise UsageError(f"{stage.name}: {quoted(words[0])} is not a stage; write: {line}") from None
             raise
     return stages
+
+
+@contextmanager
+def note_stage_in_type_errors(stage: type[Stage]) -> Iterator[None]:
+    """Name the stage and its plugin in a `TypeError` from this context, such as that of an option's default."""
+    try:
+        yield
+    except TypeError as error:
+        plugin = find_plugin(stage)
+        error.add_note(f"in the stage {quoted(stage.name)}" + (f" (plugin {plugin})" if plugin else ""))
+        raise
 
 
 def move_options_forward(words: list[str], command: click.Command, plugins: Registry) -> list[str]:

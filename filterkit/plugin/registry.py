@@ -15,7 +15,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
@@ -423,9 +423,10 @@ def _import_value(value: str) -> Any:
 
 @contextmanager
 def _note_failure(plugin: Plugin) -> Iterator[None]:
-    """Note any failure but an interrupt as the problem of `plugin`."""
+    """Note any failure but an interrupt as the problem of `plugin`, and let it print to standard error alone."""
     try:
-        yield
+        with redirect_stdout(sys.stderr):  # standard output may be the table
+            yield
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a module may even exit

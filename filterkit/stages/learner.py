@@ -126,14 +126,30 @@ class Learner(Stage):
         tasks = self._choose_tasks(known)
         training = self._make_training(known, tasks)._replace(jobs=rows.jobs)
         if not self.inner_folds():
-            return FittedLearner(self, schema, tasks, self.learn(training))
+            return self._check_learned(self.learn(training), schema, tasks)
 
         def trials() -> Iterator[tuple[Training, Training]]:
             for inner, outer in rows.inner_splits():
                 if len(held_out := self._take_usable(outer)):
                     yield self._make_training(self._take_usable(inner), tasks), self._make_training(held_out, tasks)
 
-        return FittedLearner(self, schema, tasks, self.learn_with_inner_cv(training, trials()))
+        return self._check_learned(self.learn_with_inner_cv(training, trials()), schema, tasks)
+
+    def _check_learned(self, model: Any, schema: Schema, tasks: Tasks) -> FittedLearner:
+        """Make the fitted learner of a model that was just learned.
+
+        Raises
+        ------
+        PluginError : it is no model, or a `LinearModel` of another shape than the features and tasks need.
+        StageError : it is a `LinearModel` with NaN.
+        """
+        if isinstance(model, LinearModel):
+            fault = model.find_fault(schema.width, len(tasks.names))
+            if fault is not None:
+                raise make_contract_error(self.name, f"learn returns {fault}", type(self))
+            if model.has_nan():
+                raise StageError(self.name, "it learns weights that are NaN; bring the values to a smaller range first")
+        return FittedLearner(self, schema, tasks, model)
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         self._check_schema(schema)

@@ -235,18 +235,27 @@ class LinearModel:
         ------
         FilterkitError : its arrays do not fit the features and tasks.
         """
-        count = len(tasks.names)
         chosen = {key.removeprefix("chosen."): value for key, value in state.items() if key.startswith("chosen.")}
         model = cls(state["coefficients"], state["intercepts"], state.get("sigmoids"), tasks.exclusive, chosen)
-        sized = [
-            (model.coefficients, (features, count)),
-            *((part, (count,)) for part in (model.intercepts, *chosen.values())),
-        ]
-        if model.sigmoids is not None:
-            sized.append((model.sigmoids, (2, count)))
-        if any(part.shape != shape or part.dtype != np.float64 for part, shape in sized):
+        if model.find_fault(features, len(tasks.names)) is not None:
             raise FilterkitError("a model in it does not fit its features")
         return model
+
+    def find_fault(self, features: int, n_tasks: int) -> str | None:
+        """Say which array is not float64 of the shape that so many features and tasks need; None if all are."""
+        sized = {"coefficients": (self.coefficients, (features, n_tasks)), "intercepts": (self.intercepts, (n_tasks,))}
+        sized |= {f"chosen {quoted(name)}": (values, (n_tasks,)) for name, values in self.chosen.items()}
+        if self.sigmoids is not None:
+            sized["sigmoids"] = (self.sigmoids, (2, n_tasks))
+        for name, (values, shape) in sized.items():
+            kind = getattr(values, "dtype", type(values).__name__)
+            if not isinstance(values, np.ndarray) or values.shape != shape or kind != np.float64:
+                return f"{name} of the type {kind} and shape {np.shape(values)}; make them float64 of shape {shape}"
+        return None
+
+    def has_nan(self) -> bool:
+        """Return whether a coefficient or an intercept is NaN."""
+        return bool(np.isnan(self.coefficients).any() or np.isnan(self.intercepts).any())
 
     @property
     def state(self) -> dict[str, Any]:

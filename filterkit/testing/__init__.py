@@ -76,6 +76,7 @@ from filterkit.testing.stages import (
     check_input_is_left_alone,
     check_memory_does_not_matter,
     check_methods_are_known,
+    check_nothing_is_printed,
     check_options_are_kept_apart,
     check_options_can_be_set,
     check_options_come_back,
@@ -124,6 +125,7 @@ CHECKS: list[Callable[[Stage, Batch], StageError | None]] = [
     check_another_header_is_refused,
     check_unchosen_columns_stay,
     check_options_are_kept_apart,
+    check_nothing_is_printed,
 ]
 FORMAT_CHECKS: list[Callable[[Format | FileFormat, Batch], None]] = [
     check_format_is_declared,

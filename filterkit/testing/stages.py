@@ -8,8 +8,9 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from functools import wraps
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch, concatenate, empty, make_passthrough_table, same
 from filterkit.data.contract import find_misfit
 from filterkit.data.csr import Csr
-from filterkit.errors import FilterkitError, PluginError, StageError
+from filterkit.errors import FilterkitError, PluginError, StageError, quoted
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
@@ -146,6 +147,19 @@ def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
 
 
 @refusable
+def check_nothing_is_printed(stage: Stage, data: Batch) -> None:
+    """Check that neither fitting nor transforming prints to standard output, where the table may go."""
+    with redirect_stdout(StringIO()) as printed, suppress(Exception):  # which other checks report
+        fitted = fit(stage, data)
+        if fitted is not None:
+            fitted.transform(data)
+    assert not printed.getvalue(), (
+        f"{stage.name} prints to standard output, where the table goes: warn by the module warnings, or print to "
+        "sys.stderr"
+    )
+
+
+@refusable
 def check_fitting_again_is_the_same(stage: Stage, data: Batch) -> None:
     """Check that fitting twice gives the same bits, and so does transforming twice. What is fitted later changes
     nothing."""
@@ -251,6 +265,10 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
                 raise AssertionError(f"{error}{_LABELS}") from None
     fault = find_misfit(out, fitted.schema, len(out))
     assert fault is None, f"{stage.name}: {fault}"
+    for attribute in fitted.schema.attributes:
+        labels, about = attribute.values, f"{stage.name} gives the nominal {quoted(attribute.name)}"
+        assert all(isinstance(label, str) for label in labels), f"{about} labels that are not texts: make them texts"
+        assert len(set(labels)) == len(labels), f"{about} a label twice: give each value a label of its own"
 
 
 @refusable

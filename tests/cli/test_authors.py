@@ -152,8 +152,8 @@ def test_check_plugin_lists_what_it_checked_of_each_kind():
     write_plugin(stages="Halve", metrics="share", formats="'written', 'read'", engines="Mine", commands="good")
     lines = output("check-plugin my.py").splitlines()
     assert [line for line in lines if not line.startswith("share: refuses ")] == [
-        "halve: all well in 17 checks on 15 samples, and 5 of its declaration",
-        "share: all well in 17 checks on 15 samples, 3 of which it refuses, and 5 of its declaration",
+        "halve: all well in 18 checks on 15 samples, and 5 of its declaration",
+        "share: all well in 18 checks on 15 samples, 3 of which it refuses, and 5 of its declaration",
         "format written (.written): all well in 8 checks on 15 samples; it is only written",
         "format read (.read): no rows were read; name such a file after the plugin",
         "format read (.read): all well in its declaration",

@@ -29,7 +29,7 @@ from filterkit import (
 from filterkit.data.contract import check_arranged_batches, check_batch, check_output, check_read_batches, find_misfit
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
-from filterkit.plugin import Csr, SelectiveStage
+from filterkit.plugin import Csr, LinearModel, SelectiveStage
 from filterkit.stages.metric_scaling import make_metric_stage
 from filterkit.testing import sample
 
@@ -172,7 +172,26 @@ def of_metric(score=lambda tp, fp, pos, neg: tp, **options):
 
 
 TWO = gives(np.array([0, 1]))
+
+
+def exit_early(self, batch):
+    raise SystemExit(0)
+
+
 STAGES = [
+    ("it exits with the status 0; raise a StageError instead", of(RowStage, transform=exit_early)),
+    (
+        "learn returns coefficients of the type float64 and shape (3,); make them float64 of shape (3, 1)",
+        of(Learner, learn=gives(LinearModel(np.zeros(3), np.zeros(1)))),
+    ),
+    (
+        "learn returns coefficients of the type int64 and shape (3, 1); make them float64 of shape (3, 1)",
+        of(Learner, learn=gives(LinearModel(np.zeros((3, 1), np.int64), np.zeros(1)))),
+    ),
+    (
+        "learn returns intercepts of the type list and shape (1,); make them float64 of shape (1,)",
+        of(Learner, learn=gives(LinearModel(np.zeros((3, 1)), [0.0]))),
+    ),
     ("transform returns None; return a Batch", of(RowStage, transform=gives(None))),
     ("transform returns 1 rows for 7", of(RowStage, transform=lambda self, batch: batch.rows(0, 1))),
     ("the schema of what fit returns is None", of(RowStage, output=gives(None))),

@@ -35,6 +35,20 @@ def test_results_that_are_missing_are_an_error(engine, said):
         list(found)
 
 
+class ReturnsNothing(LocalEngine):
+    """An engine whose map is no generator."""
+
+    name = "returns-nothing"
+
+    def map(self, function, items):
+        return None
+
+
+def test_a_map_that_is_no_generator_is_an_error():
+    with pytest.raises(PluginError, match="returns-nothing: map returns NoneType instead of a generator; write it"):
+        list(map_checked(ReturnsNothing(1), str, range(5)))
+
+
 @pytest.mark.parametrize("items", [[], [1, 2, PAUSE, 3, PAUSE], range(50)])
 def test_an_engine_that_gives_all_results_is_left_alone(items):
     engine = LocalEngine(2)

@@ -163,3 +163,10 @@ def test_a_missing_chain_file_is_reported(known, tmp_path):
     with pytest.raises(UsageError, match=r"--chain .*none: No such file") as caught:
         read_stages(str(tmp_path / "none"), known)
     assert isinstance(caught.value, FilterkitError) and isinstance(caught.value, FileNotFoundError)
+
+
+def test_a_default_of_another_type_names_the_stage(known):
+    known.add_stage(type("Wrong", (Mark,), {"name": "wrong", "__annotations__": {"n": int}, "n": option(2.5, "N.")}))
+    with pytest.raises(TypeError, match=r"the default .* is not a whole number") as caught:
+        parse_stages(["wrong"], known)
+    assert caught.value.__notes__ == [f"in the stage 'wrong' (plugin wrong of {__name__})"]

@@ -420,6 +420,14 @@ def test_a_file_that_is_given_twice_is_loaded_once(tmp_path, monkeypatch):
     assert [*registry.stages] == ["mine"] and registry.files == [path]
 
 
+def test_what_a_file_prints_as_it_is_loaded_goes_to_standard_error(tmp_path, capsys):
+    stage_file(tmp_path / "loud.py", "loud")
+    with open(tmp_path / "loud.py", "a") as file:
+        file.write("print('loaded')\n")
+    Registry().add_file(str(tmp_path / "loud.py"))
+    assert capsys.readouterr() == ("", "loaded\n")
+
+
 def test_files_of_one_name_in_two_folders_are_two_plugins(tmp_path):
     registry = Registry()
     one, two = (registry.add_file(stage_file(tmp_path / name / "my.py", name)) for name in ("one", "two"))

@@ -256,6 +256,13 @@ def test_data_that_cannot_be_learned_from_is_refused(batch, message):
     assert str(caught.value).startswith(f"means: {message}") and "\n" not in str(caught.value)
 
 
+def test_a_linear_model_of_nan_is_refused_when_it_is_learned():
+    stage = Means()
+    stage.learn = lambda training: LinearModel(np.full((4, 3), NAN), np.zeros(3))
+    with pytest.raises(StageError, match="means: it learns weights that are NaN; bring the values to a smaller range"):
+        fit(stage, sample("iris"))
+
+
 def test_an_error_about_a_missing_value_names_its_row_of_all_blocks():
     batch = make([[1], [2], [3], [NAN], [4]], [-1, 0, -1, 1, 1])
     with pytest.raises(StageError, match="row 4: attribute 'a0' is missing"):

@@ -241,6 +241,15 @@ def attributes(form, *kind):
     return lambda self, schema, state, columns, totals: [Attribute(form.format(a.name), *kind) for a in schema.features]
 
 
+def zeros(values, columns, state):
+    return np.where(np.isnan(values), values, 0.0)
+
+
+def every(self, schema, state, totals):
+    """Return the numbers of all columns, which all stay."""
+    return np.arange(schema.width)
+
+
 FITS = iter(range(1, 1 << 30))
 # Two columns of each.
 PAIRS = {
@@ -296,6 +305,18 @@ BROKEN = [
         row_stage(lambda batch: batch.replace(X=csr_array(batch.X.toarray() + 1) if batch.sparse else batch.X + 1)),
         "check_zeros_stay_zeros: broken turns a zero into something else",
         "sparse-two-classes",
+    ),
+    (
+        row_stage(lambda batch: print("hello") or batch),
+        "check_nothing_is_printed: broken prints to standard output, where the table goes: warn by the module",
+    ),
+    (
+        column_stage(zeros, output_columns=every, output_attributes=attributes("{}", "nominal", ("u", "u"))),
+        "check_schema_is_what_comes_out: broken gives the nominal 'a' a label twice: give each value a label of its",
+    ),
+    (
+        column_stage(zeros, output_columns=every, output_attributes=attributes("{}", "nominal", (1, 2))),
+        "check_schema_is_what_comes_out: broken gives the nominal 'a' labels that are not texts: make them texts",
     ),
     (
         row_stage(lambda batch: batch.replace(X=batch.X[:, :-1])),

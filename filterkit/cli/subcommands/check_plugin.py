@@ -14,7 +14,7 @@ import click
 
 from filterkit.cli.options import SETTINGS
 from filterkit.errors import FilterkitError, UsageError, add_plugin_hint, quoted, suggestion, visible
-from filterkit.plugin.parsing import parse_stages
+from filterkit.plugin.parsing import note_stage_in_type_errors, parse_stages
 from filterkit.plugin.registry import OWN, Plugin, Registry
 from filterkit.stages.base import Stage
 
@@ -169,7 +169,10 @@ def _make_stages(plugin: Plugin) -> Iterator[Stage]:
     """Make the stages of a plugin that need no options; for each other one, print how to check it."""
     for stage in plugin.stages:
         try:
-            yield stage()
+            with note_stage_in_type_errors(stage):
+                made = stage()
         except UsageError as error:
             hint = f"check it by: check-plugin {stage.name} …"
             click.echo(visible(f"{stage.name}: left out, as it needs options ({error}); {hint}"))
+        else:
+            yield made
