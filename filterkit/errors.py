@@ -198,9 +198,6 @@ def make_class_first(name: str) -> str:
 
 # What to do where there is no class, in a chain and before chains.
 NAME_A_CLASS = f"name a nominal one with --class (in Python class_=), or begin the chain with: {make_class('NAME')}"
-NAME_A_CLASS_FIRST = (
-    f"name a nominal one with --class (in Python class_=); if it is numeric or text, {make_class_first('NAME')}"
-)
 
 # What to do where there is nothing to predict.
 NAME_A_TARGET = "name the class with --class (in Python class_=), or labels with --labels"

@@ -312,7 +312,6 @@ def check_numbers(found: Any, shape: tuple[int, ...], name: str, function: str, 
     else:
         return found
     raise make_contract_error(name, f"{function} {fault}", offer)
-    return found
 
 
 def find_misfit(batch: Any, schema: Any, n_checked: int = _CHECKED) -> str | None:

@@ -125,11 +125,3 @@ def answer_learner(name: str) -> str:
     if not chain:
         return f"; Weka's {found} has no counterpart: {remark}"
     return f"; for Weka's {found} write: {chain}" + (f" ({remark})" if remark else "")
-
-
-def print_learners() -> list[str]:
-    """Return the rows of the table in the page for users of Weka."""
-    return [
-        f"| {name} | {f'`{chain}`' if chain else 'none'}{f': {remark}' if remark else ''} |"
-        for name, (chain, remark) in LEARNERS.items()
-    ]
