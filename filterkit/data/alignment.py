@@ -51,8 +51,8 @@ class Alignment:
         self._missing: list[int] = []  # the positions in the wanted schema of class and labels that are left out
         target, fitted = incoming.class_attribute, wanted.class_attribute
         if target is not None and (fitted is None or target.name != fitted.name):
-            name = "none" if fitted is None else quoted(fitted.name)
-            raise FilterkitError(f"the class is {quoted(target.name)}, but the chain was fitted on the class {name}")
+            how = "without a class" if fitted is None else f"on the class {quoted(fitted.name)}"
+            raise FilterkitError(f"the class is {quoted(target.name)}, but the chain was fitted {how}; choose the same")
         source_positions = np.arange(len(wanted.attributes))
         if incoming.attributes != wanted.attributes or incoming.targets != wanted.targets:
             source_positions = self._match_names()

@@ -216,7 +216,8 @@ def check_state(stage: Named, state: Any, columns: int, method: str = "fit_colum
             if not isinstance(value, (np.ndarray, Ragged)) or (isinstance(value, np.ndarray) and not value.ndim):
                 fault = f"the {quoted(str(key))} of {method} is {describe_type(value)}; make it an array or a Ragged"
             elif len(value) != columns:
-                fault = f"the {quoted(str(key))} of {method} has {len(value)} entries for {columns} columns"
+                found = f"{len(value)} entries for {columns} columns"
+                fault = f"the {quoted(str(key))} of {method} has {found}; return one for each"
     _raise_fault(stage, fault)
     return state  # type: ignore[no-any-return]
 
@@ -246,7 +247,9 @@ def check_attributes(stage: Named, attributes: Any, columns: int) -> Sequence[At
     if not isinstance(attributes, (list, tuple, Attributes)):
         _raise_fault(stage, f"output_attributes returns {describe_type(attributes)}; return a list")
     elif len(attributes) != columns:
-        _raise_fault(stage, f"output_attributes returns {len(attributes)} attributes for {columns} columns")
+        _raise_fault(
+            stage, f"output_attributes returns {len(attributes)} attributes for {columns} columns; return one for each"
+        )
     return attributes  # type: ignore[no-any-return]
 
 
@@ -419,7 +422,7 @@ def _find_other_misfit(batch: Batch, schema: Schema) -> str | None:
         return f"passthrough is {describe_type(passthrough)}, but the schema has {count} attributes that pass through"
     if passthrough is not None:
         if list(getattr(passthrough, "column_names", ())) != [a.name for a in schema.passthrough]:
-            return "the columns of passthrough are not those of schema.passthrough"
+            return "the columns of passthrough are not those of schema.passthrough; name them so, in this order"
         if passthrough.num_rows != rows:
             return f"passthrough has {passthrough.num_rows} rows, but X has {rows}"
     return None
@@ -432,7 +435,7 @@ def _find_code_misfit(batch: Batch, schema: Schema, n_checked: int) -> str | Non
         sizes = [len(a.values) for a in (schema.label_attributes if target is None else (target,))]
         bad = np.flatnonzero((y.min(axis=0) < -1) | (y.max(axis=0) >= sizes))
         if len(bad):
-            return f"a value of y is not an index of the class's {sizes[bad[0]]} values"
+            return f"a value of y is not an index of the class's {sizes[bad[0]]} values; make it one, or -1 for missing"
     if "attributes" not in vars(schema) or not schema.nominal.any():  # this must not make attributes that nobody uses
         return None
     first = batch.rows(0, min(n_checked, len(batch)))

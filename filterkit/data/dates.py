@@ -61,7 +61,10 @@ class DateFormat:
             elif match[2] in _NUMERIC | set("aEzZ") or (match[2] == "X" and len(match[0]) <= 3):
                 self._fields.append((match[2], len(match[0]), ""))
             else:
-                raise ArffError(f"date format {quoted(pattern)}: the letter '{match[2]}' is not supported")
+                raise ArffError(
+                    f"date format {quoted(pattern)}: the letter '{match[2]}' is not supported; the letters are "
+                    "y M d H k K h m s S a E z Z X, X up to three times, and text is in quotes"
+                )
         if position != len(pattern):
             raise ArffError(f"date format {quoted(pattern)}: the quote is not closed")
         self._short_year = [width <= 2 for letter, width, _ in self._fields if letter == "y"][-1:] == [True]

@@ -58,7 +58,7 @@ def find_targets(
             position = None  # it stays a column until an `Alignment` finds labels in it
         return position, tuple(i for i, a in enumerate(attributes) if a.name in names)
     if labels is not None and class_ is not None:
-        raise UsageError("--labels cannot be combined with --class")
+        raise UsageError("--labels cannot be combined with --class; leave one out")
     declared = count_declared_labels(relation) if labels is None and class_ is None else None
     if declared is not None:
         request = f"the relation's name asks for {abs(declared)} labels (-C {declared})"

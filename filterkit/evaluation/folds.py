@@ -64,7 +64,7 @@ class Design:
             raise UsageError("give at least one chain to compare")
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise UsageError(f"two chains are named {quoted(twice)}")
+            raise UsageError(f"two chains are named {quoted(twice)}; give each a name of its own, as NAME: STAGES")
         if self.choose is not None and len(names) < 2:
             raise UsageError("give at least two chains to choose from")
         if self.choose is not None and CHOSEN in names:

@@ -50,7 +50,7 @@ class Journal:
             self._file.seek(0)
             lines = self._file.read().splitlines(keepends=True)
         except UnicodeDecodeError as error:
-            raise FilterkitError(f"{path}: {error}") from None
+            raise FilterkitError(f"{path}: {_NO_JOURNAL} ({error})") from None
         except OSError as error:
             raise make_file_error(f"{path}: {error.strerror or error}", error) from None
         whole = [line for line in lines if line.endswith("\n")]

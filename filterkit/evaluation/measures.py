@@ -183,7 +183,7 @@ def measures(outcome: Outcome, names: tuple[str, ...] | None = None) -> dict[str
     if truth.dtype != bool or predicted.dtype != bool:
         raise ValueError(f"truth and predicted must be bool, not {truth.dtype} and {predicted.dtype}")
     if np.isnan(scores).any():
-        raise ValueError("a score is NaN")
+        raise ValueError("a score is NaN; all scores must be numbers")
     found, names = {}, names or OF_CLASSES
     for group, measure in _GROUPS.items():
         if any(name in group for name in names):

@@ -214,9 +214,12 @@ def make_folds_of_splits(splits: Batch, n_rows: int, path: str) -> PredefinedFol
                 raise FilterkitError(f"{where}: there are no rows to {'test' if len(to_train) else 'train'} on")
             numbers, times = np.unique(np.concatenate([to_train, to_test]), return_counts=True)
             if times.max() > 1:
-                raise FilterkitError(f"{where}: row {numbers[times > 1][0]} is named twice")
+                raise FilterkitError(f"{where}: row {numbers[times > 1][0]} is named twice; name each row once")
             if test is not None and not np.array_equal(test, to_test):
-                raise FilterkitError(f"{where}: the rows to test on are not those of sample {samples[0]}")
+                raise FilterkitError(
+                    f"{where}: the rows to test on are not those of sample {samples[0]}; they must be the same in all "
+                    "samples of a fold"
+                )
             training.append(to_train)
             test = to_test
         assert test is not None

@@ -432,7 +432,7 @@ def read_results(path: str) -> list[Result]:
         reader = csv.DictReader(io.StringIO(text.decode(), newline=""), restval=_LACKING, strict=True)
         lines = [(reader.line_num, line) for line in reader]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise FilterkitError(f"{source.name}: {error}") from None
+        raise FilterkitError(f"{source.name}: {error}; name a file that evaluate -o wrote") from None
     rows = []
     for number, line in lines:
         try:

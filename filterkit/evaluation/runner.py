@@ -299,7 +299,8 @@ class Evaluator:
             groups, values, rows = split_off_attribute(rows, design.group, "group")
             if len(values) < design.folds:
                 raise FilterkitError(
-                    f"group {quoted(design.group)}: {len(values)} values are too few for {design.folds} folds"
+                    f"group {quoted(design.group)}: {len(values)} values are too few for {design.folds} folds; choose "
+                    "fewer folds"
                 )
         elif design.fold_column is not None:
             own, rows = make_folds_of_column(rows, design.fold_column)
@@ -316,7 +317,7 @@ class Evaluator:
                 splits = own or Splits(strata, design, groups, tested)
             if splits is None or not all(len(splits.test_rows(fold)) for fold in range(splits.count)):
                 rows_are = "1 row is" if len(batch) == 1 else f"{len(batch)} rows are"
-                raise FilterkitError(f"{rows_are} too few for {design.folds} folds")
+                raise FilterkitError(f"{rows_are} too few for {design.folds} folds; choose fewer folds")
             size = _BYTES_OF_ANY_PART + int(estimate_row_bytes(batch).sum())
             yield _Task(name, batch, splits, strata, groups, size)
 

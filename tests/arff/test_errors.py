@@ -194,7 +194,8 @@ def test_a_sparse_row_may_not_omit_a_nominal_attribute_without_values(tmp_path, 
         ("@relation r\n@attribute a date }\n@data\n", "2: attribute 'a': expected a date format, found '}'"),
         (
             "@relation r\n@attribute a date yyyy-ww\n@data\n",
-            "2: attribute 'a': date format 'yyyy-ww': the letter 'w' is not supported",
+            "2: attribute 'a': date format 'yyyy-ww': the letter 'w' is not supported; the letters are "
+            "y M d H k K h m s S a E z Z X, X up to three times, and text is in quotes",
         ),
         (
             '@relation r\n@attribute a date "yyyy \'x"\n@data\n',
