@@ -39,7 +39,7 @@ class Agree(TrainingStage):
         super().__post_init__()
         if not self.chain:
             raise UsageError(f'{self.name}: name the stages, as in --chain "impute onehot svm"')
-        stages = self._parse().stages
+        stages = self._parse_chain().stages
         if not stages or not isinstance(stages[-1], Learner):
             raise UsageError(f"{self.name}: --chain {quoted(self.chain)} must end in a learner, such as svm")
         for stage in stages:
@@ -48,7 +48,7 @@ class Agree(TrainingStage):
                     f"{self.name}: --chain: '{stage.name}' would overwrite its file in each fold; leave it out"
                 )
 
-    def _parse(self) -> Chain:
+    def _parse_chain(self) -> Chain:
         from filterkit import Chain  # lists of stages do not need it
 
         try:
@@ -63,30 +63,25 @@ class Agree(TrainingStage):
         for _ in range(self.rounds):
             left = data.take(numbers).replace(start=0)
             right = np.ones(len(left), bool)  # whether the class is predicted right, or is unknown
-            fold = self._deal(left, random)
+            # Deal the rows into folds, class by class; -1 for rows without a class and for the only row of one.
+            assert left.y is not None
+            order = random.permutation(np.flatnonzero(left.class_known))
+            order = order[np.argsort(left.y[order], kind="stable")]
+            order = order[np.bincount(left.y[order])[left.y[order]] > 1]
+            fold = np.full(len(left), -1)
+            fold[order] = np.arange(len(order)) % min(self.folds, len(left) + 1)
             for number in range(int(fold.max(initial=-1)) + 1):
                 test = np.flatnonzero(fold == number)
-                right[test] = self._predict(left.take(np.flatnonzero(fold != number)), left.take(test))
+                right[test] = self._predicts_right(left.take(np.flatnonzero(fold != number)), left.take(test))
             numbers = numbers[right]
             if right.all():
                 break
         yield from take_rows(rows, numbers)
 
-    def _deal(self, data: Batch, random: np.random.Generator) -> np.ndarray:
-        """Deal the rows into folds: int64 (rows,), -1 for rows without a class and for the only row of one."""
-        assert data.y is not None
-        order = random.permutation(np.flatnonzero(data.class_known))
-        order = order[np.argsort(data.y[order], kind="stable")]
-        counts = np.bincount(data.y[order])
-        order = order[counts[data.y[order]] > 1]
-        fold = np.full(len(data), -1)
-        fold[order] = np.arange(len(order)) % min(self.folds, len(data) + 1)
-        return fold
-
-    def _predict(self, training: Batch, test: Batch) -> np.ndarray:
+    def _predicts_right(self, training: Batch, test: Batch) -> np.ndarray:
         """Fit the chain on `training`, and return whether it predicts the class of each row of `test`: bool (rows,)."""
         try:
-            out = self._parse().fit(training).transform(test)
+            out = self._parse_chain().fit(training).transform(test)
         except StageError as error:
             error.row = None  # a number within the fold, which means nothing to the user
             raise StageError(self.name, f"--chain {quoted(self.chain)}: {error}") from None

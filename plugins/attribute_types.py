@@ -41,7 +41,7 @@ class Nominal(ChoosingStage):
         "missing", "What becomes of later values that training did not have.", choices=("missing", "error")
     )
 
-    def _choose(self, schema: Schema) -> list[int]:
+    def _find_positions(self, schema: Schema) -> list[int]:
         """Return the positions of the attributes to change."""
         kinds = ("numeric", "string", "date") if self.is_confined else ("numeric",)
         if self.except_ and not self.only:
@@ -49,7 +49,7 @@ class Nominal(ChoosingStage):
         return self.chosen(schema, kinds)
 
     def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
-        positions = self._choose(schema)
+        positions = self._find_positions(schema)
         found: list[dict[Any, None]] = [{} for _ in positions]
         for batch in rows() if positions else ():
             for position, known in zip(positions, found):
@@ -73,7 +73,7 @@ class Nominal(ChoosingStage):
         }
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        positions, values = self._choose(schema), state["values"]
+        positions, values = self._find_positions(schema), state["values"]
         kinds = {"numeric": float, "string": str, "date": int}
         if len(values) != len(positions) or not all(
             all(type(value) is kinds[schema.attributes[position].kind] for value in several)

@@ -43,7 +43,12 @@ class Balance(TrainingStage):
         if self.by == "drop":
             strata = read_classes(rows) + 1
             order = np.random.default_rng(self.seed).permutation(len(strata))
-            yield from take_rows(rows, choose_rows(strata, self._limit_rows(np.bincount(strata, minlength=1)), order))
+            counts = np.bincount(strata, minlength=1)
+            limit = len(strata) if self.max_count is None else min(self.max_count, len(strata))
+            if self.spread and counts[1:].any():
+                limit = int(min(self.spread * float(counts[1:][counts[1:] > 0].min()), limit))
+            limits = np.append(counts[0], np.full(len(counts) - 1, limit))  # rows without a class all stay
+            yield from take_rows(rows, choose_rows(strata, limits, order))
             return
         classes, weights = map(np.concatenate, zip((np.empty(0, np.int32), np.empty(0)), *rows.map(_read_weights)))
         target = rows.schema.class_attribute
@@ -53,14 +58,6 @@ class Balance(TrainingStage):
         goal = math.fsum(sums) / max(1, int(np.count_nonzero(sums)))
         factors = np.divide(goal, sums, out=np.ones(len(sums)), where=sums > 0)
         yield from rows.map(partial(_multiply_weights, factors=np.append(factors, 1.0)), last=True)
-
-    def _limit_rows(self, counts: np.ndarray) -> np.ndarray:
-        """Return how many rows of each class may stay, int64 (classes + 1,); the first of `counts` have no class."""
-        rows, present = int(counts.sum()), counts[1:][counts[1:] > 0]
-        limit = rows if self.max_count is None else min(self.max_count, rows)
-        if self.spread and len(present):
-            limit = int(min(self.spread * float(present.min()), limit))
-        return np.append(counts[0], np.full(len(counts) - 1, limit))
 
 
 def _read_weights(batch: Batch) -> tuple[np.ndarray, np.ndarray]:

@@ -116,18 +116,14 @@ class Bins(ColumnStage):
 def _make_labels(cuts: list[float]) -> tuple[str, ...]:
     if not cuts:
         return ("all",)
-    ends = [format_number(end) for end in _shorten(cuts)]
+    # Six decimals, as in Weka's labels, or more digits if six would blur the cuts.
+    for short in ([round(cut, 6) for cut in cuts], [float(f"{cut:.15g}") for cut in cuts], cuts):
+        close = all(abs(end - cut) <= abs(cut) * 1e-4 for end, cut in zip(short, cuts))
+        if close and len(set(short)) == len(cuts):
+            break
+    ends = list(map(format_number, short))
     inner = [f"({low}-{high}]" for low, high in itertools.pairwise(ends)]
     return (f"(-inf-{ends[0]}]", *inner, f"({ends[-1]}-inf)")
-
-
-def _shorten(cuts: list[float]) -> list[float]:
-    """Round the cuts to six decimals, as in Weka's labels, or to more digits if six would blur them."""
-    for ends in ([round(cut, 6) for cut in cuts], [float(f"{cut:.15g}") for cut in cuts]):
-        close = all(abs(end - cut) <= abs(cut) * 1e-4 for end, cut in zip(ends, cuts))
-        if close and len(set(ends)) == len(cuts):
-            return ends
-    return cuts
 
 
 @hookimpl

@@ -75,9 +75,16 @@ def boost(
         labels where ``x @ weights + intercept > 0``.
     pivots : int32 (rounds, labels), the features chosen.
     """
+    from scipy import sparse
+
     rows, labels = Y.shape
     epsilon = 1 / rows if multiple_pivots else 1 / (rows * labels)
-    first, table = _find_distinct(indices, indptr, features, rows)
+    every = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(rows, features)).T.tocsr()
+    seen: dict[bytes, int] = {}  # the first of features that the same rows have
+    for feature in range(features):
+        seen.setdefault(every.indices[every.indptr[feature] : every.indptr[feature + 1]].tobytes(), feature)
+    first = np.fromiter(seen.values(), np.int32)
+    table = sparse.vstack([every[first], np.ones((1, rows))], format="csr")  # the rows that have each; last, all rows
     begin = np.full(rows, epsilon) if row_weights is None else row_weights * (rows * epsilon / row_weights.sum())
     blocks = [_Block(table, Y[:, at : at + _BLOCK], begin) for at in range(0, labels, _BLOCK)]
     cuts = range(_BLOCK, labels, _BLOCK)
@@ -89,38 +96,21 @@ def boost(
         each: Any = map if jobs == 1 else stack.enter_context(ThreadPoolExecutor(jobs)).map
         for pivot in pivots:
             if multiple_pivots:
-                taken = np.concatenate(list(each(lambda block: _find_smallest(block.half_z()), blocks)))
+                taken = np.concatenate(list(each(lambda block: _find_smallest(block.compute_half_z()), blocks)))
             else:
-                z = sum(each(lambda block: block.half_z().sum(axis=1, keepdims=True), blocks))
+                z = sum(each(lambda block: block.compute_half_z().sum(axis=1, keepdims=True), blocks))
                 taken = np.repeat(_find_smallest(z), labels)
             sums = np.concatenate(list(each(_Block.split, blocks, np.split(taken, cuts))), axis=2)
             odds = np.sqrt((sums[0] + epsilon) / (sums[1] + epsilon))  # exp(c)
             factors = np.stack([1 / odds, odds])
             total = (factors * sums).sum(axis=(0, 1))
             factors /= total if multiple_pivots else total.sum()
-            list(each(_Block.multiply, blocks, np.split(factors, cuts, axis=2)))
+            list(each(_Block.multiply_weights, blocks, np.split(factors, cuts, axis=2)))
             absent, present = np.log(odds)
             pivot[:] = first[taken]
             weights[pivot, np.arange(labels)] += present - absent
             intercept += absent
     return weights, intercept, pivots
-
-
-def _find_distinct(indices: np.ndarray, indptr: np.ndarray, features: int, rows: int) -> tuple[np.ndarray, Any]:
-    """Find the features that differ from all features before them, and the rows that have them.
-
-    Returns
-    -------
-    int32 (n,), the numbers of these features, and a float64 CSR matrix of ones, (n + 1, rows); its last row is full.
-    """
-    from scipy import sparse
-
-    table = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(rows, features)).T.tocsr()
-    seen: dict[bytes, int] = {}
-    for feature in range(features):
-        seen.setdefault(table.indices[table.indptr[feature] : table.indptr[feature + 1]].tobytes(), feature)
-    first = np.fromiter(seen.values(), np.int32)
-    return first, sparse.vstack([table[first], np.ones((1, rows))], format="csr")
 
 
 def _find_smallest(scores: np.ndarray) -> np.ndarray:
@@ -158,12 +148,12 @@ class _Block:
         self.cells, cell = np.unique(cells, return_inverse=True)
         self.pairs = sparse.csr_array((met.data, (cell, met.col)), shape=(len(self.cells), pairs))
 
-    def half_z(self) -> np.ndarray:
+    def compute_half_z(self) -> np.ndarray:
         """Compute ½ Z(l, t), (features, labels)."""
         sums = self.table @ self.negative
         z, self.total = sums[:-1], sums[-1].copy()
         plus, minus = self.pairs @ self.positive, z.ravel()[self.cells]
-        total, label = self._positive_sums(self.positive), self.cells % self.width
+        total, label = self._sum_positive_weights(self.positive), self.cells % self.width
         np.subtract(self.total, z, out=z)
         z *= total
         z.ravel()[self.cells] = (total[label] - plus) * (self.total[label] - minus)
@@ -176,18 +166,18 @@ class _Block:
         self.present[:] = False
         for label, feature in enumerate(taken.tolist()):
             self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True
-        plus = self._positive_sums(self.positive * self.present[self.row, self.label])
+        plus = self._sum_positive_weights(self.positive * self.present[self.row, self.label])
         minus = (self.table[taken] @ self.negative).diagonal()
-        return np.array([[self._positive_sums(self.positive) - plus, plus], [self.total - minus, minus]])
+        return np.array([[self._sum_positive_weights(self.positive) - plus, plus], [self.total - minus, minus]])
 
-    def multiply(self, factors: np.ndarray) -> None:
+    def multiply_weights(self, factors: np.ndarray) -> None:
         """Multiply each weight by the factor of its sign, value and label; `factors` is laid out as `split` returns."""
         (plus_absent, plus_present), (minus_absent, minus_present) = factors
         present, label = self.present[self.row, self.label], self.label
         self.positive *= np.where(present, plus_present[label], plus_absent[label])
         self.negative *= np.where(self.present, minus_present, minus_absent)
 
-    def _positive_sums(self, weights: np.ndarray) -> np.ndarray:
+    def _sum_positive_weights(self, weights: np.ndarray) -> np.ndarray:
         return np.bincount(self.label, weights, self.width)
 
 

@@ -22,7 +22,7 @@ def correlation_of_columns(table: ContingencyTable) -> np.ndarray:
     their means are averaged by the rows that have the label. A missing value counts as the mean of the column, or as
     its most frequent label. It is what Weka's CorrelationAttributeEval computes, with a numeric class, too.
     """
-    return _relate(table)[0]
+    return _compute_correlations(table)[0]
 
 
 def f_test(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -38,7 +38,7 @@ def f_test_of_columns(table: ContingencyTable) -> np.ndarray:
     variance, `f_classif`). Of a nominal column and class, it is the square of Cramér's V. A missing value counts as the
     mean of the column, or as its most frequent label. R² counts as at most 1 − 10⁻¹².
     """
-    return _compute_f(*_relate(table)[1:], float(table.totals.sum()))
+    return _compute_f(*_compute_correlations(table)[1:], float(table.totals.sum()))
 
 
 def _compute_f(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.ndarray:
@@ -47,7 +47,7 @@ def _compute_f(explained: np.ndarray, freedom: np.ndarray, total: float) -> np.n
     return np.asarray(explained / np.maximum(1 - explained, 1e-12) * left / freedom)
 
 
-def _relate(table: ContingencyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _compute_correlations(table: ContingencyTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the mean |r| of each column, R², and the degrees of freedom of R²: float64 (columns,) each."""
     cells = table.with_zeros()
     column, columns, total = cells.column_of_cell, len(cells), max(float(cells.totals.sum()), 1e-300)

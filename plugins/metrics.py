@@ -13,7 +13,7 @@ from filterkit import Metric, hookimpl
 from filterkit.plugin import ClassSums, ContingencyTable, divide_or_zero, mdl_bins, sum_over_classes, times_log2
 
 
-def _invert(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
+def _invert_negative(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
     """Invert the features of the negative class, so that tpr ≥ fpr; return tp and fp."""
     negative = fp * pos > tp * neg
     return np.where(negative, pos - tp, tp), np.where(negative, neg - fp, fp)
@@ -36,7 +36,7 @@ def acc(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     Features of the negative class are inverted first; the score may be negative.
     """
-    tp, fp = _invert(tp, fp, pos, neg)
+    tp, fp = _invert_negative(tp, fp, pos, neg)
     return np.asarray(tp - fp)
 
 
@@ -145,7 +145,7 @@ def f1(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     It is the harmonic mean of precision and recall. Features of the negative class are inverted first.
     """
-    tp, fp = _invert(tp, fp, pos, neg)
+    tp, fp = _invert_negative(tp, fp, pos, neg)
     return np.asarray(2 * tp / (pos + tp + fp))
 
 
@@ -197,7 +197,7 @@ def oddn(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     Features of the negative class are inverted first.
     """
-    tp, fp = _invert(tp, fp, pos, neg)
+    tp, fp = _invert_negative(tp, fp, pos, neg)
     return tp / pos * (1 - fp / neg)
 
 
@@ -206,7 +206,7 @@ def odds(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     A count of zero in the denominator becomes 1. Features of the negative class are inverted first.
     """
-    tp, fp = _invert(tp, fp, pos, neg)
+    tp, fp = _invert_negative(tp, fp, pos, neg)
     fn, tn = pos - tp, neg - fp
     return np.asarray(tp * tn / (np.where(fn == 0, 1.0, fn) * np.where(fp == 0, 1.0, fp)))
 
@@ -216,7 +216,7 @@ def power(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     Features of the negative class are inverted first.
     """
-    tp, fp = _invert(tp, fp, pos, neg)
+    tp, fp = _invert_negative(tp, fp, pos, neg)
     return (1 - fp / neg) ** 5 - (1 - tp / pos) ** 5
 
 
@@ -225,7 +225,7 @@ def pr(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
     An fpr of zero becomes 1e-8. Features of the negative class are inverted first.
     """
-    tp, fp = _invert(tp, fp, pos, neg)
+    tp, fp = _invert_negative(tp, fp, pos, neg)
     return tp / pos / np.where(fp == 0, 1e-8, fp / neg)
 
 

@@ -88,11 +88,11 @@ class Nearest:
         self._truth = truth
         self._weights = weights
         self._exponent = int(exponents_of_extremes(_find_largest(X).max(), _DIGITS))
-        self._near = self._scale(X)
+        self._near = self._scale_rows(X)
         self._columns = self._near.T.tocsr() if hasattr(X, "tocsr") else None
         self._squares = _compute_square_lengths(self._near)
 
-    def _scale(self, X: Any) -> Any:
+    def _scale_rows(self, X: Any) -> Any:
         """Multiply rows by powers of two where their squares would overflow or underflow; distances keep their order.
 
         For the cosine each row has a power of its own, for the Euclidean distance all have that of the training rows.
@@ -123,10 +123,10 @@ class Nearest:
     def scores(self, X: Any) -> np.ndarray:
         """Implement `Model.scores`."""
         step = max(_DISTANCES // (self._k + 1 if self._tree else len(self._truth)), 1)
-        parts = [call_interruptibly(self._vote, X[first : first + step]) for first in range(0, X.shape[0], step)]
+        parts = [call_interruptibly(self._count_votes, X[first : first + step]) for first in range(0, X.shape[0], step)]
         return np.concatenate(parts)
 
-    def _vote(self, X: Any) -> np.ndarray:
+    def _count_votes(self, X: Any) -> np.ndarray:
         neighbors = np.empty((X.shape[0], self._k), np.int64)
         is_open = self._search_tree(X, neighbors) if self._tree else np.ones(len(neighbors), bool)
         rows = np.flatnonzero(is_open)
@@ -159,7 +159,7 @@ class Nearest:
         The tree rounds distances differently from `_compute_distances`. So it decides only where the next training
         row is farther by more than both can be rounded, and never between ties.
         """
-        X = self._scale(X)
+        X = self._scale_rows(X)
         largest = _find_largest(X)
         is_open = ~((largest > 0) & (largest < 1e140))
         rows = np.flatnonzero(~is_open)
@@ -193,7 +193,7 @@ class Nearest:
 
         Neither uses BLAS, because the last digits of its products depend on the number of rows.
         """
-        X = self._scale(X)
+        X = self._scale_rows(X)
         if self._columns is None:
             from scipy.spatial.distance import cdist
 

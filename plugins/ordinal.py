@@ -52,7 +52,7 @@ class Ordinal(ColumnStage):
         if self.levels == "all":
             largest = np.zeros(len(table), np.int64)
             np.maximum.at(largest, column[numeric], np.clip(values[numeric], 0, _ALL).astype(np.int64))
-            counts = self._limit(largest, table.nominal)
+            counts = self._limit_levels(largest, table.nominal)
             if float(counts.sum(dtype=np.float64)) > _MOST:
                 most = int(counts.argmax())
                 name = table.schema.features[table.columns[most]].name
@@ -63,7 +63,7 @@ class Ordinal(ColumnStage):
                 )
             levels = expand_ranges(np.ones_like(counts), counts).astype(np.float64)
         else:
-            counts = self._limit(np.diff(table.indptr), table.nominal)
+            counts = self._limit_levels(np.diff(table.indptr), table.nominal)
             levels = np.full(counts.sum(), np.nan)
             rank = np.arange(len(values)) - table.indptr[column]
             taken = numeric & (rank < counts[column])
@@ -71,7 +71,7 @@ class Ordinal(ColumnStage):
         levels[np.repeat(table.nominal, counts)] = np.nan
         return {"levels": Ragged.from_lengths(counts, levels)}
 
-    def _limit(self, counts: np.ndarray, nominal: np.ndarray) -> np.ndarray:
+    def _limit_levels(self, counts: np.ndarray, nominal: np.ndarray) -> np.ndarray:
         """Return how many of its `counts` levels each column gets, int64 (columns,); 1 for a nominal column."""
         limited = counts if self.max_levels is None else np.minimum(counts, min(self.max_levels, _ALL))
         return np.where(nominal, 1, limited)

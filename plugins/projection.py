@@ -67,7 +67,7 @@ class Svd(SelectiveStage):
     def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
         check_numeric(self.name, schema)
         if schema.width > _MOST_COLUMNS:
-            values, axes = _fit_many(self, rows, schema)
+            values, axes = _find_axes_of_many(self, rows, schema)
         else:
             gram = Gram.of_all(rows, schema, self.name)
             if not gram.rows:
@@ -91,10 +91,10 @@ class Svd(SelectiveStage):
                 image = rows_times(batch.csr if batch.sparse else batch.X, axes)
             return batch.replace(schema=outgoing, X=_check_range(self.name, batch, image))
 
-        return Built(outgoing, transform, growth=_growth(schema, len(values)))
+        return Built(outgoing, transform, growth=_compute_growth(schema, len(values)))
 
 
-def _fit_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
     """Compute the leading singular values and axes of the rows, as `Gram.axes`; of many columns."""
     import warnings
 
@@ -192,7 +192,7 @@ class Project(SelectiveStage, RowStage):
         return self.components
 
     def growth(self, schema: Schema) -> float:
-        return _growth(schema, self.components)
+        return _compute_growth(schema, self.components)
 
     def output(self, schema: Schema) -> Schema:
         check_numeric(self.name, schema)
@@ -233,7 +233,7 @@ def draw_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndar
     return flags[:, : stop - first] * 2.0 - 1.0
 
 
-def _growth(schema: Schema, components: int) -> float:
+def _compute_growth(schema: Schema, components: int) -> float:
     """Implement `Fitted.growth`; a sparse row counts as 16 values, as many as a short text has words."""
     return max(1.0, components / (min(schema.width, 16) if schema.sparse else schema.width))
 

@@ -63,16 +63,16 @@ class Recode(ChoosingStage):
     def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
         positions = self._choose(schema)
         known = {label for position in positions for label in schema.attributes[position].values}
-        self._check("--missing", self.missing, known)
-        self._check("--rename", self._renames, known)
-        merged = {position: self._merge(schema.attributes[position]) for position in positions}
-        self._check("--first", self.first, {self.rare_label}.union(*(labels for labels, _ in merged.values())))
+        self._check_labels("--missing", self.missing, known)
+        self._check_labels("--rename", self._renames, known)
+        merged = {position: self._merge_labels(schema.attributes[position]) for position in positions}
+        self._check_labels("--first", self.first, {self.rare_label}.union(*(labels for labels, _ in merged.values())))
         counts = {position: np.zeros(len(labels), np.int64) for position, (labels, _) in merged.items()}
         for batch in rows() if self.rare is not None else ():
             for position, (_, codes) in merged.items():
                 found = _recode(codes, position, batch)
                 counts[position] += np.bincount(found[found >= 0], minlength=len(counts[position]))
-        made = [self._order(*merged[position], counts[position]) for position in positions]
+        made = [self._order_labels(*merged[position], counts[position]) for position in positions]
         return {"labels": [labels for labels, _ in made], "codes": [codes.tolist() for _, codes in made]}
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
@@ -89,14 +89,14 @@ class Recode(ChoosingStage):
             edit.change(position, attribute._replace(values=tuple(names)), partial(_recode, image, position))
         return edit.build()
 
-    def _check(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
+    def _check_labels(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
         """Refuse an option that names a label which no attribute has."""
         for label in labels:
             if label not in known:
                 hint = suggestion(label, sorted(known))
                 raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
-    def _merge(self, attribute: Attribute) -> tuple[list[str], np.ndarray]:
+    def _merge_labels(self, attribute: Attribute) -> tuple[list[str], np.ndarray]:
         """Do the first two steps.
 
         Returns
@@ -113,8 +113,8 @@ class Recode(ChoosingStage):
         code_of = {label: code for code, label in enumerate(labels)}
         return labels, np.array([-1 if name is None else code_of[name] for name in names], np.int64)
 
-    def _order(self, labels: list[str], codes: np.ndarray, counts: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """Do the last two steps, with what `_merge` returned; `counts` are the rows of each label."""
+    def _order_labels(self, labels: list[str], codes: np.ndarray, counts: np.ndarray) -> tuple[list[str], np.ndarray]:
+        """Do the last two steps, with what `_merge_labels` returned; `counts` are the rows of each label."""
         names = list(labels)
         rare = np.flatnonzero(counts < (self.rare or 0)).tolist()
         if len(rare) > 1:

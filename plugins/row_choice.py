@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -106,7 +105,21 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
     for position in others:
         values = attribute_values(batch, position)
         column = np.full(len(batch), position + (1 << 32), np.uint64)
-        bits = _read_bits(values) if isinstance(values, np.ndarray) else _hash_values(values)
+        if isinstance(values, np.ndarray):
+            bits = _read_bits(values)
+        elif batch.schema.attributes[position].kind == "date":
+            from filterkit.plugin import read_dates
+
+            milliseconds, missing = read_dates(values)
+            bits = np.where(missing, -(1 << 63), milliseconds).view(np.uint64)
+        else:
+            from hashlib import blake2b
+
+            from filterkit.plugin import encode_values
+
+            texts, codes = encode_values(values)
+            hashes = b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts)
+            bits = np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes]  # a missing text has 0
         _add_hashes(found, np.arange(len(batch)), column, bits)
     return found
 
@@ -114,22 +127,6 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
 def _read_bits(values: np.ndarray) -> np.ndarray:
     """Return the bits of numbers, uint64; 0.0 and -0.0 have the same, and so have all NaNs."""
     return np.where(np.isnan(values), np.nan, values + 0.0).astype(np.float64).view(np.uint64)
-
-
-def _hash_values(values: Any) -> np.ndarray:
-    """Return a number for each string or date of an Arrow array, uint64 (rows,); the same for all nulls."""
-    from hashlib import blake2b
-
-    import pyarrow as pa
-
-    from filterkit.plugin import encode_values, read_dates
-
-    if pa.types.is_timestamp(values.type):
-        milliseconds, missing = read_dates(values)
-        return np.where(missing, -(1 << 63), milliseconds).view(np.uint64)
-    texts, codes = encode_values(values)
-    hashes = b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts)
-    return np.asarray(np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes])
 
 
 def _add_hashes(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: np.ndarray) -> None:

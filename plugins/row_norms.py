@@ -32,37 +32,37 @@ class Normalizer(SelectiveStage, RowStage):
             values, indptr = batch.X.ravel(), np.arange(len(batch) + 1) * batch.schema.width
             stays = np.tile(nominal, len(batch))
         counted = np.where(stays, 0.0, values) if nominal.any() else values
-        lengths = self._measure(counted, indptr, batch)
-        image = self._scale(values, np.repeat(lengths, np.diff(indptr)))
+        lengths = self._compute_safe_lengths(counted, indptr, batch)
+        image = self._divide_by_lengths(values, np.repeat(lengths, np.diff(indptr)))
         for row in np.flatnonzero(np.isinf(lengths) | (lengths < np.finfo(np.float64).tiny)).tolist():
             own = slice(indptr[row], indptr[row + 1])
-            image[own] = self._scale_extreme(values[own], counted[own])
+            image[own] = self._scale_extreme_row(values[own], counted[own])
         if nominal.any():
             image = np.where(stays, values, image)
         return batch.replace(X=batch.csr._replace(data=image) if batch.sparse else image.reshape(batch.X.shape))
 
-    def _scale(self, values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    def _divide_by_lengths(self, values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):  # of nominal values, which stay
             image: np.ndarray = values / lengths
             return image if self.norm == 1 else image * self.norm
 
-    def _scale_extreme(self, values: np.ndarray, counted: np.ndarray) -> np.ndarray:
+    def _scale_extreme_row(self, values: np.ndarray, counted: np.ndarray) -> np.ndarray:
         """Scale a row whose length is no float64, or one of few digits, after multiplying it by a power of two.
 
         `counted` are its values, with 0 for those that do not count.
         """
         known = counted[~np.isnan(counted)]
         _, exponent = np.frexp(np.abs(known).max(initial=0.0))
-        length = self._length(np.ldexp(known, -exponent), np.array([0, len(known)]))[0]
-        return self._scale(np.ldexp(values, -exponent), length) if length else values
+        length = self._compute_lengths(np.ldexp(known, -exponent), np.array([0, len(known)]))[0]
+        return self._divide_by_lengths(np.ldexp(values, -exponent), length) if length else values
 
-    def _measure(self, values: np.ndarray, indptr: np.ndarray, batch: Batch) -> np.ndarray:
+    def _compute_safe_lengths(self, values: np.ndarray, indptr: np.ndarray, batch: Batch) -> np.ndarray:
         """Compute the length of each row without overflow and underflow: float64 (rows,).
 
         For a row of zeros it is the norm, so that dividing leaves the row as it is.
         """
         with np.errstate(over="ignore", under="ignore"):
-            lengths = self._length(values, indptr)
+            lengths = self._compute_lengths(values, indptr)
         doubtful = np.flatnonzero(~((lengths > 1e-140) & (lengths < 1e140)))
         for row in doubtful.tolist():  # few rows are zero, tiny or huge, or have missing values
             part = values[indptr[row] : indptr[row + 1]]
@@ -74,10 +74,10 @@ class Normalizer(SelectiveStage, RowStage):
                 )
             whole = np.array([0, len(part)])
             with np.errstate(over="ignore"):
-                lengths[row] = largest * self._length(part / largest, whole)[0] if largest > 0 else self.norm
+                lengths[row] = largest * self._compute_lengths(part / largest, whole)[0] if largest > 0 else self.norm
         return lengths
 
-    def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    def _compute_lengths(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         """Compute the length of each row as it is, float64 (rows,); NaN where a value is missing."""
         raise NotImplementedError
 
@@ -94,7 +94,7 @@ class L1(Normalizer):
 
     name = "l1"
 
-    def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    def _compute_lengths(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         return _reduce_rows(np.add, np.abs(values), indptr)
 
 
@@ -110,7 +110,7 @@ class L2(Normalizer):
 
     name = "l2"
 
-    def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    def _compute_lengths(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         return np.asarray(np.sqrt(_reduce_rows(np.add, values * values, indptr)))
 
 
@@ -125,7 +125,7 @@ class Max(Normalizer):
 
     name = "max"
 
-    def _length(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
+    def _compute_lengths(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         return _reduce_rows(np.maximum, np.abs(values), indptr)
 
 

@@ -72,7 +72,7 @@ class Sample(TrainingStage):
         else:
             wanted = _apportion(*np.divmod(counts * size, max(len(strata), 1)), size)
         if self.replace:
-            times = _draw(strata, counts, wanted, self.seed)
+            times = _draw_with_replacement(strata, counts, wanted, self.seed)
             for batch in rows.map(itself, last=True):
                 ends = np.cumsum(times[batch.start : batch.start + len(batch)])
                 size = max(_AT_ONCE, len(batch))  # copies that are put out together
@@ -139,7 +139,7 @@ class Split(TrainingStage):
         if self.seed:
             np.random.default_rng(self.seed).shuffle(numbers)
         if target is not None and target.kind == "nominal":
-            numbers = numbers[_group(classes[numbers])]
+            numbers = numbers[_order_for_stratifying(classes[numbers])]
             own = np.arange(len(numbers)) % self._folds == self._number
         else:
             small, larger = divmod(len(numbers), self._folds)
@@ -173,7 +173,7 @@ def _apportion(whole: np.ndarray, remainder: np.ndarray, size: int) -> np.ndarra
     return whole
 
 
-def _draw(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
+def _draw_with_replacement(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int) -> np.ndarray:
     """Draw `wanted` rows of each stratum with replacement, and return how often each row is drawn: int64 (rows,)."""
     times = np.zeros(len(strata), np.int64)
     members = np.argsort(strata, kind="stable")
@@ -186,7 +186,7 @@ def _draw(strata: np.ndarray, counts: np.ndarray, wanted: np.ndarray, seed: int)
     return times
 
 
-def _group(classes: np.ndarray) -> np.ndarray:
+def _order_for_stratifying(classes: np.ndarray) -> np.ndarray:
     """Order the numbers of the rows as Weka does to stratify them (Instances.stratify).
 
     It takes the class of the first row that is not yet grouped, and swaps the rows of this class to the front one by

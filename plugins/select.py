@@ -108,7 +108,7 @@ class Select(ColumnStage):
 
     def most_columns(self, width: int | None) -> int | None:
         if width is not None:
-            return min(self._limit(width) + len(self.keep), width)
+            return min(self._limit_count(width) + len(self.keep), width)
         return None if self.top is None else self.top + len(self.keep)
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
@@ -127,7 +127,7 @@ class Select(ColumnStage):
             if self.spread and state["classes"].shape[1] > 1:
                 ranking = _take_turns([np.lexsort((-of_class, constant)) for of_class in state["classes"].T])
             ranking = ranking[candidate[ranking]]
-            order = ranking[: self._limit(schema.width)]
+            order = ranking[: self._limit_count(schema.width)]
             if self.sparsity is not None and total > 0:
                 order = order[np.cumsum(state["rows"][order]) <= self.sparsity * total * _NEARLY]
             self._warn_of_ties(ranking, len(order), metric, scores, state)
@@ -152,7 +152,7 @@ class Select(ColumnStage):
             return chosen
         return [a.scored(self._by.name, score) for a, score in zip(chosen, state["score"][columns].tolist())]
 
-    def _limit(self, columns: int) -> int:
+    def _limit_count(self, columns: int) -> int:
         """Return how many of `columns` columns `--top` and `--fraction` allow."""
         limit = columns if self.top is None else min(self.top, columns)
         return limit if self.fraction is None else min(limit, int(np.ceil(self.fraction * columns / _NEARLY)))

@@ -93,7 +93,7 @@ def evaluate(tree: Tree, read: Read) -> Value:
             wanted = f"at least {least}"
         raise ExpressionError(f"{tree.value} takes {wanted} values, not {len(parts)}", tree.at)
     for number, part in enumerate(parts if kinds else ()):
-        _need(tree, number, part, *kinds)
+        _check_kind(tree, number, part, *kinds)
     with np.errstate(all="ignore"):
         return compute(tree, parts)
 
@@ -173,7 +173,7 @@ _WORDS = {"missing": ("", math.nan), "true": (TRUTH, 1.0), "false": (TRUTH, 0.0)
 # Types
 
 
-def _need(tree: Tree, number: int, part: Value, *kinds: str) -> None:
+def _check_kind(tree: Tree, number: int, part: Value, *kinds: str) -> None:
     """Raise an `ExpressionError` if an operand has another kind."""
     if part.kind and part.kind not in kinds:
         name = tree.value.removeprefix("sign")
@@ -207,7 +207,7 @@ def _is_missing(value: Value) -> np.ndarray:
 # Numbers and truth
 
 
-def _on_numbers(function: Callable[..., Any], kind: str = NUMBER) -> Callable[[Tree, list[Value]], Value]:
+def _wrap_array_function(function: Callable[..., Any], kind: str = NUMBER) -> Callable[[Tree, list[Value]], Value]:
     """Return what computes by a function of float64 arrays."""
     return lambda tree, parts: Value(kind, np.asarray(function(*(part.data for part in parts)), np.float64))
 
@@ -281,7 +281,7 @@ def _make_date_function(take_part: Callable[[np.ndarray], np.ndarray]) -> Functi
         is_known = ~np.isnan(moments)
         return np.where(is_known, take_part(np.where(is_known, moments, 0).astype(np.int64)), np.nan)
 
-    return Function(_on_numbers(compute), 1, 1, (DATE,))
+    return Function(_wrap_array_function(compute), 1, 1, (DATE,))
 
 
 def _split_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -303,7 +303,7 @@ def _split_dates(milliseconds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 def _days_between(tree: Tree, parts: list[Value]) -> Value:
     first, last = dates = _read_as_dates(tree, parts)
     for number, date in enumerate(dates):
-        _need(tree, number, date, DATE)
+        _check_kind(tree, number, date, DATE)
     return Value(NUMBER, np.asarray((last.data - first.data) / _DAY))
 
 
@@ -311,20 +311,20 @@ def _days_between(tree: Tree, parts: list[Value]) -> Value:
 
 
 def _if(tree: Tree, parts: list[Value]) -> Value:
-    _need(tree, 0, parts[0], TRUTH)
-    truth, (one, other) = parts[0].data, _unify(tree, 1, parts[1:])
+    _check_kind(tree, 0, parts[0], TRUTH)
+    truth, (one, other) = parts[0].data, _unify_kinds(tree, 1, parts[1:])
     missing = -1 if one.kind == TEXT else np.nan
     return one._replace(data=np.where(np.isnan(truth), missing, np.where(truth == 1, one.data, other.data)))
 
 
 def _coalesce(tree: Tree, parts: list[Value]) -> Value:
-    *earlier, found = _unify(tree, 0, parts)
+    *earlier, found = _unify_kinds(tree, 0, parts)
     for part in earlier[::-1]:
         found = found._replace(data=np.where(_is_missing(part), found.data, part.data))
     return found
 
 
-def _unify(tree: Tree, first: int, parts: list[Value]) -> list[Value]:
+def _unify_kinds(tree: Tree, first: int, parts: list[Value]) -> list[Value]:
     """Return values that must be of one kind with the same format or, of texts, the same labels.
 
     Parameters
@@ -335,7 +335,7 @@ def _unify(tree: Tree, first: int, parts: list[Value]) -> list[Value]:
     """
     kind = next((part.kind for part in parts if part.kind), "")
     for number, part in enumerate(parts):
-        _need(tree, first + number, part, kind)
+        _check_kind(tree, first + number, part, kind)
     if kind != TEXT:
         form = next((part.format for part in parts if part.kind == DATE), "")
         return [Value(kind, part.data, format=form) for part in parts]
@@ -354,7 +354,7 @@ def _number_texts(texts: Sequence[str], labels: Sequence[str]) -> np.ndarray:
     return np.array([*(code[text] for text in texts), -1], np.int64)
 
 
-def _on_labels(function: Callable[[str], Any], kind: str = TEXT) -> Callable[[Tree, list[Value]], Value]:
+def _wrap_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Callable[[Tree, list[Value]], Value]:
     """Return what computes by a function of one text, which is called once for each distinct one."""
 
     def compute(tree: Tree, parts: list[Value]) -> Value:
@@ -370,13 +370,13 @@ def _on_labels(function: Callable[[str], Any], kind: str = TEXT) -> Callable[[Tr
     return compute
 
 
-def _search(test: Callable[[str, str], bool]) -> Function:
+def _make_text_search(test: Callable[[str, str], bool]) -> Function:
     def compute(tree: Tree, parts: list[Value]) -> Value:
-        _need(tree, 0, parts[0], TEXT)
+        _check_kind(tree, 0, parts[0], TEXT)
         searched = parts[1].constant
         if searched is None:
             raise ExpressionError(f"the second value of {tree.value} must be a text in quotes", tree.parts[1].at)
-        return _on_labels(lambda text: test(text, searched), TRUTH)(tree, parts)
+        return _wrap_text_function(lambda text: test(text, searched), TRUTH)(tree, parts)
 
     return Function(compute, 2, 2)
 
@@ -400,7 +400,7 @@ def _concat(tree: Tree, parts: list[Value]) -> Value:
     return found._replace(is_closed=False, constant=None)
 
 
-def _write(tree: Tree, parts: list[Value]) -> Value:
+def _format_as_text(tree: Tree, parts: list[Value]) -> Value:
     """Return the texts of numbers or dates."""
     value = parts[0]
     form = DateFormat(value.format).format if value.kind == DATE else None
@@ -412,7 +412,7 @@ def _write(tree: Tree, parts: list[Value]) -> Value:
 
 def _make_numpy_function(name: str, operands: int) -> Function:
     """Return a function of numpy, which is not imported before it is called."""
-    return Function(_on_numbers(lambda *values: getattr(np, name)(*values)), operands, operands, _NUMBERS)
+    return Function(_wrap_array_function(lambda *values: getattr(np, name)(*values)), operands, operands, _NUMBERS)
 
 
 _MANY = 1000
@@ -422,12 +422,16 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: _make_numpy_function(of_numpy, 2) for name, of_numpy in _OPERATORS.items()},
     "sign-": _make_numpy_function("negative", 1),
     "sign+": _make_numpy_function("positive", 1),
-    "and": Function(_on_numbers(_and, TRUTH), 2, 2, (TRUTH,)),
-    "or": Function(_on_numbers(_or, TRUTH), 2, 2, (TRUTH,)),
-    "not": Function(_on_numbers(lambda one: 1.0 - one, TRUTH), 1, 1, (TRUTH,)),
+    "and": Function(_wrap_array_function(_and, TRUTH), 2, 2, (TRUTH,)),
+    "or": Function(_wrap_array_function(_or, TRUTH), 2, 2, (TRUTH,)),
+    "not": Function(_wrap_array_function(lambda one: 1.0 - one, TRUTH), 1, 1, (TRUTH,)),
     "in": Function(_is_in, 2, _MANY),
-    "min": Function(_on_numbers(lambda *values: np.minimum.reduce(np.broadcast_arrays(*values))), 1, _MANY, _NUMBERS),
-    "max": Function(_on_numbers(lambda *values: np.maximum.reduce(np.broadcast_arrays(*values))), 1, _MANY, _NUMBERS),
+    "min": Function(
+        _wrap_array_function(lambda *values: np.minimum.reduce(np.broadcast_arrays(*values))), 1, _MANY, _NUMBERS
+    ),
+    "max": Function(
+        _wrap_array_function(lambda *values: np.maximum.reduce(np.broadcast_arrays(*values))), 1, _MANY, _NUMBERS
+    ),
     "round": Function(_round, 1, 2, _NUMBERS),
     **{
         name: _make_numpy_function(name, 1)
@@ -445,14 +449,14 @@ _FUNCTIONS: dict[str, Function] = {
         ("is_missing", "ismissing"), Function(lambda tree, parts: Value(TRUTH, _is_missing(parts[0]) * 1.0), 1, 1)
     ),
     "coalesce": Function(_coalesce, 1, _MANY),
-    "length": Function(_on_labels(len, NUMBER), 1, 1, (TEXT,)),
-    "number": Function(_on_labels(lambda text: parse_number(text.strip()), NUMBER), 1, 1, (TEXT,)),
-    "lower": Function(_on_labels(str.lower), 1, 1, (TEXT,)),
-    "upper": Function(_on_labels(str.upper), 1, 1, (TEXT,)),
-    "trim": Function(_on_labels(str.strip), 1, 1, (TEXT,)),
-    "contains": _search(str.__contains__),
-    "starts_with": _search(str.startswith),
-    "ends_with": _search(str.endswith),
+    "length": Function(_wrap_text_function(len, NUMBER), 1, 1, (TEXT,)),
+    "number": Function(_wrap_text_function(lambda text: parse_number(text.strip()), NUMBER), 1, 1, (TEXT,)),
+    "lower": Function(_wrap_text_function(str.lower), 1, 1, (TEXT,)),
+    "upper": Function(_wrap_text_function(str.upper), 1, 1, (TEXT,)),
+    "trim": Function(_wrap_text_function(str.strip), 1, 1, (TEXT,)),
+    "contains": _make_text_search(str.__contains__),
+    "starts_with": _make_text_search(str.startswith),
+    "ends_with": _make_text_search(str.endswith),
     "concat": Function(_concat, 1, _MANY, (TEXT,)),
-    "text": Function(_write, 1, 1, _NUMBERS),
+    "text": Function(_format_as_text, 1, 1, _NUMBERS),
 }

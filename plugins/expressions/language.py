@@ -145,7 +145,7 @@ def parse(text: str) -> Tree:
         raise ExpressionError(f"the expression has more than {LONGEST:,} characters", LONGEST)
     parser = _Parser(_tokenize(text))
     tree = parser.parse_expression(0)
-    parser.expect("end", "the end of the expression or an operator")
+    parser.expect_token("end", "the end of the expression or an operator")
     return tree
 
 
@@ -159,16 +159,16 @@ class _Parser:
     def _token(self) -> _Token:
         return self._tokens[self._next]
 
-    def _take(self) -> _Token:
+    def _take_token(self) -> _Token:
         token = self._token
         self._next += token.kind != "end"
         return token
 
-    def expect(self, value: str, what: str) -> _Token:
+    def expect_token(self, value: str, what: str) -> _Token:
         """Take the next token if it is this sign or the ``end``; raise an `ExpressionError` if not."""
         token = self._token
         if token.kind == value == "end" or (token.kind == "sign" and token.value == value):
-            return self._take()
+            return self._take_token()
         found = "the end" if token.kind == "end" else repr(token.value)
         raise ExpressionError(f"expected {what}, found {found}", token.at)
 
@@ -185,22 +185,22 @@ class _Parser:
         self._depth += 1
         if self._depth > DEEPEST:
             raise ExpressionError(f"the expression is more than {DEEPEST} levels deep", self._token.at)
-        tree = self._operand()
+        tree = self._parse_operand()
         while _BINDING.get(self._peek_operator(), 0) > binding:
-            tree = self._extend(tree)
+            tree = self._parse_operator(tree)
         self._depth -= 1
         return tree
 
-    def _extend(self, left: Tree) -> Tree:
+    def _parse_operator(self, left: Tree) -> Tree:
         """Parse the operator that comes next and its right side; return the tree of both sides."""
-        operator, at = self._peek_operator(), self._take().at
+        operator, at = self._peek_operator(), self._take_token().at
         if operator == "not":
             if self._peek_operator() != "in":
                 raise ExpressionError("expected 'in' after 'not'", self._token.at)
-            self._take()
-            return _make_call("not", at, _make_call("in", at, left, *self._list()))
+            self._take_token()
+            return _make_call("not", at, _make_call("in", at, left, *self._parse_list()))
         if operator == "in":
-            return _make_call("in", at, left, *self._list())
+            return _make_call("in", at, left, *self._parse_list())
         binding = _BINDING[operator]
         right = self.parse_expression(binding - 1 if operator == "^" else binding)
         if (
@@ -211,25 +211,25 @@ class _Parser:
             raise ExpressionError("comparisons do not chain; write a < b and b < c", self._token.at)
         return _make_call(operator, at, left, right)
 
-    def _operand(self) -> Tree:
+    def _parse_operand(self) -> Tree:
         token = self._token
         operator = self._peek_operator()
         if operator == "not":
-            self._take()
+            self._take_token()
             return _make_call("not", token.at, self.parse_expression(_NOT - 1))
         if operator in ("-", "+"):
-            self._take()
+            self._take_token()
             return _make_call(f"sign{operator}", token.at, self.parse_expression(_SIGN - 1))
         if operator == "(":
-            self._take()
+            self._take_token()
             tree = self.parse_expression(0)
-            self.expect(")", "')'")
+            self.expect_token(")", "')'")
             return tree
         if operator or token.kind == "end":
-            self.expect("value", "a value")
-        self._take()
+            self.expect_token("value", "a value")
+        self._take_token()
         if token.kind == "name" and self._peek_operator() == "(":
-            return _make_call(token.value.lower(), token.at, *self._list(empty=True))
+            return _make_call(token.value.lower(), token.at, *self._parse_list(empty=True))
         if token.kind == "number":
             number = float(token.value)
             if math.isinf(number):
@@ -237,14 +237,14 @@ class _Parser:
             return Tree("number", number, token.at)
         return Tree({"quoted": "attribute"}.get(token.kind, token.kind), token.value, token.at)
 
-    def _list(self, empty: bool = False) -> tuple[Tree, ...]:
+    def _parse_list(self, empty: bool = False) -> tuple[Tree, ...]:
         """Parse expressions in parentheses, separated by commas; at least one unless `empty`."""
-        self.expect("(", "'('")
+        self.expect_token("(", "'('")
         parts: list[Tree] = []
         while not (empty and not parts and self._peek_operator() == ")"):
             parts.append(self.parse_expression(0))
             if self._peek_operator() != ",":
                 break
-            self._take()
-        self.expect(")", "',' or ')'")
+            self._take_token()
+        self.expect_token(")", "',' or ')'")
         return tuple(parts)

@@ -23,11 +23,11 @@ from filterkit import (
 )
 from filterkit.plugin import Edit, Moments, Rows, State, empty
 
-from .evaluation import DATE, NUMBER, TEXT, TRUTH, AttributeReader, Value, drop_infinite, evaluate, read_variable
+from .evaluation import DATE, NUMBER, TEXT, TRUTH, AttributeReader, drop_infinite, evaluate, read_variable
 from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_error, parse
 
 
-def _parse(stage: str, text: str) -> Tree:
+def _parse_condition(stage: str, text: str) -> Tree:
     try:
         return parse(text)
     except ExpressionError as error:
@@ -41,11 +41,11 @@ class Where(TrainingStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _parse(self.name, self.expression or "")
+        _parse_condition(self.name, self.expression or "")
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         text = self.expression or ""
-        condition, reader = _parse(self.name, text), AttributeReader(rows.schema)
+        condition, reader = _parse_condition(self.name, text), AttributeReader(rows.schema)
         try:
             kind = evaluate(condition, partial(reader.read, empty(rows.schema))).kind
         except ExpressionError as error:
@@ -93,7 +93,7 @@ class Set(Stage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name, expression, at = self._split()
+        name, expression, at = self._split_assignment()
         if not name:
             raise UsageError(f"{self.name}: write NAME=EXPRESSION")
         try:
@@ -101,7 +101,7 @@ class Set(Stage):
         except ExpressionError as error:
             raise UsageError(f"{self.name}: {self._describe_error(error, at)}") from None
 
-    def _split(self) -> tuple[str, str, int]:
+    def _split_assignment(self) -> tuple[str, str, int]:
         """Return the name, the expression, and the index where that begins; a name of "" means that one is missing."""
         text = self.assignment or ""
         start = len(text) - len(text.lstrip())
@@ -124,7 +124,7 @@ class Set(Stage):
         return describe_error(error, self.assignment or "")
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        name, text, at = self._split()
+        name, text, at = self._split_assignment()
         tree, reader = parse(text), AttributeReader(schema)
         try:
             value = evaluate(tree, partial(reader.read, empty(schema)))
@@ -139,7 +139,15 @@ class Set(Stage):
             attribute = Attribute(name, kind, format=value.format, weight=weight)
 
         def compute(batch: Batch) -> Any:
-            return _make_column(evaluate(tree, partial(reader.read, batch)), attribute.kind, len(batch))
+            value = evaluate(tree, partial(reader.read, batch))
+            data = np.broadcast_to(value.data, len(batch))
+            if attribute.kind == "numeric":
+                return drop_infinite(data)
+            if attribute.kind == "nominal":
+                return np.where(data < 0, np.nan, data)
+            from filterkit.plugin import make_dates, pick_texts
+
+            return make_dates(data, ~np.isfinite(data)) if attribute.kind == "date" else pick_texts(value.labels, data)
 
         edit = Edit(schema)
         if position is None:
@@ -147,18 +155,6 @@ class Set(Stage):
         else:
             edit.change(position, attribute, compute)
         return edit.build()
-
-
-def _make_column(value: Value, kind: str, rows: int) -> Any:
-    """Return the value of an expression as the values of an attribute of this kind."""
-    data = np.broadcast_to(value.data, rows)
-    if kind == "numeric":
-        return drop_infinite(data)
-    if kind == "nominal":
-        return np.where(data < 0, np.nan, data)
-    from filterkit.plugin import make_dates, pick_texts
-
-    return make_dates(data, ~np.isfinite(data)) if kind == "date" else pick_texts(value.labels, data)
 
 
 VARIABLES = ("VALUE", "MIN", "MAX", "MEAN", "SD", "COUNT")
@@ -186,7 +182,7 @@ class Map(ColumnStage):
     def __post_init__(self) -> None:
         super().__post_init__()
         text = self.expression or ""
-        tree = _parse(self.name, text)
+        tree = _parse_condition(self.name, text)
         try:
             kind = evaluate(tree, partial(read_variable, dict.fromkeys(VARIABLES, np.empty(0)))).kind
             if kind not in (NUMBER, TRUTH, ""):

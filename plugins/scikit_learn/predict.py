@@ -193,7 +193,7 @@ class Predict(Learner):
         return self.seed
 
     def learn(self, training: Training) -> Model:
-        return self._fit(training, {})
+        return self._fit_estimators(training, {})
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         pairs = (pair.partition("=")[::2] for pair in self.grid)
@@ -204,16 +204,16 @@ class Predict(Learner):
         for inner, held_out in inner_splits:
             found.append([])
             for chosen in combinations:
-                model, tasks = self._fit(inner, chosen), held_out.tasks
+                model, tasks = self._fit_estimators(inner, chosen), held_out.tasks
                 scores = None if model.threshold is None else model.scores(held_out.X)
                 parts = held_out.truth, model.predict(held_out.X), scores, tasks.exclusive, held_out.weights
                 found[-1].append(measures(Outcome(*parts, means=tasks.means), (criterion,))[criterion])
         best = find_best(found, criterion)
         if best is None:
             raise StageError(self.name, f"--criterion {criterion} is undefined on all inner folds")
-        return self._fit(training, combinations[best])
+        return self._fit_estimators(training, combinations[best])
 
-    def _fit(self, training: Training, chosen: dict[str, Any]) -> Estimators:
+    def _fit_estimators(self, training: Training, chosen: dict[str, Any]) -> Estimators:
         try:
             costs = None if self.costs is None else read_costs(self.costs, training.schema)
         except FilterkitError as error:
@@ -235,12 +235,12 @@ class Predict(Learner):
         if (is_numeric and needs_columns) or (is_joint and takes_several and np.ptp(targets)):
             targets = [np.column_stack(targets)]
         fitted = [
-            self._fit_one(training, target, chosen) if is_numeric or np.ptp(target) else int(target.flat[0])
+            self._fit_estimator(training, target, chosen) if is_numeric or np.ptp(target) else int(target.flat[0])
             for target in targets
         ]
         return Estimators(self, fitted, tasks, costs)
 
-    def _fit_one(self, training: Training, target: np.ndarray, chosen: dict[str, Any]) -> Any:
+    def _fit_estimator(self, training: Training, target: np.ndarray, chosen: dict[str, Any]) -> Any:
         """Fit an estimator to values of one target, int64 (rows,), or of all labels, int64 (rows, labels).
 
         The numbers of numeric targets are float64.
@@ -351,20 +351,20 @@ class Estimators:
 
     def scores(self, X: Any) -> np.ndarray:
         """Implement `Model.scores`."""
-        return self._respond(X, "predict" if self._tasks.is_numeric else self._method)
+        return self._compute_response(X, "predict" if self._tasks.is_numeric else self._method)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return `Outcome.predicted` of rows."""
         if self._costs is None:
-            response = self._respond(X, "predict")
+            response = self._compute_response(X, "predict")
             return response if self._tasks.is_numeric else response > 0
-        codes, p = self._tasks.codes, self._respond(X, "predict_proba")
+        codes, p = self._tasks.codes, self._compute_response(X, "predict_proba")
         if len(codes) == 1:  # of two classes
             codes, p = np.arange(2), np.hstack([1 - p, p] if codes[0] else [p, 1 - p])
         expected = np.einsum("rt,tc->rc", p, self._costs[np.ix_(codes, codes)])  # row by row, unlike a matrix product
         return np.asarray(codes[expected.argmin(axis=1)][:, None] == self._tasks.codes)
 
-    def _respond(self, X: Any, method: str) -> np.ndarray:
+    def _compute_response(self, X: Any, method: str) -> np.ndarray:
         """Return float64 (rows, tasks), what a method gives for each task.
 
         Every block has the same number of rows, so that products of matrices round the same whatever rows come

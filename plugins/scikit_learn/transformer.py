@@ -69,7 +69,7 @@ class Sklearn(SelectiveStage):
                 self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove the attribute"
             )
         training = all_rows(self.name, rows(), schema, rows.memory)
-        run_foreign(self.name, self.class_, _fit, estimator, training, jobs=rows.jobs)
+        run_foreign(self.name, self.class_, _fit_transformer, estimator, training, jobs=rows.jobs)
         names = None
         if hasattr(estimator, "get_feature_names_out"):
             names = list(
@@ -164,7 +164,7 @@ def _make_row(schema: Schema) -> Any:
     return Csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width).matrix()
 
 
-def _fit(estimator: Any, training: Batch) -> None:
+def _fit_transformer(estimator: Any, training: Batch) -> None:
     """Fit a transformer; if it needs the class, leave out rows without a class."""
     known = training.class_known
     if training.y is None or not known.all():

@@ -58,33 +58,30 @@ def compute_log_losses(columns: int, training: WeightedRows, held_out: WeightedR
     -------
     The losses of a row with each value of the held-out rows.
     """
-    training, held_out = _bring_near_one(columns, training, held_out)
+    # Where squares overflow or underflow, multiply values by a power of two. Nothing else changes, because values are
+    # standardised.
+    largest = np.zeros(columns)
+    for rows in (training, held_out):
+        np.maximum.at(largest, rows.column, np.abs(rows.value))
+    exponent = exponents_of_extremes(largest)
+    if exponent.any():
+        training, held_out = (
+            rows._replace(value=np.ldexp(rows.value, -exponent[rows.column])) for rows in (training, held_out)
+        )
     weight = np.maximum(np.bincount(training.column, training.total, columns), 1e-300)
     mean = np.bincount(training.column, training.total * training.value, columns) / weight
     squares = training.total * (training.value - mean[training.column]) ** 2
     spread = np.sqrt(np.bincount(training.column, squares, columns) / weight)
     spread[spread == 0] = 1.0
     z = (training.value - mean[training.column]) / spread[training.column]
-    intercept, slope = _fit(columns, training, z, weight)
+    intercept, slope = _fit_regressions(columns, training, z, weight)
     column = held_out.column
     return _compute_losses(intercept[column] + slope[column] * (held_out.value - mean[column]) / spread[column])
 
 
-def _bring_near_one(columns: int, *parts: WeightedRows) -> list[WeightedRows]:
-    """Multiply values by a power of two in columns where squares overflow or underflow, and return the rows.
-
-    Nothing else changes, because the values are standardised.
-    """
-    largest = np.zeros(columns)
-    for rows in parts:
-        np.maximum.at(largest, rows.column, np.abs(rows.value))
-    exponent = exponents_of_extremes(largest)
-    if not exponent.any():
-        return list(parts)
-    return [rows._replace(value=np.ldexp(rows.value, -exponent[rows.column])) for rows in parts]
-
-
-def _fit(columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _fit_regressions(
+    columns: int, training: WeightedRows, z: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Fit the regression of each column by Newton's method; return intercepts and slopes, float64 (columns,) each.
 
     Parameters

@@ -29,30 +29,32 @@ def find_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
     folds : all folds of the training rows.
     shaped : a function of values, their columns, the number of a task, and a state, which returns shaped values.
     """
-    from .logistic import compute_log_losses  # which few chains need
+    from .logistic import Losses, compute_log_losses  # which few chains need
 
     table = folds[0].training
     width, tasks = len(table), table.tasks()
     own_losses, shaped_losses, gain, expected_gain, variance = np.zeros((5, width))
     for fold in folds:
         parts = training, held_out = _Values(fold.training), _Values(fold.held_out)
-        means = training.means()
+        means = training.compute_means()
         own, image = [], []
         for number, task in enumerate(tasks):
-            own.append(compute_log_losses(width, *(each.rows(each.filled(means), task) for each in parts)))
+            own.append(compute_log_losses(width, *(each.make_rows(each.fill_missing(means), task) for each in parts)))
             images = (shaped(each.values, each.columns, number, fold.state) for each in parts)
-            image.append(compute_log_losses(width, *(each.rows(some, task) for each, some in zip(parts, images))))
+            image.append(compute_log_losses(width, *(each.make_rows(some, task) for each, some in zip(parts, images))))
         losses = _sum_tasks(image, tasks, held_out.counts)
-        own_losses += held_out.total(_sum_tasks(own, tasks, held_out.counts))
-        shaped_losses += held_out.total(losses)
+        own_losses += held_out.add_up(_sum_tasks(own, tasks, held_out.counts))
+        shaped_losses += held_out.add_up(losses)
         # By how much losses are lower than by the share of each class, and by how much they would be if a column said
         # nothing: if the class of each row was drawn by these shares.
-        gains = _sum_tasks(_compute_losses_of_shares(fold.training, tasks), tasks, held_out.counts) - losses
         shares = fold.training.totals / max(fold.training.totals.sum(), 1e-300)
+        clipped = np.clip(shares[tasks], _LEAST, 1 - _LEAST)[:, None]
+        of_shares = [Losses(-np.log(share), -np.log1p(-share)) for share in clipped]
+        gains = _sum_tasks(of_shares, tasks, held_out.counts) - losses
         expected = sum_over_classes(gains * shares)[:, None]
-        gain += held_out.total(gains)
-        expected_gain += held_out.total(expected)
-        variance += held_out.total(sum_over_classes((gains - expected) ** 2 * shares)[:, None])
+        gain += held_out.add_up(gains)
+        expected_gain += held_out.add_up(expected)
+        variance += held_out.add_up(sum_over_classes((gains - expected) ** 2 * shares)[:, None])
     is_large = (gain - expected_gain > _MARGIN * np.sqrt(variance)) & (gain > shaped_losses * _ROUNDING)
     return (shaped_losses < own_losses * (1 - _ROUNDING)) & is_large
 
@@ -75,14 +77,6 @@ def _sum_tasks(losses: list[Losses], tasks: list[int], counts: np.ndarray) -> np
     return of_class
 
 
-def _compute_losses_of_shares(training: ContingencyTable, tasks: list[int]) -> list[Losses]:
-    """Compute the losses by the share of each class among the training rows, in arrays of one value for all rows."""
-    from .logistic import Losses
-
-    shares = np.clip(training.totals[tasks] / max(training.totals.sum(), 1e-300), _LEAST, 1 - _LEAST)
-    return [Losses(-np.log(share), -np.log1p(-share)) for share in shares[:, None]]
-
-
 class _Values:
     """Holds the distinct values of each column of a table, zero and missing among them.
 
@@ -101,7 +95,7 @@ class _Values:
         self.counts = np.concatenate([full.counts, full.missing[missing]])
         self._width = len(table)
 
-    def means(self) -> np.ndarray:
+    def compute_means(self) -> np.ndarray:
         """Return the mean of the values of each column that are not missing, float64 (columns,); 0 if all are."""
         rows = np.where(np.isnan(self.values), 0.0, sum_over_classes(self.counts))
         total = np.bincount(self.columns, rows, self._width)
@@ -111,7 +105,7 @@ class _Values:
         sums = np.bincount(self.columns, rows * (values * unit[self.columns]), self._width)
         return divide_or_zero(sums, total) / unit
 
-    def total(self, of_rows: np.ndarray) -> np.ndarray:
+    def add_up(self, of_rows: np.ndarray) -> np.ndarray:
         """Add up a number of each row: float64 (columns,).
 
         `of_rows` has the number of a row of each class with each value, float64 (values, classes); (values, 1) if all
@@ -119,11 +113,11 @@ class _Values:
         """
         return np.bincount(self.columns, sum_over_classes(self.counts * of_rows), self._width)
 
-    def filled(self, means: np.ndarray) -> np.ndarray:
+    def fill_missing(self, means: np.ndarray) -> np.ndarray:
         """Return the values, with the mean of the column instead of a missing one."""
         return np.where(np.isnan(self.values), means[self.columns], self.values)
 
-    def rows(self, values: np.ndarray, task: int) -> WeightedRows:
+    def make_rows(self, values: np.ndarray, task: int) -> WeightedRows:
         """Return the rows with `values` instead of their own; those of the class `task` are positive."""
         from .logistic import WeightedRows
 

@@ -132,7 +132,7 @@ class Shape(ColumnStage):
         drawn = task >= 0
         column, task = column[drawn], task[drawn]
         images = np.full(len(values), np.nan)
-        images[drawn] = self._shape(values[drawn], column, task, state) + state["base"][column, task]
+        images[drawn] = self._shape_values(values[drawn], column, task, state) + state["base"][column, task]
         return images
 
     def describe_columns(self, schema: Schema, state: State) -> State:
@@ -145,7 +145,7 @@ class Shape(ColumnStage):
         found: State = {"value": points}
         classes = target.values if target is not None and len(target.values) == n_tasks else range(1, n_tasks + 1)
         for task, name in enumerate(classes):
-            images = self._shape(knots.values, column, task, state) * self.weight
+            images = self._shape_values(knots.values, column, task, state) * self.weight
             of = f" for {name}" if n_tasks > 1 else ""
             found[f"becomes{of}"] = Ragged(knots.indptr, images)
             found[f"missing{of}"] = state["missing"][:, task] * self.weight
@@ -168,7 +168,7 @@ class Shape(ColumnStage):
 
     def working_bytes(self, statistic: Statistic) -> int:
         # The table of the shaped values is larger, because each column becomes several.
-        several = len(statistic.totals) if self._one_a_class(statistic.schema) else 0
+        several = len(statistic.totals) if self._makes_column_per_class(statistic.schema) else 0
         return super().working_bytes(statistic) + statistic.nbytes * (several + self.beside)
 
     def fit_columns(self, table: ContingencyTable) -> State:
@@ -216,18 +216,18 @@ class Shape(ColumnStage):
         return self.auto
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        better = find_better(folds, self._shape)
+        better = find_better(folds, self._shape_values)
         return {"unchanged": folds[0].state["unchanged"] | ~(better | folds[0].training.nominal)}
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
         tasks = schema.positive_classes(totals)
-        if tasks and not self._one_a_class(schema) and not self.beside:
+        if tasks and not self._makes_column_per_class(schema) and not self.beside:
             return None
         return np.repeat(np.arange(schema.width), np.where(state["unchanged"], 1, len(tasks) + self.beside))
 
     def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray) -> Attributes:
         target, attributes = schema.class_attribute, Attributes.of(schema.features)
-        if not self._one_a_class(schema) and not self.beside:
+        if not self._makes_column_per_class(schema) and not self.beside:
             return attributes.as_numeric(~state["unchanged"][columns])
         assert target is not None
         tasks = schema.positive_classes(totals)
@@ -250,7 +250,7 @@ class Shape(ColumnStage):
         renamed = {_RENAMED.get(key, key): value for key, value in state.items()}
         return super().from_state(renamed, schema)
 
-    def _one_a_class(self, schema: Schema) -> bool:
+    def _makes_column_per_class(self, schema: Schema) -> bool:
         """Return whether a column becomes one column for each class."""
         target = schema.class_attribute
         return schema.positive is None and target is not None and len(target.values) > 2
@@ -259,12 +259,12 @@ class Shape(ColumnStage):
         tasks = state["unseen"].shape[1]
         if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
-            return self._shape(values, column, task, state) * self.weight
+            return self._shape_values(values, column, task, state) * self.weight
         column, task = self._find_origins(columns, state)
         image, shaped = values.copy(), np.flatnonzero(task >= 0)
         if len(shaped):
             task = 0 if tasks == 1 else task[shaped]
-            image[shaped] = self._shape(values[shaped], column[shaped], task, state) * self.weight
+            image[shaped] = self._shape_values(values[shaped], column[shaped], task, state) * self.weight
         return image
 
     def _find_origins(self, columns: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -277,7 +277,7 @@ class Shape(ColumnStage):
         column = np.searchsorted(first, columns, "right") - 1
         return column, np.where(unchanged[column], -1, columns - first[column] - self.beside)
 
-    def _shape(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
+    def _shape_values(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
         """Return the shaped values, float64 (n,), not yet multiplied by ``--weight``.
 
         Parameters
@@ -300,7 +300,7 @@ class Shape(ColumnStage):
         return image
 
     def _interpolate(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
-        """Do what `_shape` does, for values that are neither missing nor a special zero; others get any number."""
+        """Shape values that are neither missing nor a special zero, as `_shape_values` does; others get any number."""
         knots, images, unseen = state["knots"], state["images"], state["unseen"]
         tasks = unseen.shape[1]
         if not len(knots.values):

@@ -67,12 +67,12 @@ class AiSvm(Learner):
         coefficients = np.zeros((X.shape[1], len(training.tasks.names)))
         intercepts, costs = np.zeros((2, len(training.tasks.names)))
         for task, positive in enumerate(training.truth.T):
-            coefficients[:, task], intercept, costs[task] = self._adapt(solver, training, positive, 1 / mean)
+            coefficients[:, task], intercept, costs[task] = self._adapt_cost(solver, training, positive, 1 / mean)
             scores = LinearModel(coefficients[:, task : task + 1], np.zeros(1)).scores(X)[:, 0]
             intercepts[task] = -adapt_threshold(scores, positive, -intercept, self.specificity, training.weights)
         return LinearModel(coefficients, intercepts, chosen={"C": costs})
 
-    def _adapt(
+    def _adapt_cost(
         self, solver: Hyperplanes, training: Training, positive: np.ndarray, unit: float
     ) -> tuple[np.ndarray, float, float]:
         """Fit the SVM with the effective C (Algorithm 1 and the text before it); `unit` is the default C.
@@ -122,15 +122,15 @@ def adapt_threshold(
     thresholds = (values + np.append(values[1:], values[-1] - 1)) / 2  # below each of the values
     counted = np.ones(len(scores)) if weights is None else weights
     positives, rest = counted[positive].sum(), counted[~positive].sum()
-    found = positives - _sum_up_to(thresholds, scores[positive], counted[positive])
-    specificity = _sum_up_to(thresholds, scores[~positive], counted[~positive]) / rest
+    found = positives - _sum_weights_up_to(thresholds, scores[positive], counted[positive])
+    specificity = _sum_weights_up_to(thresholds, scores[~positive], counted[~positive]) / rest
     found[specificity < least] = 0
     best = int(found.argmax())
-    now = positives - _sum_up_to(np.array([threshold]), scores[positive], counted[positive])[0]
+    now = positives - _sum_weights_up_to(np.array([threshold]), scores[positive], counted[positive])[0]
     return float(thresholds[best]) if found[best] > now else threshold
 
 
-def _sum_up_to(thresholds: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _sum_weights_up_to(thresholds: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Add up the weights of the rows whose scores are at most each threshold: float64 (thresholds,)."""
     order = np.argsort(scores, kind="stable")
     below = np.append(0.0, np.cumsum(weights[order]))

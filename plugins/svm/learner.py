@@ -143,7 +143,7 @@ class Svm(Learner):
             raise StageError(
                 self.name, "no class has two training rows, of which one could be held out; name a single C with --c"
             )
-        found = [[_measure(held_out, each, self.criterion) for each in scores] for held_out, scores in trials]
+        found = [[_measure_scores(held_out, each, self.criterion) for each in scores] for held_out, scores in trials]
         best = find_best(found, self.criterion) or 0
         model = Hyperplanes(self.name, self._weigh(training)).solve_all(training.truth, self._costs[best])
         if len(self._costs) > 1:
@@ -203,7 +203,7 @@ def _parse_class_weights(text: str | None) -> dict[str, float] | None:
     return weights
 
 
-def _measure(held_out: Training, scores: np.ndarray, criterion: str) -> float:
+def _measure_scores(held_out: Training, scores: np.ndarray, criterion: str) -> float:
     """Compute the measure by which C is chosen from the scores of held-out rows; NaN where it is undefined."""
     exclusive = held_out.tasks.exclusive
     chosen = predict_positives(scores, exclusive, 0.0)

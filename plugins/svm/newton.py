@@ -60,14 +60,14 @@ def solve(X: Any, positive: np.ndarray, costs: np.ndarray, most_steps: int) -> t
     while True:
         shift = multipliers / steepness
         for _ in range(_STEPS_OF_ROUND):
-            intercept = _balance(1 - sign * scores + shift, positive, costs, steepness)
+            intercept = _find_intercept(1 - sign * scores + shift, positive, costs, steepness)
             lack = 1 - sign * (scores + intercept) + shift
             multipliers = np.clip(steepness * lack, 0, costs)
             gradient = w - normal(multipliers)
             if not np.linalg.norm(gradient) > precision * (1 + np.linalg.norm(w)):
                 break
             inside = X[np.flatnonzero((multipliers > 0) & (multipliers < costs))]
-            step = _newton_step(inside, gradient, steepness)
+            step = _compute_newton_step(inside, gradient, steepness)
             gain = X @ step - mean @ step
             change = (inside @ step - mean @ step).mean() if inside.shape[0] else 0.0
             length = _choose_step_length(
@@ -97,7 +97,7 @@ def _transpose(X: Any) -> Any:
     return X.T.tocsr() if hasattr(X, "tocsr") else X.T
 
 
-def _balance(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, steepness: float) -> float:
+def _find_intercept(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, steepness: float) -> float:
     """Find the intercept at which the multipliers of the positive rows and those of the others have the same sum.
 
     The difference of the two sums falls along straight lines, which bend where a row enters or leaves its parabola.
@@ -126,7 +126,7 @@ def _balance(lack: np.ndarray, positive: np.ndarray, costs: np.ndarray, steepnes
     return float(bends[line] + (difference - before) / (steepness * inside[line]))
 
 
-def _newton_step(inside: Any, gradient: np.ndarray, steepness: float) -> np.ndarray:
+def _compute_newton_step(inside: Any, gradient: np.ndarray, steepness: float) -> np.ndarray:
     """Compute the step to where the gradient is about 0 if the rows `inside` stay those in a parabola.
 
     The Hessian is the unit matrix plus `steepness` times the scatter of these rows about their mean, because the
@@ -163,7 +163,7 @@ def _choose_step_length(
     ----------
     lack : float64 (rows,), what each row lacks to the margin before the step.
     gain : float64 (rows,), what the whole step adds to the margin of each row.
-    costs, steepness : as in `_balanced`.
+    costs, steepness : as in `_find_intercept`.
     slope, curvature : the derivatives of half the squared length of the coefficients along the step.
     """
 

@@ -70,7 +70,7 @@ class Normal(Scaling):
             assert batch.y is not None
             classes.append(batch.y)
             weights.append(batch.row_weights)
-            _widen(low, high, batch)
+            _widen_ranges(low, high, batch)
         y, weight = np.concatenate(classes), np.concatenate(weights)
         totals = np.bincount(y, weight, len(target.values))
         tasks = schema.positive_classes(totals)
@@ -78,13 +78,13 @@ class Normal(Scaling):
             tasks = [1]  # both classes give the same |w| apart from its last digits
         scores = np.zeros((schema.width, len(tasks)))
         if not schema.nominal.all():
-            numbers, start, parts = self._draw(y), 0, []
+            numbers, start, parts = self._draw_rows(y), 0, []
             for batch in read_counted(self.name, rows()):
                 first, stop = np.searchsorted(numbers, [start, start + len(batch)])
                 parts.append(batch.replace(passthrough=None).take(numbers[first:stop] - start))
                 start += len(batch)
             training = concatenate(parts, schema)
-            X = _fill(training)
+            X = _fill_with_zeros(training)
             check_products(self.name, X)
             for i, task in enumerate(tasks):
                 scores[:, i] = self._compute_weights(X, np.asarray(training.y == task), training.row_weights)
@@ -93,7 +93,7 @@ class Normal(Scaling):
         low[empty] = high[empty] = 0.0
         return scaling_state(score, low, high, schema.zero, schema.nominal, self.multiply)
 
-    def _draw(self, y: np.ndarray) -> np.ndarray:
+    def _draw_rows(self, y: np.ndarray) -> np.ndarray:
         """Draw the share of the rows of each class, at least one, and return their numbers, ascending: int64 (drawn,).
 
         `y`, int32 (rows,), is the class of each row.
@@ -131,7 +131,7 @@ class Normal(Scaling):
         return np.asarray(np.abs(model.coef_.ravel()))
 
 
-def _widen(low: np.ndarray, high: np.ndarray, batch: Batch) -> None:
+def _widen_ranges(low: np.ndarray, high: np.ndarray, batch: Batch) -> None:
     """Lower `low` and raise `high`, float64 (columns,), to the extremes of the columns of a batch."""
     if batch.sparse:
         X = batch.csr
@@ -145,7 +145,7 @@ def _widen(low: np.ndarray, high: np.ndarray, batch: Batch) -> None:
         np.fmax(high, np.fmax.reduce(batch.X, axis=0), out=high)
 
 
-def _fill(batch: Batch) -> Any:
+def _fill_with_zeros(batch: Batch) -> Any:
     """Return X with zeros instead of missing values and in nominal columns; refuse infinite values."""
     values, nominal = batch.X, batch.schema.nominal
     if batch.sparse:

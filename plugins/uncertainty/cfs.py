@@ -77,7 +77,7 @@ class Cfs(ColumnStage):
         between: Uncertainties | Correlations
         if target.kind == "numeric":
             between = Correlations(rows, schema)
-            with_class, spread = between.of(schema.width), between.spread
+            with_class, spread = between.get_column(schema.width), between.spread
         else:
             from filterkit import Chain  # lists of stages do not need it
 
@@ -85,7 +85,7 @@ class Cfs(ColumnStage):
             assert isinstance(bins, FittedColumns)
             with_class, spread = _round_to_single(bins.state["su"]), np.ones(schema.width)
             with_class[with_class < _NOTHING] = 0.0
-            between = Uncertainties(Codes(rows, schema, bins.state))
+            between = Uncertainties(rows, schema, bins.state)
         chosen = search_best_first(with_class, spread, between, self.stale) if schema.width else []
         if self.locally_predictive and schema.width:
             chosen = add_locally_predictive(chosen, with_class, between)
@@ -119,14 +119,11 @@ class _Bins(ColumnStage):
         return values.copy()
 
 
-class Codes:
-    """Reads the rows that count, as the numbers of bins and labels.
+class Uncertainties:
+    """Computes the symmetrical uncertainties between columns: those of a column with all others, when first asked for.
 
-    Attributes
-    ----------
-    columns : int64 (k,), the columns that have two values at least.
-    sizes : int64 (k,), how many codes each has; the last one stands for a missing value.
-    counted : how many entries to count at once, and about how many cells to count them in.
+    They are rounded to single precision, as in Weka. Thus columns that say the same have the same. The rows that count
+    are read as codes, the numbers of bins and labels.
     """
 
     def __init__(self, rows: Batches, schema: Schema, state: State) -> None:
@@ -134,18 +131,50 @@ class Codes:
         self._cuts = state["cuts"]
         self._nominal = schema.nominal
         labels = np.where(schema.nominal, schema.label_counts, self._cuts.lengths + 1)
-        self.columns = np.flatnonzero((labels > 1) & (state["rows"] > 0))
-        self.sizes = labels[self.columns] + 1
-        for column in self.columns[self.sizes > _MOST_LABELS + 1].tolist():
+        # The columns that have two values at least.
+        self._columns = np.flatnonzero((labels > 1) & (state["rows"] > 0))
+        self._sizes = labels[self._columns] + 1  # how many codes each has; the last one stands for a missing value
+        for column in self._columns[self._sizes > _MOST_LABELS + 1].tolist():
             raise StageError(
                 Cfs.name,
                 f"attribute '{schema.features[column].name}' has {labels[column]} labels, and columns of more than "
                 f"{_MOST_LABELS} cannot be compared with others; remove it",
             )
-        self.counted = max(rows.memory // _ENTRY, _FEWEST)
+        # How many entries to count at once, and about how many cells to count them in.
+        self._counted = max(rows.memory // _ENTRY, _FEWEST)
         self._stored: list[tuple[np.ndarray, np.ndarray | None]] | None = None
+        self._number = {column: i for i, column in enumerate(self._columns.tolist())}
+        self._found: dict[int, np.ndarray] = {}
 
-    def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    def get_column(self, column: int) -> np.ndarray:
+        """Return the symmetrical uncertainty of a column with each, float64 (columns,)."""
+        if column not in self._found:
+            found = np.ones(len(self._nominal))  # also of columns of one value
+            if column in self._number:
+                number, sizes = self._number[column], self._sizes
+                bounds = [0]
+                while bounds[-1] < len(sizes):  # as many columns in a pass as their tables take memory
+                    upto = np.cumsum(sizes[bounds[-1] :]) * sizes[number]
+                    bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._counted, side="right")), 1))
+                some = [self._compare(number, low, high) for low, high in pairwise(bounds)]
+                found[self._columns] = np.concatenate(some)
+            found = _round_to_single(found)
+            self._found[column] = np.where(found < _NOTHING, 1.0, found)
+        return self._found[column]
+
+    def _compare(self, number: int, low: int, high: int) -> np.ndarray:
+        """Compute the uncertainties of the column `number` with those from `low` up to `high`, in one pass."""
+        sizes, own = self._sizes[low:high], int(self._sizes[number])
+        starts = np.cumsum(sizes) - sizes
+        width = int(sizes.sum())
+        sums = np.zeros((own * width, 1))
+        for codes, weights in self._read_batches():
+            cell = (codes[:, [number]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
+            parts = None if weights is None else np.repeat(weights, high - low, axis=0)
+            sums = add_parts([sums, sum_parts(cell, parts, own * width)])
+        return compute_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
+
+    def _read_batches(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Yield uint16 (rows, k) codes, and the weights in exact parts, float64 (rows, parts), or None if all are 1."""
         if self._stored is not None:
             yield from self._stored
@@ -153,7 +182,7 @@ class Codes:
         stored: list[tuple[np.ndarray, np.ndarray | None]] = []
         size = 0
         for batch in read_counted(Cfs.name, self._rows()):
-            for part in self._parts(batch):
+            for part in self._read_codes(batch):
                 yield part
                 size += part[0].nbytes
                 if size <= self._rows.memory:
@@ -162,60 +191,19 @@ class Codes:
                     stored.clear()
         self._stored = stored if size <= self._rows.memory else None
 
-    def _parts(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    def _read_codes(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """Yield the codes and weights of a batch, some rows at a time."""
-        step = max(self.counted // max(len(self.columns), 1), 1)
+        step = max(self._counted // max(len(self._columns), 1), 1)
         for first in range(0, len(batch), step):
             part = batch.rows(first, min(first + step, len(batch)))
-            X: Any = part.X[:, self.columns]
+            X: Any = part.X[:, self._columns]
             X = X.toarray() if part.sparse else X
-            column, values = np.repeat(self.columns, len(X)), X.T.ravel()
+            column, values = np.repeat(self._columns, len(X)), X.T.ravel()
             code = self._cuts.search(column, values) - self._cuts.indptr[column]
             code = np.where(self._nominal[column], np.nan_to_num(values), code)
-            code = np.where(np.isnan(values), np.repeat(self.sizes - 1, len(X)), code)
-            codes = np.ascontiguousarray(code.astype(np.uint16).reshape(len(self.columns), -1).T)
+            code = np.where(np.isnan(values), np.repeat(self._sizes - 1, len(X)), code)
+            codes = np.ascontiguousarray(code.astype(np.uint16).reshape(len(self._columns), -1).T)
             yield codes, None if part.weights is None else exact_parts(part.weights)
-
-
-class Uncertainties:
-    """Computes the symmetrical uncertainties between columns: those of a column with all others, when first asked for.
-
-    They are rounded to single precision, as in Weka. Thus columns that say the same have the same.
-    """
-
-    def __init__(self, codes: Codes) -> None:
-        self._codes = codes
-        self._width = len(codes._nominal)
-        self._number = {column: i for i, column in enumerate(codes.columns.tolist())}
-        self._found: dict[int, np.ndarray] = {}
-
-    def of(self, column: int) -> np.ndarray:
-        """Return the symmetrical uncertainty of a column with each, float64 (columns,)."""
-        if column not in self._found:
-            found = np.ones(self._width)  # also of columns of one value
-            if column in self._number:
-                number, sizes = self._number[column], self._codes.sizes
-                bounds = [0]
-                while bounds[-1] < len(sizes):  # as many columns in a pass as their tables take memory
-                    upto = np.cumsum(sizes[bounds[-1] :]) * sizes[number]
-                    bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._codes.counted, side="right")), 1))
-                some = [self._compare(number, low, high) for low, high in pairwise(bounds)]
-                found[self._codes.columns] = np.concatenate(some)
-            found = _round_to_single(found)
-            self._found[column] = np.where(found < _NOTHING, 1.0, found)
-        return self._found[column]
-
-    def _compare(self, number: int, low: int, high: int) -> np.ndarray:
-        """Compute the uncertainties of one of the `Codes.columns` with those from `low` up to `high`, in one pass."""
-        sizes, own = self._codes.sizes[low:high], int(self._codes.sizes[number])
-        starts = np.cumsum(sizes) - sizes
-        width = int(sizes.sum())
-        sums = np.zeros((own * width, 1))
-        for codes, weights in self._codes.batches():
-            cell = (codes[:, [number]].astype(np.int64) * width + starts + codes[:, low:high]).ravel()
-            parts = None if weights is None else np.repeat(weights, high - low, axis=0)
-            sums = add_parts([sums, sum_parts(cell, parts, own * width)])
-        return compute_uncertainties(sums.sum(axis=1).reshape(own, width), starts)
 
 
 class Correlations:
@@ -276,7 +264,7 @@ class Correlations:
             X = np.column_stack([known.X, np.asarray(known.y)])
             yield known.replace(schema=self._schema, X=X, y=None, passthrough=None)
 
-    def of(self, column: int) -> np.ndarray:
+    def get_column(self, column: int) -> np.ndarray:
         """Return the correlation of a column with each, float64 (columns,); the class is the column after the last."""
         return self._r[column, :-1]
 
@@ -324,7 +312,7 @@ def _round_to_single(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.float32).astype(np.float64)
 
 
-class Found(NamedTuple):
+class ColumnSet(NamedTuple):
     """Holds a set of columns that the search may go on from.
 
     Attributes
@@ -354,12 +342,12 @@ def search_best_first(
     between : those between columns.
     stale : after how many sets in a row that led to nothing better to end, and how many sets to remember.
     """
-    best, vain = Found((), 0.0, 0.0, 0.0), 0
+    best, vain = ColumnSet((), 0.0, 0.0, 0.0), 0
     waiting = [best]
     while waiting and vain < stale:
         start = waiting.pop(0)
         added = [*start.columns]
-        with_added = sum((spread[column] * between.of(column) for column in added), np.zeros(len(with_class)))
+        with_added = sum((spread[column] * between.get_column(column) for column in added), np.zeros(len(with_class)))
         above, below = start.with_class + spread * with_class, start.variance + spread**2 + 2 * spread * with_added
         merits = above / np.sqrt(below)
         merits[added] = -np.inf
@@ -367,9 +355,9 @@ def search_best_first(
         vain += 1
         for column, merit in enumerate(merits.tolist()):  # in turn, if it is better than the best before
             if merit - best.merit > _BETTER:
-                best, vain = Found((*start.columns, column), *sums[column].tolist()), 0
+                best, vain = ColumnSet((*start.columns, column), *sums[column].tolist()), 0
         first = [column for column in np.argsort(-merits, kind="stable")[:stale].tolist() if column not in added]
-        more = [Found((*start.columns, column), *sums[column].tolist()) for column in first]
+        more = [ColumnSet((*start.columns, column), *sums[column].tolist()) for column in first]
         waiting = sorted([*waiting, *more], key=lambda each: -each.merit)[:stale]  # equal ones as they were found
     return sorted(best.columns)
 
@@ -385,12 +373,12 @@ def add_locally_predictive(
     """
     most = np.zeros(len(with_class))
     for column in chosen:
-        most = np.maximum(most, between.of(column))
+        most = np.maximum(most, between.get_column(column))
     order = np.argsort(-with_class, kind="stable")
     order = order[~np.isin(order, chosen)]
     while len(fit := np.flatnonzero(most[order] <= with_class[order])):
         column = int(order[fit[0]])
         chosen = [*chosen, column]
-        most = np.maximum(most, between.of(column))
+        most = np.maximum(most, between.get_column(column))
         order = order[fit[0] + 1 :]
     return sorted(chosen)

@@ -62,7 +62,7 @@ class Analyzer:
         texts : may have nulls, which have no words.
         number : a function that returns the number of a piece, a word or a part of one between blanks.
         """
-        row, code, raw = self._split(texts)
+        row, code, raw = self._split_texts(texts)
         is_word = np.array([word not in self.stop for word in raw], bool)
         stem = self._stemmer.stemWord if self._stemmer is not None else str
         pieces = [[number(piece) for piece in stem(word).split(" ")] if use else [] for word, use in zip(raw, is_word)]
@@ -72,17 +72,24 @@ class Analyzer:
         low = 0
         while low < len(row):
             high = int(np.searchsorted(row, row[min(low + step, len(row)) - 1], side="right"))  # rows stay whole
-            yield from self._join(row[low:high], *_join_pieces(code[low:high], pieces))
+            yield from self._join_words(row[low:high], code[low:high], pieces)
             low = high
 
-    def _join(self, row: np.ndarray, starts: np.ndarray, flat: np.ndarray) -> Iterator[Sequences]:
+    def _join_words(self, row: np.ndarray, code: np.ndarray, pieces: list[list[int]]) -> Iterator[Sequences]:
         """Join words that follow each other in a text to sequences.
 
         Parameters
         ----------
         row : int64 (words,), the text that each word is in, ascending.
-        starts, flat : what `_join_pieces` returns for these words.
+        code : int64 (words,), the code of each word.
+        pieces : the numbers of the pieces of the word of each code.
         """
+        lengths = np.array([len(each) for each in pieces], np.int64)
+        numbers = np.array([number for each in pieces for number in each], np.int64)
+        first = np.cumsum(lengths) - lengths
+        # The pieces of these words one after the other, and where those of each word start.
+        flat = numbers[expand_ranges(first[code], lengths[code])]
+        starts = np.concatenate([[0], np.cumsum(lengths[code])])
         waiting: dict[int, list[Sequences]] = {}
         first = np.arange(len(row))
         for more in range(self._options.ngrams):  # words after the first
@@ -93,14 +100,14 @@ class Analyzer:
             lengths = starts[first + more + 1] - starts[first]
             for length in np.unique(lengths).tolist():
                 chosen = first[lengths == length]
-                pieces = flat[starts[chosen][:, None] + np.arange(length)]
-                waiting.setdefault(length, []).append(Sequences(row[chosen], pieces))
+                joined = flat[starts[chosen][:, None] + np.arange(length)]
+                waiting.setdefault(length, []).append(Sequences(row[chosen], joined))
             # Later sequences have more words, and so at least as many pieces more.
             for length in [length for length in waiting if length <= more + 1]:
-                yield _concatenate(waiting.pop(length))
-        yield from map(_concatenate, waiting.values())
+                yield _concatenate_sequences(waiting.pop(length))
+        yield from map(_concatenate_sequences, waiting.values())
 
-    def _split(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    def _split_texts(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """Split an Arrow array of strings into tokens: row and code of each, int64 (n,), and the distinct tokens."""
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -131,26 +138,7 @@ class Analyzer:
         return row, code, distinct
 
 
-def _join_pieces(code: np.ndarray, pieces: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pieces of some words one after the other, and where those of each word start.
-
-    Parameters
-    ----------
-    code : int64 (n,), the words.
-    pieces : those of each code.
-
-    Returns
-    -------
-    int64 (n + 1,), the starts and the end, and int64 (total,), the pieces.
-    """
-    lengths = np.array([len(each) for each in pieces], np.int64)
-    numbers = np.array([number for each in pieces for number in each], np.int64)
-    first = np.cumsum(lengths) - lengths
-    starts = np.concatenate([[0], np.cumsum(lengths[code])])
-    return starts, numbers[expand_ranges(first[code], lengths[code])]
-
-
-def _concatenate(parts: list[Sequences]) -> Sequences:
+def _concatenate_sequences(parts: list[Sequences]) -> Sequences:
     return parts[0] if len(parts) == 1 else Sequences(*map(np.concatenate, zip(*parts)))  # without a copy of all
 
 

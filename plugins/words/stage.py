@@ -68,7 +68,7 @@ class Words(Stage):
             raise UsageError("words: --hash keeps all words; leave out --keep, --min-docs and --max-docs")
 
     def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
-        chosen = self._choose(schema)
+        chosen = self._find_text_columns(schema)
         analyzer = Analyzer(self, read_stop_words(self))
         state = {"vocabularies": [Texts.of([])] * len(chosen), "stop": sorted(analyzer.stop)}
         if self.hash is not None:
@@ -87,7 +87,7 @@ class Words(Stage):
             return {**state, "vocabularies": words}
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        chosen, vocabularies, stop = self._choose(schema), state["vocabularies"], state["stop"]
+        chosen, vocabularies, stop = self._find_text_columns(schema), state["vocabularies"], state["stop"]
         plain = [words for words in (*vocabularies, stop) if not isinstance(words, Texts)]
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for words in plain for word in words):
             raise FilterkitError("its vocabulary is damaged")
@@ -126,7 +126,7 @@ class Words(Stage):
 
         return Built(outgoing, transform)
 
-    def _choose(self, schema: Schema) -> list[int]:
+    def _find_text_columns(self, schema: Schema) -> list[int]:
         """Return the positions in `schema.passthrough` of the string attributes to use.
 
         Raises

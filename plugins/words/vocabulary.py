@@ -82,7 +82,7 @@ class Vocabulary:
         self._numbers: dict[str, int] = {}
         found: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
         for first in range(0, len(words), _TEXTS):
-            pieces, starts = self._split(words[first : first + _TEXTS])
+            pieces, starts = self._split_words(words[first : first + _TEXTS])
             lengths = np.diff(starts)
             for length in np.unique(lengths).tolist():
                 chosen = np.flatnonzero(lengths == length)
@@ -98,7 +98,7 @@ class Vocabulary:
             key, columns = self._tables.pop(1)
             self._column[key] = columns
 
-    def _split(self, words: Texts) -> tuple[np.ndarray, np.ndarray]:
+    def _split_words(self, words: Texts) -> tuple[np.ndarray, np.ndarray]:
         """Split words into pieces: return their numbers, int64, and the bounds of each word, int32 (words + 1,)."""
         import pyarrow as pa
         import pyarrow.compute as pc
