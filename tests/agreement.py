@@ -18,7 +18,7 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 @cache
 def sample(name, class_=None, positive=None):
     """One of `arff_samples/` as a batch."""
-    return filterkit.read(str(SAMPLES / f"{name}.arff"), class_=class_, positive=positive)
+    return filterkit.read(SAMPLES / f"{name}.arff", class_=class_, positive=positive)
 
 
 @cache
@@ -27,7 +27,7 @@ def shared(name, class_=None, positive=None):
     path = DATA / name
     if not path.exists():
         pytest.skip(f"needs the data sets in {DATA}")
-    return filterkit.read(str(path), class_=class_, positive=positive)
+    return filterkit.read(path, class_=class_, positive=positive)
 
 
 def make(X, y, classes=("no", "yes"), *, weights=None, nominal=(), sparse=False, positive=None, zero=None):

@@ -132,8 +132,10 @@ def run_code(arguments):
 def main():
     """Serve until standard input is closed."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the command does; BLAS would start threads
+    gc.disable()
     import_all(sys.argv[3:])
     gc.freeze()  # else each command's collections would copy the memory of all that is imported
+    gc.enable()
     begun = Commands(socket.socket(fileno=int(sys.argv[1]))).next()
     if begun is None:
         return

@@ -96,7 +96,7 @@ def arff_of(batch):
     """A batch as ARFF text."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "out.arff")
-        filterkit.write(batch, str(path))
+        filterkit.write(batch, path)
         return path.read_text()
 
 

@@ -69,7 +69,7 @@ def rewritten(folder, batch, sparse=False, name="out.arff", **options):
     with pytest.MonkeyPatch.context() as patch:
         for small in (0, 1 << 62):
             patch.setattr(writer, "SMALL", small)
-            filterkit.write(batch, str(path), sparse=sparse, **options)
+            filterkit.write(batch, path, sparse=sparse, **options)
             texts.append(path.read_bytes())
     assert texts[0] == texts[1]
     return path

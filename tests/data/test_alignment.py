@@ -14,7 +14,7 @@ from filterkit.data.alignment import Alignment
 def read(tmp_path, text, **options):
     path = tmp_path / "data.arff"
     path.write_text(text)
-    return filterkit.read(str(path), **options)
+    return filterkit.read(path, **options)
 
 
 def align(other, training, **options):

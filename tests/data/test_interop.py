@@ -109,8 +109,8 @@ def test_arrow_dates_become_date_attributes(tmp_path, kind, values, form):
     moments = pa.timestamp("ms", "UTC" if form.endswith("X") else None)
     data = from_arrow(pa.table({"d": pa.array(values, moments).cast(kind)}))
     assert data.schema.attributes[0].format == form
-    filterkit.write(data, str(tmp_path / "t.arff"))
-    for batch in (data, filterkit.read(str(tmp_path / "t.arff"))):
+    filterkit.write(data, tmp_path / "t.arff")
+    for batch in (data, filterkit.read(tmp_path / "t.arff")):
         assert to_arrow(batch)["d"].combine_chunks().equals(pa.array(values, moments))
 
 

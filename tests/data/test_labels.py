@@ -166,8 +166,8 @@ def test_labels_are_in_y_and_written_as_they_were_read(data, tmp_path):
     assert [a.name for a in data.schema.features] == ["n", "c", "m"]
     assert data.y.dtype == np.int8
     for sparse in (data.sparse, not data.sparse):
-        filterkit.write(data, str(tmp_path / "out.arff"), sparse=sparse)
-        out = filterkit.read(str(tmp_path / "out.arff"))
+        filterkit.write(data, tmp_path / "out.arff", sparse=sparse)
+        out = filterkit.read(tmp_path / "out.arff")
         assert out.sparse == sparse
         assert out.y.tolist() == Y
         np.testing.assert_array_equal(dense(out), X)
@@ -380,8 +380,8 @@ def test_each_target_is_learned_as_a_class_of_its_own(targets):
 def test_written_labels_stand_where_the_relation_name_says(text, stage, tmp_path):
     out = fit(stage, read(tmp_path, text))[1]
     assert out.y.tolist() == Y
-    filterkit.write(out, str(tmp_path / "out.arff"))
-    assert testing.same(filterkit.read(str(tmp_path / "out.arff")), out)
+    filterkit.write(out, tmp_path / "out.arff")
+    assert testing.same(filterkit.read(tmp_path / "out.arff"), out)
 
 
 @pytest.mark.parametrize(
@@ -428,7 +428,7 @@ def test_the_command_line_takes_labels_and_test_rows(tmp_path):
     write_text(tmp_path, OTHERS["sparse"], "test.arff")
     done = run("--labels", "2", "-o", "o.arff", "--test", "test.arff", "t.arff", "train.arff", "impute", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    train = filterkit.read(str(tmp_path / "train.arff"), labels=2)
+    train = filterkit.read(tmp_path / "train.arff", labels=2)
     for name in ("o.arff", "t.arff"):
-        out = filterkit.read(str(tmp_path / name), labels=2)
+        out = filterkit.read(tmp_path / name, labels=2)
         assert testing.same(out, filterkit.chain("impute").fit(train).transform(train))

@@ -65,13 +65,13 @@ def write_reuters(folder, train, test):
         count = len(rows.schema.features)
         schema = filterkit.Schema("labelled", [*rows.schema.features, *labels], sparse=True, labels=(count, count + 1))
         batch = filterkit.Batch(schema, rows.X, np.column_stack([rows.y == 0, rows.y == 1]).astype(np.int8))
-        filterkit.write(batch, str(folder / "reuters" / f"reuters-{part}.arff.gz"))
+        filterkit.write(batch, folder / "reuters" / f"reuters-{part}.arff.gz")
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
     texts = columns(filterkit.chain("sample --fraction 1/6").fit_transform(sample("fortunes"))[1], range(0, 2011, 4))
-    iris = filterkit.read(str(ROOT / "arff_samples/iris.arff"))
+    iris = filterkit.read(ROOT / "arff_samples/iris.arff")
     tasks = {("iris", value) for value in iris.schema.class_attribute.values}
     monkeypatch.setattr(lab, "text_sets", lambda folder, names=(): [("fortunes", texts)])
     monkeypatch.setattr(lab, "uci_sets", lambda folder, most, positives: ([("iris", iris)], tasks))

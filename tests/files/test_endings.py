@@ -104,11 +104,11 @@ def test_the_ending_of_another_input_or_output_says_its_format(tmp_path):
 def test_the_rules_of_endings_hold_in_python(tmp_path):
     data = sample("iris")
     with pytest.raises(UsageError, match=r"x.json.gz' would hold ARFF, .* that of JSON; name it 'x.arff.gz'"):
-        filterkit.write(data, str(tmp_path / "x.json.gz"))
+        filterkit.write(data, tmp_path / "x.json.gz")
     with pytest.raises(UsageError, match=r"would hold ARFF, .* that of NumPy"):
         filterkit.chain(f"write {tmp_path}/x.npy l2").fit_transform(data)
     with pytest.raises(UsageError, match="a saved chain has a format of its own"):
-        filterkit.save(filterkit.chain("l2").fit(data), str(tmp_path / "x.arff"))
+        filterkit.save(filterkit.chain("l2").fit(data), tmp_path / "x.arff")
     assert not os.listdir(tmp_path)
 
 

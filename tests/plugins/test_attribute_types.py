@@ -25,7 +25,7 @@ TEXT = """@relation r
 def read(tmp_path, **options):
     path = tmp_path / "in.arff"
     path.write_text(TEXT)
-    return filterkit.read(str(path), **options)
+    return filterkit.read(path, **options)
 
 
 def values(chain, batch):

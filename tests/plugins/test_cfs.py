@@ -160,7 +160,7 @@ def test_what_cannot_be_chosen_from_is_refused(batch, message):
 def test_the_columns_are_those_that_weka_chooses(name, target, weka39, tmp_path):
     """For nominal and numeric classes, with labels and missing values."""
     batch = filterkit.chain(f"class {target} reorder --last {target}").fit_transform(shared(name))[1]
-    filterkit.write(batch, str(tmp_path / "in.arff"))
+    filterkit.write(batch, tmp_path / "in.arff")
     for theirs, ours in (("", "cfs"), (" -L", "cfs --no-locally-predictive")):
         printed = weka(weka39, WEKA_SUBSET, tmp_path / "in.arff", f"weka.attributeSelection.CfsSubsetEval{theirs}")
         chosen = [place for place in map(int, printed.split()) if place < batch.schema.width]  # the class comes last

@@ -29,7 +29,7 @@ TEXT = """@relation r
 def data(tmp_path):
     path = tmp_path / "in.arff"
     path.write_text(TEXT)
-    return filterkit.read(str(path))
+    return filterkit.read(path)
 
 
 def run(batch, *words):
@@ -186,7 +186,7 @@ def test_parts_of_dates_are_those_of_their_text(tmp_path):
     texts = [form.format(moment) for moment in moments]
     path = tmp_path / "in.arff"
     path.write_text("@relation r\n@attribute d date 'yyyy MM dd HH mm'\n@data\n" + "".join(f"'{t}'\n" for t in texts))
-    parts = [value(filterkit.read(str(path)), f"{part}(d)") for part in ("year", "month", "day", "hour", "minute")]
+    parts = [value(filterkit.read(path), f"{part}(d)") for part in ("year", "month", "day", "hour", "minute")]
     assert list(zip(*parts)) == [tuple(map(float, text.split())) for text in texts]
 
 

@@ -60,7 +60,7 @@ def test_the_correlation_with_a_numeric_class_equals_that_of_weka(weka39, tmp_pa
     """Which keeps the sign of that of two numbers."""
     name, target = "weka/labor.arff", "wage-increase-first-year"
     batch = filterkit.chain(f"class {target} reorder --last {target}").fit_transform(shared(name))[1]
-    filterkit.write(batch, str(tmp_path / "in.arff"))
+    filterkit.write(batch, tmp_path / "in.arff")
     (theirs,) = weka_scores(weka39, tmp_path / "in.arff", ["CorrelationAttributeEval"]).T
     np.testing.assert_allclose(scored(batch, "correlation"), np.abs(theirs), rtol=1e-12, atol=1e-12)
 
@@ -141,7 +141,7 @@ def test_scores_equal_those_of_weka(name, version, lacks, request, tmp_path):
     """Numbers and labels, with and without missing values. Of nominal columns, `ig` and `chi` are the same, too."""
     names = sorted(WEKAS.keys() - {lacks})
     batch = shared(name)
-    filterkit.write(batch, str(tmp_path / "plain.arff"))
+    filterkit.write(batch, tmp_path / "plain.arff")
     theirs = weka_scores(request.getfixturevalue(version), tmp_path / "plain.arff", [WEKAS[each] for each in names])
     nominal = batch.schema.nominal
     for each, expected in zip(names, theirs.T, strict=True):

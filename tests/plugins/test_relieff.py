@@ -138,7 +138,7 @@ def test_scores_with_a_numeric_class_equal_those_of_weka(weka39, tmp_path):
     for name, target in (("weka/cpu.with.vendor.arff", "class"), ("uci/sonar.arff", "attribute_1")):
         batch = filterkit.chain(f"class '{target}' reorder --last '{target}'").fit_transform(shared(name))[1]
         path = tmp_path / name.replace("/", "-")
-        filterkit.write(batch, str(path))
+        filterkit.write(batch, path)
         ours.append(scored(batch, "relieff"))
         questions.append((path, "attributeSelection.ReliefFAttributeEval"))
     for mine, answer in zip(ours, weka_answers(weka39, questions), strict=True):
@@ -151,7 +151,7 @@ def test_scores_equal_those_of_weka(name, weka39, tmp_path):
     batch = shared(name)
     batch = batch.take(np.arange(0, len(batch), len(batch) // 50))
     path = tmp_path / "plain.arff"
-    filterkit.write(batch, str(path))
+    filterkit.write(batch, path)
     theirs = weka_scores(weka39, path, ["ReliefFAttributeEval", "ReliefFAttributeEval -K 1"])
     for neighbors, expected in zip((10, 1), theirs.T, strict=True):
         np.testing.assert_allclose(scored(batch, f"relieff --neighbors {neighbors}"), expected, rtol=0, atol=1e-9)

@@ -119,12 +119,12 @@ def test_a_function_in_a_saved_estimator_is_refused(tmp_path):
     fitted = filterkit.chain("predict GaussianNB").fit(sample("iris"))
     estimator = fitted.stages[0].model._estimators[0]
     estimator.measure = metrics.balanced_accuracy_score
-    filterkit.save(fitted, str(tmp_path / "chain"))
-    filterkit.load(str(tmp_path / "chain"))
+    filterkit.save(fitted, tmp_path / "chain")
+    filterkit.load(tmp_path / "chain")
     estimator.measure = sklearn.utils.gen_batches
-    filterkit.save(fitted, str(tmp_path / "chain"))
+    filterkit.save(fitted, tmp_path / "chain")
     with pytest.raises(FilterkitError, match="Untrusted types found in the file"):
-        filterkit.load(str(tmp_path / "chain"))
+        filterkit.load(tmp_path / "chain")
 
 
 def test_a_saved_chain_with_another_estimator_than_its_words_say_is_refused(tmp_path, monkeypatch):

@@ -435,7 +435,7 @@ def test_a_write_stage_before_a_learner_writes_all_rows(tmp_path):
     batch = sample("breast-cancer").rows(0, 60)
     path = tmp_path / "written.arff"
     recorder = recorded(f"standardize write {path}", batch, iter(cut(batch, 40)))
-    assert testing.same(filterkit.read(str(path)), filterkit.chain("standardize").fit(batch).transform(batch))
+    assert testing.same(filterkit.read(path), filterkit.chain("standardize").fit(batch).transform(batch))
     assert len(recorder.trials) == 3
 
 

@@ -1027,6 +1027,8 @@ ENGINES = [
 def test_engines_of_filterkit_pass_all_checks(check, sound, quick_processes, monkeypatch):
     if sound is ProcessEngine:  # whose processes take a while to start
         monkeypatch.setattr("filterkit.testing.engines._JOBS", (2,))
+        texts = {name: SAMPLES[name] for name in ("all-kinds", "all-kinds-sparse", "multi-label", "no-rows")}
+        monkeypatch.setattr("filterkit.testing.engines.SAMPLES", texts)
     check(sound)
 
 
