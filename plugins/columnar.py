@@ -64,12 +64,12 @@ class Columnar(TypedFormat):
     def open(self, opening: Opening) -> Table:
         file = opening.local()
         try:
-            return ColumnarTable(self, opening, file, self.groups(file))
+            return ColumnarTable(self, opening, file, self.open_groups(file))
         except BaseException:
             file.close()
             raise
 
-    def groups(self, file: IO[bytes]) -> Groups:
+    def open_groups(self, file: IO[bytes]) -> Groups:
         """Return the groups of rows of an open file."""
         raise NotImplementedError
 
@@ -101,7 +101,7 @@ class Parquet(Columnar):
         "snappy", "How columns are compressed.", choices=("none", "snappy", "gzip", "zstd", "brotli", "lz4")
     )
 
-    def groups(self, file: IO[bytes]) -> Groups:
+    def open_groups(self, file: IO[bytes]) -> Groups:
         import pyarrow.parquet
 
         return ParquetGroups(pyarrow.parquet.ParquetFile(file, page_checksum_verification=True))
@@ -123,7 +123,7 @@ class ArrowIpc(Columnar):
 
     compression: str = option("none", "How columns are compressed.", choices=("none", "lz4", "zstd"))
 
-    def groups(self, file: IO[bytes]) -> Groups:
+    def open_groups(self, file: IO[bytes]) -> Groups:
         return ArrowGroups(file)
 
     def open_sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
@@ -499,7 +499,7 @@ class GroupParser:
                 what = f"a worker does not find it at {part.path}; put it where all workers see it, or pipe it in"
                 raise FilterkitError(f"{part.name}: {what}")
             with open(part.path, "rb") as file:
-                table = self.form.groups(file).read_groups(part.first, part.stop, self.columns)
+                table = self.form.open_groups(file).read_groups(part.first, part.stop, self.columns)
         else:
             table = pa.Table.from_batches([part])
         weights = None

@@ -101,7 +101,7 @@ class Libsvm(FileFormat):
         for block in table.parts():
             text = _tidy_lines(block.text) if b"#" in block.text else block.text
             if width is None:
-                highest = max(highest, _find_highest(text))
+                highest = max(highest, _find_highest_index(text))
                 if highest > _MOST_FOUND:
                     raise FilterkitError(
                         f"{opening.name}: there is an index of {highest} or more; if there are so many attributes, "
@@ -145,7 +145,7 @@ def _tidy_lines(text: bytes) -> bytes:
     return text if not text or text.endswith(b"\n") else text + b"\n"
 
 
-def _find_highest(text: bytes) -> int:
+def _find_highest_index(text: bytes) -> int:
     """Return the highest index of tidy text, which is the last of some row, up to `_MOST`; -1 if there is none."""
     characters = np.frombuffer(text, np.uint8)
     colons, ends = np.flatnonzero(characters == ord(":")), np.flatnonzero(characters == 0x0A)
@@ -239,7 +239,7 @@ class PairParser(TextParser):
         """Return the batch of tidy text; anything else is an error."""
         if text and not text.endswith(b"\n"):
             raise RowError("the last line has no line end")
-        index, values = _parse_numbers(text)
+        index, values = _parse_pairs(text)
         if may_be_rounded(values) and (number := first_inexact(text)) is not None:
             raise RowError(f"{Inexact(number)}; write {number}.0 to have it rounded")
         starts = np.flatnonzero(index == _ROW)
@@ -309,7 +309,7 @@ def _number_labels(labels: Sequence[str]) -> list[float]:
     return numbers if len(set(numbers)) == len(labels) else [float(index) for index in range(len(labels))]
 
 
-def _parse_numbers(text: bytes) -> tuple[np.ndarray, np.ndarray]:
+def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
     """Return int64 indices and float64 values of tidy text whose last line ends; a class has the index `_ROW`."""
     import pyarrow as pa
     import pyarrow.csv

@@ -132,20 +132,20 @@ class _Mender:
         kind = self._layout.schema.attributes[position].kind
         labels = self._layout.codes.get(position)
         if field == "":
-            return self._note(EMPTY, "", "it as missing", "?")
+            return self._add_repair(EMPTY, "", "it as missing", "?")
         bare = unescape(field[1:-1]) if _is_quoted(field) else field
         nulls = {KEEL_MISSING} if labels is not None else NULLS if kind in ("numeric", "date") else ()
         if field != "?" and bare.lower() in nulls and bare not in (labels or ()):
-            return self._note(NULL, field, "it as missing", "?")
+            return self._add_repair(NULL, field, "it as missing", "?")
         if _WORD.fullmatch(field) or _is_quoted(field):
             return field
         value = guess_value(field, labels)
         if value is None:
             return None
         kind_of_repair = QUOTES if "'" in field or '"' in field else BLANKS
-        return self._note(kind_of_repair, value, f"{quoted(value, 30)} as one value", quote(value))
+        return self._add_repair(kind_of_repair, value, f"{quoted(value, 30)} as one value", quote(value))
 
-    def _note(self, kind: str, found: str, hint: str, text: str) -> str:
+    def _add_repair(self, kind: str, found: str, hint: str, text: str) -> str:
         """Add a repair of the value `found`; return `text`, which replaces it."""
         self.repairs.append((kind, found))
         self.hint = self.hint or hint

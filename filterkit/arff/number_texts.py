@@ -27,7 +27,7 @@ def spaced_texts(values: np.ndarray, missing: str = "?") -> tuple[Any, np.ndarra
     texts : an Arrow array of strings.
     codes : int32 (n,), the index of the text of each value; None if value i has text i.
     """
-    whole, odd = _are_whole(values), _are_odd(values)
+    whole, odd = _are_whole(values), _differ_in_json(values)
     whole &= ~(odd | (np.signbit(values) & (values == 0)))
     odd |= (values == 0) & ~whole
     if whole.all():
@@ -55,7 +55,7 @@ def row_texts(X: np.ndarray, separator: str = ",", missing: str = "?") -> Any:
     missing : the text of a missing value.
     """
     X = np.ascontiguousarray(X)
-    whole, odd = _are_whole(X), _are_odd(X)
+    whole, odd = _are_whole(X), _differ_in_json(X)
     words = _format_words(X[odd], missing)
     if whole.all() and not words and not np.signbit(X).any():
         X, whole = X.astype(np.int64), np.zeros(0, bool)
@@ -94,7 +94,7 @@ def _are_whole(values: np.ndarray) -> np.ndarray:
         return np.asarray(values == np.rint(values))
 
 
-def _are_odd(values: np.ndarray) -> np.ndarray:
+def _differ_in_json(values: np.ndarray) -> np.ndarray:
     """Find the numbers whose JSON is neither their text nor their text without ``.0``."""
     size = np.abs(values)
     return np.asarray(~((size >= _LEAST) & (size < _TOO_LARGE) | (size == 0)))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit.data.batch import Batch
+from filterkit.data.losses import named
 from filterkit.data.schema import Schema
 from filterkit.errors import quoted
 from filterkit.messages import say
@@ -25,16 +26,10 @@ def list_lost(kind: Any, schema: Schema) -> list[str]:
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
     found = []
     if weighted:
-        found.append(f"{kind.title} cannot hold the weights of attributes, as of {_name_first(weighted)}")
+        found.append(f"{kind.title} cannot hold the weights of attributes, as of {named(weighted)}")
     if bags:
-        found.append(f"{kind.title} cannot hold relational attributes; {_name_first(bags)} is written as text")
+        found.append(f"{kind.title} cannot hold relational attributes; their values are written as text: {named(bags)}")
     return found
-
-
-def _name_first(names: list[str]) -> str:
-    """Return the first of some names, and how many more there are."""
-    more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
-    return quoted(names[0]) + more
 
 
 class RowLosses:

@@ -181,7 +181,7 @@ class TextParser:
         try:
             return Parsed(self.parse(block.text))
         except Exception as error:
-            self._raise_mistake(error)
+            self._reraise_mistake(error)
         bounds = np.concatenate([[0], self.ends(block.text)])
         if bounds[-1] < len(block.text):
             bounds = np.append(bounds, len(block.text))
@@ -198,7 +198,7 @@ class TextParser:
             try:
                 batches.append(self.parse(part.text))
             except Exception as error:
-                self._raise_mistake(error)
+                self._reraise_mistake(error)
                 if stop - first > 1:
                     waiting.append((first, stop, True))
                     continue
@@ -210,7 +210,7 @@ class TextParser:
             line += count_lines(part.text)
         return Parsed(concatenate(batches, self.schema), tuple(rejected))
 
-    def _raise_mistake(self, error: Exception) -> None:
+    def _reraise_mistake(self, error: Exception) -> None:
         """Raise an error again if it is one of the parser's code or of memory, whatever the text is."""
         is_own = isinstance(error, AttributeError) and error.obj is self
         if is_own or isinstance(error, (MemoryError, NameError, ImportError)):

@@ -49,6 +49,7 @@ _TYPES = {
     list: "an array",
     dict: "an object",
 }
+_INFINITE = (math.inf, -math.inf)  # as `json` reads 1e999; whole numbers are checked elsewhere
 _FEW = 16  # labels that are looked for one by one
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
@@ -160,7 +161,7 @@ def _find_faults(text: bytes) -> Iterator[RowError]:
             yield RowError(_describe_no_object(line), line=number)
             continue
         for name, value in row.items():
-            if _is_too_large(value):
+            if value in _INFINITE:
                 yield RowError(f"a number {TOO_LARGE}", line=number, attribute=name)
             elif value is not None:
                 before = types.setdefault(name, _TYPES[type(value)])
@@ -175,11 +176,6 @@ def _describe_no_object(text: bytes) -> str:
 
 def _describe_new_column(name: str) -> str:
     return f"there is no column {quoted(name)} in the first rows; say --from jsonl:look=all"
-
-
-def _is_too_large(value: Any) -> bool:
-    """Return whether `json` has read a value as an infinite float, as 1e999; whole numbers are checked elsewhere."""
-    return isinstance(value, float) and math.isinf(value)
 
 
 def _find_each_inexact(text: bytes) -> Iterator[tuple[str, int]]:
@@ -403,7 +399,7 @@ class JsonParser(TextParser):
         if not isinstance(row, dict):
             return RowError(_describe_no_object(text))
         for name, value in row.items():
-            if _is_too_large(value):
+            if value in _INFINITE:
                 return RowError(f"a number {TOO_LARGE}", attribute=name)
             attribute = self.schema.attributes[self.names[name]] if name in self.names else None
             if attribute is None:

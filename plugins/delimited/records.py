@@ -38,7 +38,7 @@ class Records:
         return {"delimiter": self.delimiter, "quote": self.quote, "newline": self.newline}
 
     @cached_property
-    def _cell(self) -> bytes:
+    def _cell_pattern(self) -> bytes:
         return self._pattern(_CELL if self.quote else _TAIL)
 
     def _pattern(self, template: bytes) -> bytes:
@@ -66,7 +66,9 @@ class Records:
             quotes = np.flatnonzero(characters == ord(self.quote))
             if not self._open_cells(characters, quotes[::2]):  # a quote inside a cell is no more than a character
                 separator = re.escape(self.delimiter.encode())
-                record = re.compile(b"(?:" + self._cell + separator + b")*+" + self._cell + rb"(?:\r\n|\n|\r)")
+                record = re.compile(
+                    b"(?:" + self._cell_pattern + separator + b")*+" + self._cell_pattern + rb"(?:\r\n|\n|\r)"
+                )
                 one_by_one, position = [], 0
                 while match := record.match(text, position):
                     position = match.end()
@@ -122,7 +124,7 @@ class Records:
         self.check_quotes(record, form)
         record, found = record.rstrip(b"\r\n"), []
         position = len(record) - len(record.lstrip(b"\r\n"))
-        cell, quote = re.compile(self._cell), self.quote.encode()
+        cell, quote = re.compile(self._cell_pattern), self.quote.encode()
         while True:
             match = cell.match(record, position)
             assert match is not None

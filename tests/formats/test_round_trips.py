@@ -48,8 +48,8 @@ def test_lost_weights_and_bags_are_warned_of_once(form, title, tmp_path, capsys)
     told = capsys.readouterr().err
     for message in (
         "the weights of rows are not written",
-        f"{title} cannot hold the weights of attributes, as of 'amount' and 1 more\n",
-        f"{title} cannot hold relational attributes; 'parts' is written as text\n",
+        f"{title} cannot hold the weights of attributes, as of 'amount', 'tiny ratio'\n",
+        f"{title} cannot hold relational attributes; their values are written as text: 'parts'\n",
     ):
         assert told.count(f"warning: {message}") == bool(title)
     assert title or not told
