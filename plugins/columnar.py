@@ -246,7 +246,9 @@ class ColumnarTable(Table):
         self._pairs = (groups.schema.metadata or {}).get(_SPARSE, b"").decode("utf-8", "replace")
         if self._pairs in groups.schema.names and schema is not None:
             if skipped:
-                raise UsageError(f"{form.name}: skip cannot leave out columns of a file with sparse rows; remove can")
+                raise UsageError(
+                    f"{form.name}: skip cannot leave out columns of a file with sparse rows; use the stage remove"
+                )
             self._rows = _SPARSE_ROWS if opening.block_size is None else max(opening.block_size >> 10, 1)
             super().__init__(schema.relation, schema.attributes)
             self.sparse = True
