@@ -186,7 +186,9 @@ def test_what_is_left_of_a_noted_schema_comes_back(tmp_path):
     assert rest.class_attribute == target
     assert target.name not in filterkit.read(path, format=f"parquet:skip={target.name}").schema.names
     filterkit.write(testing.sample("sparse-many-classes"), path, format="parquet:wide=2")
-    with pytest.raises(UsageError, match="skip cannot leave out columns of a file with sparse rows; remove can"):
+    with pytest.raises(
+        UsageError, match="skip cannot leave out columns of a file with sparse rows; use the stage remove"
+    ):
         filterkit.read(path, format="parquet:skip=features")
 
 
