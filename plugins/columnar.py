@@ -459,7 +459,7 @@ class GroupPart(NamedTuple):
     stop: int
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Name the file and the position in it for messages."""
         return f"{self.name}, groups {self.first + 1} to {self.stop}"
 

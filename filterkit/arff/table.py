@@ -198,7 +198,7 @@ class PartParser:
             and all(find_last_line_end(block.text) == len(block.text) for block, *_ in read)
         ):
             with suppress(ArffError):
-                whole = self.parser(Block(b"".join(block.text for block, *_ in read), 1, part.place))
+                whole = self.parser(Block(b"".join(block.text for block, *_ in read), 1, part.location))
                 files = _count_rows_of_files([(block.text, rows) for block, _, rows in read], whole.files[0])
                 if not whole.rejected and not whole.notes and files:
                     return whole._replace(files=files)

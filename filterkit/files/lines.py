@@ -24,7 +24,7 @@ class Block(NamedTuple):
     name: str
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Name the file and line for messages."""
         return f"{self.name}, line {self.line}"
 

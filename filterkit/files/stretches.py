@@ -41,7 +41,7 @@ class Stretch(NamedTuple):
     newline: bytes = b""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Name the file and the range of bytes for messages: "name, bytes a to b"."""
         return f"{self.name}, bytes {self.begin} to {self.end}"
 

@@ -161,7 +161,7 @@ class Files(NamedTuple):
     elsewhere: bool
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Names of the files, for messages."""
         names = [name for _, name in self.files]
         return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"

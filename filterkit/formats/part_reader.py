@@ -36,9 +36,9 @@ class Item(NamedTuple):
     n_done: int | None = None
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The name and bytes of the part, for messages; "" if it has none."""
-        return getattr(self.part, "place", "")
+        return getattr(self.part, "location", "")
 
 
 _NO_BATCH: Any = None

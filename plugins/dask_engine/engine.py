@@ -194,15 +194,15 @@ def _is_scheduler_named() -> bool:
 
 @contextmanager
 def _convert_dask_errors(item: Any) -> Iterator[None]:
-    """Turn errors of Dask itself into a `FilterkitError`; an error about lost workers names the `place` of `item`."""
+    """Turn errors of Dask into a `FilterkitError`; an error about lost workers names the `location` of `item`."""
     from distributed.client import FutureCancelledError
     from distributed.scheduler import KilledWorker
 
     try:
         yield
     except KilledWorker as error:
-        place = getattr(item, "place", "")
-        about = f"{place}: " if place else ""
+        location = getattr(item, "location", "")
+        about = f"{location}: " if location else ""
         raise FilterkitError(
             f"{about}the Dask workers that worked on this were killed, {error.allowed_failures + 1} of them one after "
             "the other; give each more memory"
