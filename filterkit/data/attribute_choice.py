@@ -6,6 +6,7 @@ import fnmatch
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from filterkit.data.attributes import find_attribute
 from filterkit.data.schema import KINDS, Attribute, Schema
 from filterkit.errors import StageError, UsageError, quoted, suggestion
 
@@ -94,7 +95,12 @@ def chosen_attributes(
                 is_meant = _make_matcher(stage, flag, schema, text)
                 matching = {i for i in positions if is_meant(i, schema.attributes[i])}
                 if not matching:
-                    raise StageError(stage, f"{flag}: {_explain_no_match(schema, text, list(names))}")
+                    fault = f"no attribute is named {quoted(text)}{suggestion(text, list(names))}"
+                    if (position := find_attribute(schema.attributes, text)) is not None:
+                        kind = f"a {schema.attributes[position].kind} attribute"
+                        kind = "the class or a label" if position in schema.targets else kind
+                        fault = f"{quoted(text)} is {kind}, which this stage does not work on"
+                    raise StageError(stage, f"{flag}: {fault}")
                 chosen |= matching
     return [i for i in positions if (not only or i in found[0]) and i not in found[1]]
 
@@ -116,13 +122,3 @@ def _make_matcher(stage: str, flag: str, schema: Schema, text: str) -> Callable[
         return lambda *_: False
     pattern = re.compile(fnmatch.translate(text.replace("[", "[[]")))  # takes no longer for many stars
     return lambda _, attribute: pattern.match(attribute.name) is not None
-
-
-def _explain_no_match(schema: Schema, text: str, names: list[str]) -> str:
-    """Say why a choice matches none of the attributes of these `names`."""
-    others = {a.name: (i, a) for i, a in enumerate(schema.attributes)}
-    if text not in others:
-        return f"no attribute is named {quoted(text)}{suggestion(text, names)}"
-    position, attribute = others[text]
-    what = "the class or a label" if position in schema.targets else f"a {attribute.kind} attribute"
-    return f"{quoted(text)} is {what}, which this stage does not work on"

@@ -338,7 +338,7 @@ class AttributeBuilder:
         self._last.append(attribute)
         self._count += 1
         if len(self._last) == MANY:
-            self._flush()
+            self._pack_last()
 
     def add_numeric(self, names: Texts) -> None:
         """Add numeric attributes of these names."""
@@ -346,11 +346,11 @@ class AttributeBuilder:
             for name in names:
                 self.add(Attribute(name))
             return
-        self._flush()
+        self._pack_last()
         self._parts.append(Attributes.numeric(names))
         self._count += len(names)
 
-    def _flush(self) -> None:
+    def _pack_last(self) -> None:
         if self._last:
             self._parts.append(_pack_attributes(self._last))
             self._last = []
@@ -359,7 +359,7 @@ class AttributeBuilder:
         """Return all attributes that were added, as a schema holds them."""
         if not self._parts:
             return tuple(self._last)
-        self._flush()
+        self._pack_last()
         return Attributes.concatenate(self._parts)
 
 

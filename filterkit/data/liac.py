@@ -86,7 +86,7 @@ def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
     has_indices = all(isinstance(value, str) for value in values)
     missing = None if attribute.kind == "string" else math.nan
 
-    def nominal(cell: Any) -> float:
+    def read_label(cell: Any) -> float:
         if cell is None:
             return math.nan
         if has_indices and isinstance(cell, int) and not isinstance(cell, bool) and 0 <= cell < len(codes):
@@ -95,7 +95,7 @@ def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
             raise FilterkitError(f"attribute {quoted(attribute.name)} does not declare the value {quoted(str(cell))}")
         return codes[cell]
 
-    def other(cell: Any) -> Any:
+    def read_number_or_text(cell: Any) -> Any:
         if isinstance(cell, (int, np.integer)) and attribute.kind == "numeric" and not is_exact(int(cell)):
             raise FilterkitError(describe_inexact(attribute.name, str(cell)))
         if cell is not None and not isinstance(cell, (Real, np.number) if attribute.kind == "numeric" else str):
@@ -105,7 +105,7 @@ def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
             )
         return missing if cell is None else cell
 
-    return nominal if attribute.kind == "nominal" else other
+    return read_label if attribute.kind == "nominal" else read_number_or_text
 
 
 def to_liac(batch: Batch) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def _draw_curves(results: Results, measures: list[str]) -> Any:
     for panel, measure in zip(panels, measures):
         own = zip(results.chains, *np.moveaxis(results.summary(measure), 2, 0))
         lines.append([Line(name, x, mean, error if has_bars else None) for name, mean, error in own])
-        add_panel_title(panel, _make_title(measure))
+        add_panel_title(panel, _make_measure_title(measure))
         panel.set_xlabel("share of all rows trained on")
         _set_share_ticks(panel, x)
     draw_lines(figure, panels, lines, _explain_means(results, has_bars))
@@ -131,7 +131,7 @@ def _draw_means(results: Results, measures: list[str]) -> Any:
         panel.spines["left"].set_visible(False)
         panel.set_ylim(float(heights.sum()), 0)
         panel.locator_params(axis="x", nbins=4)
-        add_panel_title(panel, _make_title(measure))
+        add_panel_title(panel, _make_measure_title(measure))
         for position in positions[np.isnan(mean)]:
             left = panel.get_yaxis_transform()
             panel.text(0.02, position, "no value", transform=left, va="center", backgroundcolor="white")
@@ -141,7 +141,7 @@ def _draw_means(results: Results, measures: list[str]) -> Any:
     return figure
 
 
-def _make_title(measure: str) -> str:
+def _make_measure_title(measure: str) -> str:
     return TITLES[measure] + (" (smaller is better)" if measure in LOSSES else "")
 
 
@@ -199,7 +199,7 @@ def _draw_near_best(results: Results, measures: list[str]) -> Any:
         pair = np.array([find_best_pair(best, tolerance)[1] for tolerance in _TOLERANCES]) * 100
         both = Line("best pair", x, pair, style={"color": "black", "linestyle": (0, (3, 1)), "marker": ""})
         lines.append([*(Line(name, x, y) for name, y in zip(methods, shares.T)), both])
-        add_panel_title(panel, _make_title(measure))
+        add_panel_title(panel, _make_measure_title(measure))
         panel.set_xlabel("within this distance of the best")
         panel.set_ylabel("share of tasks")
         panel.xaxis.set_major_formatter("{x:g}%")
