@@ -36,7 +36,7 @@ def results_of(given, title: str, before: str) -> Results:
         chains = ["1-NN: " + f"{before} neighbors --k 1"]
         for length, cost in default_costs(before, data).items():
             chains += [f"SVM/{length}: {before} svm --c {cost!r}", f"aiSVM/{length}: {before} aisvm --length {length}"]
-            chains += [f"aiSVM-low/{length}: {before} aisvm --length {length} --until low"]
+            chains += [f"aiSVM-low/{length}: {before} aisvm --length {length} --high 0.3"]
         for seed in SEEDS:
             about = f"003-{title}-{name}-{seed}".replace(" ", "-").replace(",", "")
             found = compare(

@@ -63,7 +63,8 @@ class Nominal(ChoosingStage):
                     name = schema.attributes[position].name
                     raise StageError(
                         self.name,
-                        f"attribute '{name}' has more than {self.max_labels:,} distinct values; see --max-labels",
+                        f"attribute '{name}' has more than {self.max_labels:,} distinct values; raise --max-labels to "
+                        "allow them",
                     )
         return {
             "values": [
@@ -86,7 +87,10 @@ class Nominal(ChoosingStage):
             attribute = schema.attributes[position]
             labels = tuple(_format_values(attribute, several))
             if len(set(labels)) < len(labels):
-                raise FilterkitError(f"two values of attribute '{attribute.name}' have the same text")
+                raise FilterkitError(
+                    f"two dates of attribute '{attribute.name}' have the same text; put date before it, with a "
+                    "--format that tells them apart"
+                )
             new = Attribute(attribute.name, "nominal", labels, weight=attribute.weight)
             edit.change(position, new, partial(self._compute_codes, several, position))
         return edit.build()
@@ -114,7 +118,7 @@ class Nominal(ChoosingStage):
             raise StageError(
                 self.name,
                 f"attribute '{batch.schema.attributes[position].name}' has the value '{shown}', which no training row "
-                "has",
+                "has; --unseen missing makes it missing",
                 batch.start + row,
             )
         return codes
@@ -162,14 +166,15 @@ class Retyping(ChoosingStage):
         kinds, targets = (self.kinds, self.changes_targets) if self.only else (self.default_kinds, False)
         for position in self.chosen(schema, kinds, targets):
             attribute = schema.attributes[position]
-            edit.change(position, self.retype(attribute), partial(self._convert, attribute, position))
+
+            def compute(batch: Batch, position: int = position, attribute: Attribute = attribute) -> Any:
+                return self.convert(attribute_values(batch, position), attribute, batch.start)
+
+            edit.change(position, self.retype(attribute), compute)
         return edit.build()
 
-    def _convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
-        return self.convert(attribute_values(batch, position), attribute, batch.start)
-
     def retype(self, attribute: Attribute) -> Attribute:
-        """Return an attribute as this stage types it."""
+        """Return the attribute with its new type; raise a `StageError` if its values cannot have that."""
         raise NotImplementedError
 
     def convert(self, values: Any, attribute: Attribute, start: int) -> Any:

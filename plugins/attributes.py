@@ -58,15 +58,15 @@ class Remove(Stage):
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         removed = set()
-        for flag, text, positions in self._select(schema):
+        for flag, text, positions in self._find_selected(schema):
             if positions <= set(schema.targets):
                 raise FilterkitError(
                     f"{flag}: {quoted(text)} selects only the class or labels, which cannot be removed"
                 )
             removed |= positions - set(schema.targets)
-        return self._take(schema, [i for i in range(len(schema.attributes)) if i not in removed])
+        return self._keep_positions(schema, [i for i in range(len(schema.attributes)) if i not in removed])
 
-    def _take(self, schema: Schema, positions: list[int]) -> Built:
+    def _keep_positions(self, schema: Schema, positions: list[int]) -> Built:
         """Let only the attributes at these ascending positions come out."""
         if not positions:
             raise FilterkitError("no attribute is left; keep at least one")
@@ -74,7 +74,7 @@ class Remove(Stage):
         edit.take(positions)
         return edit.build()
 
-    def _select(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
+    def _find_selected(self, schema: Schema) -> Iterator[tuple[str, str, set[int]]]:
         """Yield the flag, the value and the positions of the attributes of each option that is set.
 
         Raises
@@ -112,8 +112,8 @@ class Keep(Remove):
     name = "keep"
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        return self._take(
-            schema, sorted(set(schema.targets).union(*(positions for _, _, positions in self._select(schema))))
+        return self._keep_positions(
+            schema, sorted(set(schema.targets).union(*(positions for _, _, positions in self._find_selected(schema))))
         )
 
 
@@ -213,7 +213,9 @@ class Reorder(Stage):
                 found += [position for position in positions if position not in found]
         twice = set(first) & set(last)
         if twice:
-            raise FilterkitError(f"attribute '{schema.attributes[min(twice)].name}' cannot be first and last")
+            raise FilterkitError(
+                f"attribute '{schema.attributes[min(twice)].name}' cannot be first and last; leave it out of one"
+            )
         ends = {*first, *last}
         edit = Edit(schema)
         edit.take([*first, *(i for i in range(len(schema.attributes)) if i not in ends), *last])

@@ -62,7 +62,8 @@ class Bins(ColumnStage):
             name = table.schema.features[table.columns[column[at]]].name
             raise StageError(
                 self.name,
-                f"attribute '{name}' has a cut point below 0, and zeros of sparse rows must be in the first bin",
+                f"attribute '{name}' has a cut point below 0, but zeros of sparse rows must be in the first bin; make "
+                "a dense file first: filterkit --dense -o NEW.arff FILE",
             )
         return {
             "cuts": Ragged(np.searchsorted(column, np.arange(len(cells) + 1)), cuts),

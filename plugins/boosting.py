@@ -182,7 +182,7 @@ class _Block:
 
 
 class Boosting(Learner):
-    """The base of both learners."""
+    """Predicts by boosted decision stumps; with `multiple_pivots`, each label chooses its own feature in a round."""
 
     regressor = "predict GradientBoostingRegressor"
     multiple_pivots = False

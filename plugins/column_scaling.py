@@ -30,7 +30,7 @@ class Range(ColumnStage):
         return scaling_state(np.ones(len(summary)), *summary.extremes(), summary.schema.zero, summary.nominal)
 
     def describe_columns(self, schema: Schema, state: State) -> State:
-        return _describe(schema, state, "minimum", "range", "span")
+        return _describe_scaling(schema, state, "minimum", "range", "span")
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return rescale(values, columns, state)
@@ -74,13 +74,13 @@ class Standardize(ColumnStage):
         }
 
     def describe_columns(self, schema: Schema, state: State) -> State:
-        return _describe(schema, state, "mean", "deviation", "divisor")
+        return _describe_scaling(schema, state, "mean", "deviation", "divisor")
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         return rescale(values, columns, {**state, "span": state["divisor"]})
 
 
-def _describe(schema: Schema, state: State, subtracted: str, divided: str, divisor: str) -> State:
+def _describe_scaling(schema: Schema, state: State, subtracted: str, divided: str, divisor: str) -> State:
     """Describe what is subtracted from each column, unless zero is special, and by what it is divided."""
     parts = {} if schema.zero else {subtracted: state["offset"]}
     parts[divided] = state[divisor] * state["factor"]  # 0 for a constant

@@ -40,7 +40,9 @@ def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray
 def bound_fisher(
     tp_low: np.ndarray, tp_high: np.ndarray, fp_low: np.ndarray, fp_high: np.ndarray, pos: float, neg: float
 ) -> np.ndarray:
-    """See `Metric.bound`: no score in the ranges is larger; infinity unless all counts are whole numbers.
+    """Return what no score of `fisher` in these ranges of counts exceeds, as `Metric.bound`: float64 (n,).
+
+    It is infinite unless all counts are whole numbers.
 
     p is at least the probability of the outcomes on the side of tp: up to tp if tp is below the mode, else from tp on.
     Let X of the `tp + fp` rows drawn be positive. For one more of tp, one row more is drawn, so that X grows by 0 or 1,
@@ -161,7 +163,10 @@ def bbs(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 def bound_bbs(
     tp_low: np.ndarray, tp_high: np.ndarray, fp_low: np.ndarray, fp_high: np.ndarray, pos: float, neg: float
 ) -> np.ndarray:
-    """See `Metric.bound`: no score in the ranges is larger, because z grows with the count and falls with the rate."""
+    """Return what no score of `bbs` in these ranges of counts exceeds, as `Metric.bound`: float64 (n,).
+
+    z grows with the count and falls with the rate.
+    """
     low, high = (tp_low + fp_low) / (pos + neg), np.minimum((tp_high + fp_high) / (pos + neg), 1.0)
     positive = _compute_z(tp_high, pos, low) - _compute_z(fp_low, neg, high)
     negative = _compute_z(fp_high, neg, low) - _compute_z(tp_low, pos, high)

@@ -137,13 +137,13 @@ def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray
     `limits`, float64 (4, columns), are the least and the largest value that is no outlier, then those of a value that
     is not extreme; NaN for a column that does not count.
     """
-    if batch.sparse and _find_outside(np.zeros(1), *limits[:2]).any():  # a zero, which is not stored, is far off
+    if batch.sparse and _is_outside(np.zeros(1), *limits[:2]).any():  # a zero, which is not stored, is far off
         batch = batch.in_form(False)
     values = batch.csr.data if batch.sparse else batch.X
     low, high, least, most = limits[:, batch.csr.indices] if batch.sparse else limits
-    found = _find_outside(values, least, most)
+    found = _is_outside(values, least, most)
     if not is_extreme:
-        found = _find_outside(values, low, high) & ~found
+        found = _is_outside(values, low, high) & ~found
     if not batch.sparse:
         return np.asarray(found.any(axis=1), np.float64)
     flags = np.zeros(len(batch))
@@ -151,7 +151,7 @@ def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray
     return flags
 
 
-def _find_outside(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _is_outside(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return (values < low) | (values > high)
 
 

@@ -234,7 +234,7 @@ def draw_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndar
 
 
 def _compute_growth(schema: Schema, components: int) -> float:
-    """Implement `Fitted.growth`; a sparse row counts as 16 values, as many as a short text has words."""
+    """Return `Fitted.growth`, at least 1; a sparse row counts as 16 values, as many as a short text has words."""
     return max(1.0, components / (min(schema.width, 16) if schema.sparse else schema.width))
 
 

@@ -55,13 +55,13 @@ class Recode(ChoosingStage):
                 raise UsageError(f"{self.name}: --rename must be like OLD=NEW, not {quoted(pair)}")
             self._renames[old] = new
 
-    def _choose(self, schema: Schema) -> list[int]:
+    def _find_positions(self, schema: Schema) -> list[int]:
         """Return the positions of the attributes to recode."""
         positions = self.chosen(schema, ("nominal",), targets=bool(self.only))
         return [position for position in positions if position not in schema.labels]
 
     def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
-        positions = self._choose(schema)
+        positions = self._find_positions(schema)
         known = {label for position in positions for label in schema.attributes[position].values}
         self._check_labels("--missing", self.missing, known)
         self._check_labels("--rename", self._renames, known)
@@ -70,13 +70,13 @@ class Recode(ChoosingStage):
         counts = {position: np.zeros(len(labels), np.int64) for position, (labels, _) in merged.items()}
         for batch in rows() if self.rare is not None else ():
             for position, (_, codes) in merged.items():
-                found = _recode(codes, position, batch)
+                found = _recode_values(codes, position, batch)
                 counts[position] += np.bincount(found[found >= 0], minlength=len(counts[position]))
         made = [self._order_labels(*merged[position], counts[position]) for position in positions]
         return {"labels": [labels for labels, _ in made], "codes": [codes.tolist() for _, codes in made]}
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        positions, labels, codes = self._choose(schema), state["labels"], state["codes"]
+        positions, labels, codes = self._find_positions(schema), state["labels"], state["codes"]
         if len(labels) != len(positions) or len(codes) != len(positions):
             raise FilterkitError("the labels of recode are not those of its attributes")
         edit = Edit(schema)
@@ -86,7 +86,7 @@ class Recode(ChoosingStage):
             if not fits or (len(array) and (array.min() < -1 or array.max() >= len(names))):
                 raise FilterkitError("the labels of recode do not fit its attributes")
             image = np.where(array < 0, np.nan, array)
-            edit.change(position, attribute._replace(values=tuple(names)), partial(_recode, image, position))
+            edit.change(position, attribute._replace(values=tuple(names)), partial(_recode_values, image, position))
         return edit.build()
 
     def _check_labels(self, flag: str, labels: Iterable[str], known: set[str]) -> None:
@@ -97,7 +97,7 @@ class Recode(ChoosingStage):
                 raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
     def _merge_labels(self, attribute: Attribute) -> tuple[list[str], np.ndarray]:
-        """Do the first two steps.
+        """Apply ``--missing``, ``--fill`` and ``--rename`` to the labels of an attribute.
 
         Returns
         -------
@@ -114,7 +114,10 @@ class Recode(ChoosingStage):
         return labels, np.array([-1 if name is None else code_of[name] for name in names], np.int64)
 
     def _order_labels(self, labels: list[str], codes: np.ndarray, counts: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """Do the last two steps, with what `_merge_labels` returned; `counts` are the rows of each label."""
+        """Merge rare labels and sort, and return labels and codes as `_merge_labels` does.
+
+        `labels` and `codes` are what that returned, and `counts` the rows of each label.
+        """
         names = list(labels)
         rare = np.flatnonzero(counts < (self.rare or 0)).tolist()
         if len(rare) > 1:
@@ -129,7 +132,7 @@ class Recode(ChoosingStage):
         return ordered, image[codes]
 
 
-def _recode(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray:
+def _recode_values(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray:
     """Return the new code of each value of an attribute (rows,): `codes` holds those of all labels and of missing."""
     values = attribute_values(batch, position)
     return codes[np.where(np.isnan(values), len(codes) - 1, values).astype(np.int64)]

@@ -72,7 +72,7 @@ class ReliefF(Scaling):
         if schema.positive is not None and target is not None:
             y = (y == target.values.index(schema.positive)).astype(np.int32)
         score = rrelieff if y.dtype.kind == "f" else relieff
-        scores = score(Space.of(training.X, schema), y, training.row_weights, drawn, self.neighbors)
+        scores = score(Space.from_rows(training.X, schema), y, training.row_weights, drawn, self.neighbors)
         return scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
 
 
@@ -105,7 +105,7 @@ class Space(NamedTuple):
     nominal: np.ndarray
 
     @staticmethod
-    def of(X: np.ndarray, schema: Schema) -> Space:
+    def from_rows(X: np.ndarray, schema: Schema) -> Space:
         """Scale numeric columns of the rows X, float64 (rows, columns), to [0, 1]; mark labels and missing values."""
         nominal = schema.nominal
         numbers, labels = X[:, ~nominal] / 2, X[:, nominal]  # of halves, no range overflows

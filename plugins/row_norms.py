@@ -36,7 +36,11 @@ class Normalizer(SelectiveStage, RowStage):
         image = self._divide_by_lengths(values, np.repeat(lengths, np.diff(indptr)))
         for row in np.flatnonzero(np.isinf(lengths) | (lengths < np.finfo(np.float64).tiny)).tolist():
             own = slice(indptr[row], indptr[row + 1])
-            image[own] = self._scale_extreme_row(values[own], counted[own])
+            # The length is no float64, or one of few digits: multiply the row by a power of two first.
+            known = counted[own][~np.isnan(counted[own])]
+            _, exponent = np.frexp(np.abs(known).max(initial=0.0))
+            length = self._compute_lengths(np.ldexp(known, -exponent), np.array([0, len(known)]))[0]
+            image[own] = self._divide_by_lengths(np.ldexp(values[own], -exponent), length) if length else values[own]
         if nominal.any():
             image = np.where(stays, values, image)
         return batch.replace(X=batch.csr._replace(data=image) if batch.sparse else image.reshape(batch.X.shape))
@@ -45,16 +49,6 @@ class Normalizer(SelectiveStage, RowStage):
         with np.errstate(over="ignore"):  # of nominal values, which stay
             image: np.ndarray = values / lengths
             return image if self.norm == 1 else image * self.norm
-
-    def _scale_extreme_row(self, values: np.ndarray, counted: np.ndarray) -> np.ndarray:
-        """Scale a row whose length is no float64, or one of few digits, after multiplying it by a power of two.
-
-        `counted` are its values, with 0 for those that do not count.
-        """
-        known = counted[~np.isnan(counted)]
-        _, exponent = np.frexp(np.abs(known).max(initial=0.0))
-        length = self._compute_lengths(np.ldexp(known, -exponent), np.array([0, len(known)]))[0]
-        return self._divide_by_lengths(np.ldexp(values, -exponent), length) if length else values
 
     def _compute_safe_lengths(self, values: np.ndarray, indptr: np.ndarray, batch: Batch) -> np.ndarray:
         """Compute the length of each row without overflow and underflow: float64 (rows,).

@@ -65,7 +65,8 @@ class Sample(TrainingStage):
         strata = read_classes(rows) + 1
         size = int((self._share * len(strata) * 2 + 1) / 2) if self.rows is None else self.rows
         if size > len(strata) and not (self.replace and len(strata)):
-            raise StageError(self.name, f"--rows {size}: there are only {len(strata)} rows")
+            hint = "" if self.replace else "; draw fewer, or use --replace"
+            raise StageError(self.name, f"--rows {size}: there are only {len(strata)} rows{hint}")
         counts = np.bincount(strata)
         if self.bias:
             wanted = self._apportion_with_bias(rows, counts, size)
@@ -134,7 +135,9 @@ class Split(TrainingStage):
         target = rows.schema.class_attribute
         classes = read_classes(rows)
         if self._folds > len(classes):
-            raise StageError(self.name, f"--fold {self.fold}: there are only {len(classes)} rows")
+            raise StageError(
+                self.name, f"--fold {self.fold}: there are only {len(classes)} rows; use at most as many folds"
+            )
         numbers = np.arange(len(classes))
         if self.seed:
             np.random.default_rng(self.seed).shuffle(numbers)

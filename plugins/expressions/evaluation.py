@@ -99,7 +99,7 @@ def evaluate(tree: Tree, read: Read) -> Value:
 
 
 def drop_infinite(values: np.ndarray) -> np.ndarray:
-    """Return numbers that an expression gives; what is no finite number is missing."""
+    """Return the values of an expression, with NaN, which is missing, for infinite ones."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
@@ -208,7 +208,7 @@ def _is_missing(value: Value) -> np.ndarray:
 
 
 def _wrap_array_function(function: Callable[..., Any], kind: str = NUMBER) -> Callable[[Tree, list[Value]], Value]:
-    """Return what computes by a function of float64 arrays."""
+    """Return a `Function.compute` that calls `function` with the numbers of all operands, float64 arrays."""
     return lambda tree, parts: Value(kind, np.asarray(function(*(part.data for part in parts)), np.float64))
 
 
@@ -355,7 +355,7 @@ def _number_texts(texts: Sequence[str], labels: Sequence[str]) -> np.ndarray:
 
 
 def _wrap_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Callable[[Tree, list[Value]], Value]:
-    """Return what computes by a function of one text, which is called once for each distinct one."""
+    """Return a `Function.compute` that calls `function` once for each distinct text; None from it is missing."""
 
     def compute(tree: Tree, parts: list[Value]) -> Value:
         text = _as_text(parts[0])

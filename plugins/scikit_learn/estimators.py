@@ -235,8 +235,10 @@ def load_estimator(stage: str, text: str) -> Any:
 
 
 def _check_size(data: bytes) -> None:
-    """Refuse data that could take more memory than they are long: members that are compressed, overlap, or stand for
-    several objects."""
+    """Raise a `FilterkitError` if data of skops could take more memory than they are long.
+
+    That is so if members are compressed, overlap, or stand for several objects.
+    """
     import json
     from zipfile import ZipFile
 

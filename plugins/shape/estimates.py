@@ -229,7 +229,7 @@ def fit_monotone(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
     for i, task in enumerate(tasks if len(rows) else []):
         positives = cells.counts[:, task]
         share = positives / rows
-        both = [_pool(s, positives, rows, cells.column_of_cell) for s in (share, -share)]
+        both = [_pool_violators(s, positives, rows, cells.column_of_cell) for s in (share, -share)]
         errors = [np.add.reduceat(rows * (fit - share) ** 2, cells.indptr[columns]) for fit in both]
         falls = np.zeros(len(cells), bool)
         falls[columns] = errors[1] < errors[0] * (1 - 1e-9) - 1e-12  # errors equal but for rounding: it rises
@@ -237,7 +237,7 @@ def fit_monotone(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
     return fits
 
 
-def _pool(share: np.ndarray, positives: np.ndarray, rows: np.ndarray, column: np.ndarray) -> np.ndarray:
+def _pool_violators(share: np.ndarray, positives: np.ndarray, rows: np.ndarray, column: np.ndarray) -> np.ndarray:
     """Pool the values of each column into blocks by a rising fit; return the share of positives in each, (cells,).
 
     Parameters

@@ -37,9 +37,10 @@ def find_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
     for fold in folds:
         parts = training, held_out = _Values(fold.training), _Values(fold.held_out)
         means = training.compute_means()
+        known = [np.where(np.isnan(each.values), means[each.columns], each.values) for each in parts]
         own, image = [], []
         for number, task in enumerate(tasks):
-            own.append(compute_log_losses(width, *(each.make_rows(each.fill_missing(means), task) for each in parts)))
+            own.append(compute_log_losses(width, *(each.make_rows(some, task) for each, some in zip(parts, known))))
             images = (shaped(each.values, each.columns, number, fold.state) for each in parts)
             image.append(compute_log_losses(width, *(each.make_rows(some, task) for each, some in zip(parts, images))))
         losses = _sum_tasks(image, tasks, held_out.counts)
@@ -112,10 +113,6 @@ class _Values:
         classes have the same.
         """
         return np.bincount(self.columns, sum_over_classes(self.counts * of_rows), self._width)
-
-    def fill_missing(self, means: np.ndarray) -> np.ndarray:
-        """Return the values, with the mean of the column instead of a missing one."""
-        return np.where(np.isnan(self.values), means[self.columns], self.values)
 
     def make_rows(self, values: np.ndarray, task: int) -> WeightedRows:
         """Return the rows with `values` instead of their own; those of the class `task` are positive."""

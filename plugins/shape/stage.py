@@ -313,8 +313,15 @@ class Shape(ColumnStage):
         if len(between):
             below = above[between] - 1
             low = images.values[below * tasks + (task[between] if isinstance(task, np.ndarray) else task)]
-            way = _compute_interpolation_weight(values[between], knots.values[below], upper[between])
-            image[between] = low + way * (image[between] - low)
+            inside, left, right = values[between], knots.values[below], upper[between]
+            with np.errstate(over="ignore"):
+                step = right - left
+            huge = np.isinf(step)
+            if huge.any():  # the difference of the largest numbers overflows
+                unit = np.where(huge, 0.5, 1.0)
+                inside, left = inside * unit, left * unit
+                step = right * unit - left
+            image[between] = low + (inside - left) / step * (image[between] - low)
         if self._log_odds:
             image = compute_log_odds(image) - state["base"][column, task]
         is_unseen, has_none = np.zeros(len(values), bool), knots.lengths == 0
@@ -323,15 +330,3 @@ class Shape(ColumnStage):
         if state["nominal"].any():
             is_unseen |= state["nominal"][column] & (upper != values)
         return np.where(is_unseen, unseen[column, task], image) if is_unseen.any() else image
-
-
-def _compute_interpolation_weight(values: np.ndarray, below: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """Return how far each value is between `below` and `above`, from 0 to 1."""
-    with np.errstate(over="ignore"):
-        step = above - below
-    huge = np.isinf(step)
-    if huge.any():  # the difference of the largest numbers overflows
-        unit = np.where(huge, 0.5, 1.0)
-        values, below = values * unit, below * unit
-        step = above * unit - below
-    return np.asarray((values - below) / step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Learner, StageError, UsageError, option
+from filterkit import Learner, StageError, option
 from filterkit.plugin import LinearModel, Model, Training
 
 from .hyperplanes import Hyperplanes
@@ -18,9 +18,8 @@ class AiSvm(Learner):
         filterkit in.arff standardize aisvm
 
     C grows in steps of its default, 1 / the mean length of the rows, until the recall of the rarer class on the
-    training rows is at least ``--high`` (Algorithm 1 of the paper). With ``--until low`` it stops at ``--low``, as soon
-    as the recall is inside the range, which is what the text of the paper says. If the last recall is 1, the C before
-    it is taken.
+    training rows is at least ``--high`` (Algorithm 1 of the paper). With ``--high 0.3`` it stops as soon as the recall
+    is inside the range of the paper, as its text says. If the last recall is 1, the C before it is taken.
 
     Then the intercept moves along the training scores, always half-way between two of them. It is put where the
     sensitivity is largest while the specificity is at least ``--specificity``. Both are measured on the training rows,
@@ -40,16 +39,9 @@ class AiSvm(Learner):
         "SVM-light; for rows of length 1 both are the same.",
         choices=("norm", "squared"),
     )
-    low: float = option(0.3, "Training recall at which --until low stops.", minimum=0, maximum=1)
     high: float = option(0.75, "Training recall at which C stops growing.", minimum=0, maximum=1)
-    until: str = option("high", "Which of the two bounds stops C.", choices=("high", "low"))
     steps: int = option(20, "Upper limit for C, as a multiple of the default.", minimum=1, maximum=1_000_000)
     specificity: float = option(0.85, "Lower limit for the training specificity.", minimum=0, maximum=1)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.low > self.high:
-            raise UsageError(f"aisvm: --low {self.low:g} is above --high {self.high:g}")
 
     def learn(self, training: Training) -> Model:
         X = training.X
@@ -81,7 +73,6 @@ class AiSvm(Learner):
         """
         X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
-        bound = self.high if self.until == "high" else self.low
 
         def solve(step: int) -> tuple[np.ndarray, float, float]:
             coefficients, intercepts = solver.solve(positive, [step * unit])
@@ -94,7 +85,7 @@ class AiSvm(Learner):
             found = (X @ plane[0] + plane[1] > 0) == positive
             is_whole = bool(target.any() and found[target].all())
             recall = weights[found & target].sum() / weights[target].sum() if target.any() else 0.0
-            if is_whole or recall >= bound:
+            if is_whole or recall >= self.high:
                 return before if is_whole else plane
         return plane
 

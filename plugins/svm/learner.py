@@ -122,7 +122,9 @@ class Svm(Learner):
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         if self.folds is not None and self.folds > (rows := len(training.truth)):
-            raise StageError(self.name, f"--folds {self.folds}: there are only {rows} training rows")
+            raise StageError(
+                self.name, f"--folds {self.folds}: there are only {rows} training rows; use at most as many folds"
+            )
         tasks = len(training.tasks.names)
         if self.threshold is not None and len(find_group_bounds(training.tasks.exclusive, tasks)) <= tasks:
             raise StageError(
@@ -143,7 +145,14 @@ class Svm(Learner):
             raise StageError(
                 self.name, "no class has two training rows, of which one could be held out; name a single C with --c"
             )
-        found = [[_measure_scores(held_out, each, self.criterion) for each in scores] for held_out, scores in trials]
+        found: list[list[float]] = []  # of each fold and C, the measure, NaN where it is undefined
+        for held_out, of_costs in trials:
+            exclusive = held_out.tasks.exclusive
+            found.append([])
+            for each in of_costs:
+                chosen = predict_positives(each, exclusive, 0.0)
+                outcome = Outcome(held_out.truth, chosen, each, exclusive, held_out.weights)
+                found[-1].append(measures(outcome, (self.criterion,))[self.criterion])
         best = find_best(found, self.criterion) or 0
         model = Hyperplanes(self.name, self._weigh(training)).solve_all(training.truth, self._costs[best])
         if len(self._costs) > 1:
@@ -201,10 +210,3 @@ def _parse_class_weights(text: str | None) -> dict[str, float] | None:
             f"svm: --class-weights must be balanced, or weights above 0 as in yes=5,no=1, not {quoted(text)}"
         )
     return weights
-
-
-def _measure_scores(held_out: Training, scores: np.ndarray, criterion: str) -> float:
-    """Compute the measure by which C is chosen from the scores of held-out rows; NaN where it is undefined."""
-    exclusive = held_out.tasks.exclusive
-    chosen = predict_positives(scores, exclusive, 0.0)
-    return measures(Outcome(held_out.truth, chosen, scores, exclusive, held_out.weights), (criterion,))[criterion]

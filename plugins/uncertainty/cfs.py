@@ -96,7 +96,9 @@ class Cfs(ColumnStage):
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
         columns = np.flatnonzero(state["kept"])
         if schema.width and not len(columns):
-            raise StageError(self.name, "no column tells anything about the class, so none is left")
+            raise StageError(
+                self.name, "no column tells anything about the class, so none is left; leave cfs out to keep all"
+            )
         return columns
 
 
@@ -182,28 +184,24 @@ class Uncertainties:
         stored: list[tuple[np.ndarray, np.ndarray | None]] = []
         size = 0
         for batch in read_counted(Cfs.name, self._rows()):
-            for part in self._read_codes(batch):
-                yield part
-                size += part[0].nbytes
+            step = max(self._counted // max(len(self._columns), 1), 1)
+            for first in range(0, len(batch), step):
+                some = batch.rows(first, min(first + step, len(batch)))
+                X: Any = some.X[:, self._columns]
+                X = X.toarray() if some.sparse else X
+                column, values = np.repeat(self._columns, len(X)), X.T.ravel()
+                code = self._cuts.search(column, values) - self._cuts.indptr[column]
+                code = np.where(self._nominal[column], np.nan_to_num(values), code)
+                code = np.where(np.isnan(values), np.repeat(self._sizes - 1, len(X)), code)
+                codes = np.ascontiguousarray(code.astype(np.uint16).reshape(len(self._columns), -1).T)
+                weights = None if some.weights is None else exact_parts(some.weights)
+                yield codes, weights
+                size += codes.nbytes
                 if size <= self._rows.memory:
-                    stored.append(part)
+                    stored.append((codes, weights))
                 else:
                     stored.clear()
         self._stored = stored if size <= self._rows.memory else None
-
-    def _read_codes(self, batch: Batch) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        """Yield the codes and weights of a batch, some rows at a time."""
-        step = max(self._counted // max(len(self._columns), 1), 1)
-        for first in range(0, len(batch), step):
-            part = batch.rows(first, min(first + step, len(batch)))
-            X: Any = part.X[:, self._columns]
-            X = X.toarray() if part.sparse else X
-            column, values = np.repeat(self._columns, len(X)), X.T.ravel()
-            code = self._cuts.search(column, values) - self._cuts.indptr[column]
-            code = np.where(self._nominal[column], np.nan_to_num(values), code)
-            code = np.where(np.isnan(values), np.repeat(self._sizes - 1, len(X)), code)
-            codes = np.ascontiguousarray(code.astype(np.uint16).reshape(len(self._columns), -1).T)
-            yield codes, None if part.weights is None else exact_parts(part.weights)
 
 
 class Correlations:

@@ -24,11 +24,11 @@ class Bits(NamedTuple):
     classes: np.ndarray
     gain: np.ndarray
 
-    def ratio(self) -> np.ndarray:
+    def compute_gain_ratio(self) -> np.ndarray:
         """Return the gain ratio; 0 where there is one value."""
         return divide_or_zero(self.gain, self.values)
 
-    def symmetrical(self) -> np.ndarray:
+    def compute_uncertainty(self) -> np.ndarray:
         """Return the symmetrical uncertainty; 0 where there is one value or one class."""
         certain = (self.values <= 0) | (self.classes <= 0)
         return np.where(certain, 0.0, divide_or_zero(2 * self.gain, self.values + self.classes))
@@ -36,7 +36,7 @@ class Bits(NamedTuple):
 
 def gain_ratio(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """The information gain of presence, divided by the entropy of presence."""
-    return _bits_of_presence(tp, fp, pos, neg).ratio()
+    return _compute_bits_of_presence(tp, fp, pos, neg).compute_gain_ratio()
 
 
 def gain_ratio_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -47,12 +47,12 @@ def gain_ratio_of_columns(table: ContingencyTable) -> np.ndarray:
     as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each value by the share of
     that value. It is what Weka's GainRatioAttributeEval computes.
     """
-    return _compute_bits(mdl_bins(table)).ratio()
+    return _compute_bits(mdl_bins(table)).compute_gain_ratio()
 
 
 def symmetrical_uncertainty(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Twice the information gain of presence, divided by the entropy of presence plus that of the class."""
-    return _bits_of_presence(tp, fp, pos, neg).symmetrical()
+    return _compute_bits_of_presence(tp, fp, pos, neg).compute_uncertainty()
 
 
 def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -63,12 +63,12 @@ def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
     distinct values counts as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each
     value by the share of that value. It is what Weka's SymmetricalUncertAttributeEval computes.
     """
-    return _compute_bits(mdl_bins(table)).symmetrical()
+    return _compute_bits(mdl_bins(table)).compute_uncertainty()
 
 
 def mutual_information(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """The information gain of presence, in nats."""
-    return np.asarray(np.log(2) * _bits_of_presence(tp, fp, pos, neg).gain)
+    return np.asarray(np.log(2) * _compute_bits_of_presence(tp, fp, pos, neg).gain)
 
 
 def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -82,13 +82,13 @@ def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
     return np.asarray(np.log(2) * _compute_bits(quantile_bins(table)).gain)
 
 
-def _bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Bits:
+def _compute_bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Bits:
     """Compute the entropies of features that a row has or lacks."""
     total = pos + neg
     cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]
-    values = _surprise(cells[0] + cells[1]) + _surprise(cells[2] + cells[3])
-    classes = _surprise(np.full(len(tp), pos / total)) + _surprise(np.full(len(tp), neg / total))
-    return _make_bits(values, classes, sum((_surprise(share) for share in cells), np.zeros(len(tp))))
+    values = _compute_surprise(cells[0] + cells[1]) + _compute_surprise(cells[2] + cells[3])
+    classes = _compute_surprise(np.full(len(tp), pos / total)) + _compute_surprise(np.full(len(tp), neg / total))
+    return _make_bits(values, classes, sum((_compute_surprise(share) for share in cells), np.zeros(len(tp))))
 
 
 def _compute_bits(bins: ContingencyTable) -> Bits:
@@ -96,10 +96,10 @@ def _compute_bits(bins: ContingencyTable) -> Bits:
     total = max(float(bins.totals.sum()), 1e-300)
     shares = bins.counts_with_missing / total
     column, columns = bins.column_of_cell, len(bins)
-    values = np.bincount(column, _surprise(sum_over_classes(shares)), columns)
-    joint = sum((np.bincount(column, _surprise(share), columns) for share in shares.T), np.zeros(columns))
+    values = np.bincount(column, _compute_surprise(sum_over_classes(shares)), columns)
+    joint = sum((np.bincount(column, _compute_surprise(share), columns) for share in shares.T), np.zeros(columns))
     known = np.diff(bins.indptr) > 0
-    return _make_bits(values, np.where(known, _surprise(bins.totals / total).sum(), 0.0), joint)
+    return _make_bits(values, np.where(known, _compute_surprise(bins.totals / total).sum(), 0.0), joint)
 
 
 def _make_bits(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Bits:
@@ -107,7 +107,7 @@ def _make_bits(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Bi
     return Bits(*(np.where(bits > 1e-12, bits, 0.0) for bits in (values, classes, values + classes - joint)))
 
 
-def _surprise(shares: np.ndarray) -> np.ndarray:
+def _compute_surprise(shares: np.ndarray) -> np.ndarray:
     return -times_log2(shares)
 
 

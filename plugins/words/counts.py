@@ -81,7 +81,7 @@ def count_sequences(sequences: Sequences, label: np.ndarray) -> Counts:
     return Counts(key, of_class, np.diff(first, append=len(cells)), np.add.reduceat(occurrences, first))
 
 
-def _merge(parts: list[Counts]) -> Counts:
+def _merge_counts(parts: list[Counts]) -> Counts:
     if len(parts) == 1:
         return parts[0]
     key, label, rows, occurrences = (np.concatenate(arrays) for arrays in zip(*parts))
@@ -122,7 +122,7 @@ class Counter:
         self._bytes += counts.nbytes
         if self._bytes > self._budget:
             for length, parts in self._held.items():
-                self._held[length] = [_merge(parts)]
+                self._held[length] = [_merge_counts(parts)]
             self._bytes = sum(part.nbytes for parts in self._held.values() for part in parts)
             if 2 * self._bytes > self._budget:
                 for length, (merged,) in self._held.items():
@@ -145,7 +145,7 @@ class Counter:
 
     def merge(self, length: int) -> Iterator[Counts]:
         """Yield the counts of all sequences of one length, by key; all classes of a key come in one part."""
-        held = [_merge(self._held[length])] if length in self._held else []
+        held = [_merge_counts(self._held[length])] if length in self._held else []
         if length not in self._runs:
             yield from held
             return
@@ -155,6 +155,6 @@ class Counter:
         while sources:  # each time, from all sources, up to the least key that ends a block of one
             end = min(source.key[:block][-1] for source in sources)
             stops = [int(np.searchsorted(source.key, end, side="right")) for source in sources]
-            yield _merge([source.part(0, stop) for source, stop in zip(sources, stops) if stop])
+            yield _merge_counts([source.part(0, stop) for source, stop in zip(sources, stops) if stop])
             rests = [source.part(stop, len(source.key)) for source, stop in zip(sources, stops)]
             sources = [rest for rest in rests if len(rest.key)]

@@ -9,7 +9,7 @@ import numpy as np
 from filterkit.plugin import Texts, find_run_begins
 
 from .analyzer import Sequences
-from .counts import Counter, Counts, make_keys, split_keys
+from .counts import Counter, make_keys, split_keys
 
 _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
 _TEXTS = 1 << 16  # how many texts Arrow holds at once
@@ -29,7 +29,16 @@ def choose_words(counter: Counter, least: int, most: int | None, keep: int | Non
     words = [names[:0]]
     for length in counter.lengths:
         for part in counter.merge(length):
-            numbers = split_keys(_choose_keys(part, least, most, frequent), length)
+            first = np.flatnonzero(find_run_begins(part.key))  # of each key
+            rows = np.add.reduceat(part.rows, first)
+            is_chosen = rows >= least
+            if most is not None:
+                is_chosen &= rows <= most
+            if frequent is not None:
+                needed = np.zeros(max(frequent, default=0) + 1, np.int64)
+                needed[list(frequent)] = list(frequent.values())
+                is_chosen &= np.logical_or.reduceat(part.occurrences >= needed[part.label], first)
+            numbers = split_keys(part.key[first[is_chosen]], length)
             blanks = (blank, np.zeros(len(numbers), np.int8))
             joints = [each for column in numbers.T for each in (blanks, (names, column))]
             words.append(Texts.joined(*joints[1:]))
@@ -53,20 +62,6 @@ def _find_least_counts(counter: Counter, keep: int) -> dict[int, int]:
             least[label] = occurrences
             left[label] -= words[pair]
     return least
-
-
-def _choose_keys(part: Counts, least: int, most: int | None, frequent: dict[int, int] | None) -> np.ndarray:
-    """Return the keys within the limits; `frequent` is what `_find_least_counts` returns, or None."""
-    first = np.flatnonzero(find_run_begins(part.key))
-    rows = np.add.reduceat(part.rows, first)
-    is_chosen = rows >= least
-    if most is not None:
-        is_chosen &= rows <= most
-    if frequent is not None:
-        needed = np.zeros(max(frequent, default=0) + 1, np.int64)
-        needed[list(frequent)] = list(frequent.values())
-        is_chosen &= np.logical_or.reduceat(part.occurrences >= needed[part.label], first)
-    return part.key[first[is_chosen]]
 
 
 class Vocabulary:

@@ -78,13 +78,13 @@ def test_equal_rows_have_equal_scores(seed):
 # ---- C ----------------------------------------------------------------------------------------------------
 
 
-def expected(X, positive, *, length="norm", low=0.3, high=0.75, until="high", steps=20, specificity=0.85, weights=None):
+def expected(X, positive, *, length="norm", high=0.75, steps=20, specificity=0.85, weights=None):
     """Coefficients and intercept by Algorithm 1 of the paper, C being k times a unit; k, and how many are tried."""
     norms = np.sqrt((X * X).sum(axis=1))
     unit = 1 / np.mean(norms if length == "norm" else norms**2)
     target = positive if positive.sum() <= (~positive).sum() else ~positive
     peers, recall = [], 0
-    while recall < {"high": high, "low": low}[until] and len(peers) < steps:
+    while recall < high and len(peers) < steps:
         peers.append(SVC(kernel="linear", C=(len(peers) + 1) * unit).fit(X, positive, sample_weight=weights))
         recall = (peers[-1].predict(X) == positive)[target].mean()
     k = len(peers) - (recall == 1 < len(peers))
@@ -118,10 +118,10 @@ def assert_learns(text, batch, *planes):
         ((0.1, 1.5, 0), {}, (20, 20)),  # too few are ever found
         ((0.005, 4, 0), {"steps": 3}, (3, 3)),
         ((0.005, 8, 1), {"steps": 1}, (1, 1)),
-        ((0.005, 4, 1), {"until": "low"}, (4, 4)),  # 0, 0, 0, 0.42, 0.67, 0.75
-        ((0.005, 4, 1), {"until": "low", "low": 0.6}, (5, 5)),
+        ((0.005, 4, 1), {"high": 0.3}, (4, 4)),  # 0, 0, 0, 0.42, 0.67, 0.75
+        ((0.005, 4, 1), {"high": 0.6}, (5, 5)),
         ((0.005, 4, 1), {"high": 0.5}, (5, 5)),
-        ((2, 1.5, 0), {"length": "squared", "until": "low"}, (4, 4)),
+        ((2, 1.5, 0), {"length": "squared", "high": 0.3}, (4, 4)),
         ((0.3, 2.5, 1), {"specificity": 1}, (6, 6)),
         ((0.3, 2.5, 1), {"specificity": 0.2}, (6, 6)),
         ((0.005, 4, 0, 0.8), {}, (8, 8)),  # recall is of the rarer class; of the other all rows are found at once

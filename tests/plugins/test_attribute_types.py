@@ -93,7 +93,7 @@ def test_numbers_outside_the_range_of_dates_are_missing_or_an_error():
 @pytest.mark.parametrize(
     ("chain", "message"),
     [
-        ("nominal --only m --max-labels 2", "attribute 'm' has more than 2 distinct values; see --max-lab"),
+        ("nominal --only m --max-labels 2", "attribute 'm' has more than 2 distinct values; raise --max-lab"),
         ("numeric --only c", "attribute 'c': the label 'hi' is not a number; --codes"),
         ("numeric --only s", "row 1: attribute 's': 'b' is not a number; --invalid missing"),
         ("date --only s --format yyyy", "row 1: attribute 's': 'b' is not a date as yyyy; --invalid missing"),

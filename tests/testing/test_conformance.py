@@ -132,7 +132,7 @@ STAGES = {
     "svm": NOTHING_TO_LEARN,
     "svm --c 0.1,1 --calibrate --folds 2": NOTHING_TO_LEARN,
     "aisvm": NOTHING_TO_LEARN,
-    "aisvm --until low --length squared --steps 2": NOTHING_TO_LEARN,
+    "aisvm --high 0.3 --length squared --steps 2": NOTHING_TO_LEARN,
     "neighbors --k 3": NOTHING_TO_LEARN,
     "neighbors --distance euclidean": NOTHING_TO_LEARN,
     "predict LogisticRegression --set C=10": NOTHING_TO_LEARN,
