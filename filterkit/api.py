@@ -72,8 +72,8 @@ def batches(
     """
     file_path = path_as_text(path)
     kind = _format(file_path, format)
-    if block_size is not None and block_size < 1:
-        raise UsageError(f"block_size must be at least 1, not {block_size}")
+    if block_size is not None and not _is_count(block_size):
+        raise UsageError(f"block_size must be a whole number of at least 1, not {quoted(str(block_size))}")
     with Reader(
         kind, file_path, class_, positive, encoding, block_size, None, None, labels, lenient, unseen, complete=complete
     ) as reader:
@@ -140,7 +140,7 @@ def write(
     """
     file_path = path_as_text(path)
     kind = _format_to_write(file_path, format)
-    if precision is not None and precision not in range(1, 18):
+    if precision is not None and not (_is_count(precision) and precision <= 17):
         raise UsageError(f"precision must be a whole number from 1 to 17, not {quoted(str(precision))}")
     if precision is not None and not kind.rounds:
         raise UsageError(
@@ -214,6 +214,11 @@ def load_plugin(path: AnyPath) -> None:
     from filterkit.plugin.registry import registry
 
     registry().add_file(path_as_text(path), "load_plugin")
+
+
+def _is_count(value: Any) -> bool:
+    """Return whether a value is a whole number of at least 1, of Python's or numpy's type."""
+    return hasattr(value, "__index__") and not isinstance(value, bool) and bool(value >= 1)
 
 
 def _format(path: str, name: str | None, is_read: bool = True) -> FileFormat:

@@ -71,11 +71,16 @@ def test_data_can_be_written_in_the_other_form(tmp_path):
 
 SENSELESS = {
     "jobs must be at least 1, not 0": lambda data: filterkit.chain("l2").fit(data, jobs=0),
-    "memory must be at least 0": lambda data: filterkit.chain("l2").fit(data, memory=-1),
+    "jobs must be a whole number, not '1.5'": lambda data: filterkit.chain("l2").fit(data, jobs=1.5),
+    "memory must be a number of bytes of at least 0, not '-1'": lambda data: filterkit.chain("l2").fit(data, memory=-1),
+    "memory must be a number .*, not '1g'": lambda data: filterkit.chain("l2").fit(data, memory="1g"),
     "unseen must be error or missing, not 'z'": lambda data: filterkit.chain("").fit(data).transform(data, unseen="z"),
-    "block_size must be at least 1, not 0": lambda data: next(filterkit.batches(IRIS, block_size=0)),
+    "block_size must be a whole number .*, not '0'": lambda data: next(filterkit.batches(IRIS, block_size=0)),
+    "block_size must be .*, not '1k'": lambda data: next(filterkit.batches(IRIS, block_size="1k")),
     "precision must be a whole number from 1 to 17, not '0'": lambda data: filterkit.write(data, "x.arff", precision=0),
     "precision must be a whole number .*, not '3.5'": lambda data: filterkit.write(data, "x.arff", precision=3.5),
+    "precision must be a whole number .*, not '2.0'": lambda data: filterkit.write(data, "x.arff", precision=2.0),
+    "precision must be a whole number .*, not 'True'": lambda data: filterkit.write(data, "x.arff", precision=True),
     "precision does not apply to Parquet": lambda data: filterkit.write(data, "x.parquet", precision=3),
     "batch 2 does not fit the first: attribute 1 is 'class'": lambda data: filterkit.chain("l2").fit([data, WINE]),
     "batch 2 does not fit the first: attribute 1": lambda data: filterkit.write(iter([data, WINE]), "x.arff"),
@@ -100,6 +105,10 @@ def test_other_things_than_chains_are_refused(thing, tmp_path):
         filterkit.chain(thing)
     with pytest.raises(TypeError, match="give a list of stages, or the text"):
         filterkit.Chain("l2")
+    with pytest.raises(TypeError, match="a chain has stages, not a str"):
+        filterkit.Chain(["l2"])
+    with pytest.raises(TypeError, match="a chain has stages, not the class L2; call it"):
+        filterkit.Chain([type("L2", (filterkit.RowStage,), {"name": "l2"})])
 
 
 def test_batches_may_differ_in_the_name_of_the_relation_and_in_form():

@@ -20,6 +20,7 @@ from filterkit.chains.budget import DEFAULT_MEMORY, spool_share
 from filterkit.chains.fitting import Tell, fit_stages
 from filterkit.chains.rows import Rows, open_rows
 from filterkit.data.batch import Batch, concatenate, itself
+from filterkit.data.contract import describe_type
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
@@ -50,7 +51,7 @@ class Chain:
 
     Raises
     ------
-    TypeError : `stages` is a text.
+    TypeError : `stages` is a text, or has something else than a stage.
     UsageError : there are more than 1,000 stages.
     """
 
@@ -58,6 +59,10 @@ class Chain:
         self.stages = list(stages)
         if isinstance(stages, str):  # each letter of which would be a stage
             raise TypeError("give a list of stages, or the text to filterkit.chain")
+        other = next((stage for stage in self.stages if not isinstance(stage, Stage)), None)
+        if other is not None:
+            found = f"the class {other.__name__}; call it" if isinstance(other, type) else describe_type(other)
+            raise TypeError(f"a chain has stages, not {found}")
         if len(self.stages) > _MOST_STAGES:
             raise UsageError(f"a chain has at most {_MOST_STAGES:,} stages, and this one has {len(self.stages):,}")
 
@@ -180,6 +185,8 @@ def open_training_rows(rows: Any, engine: Any, jobs: int, memory: int) -> Iterat
     if isinstance(rows, Rows):
         yield rows
         return
+    if not hasattr(memory, "__float__") or memory < 0:
+        raise UsageError(f"memory must be a number of bytes of at least 0, not {quoted(str(memory))}")
     from filterkit.data.user_rows import as_batches
 
     opened = nullcontext(engine) if isinstance(engine, Engine) else make_engine_on(engine, jobs, registry())

@@ -25,7 +25,7 @@ from filterkit.data.schema import Schema
 from filterkit.engines.done import NOTHING_DONE, Done, map_wanted
 from filterkit.engines.engine import Engine, map_checked
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import FilterkitError, UsageError
+from filterkit.errors import FilterkitError
 from filterkit.stages.base import Fitted, TrainingStage, transform
 
 T = TypeVar("T")
@@ -298,10 +298,7 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
     Raises
     ------
     FilterkitError : there is no batch.
-    UsageError : `memory` is negative.
     """
-    if memory < 0:
-        raise UsageError("memory must be at least 0")
     stream = iter(batches)
     first = next(stream, None)
     if first is None:

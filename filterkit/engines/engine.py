@@ -75,7 +75,7 @@ class Engine:
 
     Raises
     ------
-    UsageError : the engine does not know such options, or `jobs` is less than 1.
+    UsageError : the engine does not know such options, or `jobs` is no whole number of at least 1.
     """
 
     name: ClassVar[str] = ""
@@ -84,6 +84,8 @@ class Engine:
     def __init__(self, jobs: int, options: str = "") -> None:
         if options:
             raise UsageError(f"--engine: {self.name} has no options; leave out {quoted(options)}")
+        if not hasattr(jobs, "__index__"):
+            raise UsageError(f"jobs must be a whole number, not {quoted(str(jobs))}")
         if jobs < 1:
             raise UsageError(f"jobs must be at least 1, not {jobs}")
         self.jobs = jobs

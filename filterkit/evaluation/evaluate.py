@@ -96,7 +96,7 @@ def evaluate(
     if not batches:
         raise UsageError("give at least one data set to evaluate on")
     first = next(iter(batches.values()))
-    set_class = Chain.parse([] if class_ is None else ["class", class_])
+    set_class = Chain.parse([] if class_ is None else ["class", str(class_)])
     if test is not None:
         if len(batches) > 1:
             raise UsageError("test needs exactly one data set")

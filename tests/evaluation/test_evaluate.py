@@ -11,7 +11,7 @@ import pytest
 from agreement import make, sample
 from made_results import design
 from sklearn.metrics import accuracy_score
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.neighbors import KNeighborsClassifier
 
 import filterkit
@@ -91,6 +91,7 @@ def test_a_notebook_shows_the_page():
         ({"folds": [([0, 1], [1, 2])]}, "folds: fold 1 trains and tests on row 1"),
         ({"folds": [(1, 2, 3)]}, "folds: fold 1 must be a pair: the numbers of the rows to train on, and of"),
         ({"folds": 2.5}, "folds must be a whole number or pairs of row numbers, not 2.5"),
+        ({"folds": KFold(3)}, "folds must be a whole number or pairs of row numbers, not KFold; pass what its split"),
         ({"choose": "f2"}, "choose='f2' must be one of accuracy, precision,"),
         ({"choose": "cost"}, "choose='cost' needs costs"),
         ({"choose": "rmse"}, "choose: rmse is a measure of numbers, but classes are predicted"),
