@@ -100,7 +100,7 @@ def boost(
             else:
                 z = sum(each(lambda block: block.compute_half_z().sum(axis=1, keepdims=True), blocks))
                 taken = np.repeat(_find_smallest(z), labels)
-            sums = np.concatenate(list(each(_Block.split, blocks, np.split(taken, cuts))), axis=2)
+            sums = np.concatenate(list(each(_Block.sum_weights, blocks, np.split(taken, cuts))), axis=2)
             odds = np.sqrt((sums[0] + epsilon) / (sums[1] + epsilon))  # exp(c)
             factors = np.stack([1 / odds, odds])
             total = (factors * sums).sum(axis=(0, 1))
@@ -161,7 +161,7 @@ class _Block:
         z.ravel()[self.cells] += np.sqrt(plus * minus)
         return np.asarray(z)
 
-    def split(self, taken: np.ndarray) -> np.ndarray:
+    def sum_weights(self, taken: np.ndarray) -> np.ndarray:
         """Compute W of the feature `taken` for each label: float64 (2, 2, labels), by sign (+, −) and value (0, 1)."""
         self.present[:] = False
         for label, feature in enumerate(taken.tolist()):
@@ -171,7 +171,7 @@ class _Block:
         return np.array([[self._sum_positive_weights(self.positive) - plus, plus], [self.total - minus, minus]])
 
     def multiply_weights(self, factors: np.ndarray) -> None:
-        """Multiply each weight by the factor of its sign, value and label; `factors` is laid out as `split` returns."""
+        """Multiply each weight by the factor of its sign, value and label; `factors` have the form of `sum_weights`."""
         (plus_absent, plus_present), (minus_absent, minus_present) = factors
         present, label = self.present[self.row, self.label], self.label
         self.positive *= np.where(present, plus_present[label], plus_absent[label])

@@ -73,10 +73,10 @@ def _compute_log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg:
     """Compute ln of the hypergeometric probability that `tp` of the `words` rows are among the `pos` of all."""
     from scipy.special import gammaln
 
-    def choose(n: np.ndarray | float, k: np.ndarray) -> np.ndarray:
+    def log_choose(n: np.ndarray | float, k: np.ndarray) -> np.ndarray:
         return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
-    return np.asarray(choose(pos, tp) + choose(neg, words - tp) - choose(pos + neg, words))
+    return np.asarray(log_choose(pos, tp) + log_choose(neg, words - tp) - log_choose(pos + neg, words))
 
 
 def _find_mode(words: np.ndarray, pos: float, neg: float) -> np.ndarray:

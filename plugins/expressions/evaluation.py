@@ -325,7 +325,7 @@ def _coalesce(tree: Tree, parts: list[Value]) -> Value:
 
 
 def _unify_kinds(tree: Tree, first: int, parts: list[Value]) -> list[Value]:
-    """Return values that must be of one kind with the same format or, of texts, the same labels.
+    """Bring values to one kind and format and, of texts, the same labels; raise an `ExpressionError` if kinds differ.
 
     Parameters
     ----------

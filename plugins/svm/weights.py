@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Batch, Schema, StageError, UsageError, option
+from filterkit import Schema, StageError, UsageError, option
 from filterkit.plugin import (
     COMBINATIONS,
     Batches,
     Scaling,
     State,
+    Summary,
     call_interruptibly,
     combine_scores,
     concatenate,
@@ -64,13 +65,13 @@ class Normal(Scaling):
         schema.need_columns(self.name)
         target = schema.class_attribute
         assert target is not None
-        classes, weights = [np.empty(0, np.int32)], [np.empty(0)]
-        low, high = np.full(schema.width, np.inf), np.full(schema.width, -np.inf)
+        classes, weights, every = [np.empty(0, np.int32)], [np.empty(0)], np.arange(schema.width)
+        summaries: list[Summary] = []
         for batch in read_counted(self.name, rows()):
             assert batch.y is not None
             classes.append(batch.y)
             weights.append(batch.row_weights)
-            _widen_ranges(low, high, batch)
+            summaries = [Summary.merge([*summaries, Summary.of(batch, every, False, self.name)])]
         y, weight = np.concatenate(classes), np.concatenate(weights)
         totals = np.bincount(y, weight, len(target.values))
         tasks = schema.positive_classes(totals)
@@ -84,14 +85,17 @@ class Normal(Scaling):
                 parts.append(batch.replace(passthrough=None).take(numbers[first:stop] - start))
                 start += len(batch)
             training = concatenate(parts, schema)
-            X = _fill_with_zeros(training)
+            # Zeros stand for missing values and in nominal columns.
+            values, nominal = training.X, schema.nominal
+            if training.sparse:
+                values, nominal = training.csr.data, nominal[training.csr.indices]
+            X: Any = np.where(np.isnan(values) | nominal, 0.0, values)
+            X = training.csr._replace(data=X).matrix() if training.sparse else X
             check_products(self.name, X)
             for i, task in enumerate(tasks):
                 scores[:, i] = self._compute_weights(X, np.asarray(training.y == task), training.row_weights)
         score = combine_scores(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
-        empty = low > high
-        low[empty] = high[empty] = 0.0
-        return scaling_state(score, low, high, schema.zero, schema.nominal, self.multiply)
+        return scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
     def _draw_rows(self, y: np.ndarray) -> np.ndarray:
         """Draw the share of the rows of each class, at least one, and return their numbers, ascending: int64 (drawn,).
@@ -129,28 +133,3 @@ class Normal(Scaling):
                 "put standardize, range or l2 before it",
             )
         return np.asarray(np.abs(model.coef_.ravel()))
-
-
-def _widen_ranges(low: np.ndarray, high: np.ndarray, batch: Batch) -> None:
-    """Lower `low` and raise `high`, float64 (columns,), to the extremes of the columns of a batch."""
-    if batch.sparse:
-        X = batch.csr
-        np.fmin.at(low, X.indices, X.data)
-        np.fmax.at(high, X.indices, X.data)
-        has_zeros = np.bincount(X.indices, minlength=X.columns) < len(batch)
-        low[has_zeros] = np.minimum(low[has_zeros], 0)
-        high[has_zeros] = np.maximum(high[has_zeros], 0)
-    elif len(batch):
-        np.fmin(low, np.fmin.reduce(batch.X, axis=0), out=low)
-        np.fmax(high, np.fmax.reduce(batch.X, axis=0), out=high)
-
-
-def _fill_with_zeros(batch: Batch) -> Any:
-    """Return X with zeros instead of missing values and in nominal columns; refuse infinite values."""
-    values, nominal = batch.X, batch.schema.nominal
-    if batch.sparse:
-        values, nominal = batch.csr.data, nominal[batch.csr.indices]
-    if np.isinf(values).any():
-        raise StageError(Normal.name, "a value is infinite, which no classifier can use; remove its row")
-    values = np.where(np.isnan(values) | nominal, 0.0, values)
-    return batch.csr._replace(data=values).matrix() if batch.sparse else values

@@ -142,7 +142,7 @@ def test_the_limits_themselves_are_taken():
         ("relieff", make([[0], [np.inf]], [0, 1]), "a value is infinite"),
         ("normal", make([[1], [2]], [1, 1]), "^normal: .*the training rows are all of one class"),
         ("normal", make([[1], [2]], [-1, -1]), "^normal: .*there are no training rows"),
-        ("normal", make([[1], [np.inf]], [0, 1]), "^normal: .*a value is infinite"),
+        ("normal", make([[1], [np.inf]], [0, 1]), "^normal: row 2: attribute 'a0' has an infinite value"),
         (
             "aisvm",
             make([[0], [0], [0]], [0, 0, 1]),
