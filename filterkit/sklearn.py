@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -230,9 +231,14 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         state: dict[str, Any] = dict(super().__getstate__())
         if isinstance(state.get("fitted_"), FittedChain):
             state["fitted_"] = saved.encode_chain(state["fitted_"])
+        if registry().files:  # joblib's processes have not loaded them
+            state[_PLUGIN_FILES] = [os.path.abspath(path) for path in registry().files]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        for path in filter(os.path.isfile, state.get(_PLUGIN_FILES, ())):
+            registry().add_file(path, "load_plugin")
+        state = {name: value for name, value in state.items() if name != _PLUGIN_FILES}
         if isinstance(state.get("fitted_"), bytes):
             state = {**state, "fitted_": saved.load(io.BytesIO(state["fitted_"]))}
         super().__setstate__(state)
@@ -482,6 +488,8 @@ class ChainRegressor(RegressorMixin, _ChainPredictor):  # type: ignore[misc]
         check_array(y, ensure_2d=False)
         return True
 
+
+_PLUGIN_FILES = "plugin_files"  # of the state of an estimator: the paths of the files that `load_plugin` has loaded
 
 _FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
 

@@ -1,6 +1,8 @@
 """ChainTransformer: scikit-learn's own checks, pipelines, searches, and the same numbers as the chain."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas
@@ -365,6 +367,30 @@ def test_sparse_rows_become_sparse_frames():
     frame = transformer.fit_transform(scipy.sparse.csr_array([[0, 2.0], [3, 0]]))
     assert list(frame) == ["x0", "x1"] and frame["x0"].dtype == pandas.SparseDtype(float, 0)
     assert transformer.fit_transform(frame).to_numpy().tolist() == [[0, 1], [1, 0]]
+
+
+def test_processes_find_the_stages_of_plugin_files(tmp_path):
+    (tmp_path / "twice.py").write_text(
+        "import filterkit\n"
+        "class Twice(filterkit.RowStage):\n"
+        "    'Double all.'\n"
+        "    name = 'twice-of-file'\n"
+        "    def transform(self, batch):\n"
+        "        return batch.replace(X=batch.X * 2)\n"
+        "@filterkit.hookimpl\n"
+        "def filterkit_stages():\n"
+        "    return [Twice]\n"
+    )
+    code = (
+        "import filterkit, joblib, sys; from filterkit.sklearn import ChainTransformer\n"
+        "filterkit.load_plugin(sys.argv[1])\n"
+        "made = ChainTransformer('twice-of-file')\n"
+        "for each in (made, made.fit([[1.0]])):\n"
+        "    fit = joblib.delayed(each.fit_transform)\n"
+        "    print(*joblib.Parallel(2)(fit([[number]]) for number in (1.0, 2.0)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "twice.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "[[2.]] [[4.]]\n" * 2, done.stderr
 
 
 @pytest.mark.parametrize(
