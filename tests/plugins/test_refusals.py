@@ -129,6 +129,17 @@ def test_the_limits_themselves_are_taken():
     ("chain", "data", "message"),
     [
         ("onehot", {"a": ["x", "y", "z"], "a=y": [1, 2, 3]}, "^onehot: two attributes are named 'a=y'"),
+        ("onehot --only a", {"a": ["x", "y", "z"], "a=y": [1, 2, 3]}, "^onehot: two attributes are named 'a=y'"),
+        ("onehot --only b", {"a": [1, 2]}, "^onehot: --only: no attribute is named 'b'"),
+        ("bns --only a", {"a": [1, 2]}, "^bns: there is no class"),
+        ("sample --rows 5", {"a": [1, 2, 3]}, "sample: --rows 5: there are only 3"),
+        ("split --fold 1/5", {"a": [1, 2, 3]}, "split: --fold 1/5: there are only 3 rows"),
+        (
+            "sample --rows 4 --bias 1",
+            {"class": ["a", "a", "a", "b"]},
+            "class 'b' has 1 rows, but 2 are to be drawn; draw fewer, or use --replace",
+        ),
+        ("sample --rows 1 --bias 1", {"a": [1, 2]}, "--bias needs a nominal class"),
         ("label --positive x", {"class": ["a", "b"]}, "label: class 'class' has no value 'x'"),
         ("label --positive x", {"a": [1]}, "label: there is no class attribute, which it needs"),
         ("recode --first zzz", {"c": ["red", "green"]}, "recode: --first: no attribute has the label 'zzz'"),

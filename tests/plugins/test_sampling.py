@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import FilterkitError, StageError, UsageError, testing
+from filterkit import FilterkitError, UsageError, testing
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
 
@@ -147,24 +147,6 @@ def test_many_copies_are_drawn_in_parts_and_come_in_parts(at_once, monkeypatch):
     whole = numbers("sample --rows 40 --replace --seed 3", batch)
     monkeypatch.setattr("filterkit_plugins.sampling._AT_ONCE", at_once)
     assert numbers("sample --rows 40 --replace --seed 3", batch) == whole
-
-
-@pytest.mark.parametrize(
-    ("chain", "data", "message"),
-    [
-        ("sample --rows 5", numbered([0, 1, 2]), "sample: --rows 5: there are only 3"),
-        ("split --fold 1/5", numbered([0, 1, 2]), "split: --fold 1/5: there are only 3 rows"),
-        (
-            "sample --rows 4 --bias 1",
-            numbered([0, 0, 0, 1]),
-            "class 'b' has 1 rows, but 2 are to be drawn; draw fewer, or use --replace",
-        ),
-        ("sample --rows 1 --bias 1", testing.sample("no-class"), "--bias needs a nominal class"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(chain, data, message):
-    with pytest.raises(StageError, match=message):
-        filterkit.chain(chain).fit_transform(data)
 
 
 def test_a_full_temporary_folder_is_reported(monkeypatch, tmp_path):

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from agreement import dense, make
-from cases import fit, rows
+from cases import fit
 
 import filterkit
-from filterkit import StageError
 
 STAGES = [
     "standardize",
@@ -36,16 +35,3 @@ def test_chosen_columns_change_as_though_they_were_alone(text, sparse):
     assert [names[j] for j in others] == [a.name for a in alone.schema.features]
     assert out.sparse == (sparse and alone.sparse)
     assert names[0] == "a0" and names[-1] == "a4"  # columns that come out stand where those that went in stood
-
-
-@pytest.mark.parametrize(
-    ("chain", "data", "message"),
-    [
-        ("bns --only a", {"a": [1, 2]}, "^bns: there is no class"),
-        ("onehot --only b", {"a": [1, 2]}, "^onehot: --only: no attribute is named 'b'"),
-        ("onehot --only a", {"a": ["x", "y", "z"], "a=y": [1, 2, 3]}, "^onehot: two attributes are named 'a=y'"),
-    ],
-)
-def test_what_a_confined_stage_cannot_do_is_refused(chain, data, message):
-    with pytest.raises(StageError, match=message):
-        filterkit.chain(chain).fit(rows(data))
