@@ -61,6 +61,9 @@ def _apply_checked(function: Callable[[np.ndarray], np.ndarray], numbers: np.nda
     found = function(numbers)
     if np.shape(found) != (count,):
         raise ValueError(f"map_numbers: the function returns an array of shape {np.shape(found)} for {count} numbers")
+    kind = np.asarray(found).dtype
+    if kind.kind not in "biufO":
+        raise ValueError(f"map_numbers: the function returns numbers as {kind}; make them float64")
     return np.array(found, np.float64)
 
 

@@ -62,3 +62,5 @@ def test_a_function_that_moves_zero_needs_dense_rows():
 def test_a_function_that_gives_something_else_is_named():
     with pytest.raises(ValueError, match=r"map_numbers: the function returns an array of shape \(\) for 2 numbers"):
         plugin.map_numbers(make([[1], [2]], [0, 1]), np.sum)
+    with pytest.raises(ValueError, match="map_numbers: the function returns numbers as complex128; make them float64"):
+        plugin.map_numbers(make([[1], [2]], [0, 1]), lambda values: values * 1j)
