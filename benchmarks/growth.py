@@ -84,14 +84,14 @@ def works(data: Path, made: Made, filterkit: Filterkit, weka39: str | None) -> I
         Target("at most", None, "cpu", PEAK),
         inputs=(text,),
     )
-    all_rows, some = made(data / "vectors.arff", "vectors"), made(data / "vectors-12500.arff", "vectors", "12500")
+    join_all_rows, some = made(data / "vectors.arff", "vectors"), made(data / "vectors-12500.arff", "vectors", "12500")
     yield Work(
         "svm-rows",
         "unit vectors of 20,000 words: svm",
-        contender("filterkit, 50,000 rows", all_rows, ("svm",)),
+        contender("filterkit, 50,000 rows", join_all_rows, ("svm",)),
         contender("filterkit, 12,500 rows", some, ("svm",)),
         Target("at most", None, "cpu", PEAK),
-        inputs=(all_rows, some),
+        inputs=(join_all_rows, some),
     )
 
 

@@ -11,7 +11,7 @@ from filterkit.data.attribute_choice import CHOICE_HELP
 from filterkit.plugin.registry import registry
 from filterkit.stages.base import Stage, group_by_heading
 from filterkit.stages.metric_scaling import METRIC_HELP, SCALING_HELP, ClassScaling, MetricScaling
-from filterkit.stages.options import fields_of, flag_of
+from filterkit.stages.options import list_option_fields, make_flag
 
 CHOICE = f"""\
 Stages that work on columns have the options `--only` and `--except`. Such a stage then works as though the other
@@ -70,10 +70,10 @@ def _about(stage: type[Stage]) -> list[str]:
 
 def _options(stage: type[Stage]) -> list[str]:
     """A table of the options of a stage."""
-    fields = fields_of(stage)
+    fields = list_option_fields(stage)
     lines = ["| option | default | |", "| --- | --- | --- |"] if fields else []
     for field in fields:
-        flag = field.name.upper() if field.metadata["bare"] else flag_of(field)
+        flag = field.name.upper() if field.metadata["bare"] else make_flag(field)
         kinds = "\\|".join(field.metadata["choices"])
         default = "" if field.default in (None, "", ()) else field.default
         if isinstance(field.default, bool):

@@ -46,7 +46,7 @@ from filterkit.errors import FilterkitError, quoted
 from filterkit.plugin.registry import Registry, registry
 from filterkit.stages.base import Stage, TrainingStage
 from filterkit.stages.learner import FittedLearner, Learner
-from filterkit.stages.options import options_of
+from filterkit.stages.options import get_option_values
 
 
 class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
@@ -188,7 +188,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
             for prefix, stage in _name_stages(self._stages()):
-                params |= {f"{prefix}__{option}": value for option, value in options_of(stage).items()}
+                params |= {f"{prefix}__{option}": value for option, value in get_option_values(stage).items()}
         return params
 
     def set_params(self, **params: Any) -> Self:
@@ -204,7 +204,7 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
         if given:
             with _value_errors():
                 stages = list(_name_stages(Chain.parse(str(self.chain)).stages))
-                known = {f"{name}__{option}" for name, stage in stages for option in options_of(stage)}
+                known = {f"{name}__{option}" for name, stage in stages for option in get_option_values(stage)}
                 unknown = next((key for key in given if key not in known), None)
                 if unknown is not None:
                     raise ValueError(f"invalid parameter {unknown!r} for the chain {self.chain!r}")
@@ -550,7 +550,7 @@ def _change_options(name: str, stage: Stage, given: dict[str, Any]) -> Stage:
 
     All options of the stage are set at once, because one may need another.
     """
-    options = options_of(stage)
+    options = get_option_values(stage)
     changes = {option: given[f"{name}__{option}"] for option in options if f"{name}__{option}" in given}
     return type(stage)(**(options | changes)) if changes else stage
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from filterkit import Batch, Learner, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Rows, all_rows, attribute_values, itself, quoted, take_rows
+from filterkit.plugin import Rows, attribute_values, itself, join_all_rows, quoted, take_rows
 
 if TYPE_CHECKING:
     from filterkit import Chain
@@ -57,7 +57,7 @@ class Agree(TrainingStage):
             raise UsageError(f"{self.name}: --chain: {error}") from None
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        data = all_rows(self.name, rows.map(itself), rows.schema, rows.memory)
+        data = join_all_rows(self.name, rows.map(itself), rows.schema, rows.memory)
         numbers = np.arange(len(data))
         random = np.random.default_rng(self.seed)
         for _ in range(self.rounds):

@@ -140,10 +140,10 @@ class Rename(Stage):
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         pattern, names = Pattern(self.name, "--find", self.find), list(schema.names)
-        if not any(pattern.found(names)):
+        if not any(pattern.find_matches(names)):
             raise FilterkitError(f"--find: no attribute has a match for {quoted(self.find)} in its name")
         edit = Edit(schema)
-        for position, name in enumerate(pattern.replaced(names, self.replace)):
+        for position, name in enumerate(pattern.replace_matches(names, self.replace)):
             if name != names[position]:
                 edit.change(position, schema.attributes[position]._replace(name=name))
         return edit.build()

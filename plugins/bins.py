@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, Ragged, State, find_run_begins, format_number, mdl_cuts
+from filterkit.plugin import ContingencyTable, Ragged, State, find_mdl_cuts, find_run_begins, format_number
 
 
 class Bins(ColumnStage):
@@ -46,7 +46,7 @@ class Bins(ColumnStage):
         if self.method == "width":
             column, cuts = self._cut_widths(cells)
         else:
-            last = mdl_cuts(cells) if self.method == "mdl" else self._find_last_cells(cells)
+            last = find_mdl_cuts(cells) if self.method == "mdl" else self._find_last_cells(cells)
             low, high = cells.values[last], cells.values[last + 1]
             with np.errstate(over="ignore"):
                 middle = low + high

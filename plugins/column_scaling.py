@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import ColumnStage, Schema, StageError, hookimpl
-from filterkit.plugin import Moments, State, Summary, exponents_of_extremes, quoted, rescale, scaling_state
+from filterkit.plugin import Moments, State, Summary, compute_scaling_state, exponents_of_extremes, quoted, rescale
 
 _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by less
 
@@ -27,7 +27,7 @@ class Range(ColumnStage):
     learns_from = Summary
 
     def fit_columns(self, summary: Summary) -> State:
-        return scaling_state(np.ones(len(summary)), *summary.extremes(), summary.schema.zero, summary.nominal)
+        return compute_scaling_state(np.ones(len(summary)), *summary.extremes(), summary.schema.zero, summary.nominal)
 
     def describe_columns(self, schema: Schema, state: State) -> State:
         return _describe_scaling(schema, state, "minimum", "range", "span")

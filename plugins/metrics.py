@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric, hookimpl
-from filterkit.plugin import ClassSums, ContingencyTable, divide_or_zero, mdl_bins, sum_over_classes, times_log2
+from filterkit.plugin import ClassSums, ContingencyTable, bin_by_mdl, divide_or_zero, sum_over_classes, times_log2
 
 
 def _invert_negative(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
@@ -92,7 +92,7 @@ def chi_squared(table: ContingencyTable) -> np.ndarray:
     Each label of a nominal column is a value. Numbers are first cut into bins, as for ``su``. A row whose value is
     missing counts for each value by the share of that value.
     """
-    bins = mdl_bins(table)
+    bins = bin_by_mdl(table)
     counts = bins.counts_with_missing
     of_cells = divide_or_zero(
         _sum_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum_weights(bins.totals)
@@ -172,7 +172,7 @@ def information_gain(table: ContingencyTable) -> np.ndarray:
     is a value. Numbers are first cut into bins, as for ``su``. A row whose value is missing counts for each value by
     the share of that value.
     """
-    bins = mdl_bins(table)
+    bins = bin_by_mdl(table)
     bits = _compute_entropy(bins.totals[None]) - np.bincount(
         bins.column_of_cell, _compute_entropy(bins.counts_with_missing), len(bins)
     )

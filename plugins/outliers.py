@@ -110,8 +110,10 @@ class Outliers(SelectiveStage):
             half = np.floor(values.count / 2)
             quarter, even = np.floor(half / 2), half % 2 == 0
             # The quartiles, as Weka's InterquartileRange computes them.
-            first = (values.at(quarter) + values.at(quarter + even)) / 2
-            third = (values.at(values.count - quarter - 1) + values.at(values.count - quarter - 1 + even)) / 2
+            first = (values.find_at_rank(quarter) + values.find_at_rank(quarter + even)) / 2
+            third = (
+                values.find_at_rank(values.count - quarter - 1) + values.find_at_rank(values.count - quarter - 1 + even)
+            ) / 2
             for number, factor in enumerate((self.outlier_factor, self.extreme_factor)):
                 limits[2 * number, columns] = first - factor * (third - first)
                 limits[2 * number + 1, columns] = third + factor * (third - first)

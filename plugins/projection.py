@@ -72,7 +72,7 @@ class Svd(SelectiveStage):
             gram = Gram.of_all(rows, schema, self.name)
             if not gram.rows:
                 raise StageError(self.name, _NO_ROWS)
-            values, axes = call_interruptibly(gram.axes, self.components)
+            values, axes = call_interruptibly(gram.find_axes, self.components)
         if not len(values):
             raise StageError(self.name, "all training values are 0, which leaves nothing to find")
         return {"values": values, "axes": axes}  # singular values, which descend; (columns, components)
@@ -95,7 +95,7 @@ class Svd(SelectiveStage):
 
 
 def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the leading singular values and axes of the rows, as `Gram.axes`; of many columns."""
+    """Compute the leading singular values and axes of the rows, as `Gram.find_axes`; of many columns."""
     import warnings
 
     from scipy.sparse.linalg import LinearOperator, lobpcg

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit import Batch, Schema, StageError, hookimpl, option
-from filterkit.plugin import Batches, Scaling, State, concatenate, read_counted, scaling_state
+from filterkit.plugin import Batches, Scaling, State, compute_scaling_state, concatenate, read_counted
 
 _ROWS = 50_000  # the most training rows; the time grows with the square of their number
 _VALUES = 1 << 26  # the most values of them, which are held dense
@@ -61,7 +61,7 @@ class ReliefF(Scaling):
             y = (y == target.values.index(schema.positive)).astype(np.int32)
         score = rrelieff if y.dtype.kind == "f" else relieff
         scores = score(Space.from_rows(training.X, schema), y, training.row_weights, drawn, self.neighbors)
-        return scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
+        return compute_scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
 
 
 def _collect_dense_rows(rows: Batches, schema: Schema) -> Batch:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import NAME_A_CLASS, Rows, choose_rows, itself, quoted, read_classes, share, take_rows
+from filterkit.plugin import NAME_A_CLASS, Rows, choose_rows, itself, parse_share, quoted, read_classes, take_rows
 
 _AT_ONCE = 1 << 16  # copies of rows
 _LONGEST_FOLD = 100  # characters; Python refuses to convert thousands of digits to a number
@@ -59,7 +59,7 @@ class Sample(TrainingStage):
         super().__post_init__()
         if bool(self.fraction) == (self.rows is not None):
             raise UsageError(f"{self.name}: say how many rows to keep, with either --fraction or --rows")
-        self._share = share(self.name, "--fraction", self.fraction) if self.fraction else 0
+        self._share = parse_share(self.name, "--fraction", self.fraction) if self.fraction else 0
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         strata = read_classes(rows) + 1

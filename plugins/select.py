@@ -11,7 +11,7 @@ from filterkit.plugin import (
     State,
     Statistic,
     Thresholds,
-    alpha_option,
+    declare_alpha,
     find_metric,
     one_against_rest,
     quoted,
@@ -58,7 +58,7 @@ class Select(ColumnStage):
     by: str | None = option(None, "The metric to rank by.  [default: the latest score]", names="metric")
     keep: tuple[str, ...] = option((), "Keep this attribute whatever its score.", names="attribute")
     spread: bool = option(False, "Let the classes take turns.")
-    alpha: float | None = alpha_option()
+    alpha: float | None = declare_alpha()
     combine: str | None = option(
         None, "How the scores of each class against the rest become one.", choices=COMBINATIONS
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Csr, Rows, all_rows, call_interruptibly, empty, itself
+from filterkit.plugin import Csr, Rows, call_interruptibly, empty, itself, join_all_rows
 
 
 class Smote(TrainingStage):
@@ -40,7 +40,7 @@ class Smote(TrainingStage):
         for batch in rows.map(itself, last=True):
             parts.append(batch.replace(passthrough=None).take(np.flatnonzero(batch.class_known)))
             yield batch
-        yield self._make_rows(all_rows(self.name, parts, rows.schema, rows.memory))
+        yield self._make_rows(join_all_rows(self.name, parts, rows.schema, rows.memory))
 
     def _make_rows(self, known: Batch) -> Batch:
         """Make the rows to add to those whose class is known."""

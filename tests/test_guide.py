@@ -21,7 +21,7 @@ from filterkit.cli import main
 from filterkit.plugin.hookspecs import Hooks
 from filterkit.plugin.registry import OWN, Registry, registry
 from filterkit.stages.metric_scaling import ClassScaling, MetricScaling
-from filterkit.stages.options import flag_of
+from filterkit.stages.options import make_flag
 from filterkit.testing import check_declaration, check_stage, sample
 
 ROOT = Path(__file__).parent.parent
@@ -217,7 +217,7 @@ def test_every_stage_and_its_options_are_documented():
         stage = registry().stages[name]
         assert len(text.strip().splitlines()[0]) > 10, f"{name} has no help"
         for field in dataclasses.fields(stage):
-            flag = field.name.upper() if field.metadata["bare"] else flag_of(field)
+            flag = field.name.upper() if field.metadata["bare"] else make_flag(field)
             assert field.metadata["help"], f"{name} {flag} has no help"
             assert f"`{flag}" in (shared if issubclass(stage, ClassScaling) else text), f"{name} {flag}"
 
@@ -308,7 +308,7 @@ def test_type_checkers_see_every_public_name(module):
 
 
 def test_methods_are_documented_with_what_they_take():
-    for called in ("axes(most)", "output_columns(schema, state, totals)", "width"):
+    for called in ("find_axes(most)", "output_columns(schema, state, totals)", "width"):
         assert f"\n- `{called}`: " in text_of("docs/api.md")
 
 
@@ -318,7 +318,7 @@ def test_every_option_is_tested():
     texts = "\n".join(path.read_text() for path in others)
     for name, stage in registry().stages.items():
         for field in dataclasses.fields(stage):
-            words = (flag_of(field), flag_of(field).replace("--", "--no-", 1), f"{field.name}=")
+            words = (make_flag(field), make_flag(field).replace("--", "--no-", 1), f"{field.name}=")
             assert field.metadata["bare"] or any(word in texts for word in words), f"{name} {words[0]} is in no test"
 
 

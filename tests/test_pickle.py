@@ -18,7 +18,7 @@ from filterkit.evaluation.results import Results
 from filterkit.evaluation.runner import Evaluator, evaluate_parts, parse_named_chain
 from filterkit.plugin import Csr, Ragged
 from filterkit.plugin.registry import registry
-from filterkit.stages.options import options_of
+from filterkit.stages.options import get_option_values
 
 # Chains of stages of each kind; tests of stages pickle what they fit by `fit` of cases.py.
 CHAINS = [
@@ -84,7 +84,7 @@ def test_chains_are_pickled_and_copied(text):
 def test_stages_of_plugins_are_pickled_as_their_name_and_options(text):
     (stage,) = filterkit.chain(text).stages
     _, parts = copyreg.dispatch_table[type(stage)](stage)
-    assert parts[0] == stage.name and parts[2] == options_of(stage)
+    assert parts[0] == stage.name and parts[2] == get_option_values(stage)
 
 
 @pytest.mark.parametrize("name", ["all-kinds", "sparse-two-classes", "multi-label", "no-rows"])

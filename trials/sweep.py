@@ -34,7 +34,7 @@ from filterkit.plugin.parsing import make_stage_command
 from filterkit.plugin.registry import registry
 from filterkit.stages.base import Stage
 from filterkit.stages.metric_scaling import MetricScaling
-from filterkit.stages.options import fields_of, types_of
+from filterkit.stages.options import get_option_types, list_option_fields
 
 SECONDS = 10  # of CPU
 MEGABYTES = 600  # more than before the run
@@ -127,7 +127,7 @@ def cases() -> Iterator[Case]:
         yield from _of_stage(stage, "--dense")
         yield from _of_stage(stage, "--sparse")
     for kind in dict.fromkeys(known.formats.values()):
-        for field, value in itertools.product(fields_of(kind), VALUES):
+        for field, value in itertools.product(list_option_fields(kind), VALUES):
             text = f"{kind.name}:{field.name}={value}"
             yield Case(f"--to {kind.name}: {field.name}", ("-o", "out.any", "--to", text, "t.arff"))
             yield Case(f"--from {kind.name}: {field.name}", ("-o", "out.arff", "--from", text, f"t.{kind.name}"))
@@ -144,8 +144,8 @@ def _of_stage(stage: type[Stage], form: str) -> Iterator[Case]:
     before = ["-o", "out.arff", form, "t.arff", *shlex.split(_BEFORE.get(stage.name, "")), stage.name]
     own, bare = (shlex.split(words.get(stage.name, "")) for words in (_WITH, _BARE))
     yield Case(f"{stage.name}: no option", (*before, *own, *bare))
-    for field, option in zip(fields_of(stage), make_stage_command(stage).params, strict=True):
-        if form == "--sparse" and types_of(stage)[field.name] not in (int, float, bool):
+    for field, option in zip(list_option_fields(stage), make_stage_command(stage).params, strict=True):
+        if form == "--sparse" and get_option_types(stage)[field.name] not in (int, float, bool):
             continue
         if field.metadata["bare"]:
             for value in VALUES:

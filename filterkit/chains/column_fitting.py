@@ -69,7 +69,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
             counting = counting._replace(numeric=None if values is None else NumericClass.of(values))
         learning = Learning(partial(_learn, stage, counting))
         if strip is None:
-            strip = yield from take_strips(counting, stage, rows, memory, learning)
+            strip = yield from learn_in_strips(counting, stage, rows, memory, learning)
         else:
             learning.add(strip.map_columns(learning.learn))
         fitted, _ = learning.finish(stage, rows.schema)
@@ -79,7 +79,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
     return all_fitted
 
 
-def take_strips(
+def learn_in_strips(
     counting: Counting, stage: ColumnStage, rows: Rows, memory: int, learning: Learning
 ) -> Passes[Strip | None]:
     """Yield the queries of each pass: take a statistic, in as many strips as the budget needs, and learn from each.

@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from filterkit.chains.column_fitting import Counting, cut_columns, take_strips
+from filterkit.chains.column_fitting import Counting, cut_columns, learn_in_strips
 from filterkit.chains.learning import Learned, Learning
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
@@ -77,7 +77,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds))
     paired = rows.through(_PairedWithFold(rows.schema, fold, n_folds))
-    run_passes(take_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, learning))
+    run_passes(learn_in_strips(Counting(_PairTable, stage.needs_class, stage.name), stage, paired, memory, learning))
     fitted, by_fold = learning.finish(stage, rows.schema)
     return CrossFitted(fitted, by_fold, fold) if stage.cross_fits() else fitted
 
@@ -180,7 +180,7 @@ def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -
     group = np.where(chosen, np.arange(classes)[:, None], -1).ravel()
     parts = class_parts.group_classes(table.cell_parts, group, classes)
     indptr, values = table.indptr, table.values
-    present = class_parts.have_weight(parts)
+    present = class_parts.has_weight(parts)
     if not present.all():
         cells = np.flatnonzero(present)
         indptr, values, parts = np.searchsorted(cells, indptr), values[cells], class_parts.take(parts, cells)

@@ -15,7 +15,7 @@ import click
 from filterkit.errors import PATH, UsageError, make_file_error, quoted, suggestion
 from filterkit.plugin.parsing import IntOrText, make_stage_command
 from filterkit.plugin.registry import Registry
-from filterkit.stages.options import check_value, fields_of
+from filterkit.stages.options import check_value, list_option_fields
 
 if TYPE_CHECKING:
     from filterkit.stages.base import Stage
@@ -144,7 +144,7 @@ class Defaults:
 
     def _check_limits(self, name: str, stage: type[Stage], values: dict[str, Any]) -> None:
         """Refuse a number that is too small or too large for an option of a stage."""
-        for field in fields_of(stage):
+        for field in list_option_fields(stage):
             if field.name in values:
                 try:
                     check_value(stage, field, values[field.name])

@@ -50,13 +50,13 @@ def find_best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None 
     tp, fp, pos, neg = np.zeros((4, len(table)))
     found = BestTests(np.zeros(len(table), np.int64), np.full(len(table), np.nan), tp, fp, pos, neg, best)
     for task in table.tasks() if metric.needs_class else [None]:
-        counts = thresholds.against(task)
+        counts = thresholds.count_against_rest(task)
         if metric.by_column is not None:
             scores = np.zeros(len(thresholds.column))
         else:
             scores, _ = thresholds.score(metric, task, alpha)
         # The first threshold with its column's best score, if that is better than for the classes before.
-        at = np.flatnonzero(scores == thresholds.best(scores, -np.inf)[thresholds.column])
+        at = np.flatnonzero(scores == thresholds.find_best(scores, -np.inf)[thresholds.column])
         at = at[find_run_begins(thresholds.column[at])]
         columns = thresholds.column[at]
         better = scores[at] > best[columns]

@@ -216,7 +216,7 @@ def add_all(several: list[Parts]) -> Parts:
     return SparseParts.from_entries(one.position % max(length, 1), one.code, one.parts, length, one.classes)
 
 
-def have_weight(parts: Parts) -> np.ndarray:
+def has_weight(parts: Parts) -> np.ndarray:
     """Return whether the weight of any class at each position differs from 0: bool (n,)."""
     if isinstance(parts, SparseParts):
         return np.diff(parts.starts) > 0

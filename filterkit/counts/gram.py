@@ -69,7 +69,7 @@ class Gram(Record):
         grid = np.full(schema.width + 1, _LEAST)
         check_width(schema, reader)
         for batch in batches():
-            grid = np.maximum(grid, Gram.grid_of(batch, reader))
+            grid = np.maximum(grid, Gram.find_grid(batch, reader))
         digits, rows = np.zeros((_DIGITS, len(grid), len(grid)), np.int64), 0
         for batch in _join_short_batches(batches(), schema):
             rows += _add_rows(digits, select_counted_rows(batch, False, reader), grid)
@@ -82,7 +82,7 @@ class Gram(Record):
         return gram
 
     @staticmethod
-    def grid_of(batch: Batch, reader: str) -> np.ndarray:
+    def find_grid(batch: Batch, reader: str) -> np.ndarray:
         """Return the grid of a batch, int64 (columns + 1,); that of several batches is `np.maximum` of theirs.
 
         Raises
@@ -131,7 +131,7 @@ class Gram(Record):
         """The sum of the weights of the rows."""
         return float(self._to_floats(slice(-1, None), slice(-1, None), 0)[0, 0])
 
-    def axes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
+    def find_axes(self, most: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the axes along which the rows are longest: up to `most` leading singular values and vectors of the rows.
 
         There are fewer if the rows have a lower rank, or if a value is too small to be told from rounding:

@@ -9,7 +9,7 @@ from filterkit.counts.table import ContingencyTable, sum_over_classes
 from filterkit.data.arithmetic import times_log2
 
 
-def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
+def find_mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
     """Cut every numeric column where the entropy of the classes is least, and then both parts in the same way.
 
     A cut is made if it gains more than it costs. Each round tries to cut all open ranges, of all columns at once.
@@ -60,14 +60,14 @@ def mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarray:
     return np.concatenate(ends) if ends else np.empty(0, np.int64)
 
 
-def mdl_bins(table: ContingencyTable) -> ContingencyTable:
-    """Return the table with a cell for each bin between the cuts of `mdl_cuts`, by values; nominal columns keep labels.
+def bin_by_mdl(table: ContingencyTable) -> ContingencyTable:
+    """Return the table with a cell for each bin between the cuts of `find_mdl_cuts`; nominal columns keep their labels.
 
     Zeros are in cells, too. The value of a cell is the least value in its bin, or the index of the label.
     """
     cells = table.with_zeros()
     begins = np.zeros(len(cells.values), bool)
-    begins[mdl_cuts(cells, by_values=True) + 1] = True
+    begins[find_mdl_cuts(cells, by_values=True) + 1] = True
     return cells.join_cells(begins)
 
 

@@ -116,7 +116,7 @@ class Metric:
             if callable(function):
                 _check_arguments(f"the metric {self.name}: {what}", function, names)
 
-    def called(self, function: Callable[..., Any], *given: Any) -> Any:
+    def call(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call one of its functions with the arguments `given`, and return what it returns.
 
         Raises

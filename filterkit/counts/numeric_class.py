@@ -39,7 +39,7 @@ class NumericClass(NamedTuple):
         share, scaled = cells.rows / max(float(cells.rows.sum()), 1e-300), (cells.values / 2 - low / 2) / half
         mean = float((share * scaled).sum())
         deviation = float(np.sqrt((share * (scaled - mean) ** 2).sum()))
-        cuts = [SortedValues(table).reaching(number / BINS)[0] for number in range(1, BINS)]
+        cuts = [SortedValues(table).find_inverted_cdf(number / BINS)[0] for number in range(1, BINS)]
         return NumericClass(np.unique(cuts), 2 * (low / 2 + half * mean), half * (2 * deviation))
 
     def count_rows(self, batch: Batch, columns: np.ndarray, reader: str) -> ContingencyTable:

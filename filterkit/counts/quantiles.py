@@ -37,11 +37,11 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
     if not all(0 <= share <= 1 for share in shares):
         raise ValueError(f"quantiles must be from 0 to 1, not {list(shares)}")
     values = SortedValues(table)
-    find = values.between if method == "linear" else values.reaching
+    find = values.find_linear if method == "linear" else values.find_inverted_cdf
     return np.array([find(share) for share in shares]).reshape(len(shares), len(table)).T
 
 
-def quantile_bins(table: ContingencyTable) -> ContingencyTable:
+def bin_by_quantiles(table: ContingencyTable) -> ContingencyTable:
     """Return the table with a cell for each of up to five bins between quantiles; nominal columns keep labels.
 
     A bin ends with one of the quantiles 0.2, 0.4, 0.6 and 0.8, as the method ``inverted_cdf`` of `quantiles` gives
@@ -73,7 +73,7 @@ class SortedValues:
         self.count = np.zeros(len(table))
         np.maximum.at(self.count, self._column, self._upto)
 
-    def at(self, rank: np.ndarray) -> np.ndarray:
+    def find_at_rank(self, rank: np.ndarray) -> np.ndarray:
         """Return the value at a rank of each column, float64 (columns,), from 0: float64 (columns,).
 
         It is the least value for which the rows up to it weigh more than the rank; NaN in a column without values. A
@@ -89,17 +89,17 @@ class SortedValues:
         ]
         return found
 
-    def between(self, share: float) -> np.ndarray:
+    def find_linear(self, share: float) -> np.ndarray:
         """Return the quantile of each column by the method ``linear`` of `quantiles`; `share` is from 0 to 1.
 
         float64 (columns,); NaN in a column without values.
         """
         rank = np.maximum(self.count - 1, 0) * share
         below = np.floor(rank)
-        low, high = self.at(below), self.at(below + 1)
+        low, high = self.find_at_rank(below), self.find_at_rank(below + 1)
         return np.asarray(low + (high - low) * np.where(rank > below, rank - below, 0.0))
 
-    def reaching(self, share: float) -> np.ndarray:
+    def find_inverted_cdf(self, share: float) -> np.ndarray:
         """Return the quantile of each column by the method ``inverted_cdf`` of `quantiles`; `share` is from 0 to 1.
 
         float64 (columns,); NaN in a column without values.

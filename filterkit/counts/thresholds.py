@@ -131,7 +131,7 @@ class Thresholds:
         varied[self._starts[0]] = True
         return varied
 
-    def best(self, scores: np.ndarray, constant: float) -> np.ndarray:
+    def find_best(self, scores: np.ndarray, constant: float) -> np.ndarray:
         """Return the best of `scores`, float64 (tests,), of each covered column: float64 (columns,).
 
         A column without a test has `constant`.
@@ -142,7 +142,7 @@ class Thresholds:
             best[columns] = np.maximum.reduceat(scores, begin)
         return best
 
-    def against(self, task: int | None) -> Counts:
+    def count_against_rest(self, task: int | None) -> Counts:
         """Count each test for the class with code `task` against the rest; with None, all rows are positive.
 
         The result is cached.
@@ -177,7 +177,7 @@ class Thresholds:
         PluginError : a score is not finite.
         PluginError : the metric returns something else than float64 (n,).
         """
-        counts = self.against(task)
+        counts = self.count_against_rest(task)
         if counts.pos <= 0 or (counts.neg <= 0 and task is not None):
             return np.zeros(len(counts.pair)), 0.0
         if metric.bound is not None and alpha is None and len(counts.tp) > _FEW:
@@ -201,7 +201,7 @@ class Thresholds:
         a score of the same column. What is left is cut into smaller blocks. So a best test is never left out.
         """
         assert metric.bound is not None
-        tp, fp, pair, pos, neg = self.against(task)
+        tp, fp, pair, pos, neg = self.count_against_rest(task)
         scores, constant = np.full(len(tp), -np.inf), 0.0
 
         def score_tests(tests: np.ndarray) -> None:
@@ -225,9 +225,9 @@ class Thresholds:
             score_tests(first + size // 2)
             ends = np.stack([first, first + size], axis=1).ravel()
             low, high = (reduce.reduceat(counts, ends, axis=1)[:, ::2] for reduce in (np.minimum, np.maximum))
-            found = metric.called(metric.bound, low[0], high[0], low[1], high[1], pos, neg)
+            found = metric.call(metric.bound, low[0], high[0], low[1], high[1], pos, neg)
             bound = check_numbers(found, first.shape, metric.name, "bound of the metric", metric)
-            is_open = ~(bound < self.best(scores[pair], -np.inf)[self.column[first]])
+            is_open = ~(bound < self.find_best(scores[pair], -np.inf)[self.column[first]])
             first, size = first[is_open], size[is_open]
         score_tests(np.repeat(first - np.cumsum(size) + size, size) + np.arange(size.sum()))
         return scores[pair], constant
@@ -252,9 +252,7 @@ class Thresholds:
         PluginError : as for `score`.
         """
         tp, fp = np.append(tp, 0.0), np.append(fp, 0.0)
-        scores = check_numbers(
-            metric.called(metric.score, tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric
-        )
+        scores = check_numbers(metric.call(metric.score, tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric)
         for at in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
             columns = find_columns(at)[:1]
             name = "".join(quoted(self.table.schema.features[self.table.columns[c]].name) + ": " for c in columns)
@@ -264,11 +262,11 @@ class Thresholds:
             scores = scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha)
         return scores[:-1], float(scores[-1])
 
-    def best_of_each_class(self, metric: Metric, tasks: list[int], alpha: float | None = None) -> np.ndarray:
+    def score_each_class(self, metric: Metric, tasks: list[int], alpha: float | None = None) -> np.ndarray:
         """Return the best score of each column for each class of `tasks` against the rest: float64 (columns, tasks).
 
-        It is what `best` and `score` give class by class, faster where there are many. Classes of the same weight are
-        scored together, and the time grows with the number of cells; see `filterkit.counts.class_runs`.
+        It is what `find_best` and `score` give class by class, faster where there are many. Classes of the same weight
+        are scored together, and the time grows with the number of cells; see `filterkit.counts.class_runs`.
         """
         totals, total = self.table.totals, float(self.table.totals.sum())
         cells = self._cells
@@ -296,14 +294,14 @@ class Thresholds:
             if pos <= 0 or neg <= 0:
                 continue
             scores, none = score(np.zeros(len(rows)), np.minimum(rows, neg), pos, neg, somewhere)
-            found[codes[group == number]] = self.best(scores[row], none)
+            found[codes[group == number]] = self.find_best(scores[row], none)
             own = order[bounds[number] : bounds[number + 1]]
             if len(own):
                 best = score_runs(runs.select(own), self.rows, pos, neg, score, ends)
                 found[runs.code[own], runs.column[own]] = best
         return np.ascontiguousarray(found[codes].T)
 
-    def of_classes(self, metric: Metric) -> np.ndarray:
+    def score_all_classes(self, metric: Metric) -> np.ndarray:
         """Return the best score of each column by the metric's own form for several classes: float64 (columns,).
 
         The metric must have `Metric.classes`; with many classes, its `class_sums` save time. Classes without rows are
@@ -319,24 +317,24 @@ class Thresholds:
         # Sums over classes lose digits where a class weighs very much more than another.
         if self.many_classes and metric.class_sums is not None and totals.max() < _MUCH_MORE * totals[present].min():
             rows = np.append(self.rows, 0.0)
-            sums = self._sums_over_classes(partial(metric.called, metric.class_sums.term))
-            found = metric.called(metric.class_sums.score, sums, rows, totals[present])
+            sums = self._sums_over_classes(partial(metric.call, metric.class_sums.term))
+            found = metric.call(metric.class_sums.score, sums, rows, totals[present])
             scores = check_numbers(found, rows.shape, metric.name, "class_sums of the metric", metric)
-            return self.best(scores[:-1], float(scores[-1]))
+            return self.find_best(scores[:-1], float(scores[-1]))
         if not self.many_classes:
-            return self._of_dense_classes(metric, present)
+            return self._score_dense_classes(metric, present)
         values = np.cumsum(np.diff(self._cells.indptr) + 1) * len(totals)
         blocks = np.split(np.arange(len(self.table)), np.flatnonzero(np.diff(values // _VALUES_AT_ONCE)) + 1)
         parts = (Thresholds(self.table.only(columns)) for columns in blocks)
-        return np.concatenate([part._of_dense_classes(metric, present) for part in parts])
+        return np.concatenate([part._score_dense_classes(metric, present) for part in parts])
 
-    def _of_dense_classes(self, metric: Metric, present: np.ndarray) -> np.ndarray:
-        """Do as `of_classes`, by `Metric.classes`; `present`, int64, has the codes of the classes that have rows."""
+    def _score_dense_classes(self, metric: Metric, present: np.ndarray) -> np.ndarray:
+        """Do as `score_all_classes`, by `Metric.classes`; `present`, int64, has the codes of the classes with rows."""
         assert metric.classes is not None
         counts = np.append(self.selected[:, present], np.zeros((1, len(present))), axis=0)
-        found = metric.called(metric.classes, counts, self.table.totals[present])
+        found = metric.call(metric.classes, counts, self.table.totals[present])
         scores = check_numbers(found, (len(counts),), metric.name, "classes of the metric", metric)
-        return self.best(scores[:-1], float(scores[-1]))
+        return self.find_best(scores[:-1], float(scores[-1]))
 
     def _sums_over_classes(self, term: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         """Add up over classes the `term` of the rows that each test selects, and last of none: float64 (tests + 1,)."""
@@ -363,7 +361,7 @@ def _score_table_columns(table: ContingencyTable, metric: Metric, field: str) ->
     ------
     PluginError : as for `Thresholds.score`.
     """
-    found = metric.called(getattr(metric, field), table)
+    found = metric.call(getattr(metric, field), table)
     scores = check_numbers(found, table.columns.shape, metric.name, f"{field} of the metric", metric)
     for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         name = quoted(table.schema.features[table.columns[column]].name)
@@ -443,9 +441,9 @@ def one_against_rest(
     """
     tasks = thresholds.table.tasks()
     if thresholds.many_classes and len(tasks) > 1:
-        scores = thresholds.best_of_each_class(metric, tasks, alpha)
+        scores = thresholds.score_each_class(metric, tasks, alpha)
     else:
-        each = [thresholds.best(*thresholds.score(metric, task, alpha)) for task in tasks]
+        each = [thresholds.find_best(*thresholds.score(metric, task, alpha)) for task in tasks]
         scores = np.stack(each, axis=1) if each else np.zeros((len(thresholds.table), 0))
     if alpha is None:
         for i, task in enumerate(tasks):
@@ -477,19 +475,19 @@ def score_columns(
     """
     table = thresholds.table
     if metric.by_column is not None:
-        scores = metric.called(metric.by_column, table.column_offset + table.columns, seed)
+        scores = metric.call(metric.by_column, table.column_offset + table.columns, seed)
         return check_numbers(scores, table.columns.shape, metric.name, "by_column of the metric", metric)
     if metric.by_table is not None:
         if metric.needs_class and table.schema.positive is not None:
             table = table.one_against_rest(*table.tasks())
         return _score_table_columns(table, metric, "by_table")
     if not metric.needs_class:
-        return thresholds.best(*thresholds.score(metric, None))
+        return thresholds.find_best(*thresholds.score(metric, None))
     several = table.schema.positive is None and table.totals.shape[0] > 2
     if several and metric.classes is not None and combine is None and alpha is None:
         if np.count_nonzero(table.totals > 0) < 2:
             return np.zeros(len(table))
-        scores = thresholds.of_classes(metric)
+        scores = thresholds.score_all_classes(metric)
         _set_scores_of_nominal(scores, table, metric, None)
         return scores
     scores, tasks = one_against_rest(thresholds, metric, alpha)

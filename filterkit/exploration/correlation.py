@@ -78,7 +78,7 @@ class _Blocks:
         self._complete = complete
         names = [f"{block}{number}" for block in range(1 if complete else 3) for number in range(len(low))]
         self._schema = Schema("correlation", [Attribute(name, "numeric") for name in names])
-        self._grid = Gram.grid_of(Batch(self._schema, np.ones((1, len(names))), weights=np.array([weight])), READER)
+        self._grid = Gram.find_grid(Batch(self._schema, np.ones((1, len(names))), weights=np.array([weight])), READER)
 
     def multiply(self, batch: Batch) -> Gram:
         """Return the `Gram` of one batch: of its values, scaled to lie from 0 to 1, and of their squares and flags."""

@@ -79,7 +79,7 @@ def describe_best(
     return {
         "details": [
             {
-                "feature": int(features.page_numbers(column)),
+                "feature": int(features.find_page_indices(column)),
                 "before": before.describe(at),
                 "curves": [] if curves is None else curves.describe(at),
                 "after": []
@@ -128,4 +128,4 @@ def _correlate_best(features: Features, overview: Overview) -> Passes[dict[str, 
     columns = np.sort(usable)
     r = yield from correlate_columns(features.rows, columns, overview)
     at = np.searchsorted(columns, usable)
-    return {"features": features.page_numbers(usable), "r": round_short(r[np.ix_(at, at)])}
+    return {"features": features.find_page_indices(usable), "r": round_short(r[np.ix_(at, at)])}

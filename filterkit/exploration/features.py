@@ -69,7 +69,7 @@ class Features:
         self.best = order[: min(best, int(np.count_nonzero(ranking.varied)))]
         self.supervised = any(metric.needs_class for metric in ranking.metrics)
 
-    def page_numbers(self, columns: np.ndarray) -> np.ndarray:
+    def find_page_indices(self, columns: np.ndarray) -> np.ndarray:
         """Return the indices of some columns among those that the page has, `shown`."""
         return np.searchsorted(self.shown, columns)
 

@@ -33,7 +33,7 @@ def score_plane(metric: Metric, pos: float, neg: float) -> np.ndarray:
     float64 (41, 41), a row for each true-positive rate of `list_roc_rates`, a column for each false-positive rate.
     """
     fpr, tpr = np.meshgrid(list_roc_rates(), list_roc_rates())
-    found = metric.called(metric.score, tpr.ravel() * pos, fpr.ravel() * neg, pos, neg)
+    found = metric.call(metric.score, tpr.ravel() * pos, fpr.ravel() * neg, pos, neg)
     return np.asarray(found, np.float64).reshape(fpr.shape)
 
 

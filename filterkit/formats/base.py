@@ -27,7 +27,7 @@ from filterkit.files.rejects import Rejected
 from filterkit.files.source import Source
 from filterkit.formats.notes import Note
 from filterkit.formats.row_counts import FileRows
-from filterkit.stages.options import INT_OR_TEXT, Configured, types_of
+from filterkit.stages.options import INT_OR_TEXT, Configured, get_option_types
 from filterkit.temporary import name_temporary_errors
 
 # What a format may be unable to store; `FileFormat.losses` lists some of them.
@@ -377,7 +377,7 @@ def parse_format(kind: type[FileFormat], text: str) -> FileFormat:
     UsageError : there is no such option, or it does not take the value.
     """
     fields = {kind.shown(field): field for field in dataclasses.fields(kind)}
-    types = types_of(kind)
+    types = get_option_types(kind)
     found: dict[str, Any] = {}
     last = ""
     for part in _split_options(text) if text else ():

@@ -15,11 +15,11 @@ from filterkit.chains.reorder import take_rows as take_rows
 from filterkit.counts.exact_sums import ExactSums as ExactSums
 from filterkit.counts.gram import Gram as Gram
 from filterkit.counts.gram import fix_signs as fix_signs
-from filterkit.counts.mdl import mdl_bins as mdl_bins
-from filterkit.counts.mdl import mdl_cuts as mdl_cuts
+from filterkit.counts.mdl import bin_by_mdl as bin_by_mdl
+from filterkit.counts.mdl import find_mdl_cuts as find_mdl_cuts
 from filterkit.counts.metric import ClassSums as ClassSums
 from filterkit.counts.quantiles import SortedValues as SortedValues
-from filterkit.counts.quantiles import quantile_bins as quantile_bins
+from filterkit.counts.quantiles import bin_by_quantiles as bin_by_quantiles
 from filterkit.counts.quantiles import quantiles as quantiles
 from filterkit.counts.record import EVERY as EVERY
 from filterkit.counts.record import LARGEST as LARGEST
@@ -143,7 +143,7 @@ from filterkit.formats.text import TextTable as TextTable
 from filterkit.formats.text import first_line as first_line
 from filterkit.formats.typed import TypedFormat as TypedFormat
 from filterkit.plugin.lookup import find_metric as find_metric
-from filterkit.stages.all_rows import all_rows as all_rows
+from filterkit.stages.all_rows import join_all_rows as join_all_rows
 from filterkit.stages.base import Batches as Batches
 from filterkit.stages.base import Rows as Rows
 from filterkit.stages.columns import FittedColumns as FittedColumns
@@ -158,9 +158,9 @@ from filterkit.stages.learner import counted_rows as counted_rows
 from filterkit.stages.learner import read_counted as read_counted
 from filterkit.stages.metric_scaling import Scaling as Scaling
 from filterkit.stages.metric_scaling import ScalingOptions as ScalingOptions
-from filterkit.stages.metric_scaling import alpha_option as alpha_option
+from filterkit.stages.metric_scaling import compute_scaling_state as compute_scaling_state
+from filterkit.stages.metric_scaling import declare_alpha as declare_alpha
 from filterkit.stages.metric_scaling import rescale as rescale
-from filterkit.stages.metric_scaling import scaling_state as scaling_state
 from filterkit.stages.models import LinearModel as LinearModel
 from filterkit.stages.models import Model as Model
 from filterkit.stages.models import Outcome as Outcome
@@ -173,7 +173,7 @@ from filterkit.stages.nothing_learned import warn_of_fit as warn_of_fit
 from filterkit.stages.patterns import Pattern as Pattern
 from filterkit.stages.selective import ChoosingStage as ChoosingStage
 from filterkit.stages.selective import SelectiveStage as SelectiveStage
-from filterkit.stages.shares import share as share
+from filterkit.stages.shares import parse_share as parse_share
 from filterkit.stages.strata import choose_rows as choose_rows
 from filterkit.stages.strata import read_classes as read_classes
 from filterkit.stages.trust import check_trusted as check_trusted

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from filterkit.errors import StageError, UsageError, add_plugin_hint, quoted, suggestion
 from filterkit.plugin.registry import Registry, registry
-from filterkit.stages.options import fields_of, flag_of
+from filterkit.stages.options import list_option_fields, make_flag
 
 if TYPE_CHECKING:
     from filterkit.counts.metric import Metric
@@ -77,9 +77,9 @@ def list_completed_lines(known: Registry) -> dict[str, str]:
     """Return the line to write for each word that options of stages complete: stage, option and word."""
     lines: dict[str, str] = {}
     for name, stage in known.stages.items():
-        for field in fields_of(stage):
+        for field in list_option_fields(stage):
             if field.metadata["completions"]:
-                start = name if field.metadata["bare"] else f"{name} {flag_of(field)}"
+                start = name if field.metadata["bare"] else f"{name} {make_flag(field)}"
                 lines |= {word: f"{start} {word}" for word in field.metadata["completions"]({})}
     return lines
 

@@ -17,7 +17,7 @@ from filterkit.errors import UsageError, find_plugin, make_file_error, quoted
 from filterkit.messages import format_click_message
 from filterkit.plugin.lookup import explain_option_position, find_stage, list_completed_lines
 from filterkit.plugin.registry import Registry
-from filterkit.stages.options import INT_OR_TEXT, fields_of, flag_of, types_of
+from filterkit.stages.options import INT_OR_TEXT, get_option_types, list_option_fields, make_flag
 
 if TYPE_CHECKING:
     from filterkit.stages.base import Stage
@@ -48,10 +48,10 @@ class _StageCommand(click.Command):
 
 def make_stage_command(stage: type[Stage]) -> click.Command:
     """Make the click command that parses the options of a stage. Its help is the stage's docstring."""
-    types = types_of(stage)
+    types = get_option_types(stage)
     return _StageCommand(
         stage.name,
-        params=[_make_parameter(field, types[field.name]) for field in fields_of(stage)],
+        params=[_make_parameter(field, types[field.name]) for field in list_option_fields(stage)],
         help="\b\n" + (inspect.getdoc(stage) or "").replace("\n\n", "\n\n\b\n"),
         context_settings={"allow_extra_args": True, "allow_interspersed_args": False, "help_option_names": ["--help"]},
         options_metavar="[OPTIONS]",
@@ -59,7 +59,7 @@ def make_stage_command(stage: type[Stage]) -> click.Command:
 
 
 def _make_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
-    flag = flag_of(field)
+    flag = make_flag(field)
     names = [flag, field.name]
     help_text = field.metadata["help"]
     complete = field.metadata["completions"]
@@ -227,7 +227,7 @@ def _list_options(flag: str, stage: type[Stage]) -> str:
     """Return the end of a message about an option that a stage does not have: those that it has."""
     if flag[1:].isdecimal():  # a negative number
         return ""
-    known = [flag_of(field) for field in fields_of(stage) if not field.metadata["bare"]]
+    known = [make_flag(field) for field in list_option_fields(stage) if not field.metadata["bare"]]
     return f"; it has {', '.join(known)}" if known else "; it has no options"
 
 

@@ -36,7 +36,7 @@ from filterkit.errors import (
 from filterkit.plugin.discovery import Installed, list_installed
 from filterkit.plugin.hookspecs import PROJECT
 from filterkit.plugin.offers import HookCaller, Offers
-from filterkit.stages.options import options_of
+from filterkit.stages.options import get_option_values
 
 if TYPE_CHECKING:
     import click
@@ -442,7 +442,7 @@ def _reduce_stage(stage: Stage) -> tuple[Any, ...]:
     known = registry()
     if known.stages.get(stage.name) is not type(stage):
         return stage.__reduce__()
-    return rebuild_stage, (stage.name, known.origin(stage.name), options_of(stage))
+    return rebuild_stage, (stage.name, known.origin(stage.name), get_option_values(stage))
 
 
 def rebuild_stage(name: str, origin: str, options: dict[str, Any]) -> Stage:

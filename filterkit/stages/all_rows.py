@@ -13,7 +13,7 @@ class MemoryWarning(UserWarning):
     """A stage holds more than `--memory` allows."""
 
 
-def all_rows(name: str, batches: Iterable[Batch], schema: Schema, memory: int) -> Batch:
+def join_all_rows(name: str, batches: Iterable[Batch], schema: Schema, memory: int) -> Batch:
     """Join batches into one, for a stage that needs all rows together; warn if they are too large.
 
     Parameters

@@ -21,7 +21,7 @@ from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import blame_errors, check_output, describe_type, make_contract_error
 from filterkit.data.schema import Schema
 from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, explain_not_nominal, quoted
-from filterkit.stages.options import Configured, fields_of, flag_of
+from filterkit.stages.options import Configured, list_option_fields, make_flag
 
 if TYPE_CHECKING:
     import numpy as np
@@ -250,12 +250,12 @@ class Stage(Configured):
     def words(self) -> list[str]:
         """Return the stage as words of a command line: its name, bare option, and options that are not the default."""
         words, bare = list[str](), list[str]()
-        for field in fields_of(self):
+        for field in list_option_fields(self):
             value = getattr(self, field.name)
             if field.metadata["bare"]:
                 bare.append(str(value))
             elif value != field.default:
-                flag = flag_of(field)
+                flag = make_flag(field)
                 if isinstance(value, bool):
                     words.append(flag if value else "--no-" + flag[2:])
                 else:

@@ -18,7 +18,7 @@ from filterkit.data.csr import Csr, Matrix
 from filterkit.data.numeric import check_finite, check_numeric
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import NAME_A_TARGET, FilterkitError, StageError, explain_not_nominal, quoted
-from filterkit.stages.all_rows import all_rows
+from filterkit.stages.all_rows import join_all_rows
 from filterkit.stages.base import Batches, Fitted, Stage, make_missing_method_error
 from filterkit.stages.learned import LearnedTable, describe_state
 from filterkit.stages.models import (
@@ -121,7 +121,7 @@ class Learner(Stage):
             advice = {"string": "put words or nominal before it, or ", "date": "put numeric before it, or "}
             what = f"it learns nothing from the {unused[0].kind} attribute {quoted(unused[0].name)}{others}"
             warn_nothing_learned(self.name, f"{what}; {advice.get(unused[0].kind, '')}remove it")
-        known = all_rows(self.name, map(self._take_usable, rows()), schema, rows.memory)
+        known = join_all_rows(self.name, map(self._take_usable, rows()), schema, rows.memory)
         check_sum(self.name, *sum_weights(known, supervised=False))
         tasks = self._choose_tasks(known)
         training = self._make_training(known, tasks)._replace(jobs=rows.jobs)

@@ -17,7 +17,7 @@ from filterkit.errors import UsageError
 from filterkit.stages.base import NUMERIC_CLASS, Stage, make_missing_method_error
 from filterkit.stages.columns import ColumnStage, FittedColumns, State
 from filterkit.stages.nothing_learned import warn_nothing_learned
-from filterkit.stages.options import option, options_of
+from filterkit.stages.options import get_option_values, option
 
 # Help on how every scorer scales by its scores.
 SCALING_HELP = """\
@@ -83,7 +83,9 @@ class Scaling(ScalingOptions, ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
-        return scaling_state(self.scores(table), *table.extremes(), table.schema.zero, table.nominal, self.multiply)
+        return compute_scaling_state(
+            self.scores(table), *table.extremes(), table.schema.zero, table.nominal, self.multiply
+        )
 
     def finish(self, schema: Schema, state: State, totals: np.ndarray) -> FittedColumns:
         """Make the fitted stage, see `ColumnStage.finish`; warn if no column is numeric, or all their scores are 0.
@@ -114,7 +116,7 @@ class Scaling(ScalingOptions, ColumnStage):
 
 
 def rescale(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-    """Scale values by a state from `scaling_state`, into a new array; the parameters are those of `ColumnStage.apply`.
+    """Scale values by a state from `compute_scaling_state`, into a new array; parameters as of `ColumnStage.apply`.
 
     The state may also have a `remainder`, float64 (columns,), to subtract after the offset.
     """
@@ -133,7 +135,7 @@ def rescale(values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray
     return values
 
 
-def scaling_state(
+def compute_scaling_state(
     score: np.ndarray, low: np.ndarray, high: np.ndarray, zero: bool, nominal: np.ndarray, multiply: bool = False
 ) -> State:
     """Compute the state that `rescale` needs: `score`, `unit`, `offset`, `span` and `factor`, float64 (columns,) each.
@@ -171,11 +173,11 @@ class MetricScaling(Scaling):
         return scoring_bytes(statistic, self.metric)
 
     def scores(self, table: ContingencyTable) -> np.ndarray:
-        own = {name: value for name, value in options_of(self).items() if name in ("alpha", "combine", "seed")}
+        own = {name: value for name, value in get_option_values(self).items() if name in ("alpha", "combine", "seed")}
         return score_columns(Thresholds(table), self.metric, **own)
 
 
-def alpha_option() -> float | None:
+def declare_alpha() -> float | None:
     """Declare the option ``--alpha`` of scores that compare two classes."""
     help_ = "Multiply the scores of features of the positive class by X, and the others by 1 − X."
     return option(None, help_, minimum=0, maximum=1)
@@ -190,7 +192,7 @@ class RandomScaling(MetricScaling):
 class ClassScaling(MetricScaling):
     """A stage that scales each column by a metric that compares classes."""
 
-    alpha: float | None = alpha_option()
+    alpha: float | None = declare_alpha()
     combine: str | None = option(
         None,
         "With more than two classes, combine the scores of each class against the rest in this way; by default, the "

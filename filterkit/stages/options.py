@@ -104,7 +104,7 @@ class Configured:
                 )
 
     def __init__(self, **options: Any) -> None:
-        types_of(type(self))  # refuses types that no option can hold
+        get_option_types(type(self))  # refuses types that no option can hold
         for field in dataclasses.fields(self):
             value = field.default
             if field.name in options:
@@ -120,12 +120,12 @@ class Configured:
         """Check the options together, once each is within its own bounds; an override calls that of its base first."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), **options_of(self)), ()
+        return partial(type(self), **get_option_values(self)), ()
 
     @staticmethod
     def shown(field: dataclasses.Field[Any]) -> str:
         """Return the name of an option in messages: by default, its flag."""
-        return field.name.upper() if field.metadata["bare"] else flag_of(field)
+        return field.name.upper() if field.metadata["bare"] else make_flag(field)
 
     @classmethod
     def summary(cls) -> str:
@@ -133,17 +133,17 @@ class Configured:
         return (inspect.getdoc(cls) or "").partition("\n")[0]
 
 
-def fields_of(stage: Any) -> list[dataclasses.Field[Any]]:
+def list_option_fields(stage: Any) -> list[dataclasses.Field[Any]]:
     """Return the declarations of the options of a stage or format, or of its class, those with ``last=True`` last."""
     return sorted(dataclasses.fields(stage), key=lambda field: field.metadata["last"])
 
 
-def options_of(stage: Any) -> dict[str, Any]:
-    """Return the values of the options of a stage or format by name, in the order of `fields_of`."""
-    return {field.name: getattr(stage, field.name) for field in fields_of(stage)}
+def get_option_values(stage: Any) -> dict[str, Any]:
+    """Return the values of the options of a stage or format by name, in the order of `list_option_fields`."""
+    return {field.name: getattr(stage, field.name) for field in list_option_fields(stage)}
 
 
-def types_of(stage: type[Any]) -> dict[str, Any]:
+def get_option_types(stage: type[Any]) -> dict[str, Any]:
     """Return the types of the options of a class, by name; they are cached.
 
     A type is int, float, str, bool, `INT_OR_TEXT`, or tuple for a repeatable option.
@@ -208,7 +208,7 @@ def _convert(kind: type[Configured], field: dataclasses.Field[Any], value: Any) 
     """
     if value is None and field.default is None:
         return None
-    type_ = types_of(kind)[field.name]
+    type_ = get_option_types(kind)[field.name]
     converted = _convert_to(type_, value)
     if converted is None:
         shown = value if isinstance(value, str) else repr(value)
@@ -217,7 +217,7 @@ def _convert(kind: type[Configured], field: dataclasses.Field[Any], value: Any) 
 
 
 def _convert_to(type_: Any, value: Any) -> Any:
-    """Convert a value to a type of `types_of` as `_convert` does; return None if the option does not accept it.
+    """Convert a value to a type of `get_option_types` as `_convert` does; return None if the option does not accept it.
 
     A text is a number only for `INT_OR_TEXT`. A bool is never a number, and a float never an int.
     """
@@ -243,7 +243,7 @@ def _convert_to(type_: Any, value: Any) -> Any:
     return operator.index(value) if hasattr(value, "__index__") else None
 
 
-def flag_of(field: dataclasses.Field[Any]) -> str:
+def make_flag(field: dataclasses.Field[Any]) -> str:
     """Return the flag of an option: `top_rows` is ``--top-rows``, and `class_` is ``--class``."""
     return "--" + field.name.removesuffix("_").replace("_", "-")
 
@@ -280,7 +280,7 @@ def describe_options(kind: type[Configured]) -> list[dict[str, Any]]:
     Each is a dictionary: ``option`` (the flag, or the name of a positional one), ``type`` as in JSON Schema,
     ``repeatable``, ``default``, ``choices`` (None: any), ``minimum`` and ``maximum`` (None: no bound), and ``help``.
     """
-    types = types_of(kind)
+    types = get_option_types(kind)
     return [
         {
             "option": kind.shown(field),
@@ -292,7 +292,7 @@ def describe_options(kind: type[Configured]) -> list[dict[str, Any]]:
             "maximum": field.metadata["maximum"],
             "help": field.metadata["help"],
         }
-        for field in fields_of(kind)
+        for field in list_option_fields(kind)
     ]
 
 

@@ -78,7 +78,7 @@ class Pattern:
 
         return {match[0] for match in regex.finditer(f"(?m)^(?:{self._text})$", text, timeout=timeout)}
 
-    def found(self, texts: Sequence[str]) -> list[list[str]]:
+    def find_matches(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the matches in each text, in order: of an expression with a group, what the group matches.
 
         Of an expression with several groups, each match is a tuple.
@@ -89,7 +89,7 @@ class Pattern:
         """
         return self._call_on_each(self._compiled.findall, texts)
 
-    def replaced(self, texts: Sequence[str], replacement: str) -> list[str]:
+    def replace_matches(self, texts: Sequence[str], replacement: str) -> list[str]:
         """Replace each match in each text by `replacement`, in which ``\\1`` stands for the first group.
 
         Raises

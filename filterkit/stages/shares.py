@@ -13,7 +13,7 @@ _LONGEST = 100  # characters
 _EXPONENT = 300
 
 
-def share(stage: str, flag: str, text: str) -> Fraction:
+def parse_share(stage: str, flag: str, text: str) -> Fraction:
     """Parse a share from 0 to 1, such as ``1/4``, ``0.25`` or ``2.5e-1``, into an exact fraction.
 
     Parameters

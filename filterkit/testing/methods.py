@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from filterkit.stages.base import Fitted, Stage
-from filterkit.stages.options import Configured, types_of
+from filterkit.stages.options import Configured, get_option_types
 
 
 def own_classes(kind: type) -> list[type]:
@@ -29,7 +29,7 @@ def check_methods(name: str, kind: type) -> None:
     ------
     AssertionError : names the method, and how to write it.
     """
-    options = types_of(kind).keys() if issubclass(kind, Configured) else ()
+    options = get_option_types(kind).keys() if issubclass(kind, Configured) else ()
     for each in own_classes(kind):
         for member in vars(each).keys() - options:
             meant = find_misspelt(member, kind)

@@ -28,7 +28,14 @@ from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import Stage
 from filterkit.stages.columns import FittedColumns, learns_from_statistic
-from filterkit.stages.options import DECLARE, INT_OR_TEXT, fields_of, flag_of, options_of, types_of
+from filterkit.stages.options import (
+    DECLARE,
+    INT_OR_TEXT,
+    get_option_types,
+    get_option_values,
+    list_option_fields,
+    make_flag,
+)
 from filterkit.stages.selective import SelectiveStage
 from filterkit.testing.findings import copy_arrays, locate_error
 from filterkit.testing.methods import check_methods, own_classes
@@ -190,7 +197,7 @@ def check_options_are_kept_apart(stage: Stage, data: Batch) -> None:
 
     Searches over options make such stages and copies.
     """
-    twin = type(stage)(**options_of(stage))
+    twin = type(stage)(**get_option_values(stage))
     before = fit_transform(twin, data)
     for field, given in _list_other_fits(stage):
         made = type(stage)(**given)
@@ -435,7 +442,7 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
     left = np.arange(0, width, 3)
     rest = np.setdiff1d(np.arange(width), left)
     names = tuple(data.schema.features[column].name for column in left.tolist())
-    confined = type(stage)(**options_of(stage) | {"except_": names})
+    confined = type(stage)(**get_option_values(stage) | {"except_": names})
     without = data.replace(
         schema=data.schema.with_features([data.schema.features[j] for j in rest.tolist()], rest),
         X=data.csr.take_columns(rest) if data.sparse else np.ascontiguousarray(data.X[:, rest]),
@@ -467,11 +474,11 @@ def check_options_come_back(stage: Stage) -> None:
         assert "__init__" not in vars(kind), (
             f"{stage.name}: {kind.__name__} has an __init__; {DECLARE}, and check options in __post_init__"
         )
-    assert type(stage)(**options_of(stage)) == stage, (
+    assert type(stage)(**get_option_values(stage)) == stage, (
         f"{stage.name}: its options, given once more, make another stage: keep options as they were given"
     )
     made = parse_stages(stage.words(), _make_registry(stage))
-    assert made == [stage] and options_of(made[0]) == options_of(stage), (
+    assert made == [stage] and get_option_values(made[0]) == get_option_values(stage), (
         f"{stage.name}: '{' '.join(stage.words())}' makes another stage: keep options as they were given"
     )
 
@@ -484,18 +491,18 @@ def check_options_can_be_set(stage: Stage) -> None:
     they may be refused in the same way, and no other.
     """
     known = _make_registry(stage)
-    for field in fields_of(stage):
+    for field in list_option_fields(stage):
         for limit in _list_limits(stage, field):
             _accepts(stage, field, limit)
     for field, given in other_options(stage):
         made = type(stage)(**given)
-        kept = options_of(made)
+        kept = get_option_values(made)
         assert kept == given, (
             f"{stage.name}: of {field.name}={given[field.name]!r}, {kept[field.name]!r} is kept: keep options as they "
             "were given, and what is made of them under another name"
         )
         again = parse_stages(made.words(), known)
-        assert [options_of(each) for each in again] == [given], (
+        assert [get_option_values(each) for each in again] == [given], (
             f"{stage.name}: '{' '.join(made.words())}' does not give {field.name}={given[field.name]!r} again"
         )
 
@@ -507,17 +514,17 @@ def other_options(stage: Stage) -> Iterator[tuple[dataclasses.Field[Any], dict[s
     ------
     AssertionError : a value is refused by an error that is not filterkit's.
     """
-    for field in fields_of(stage):
+    for field in list_option_fields(stage):
         other = _choose_other_value(stage, field)
         if _accepts(stage, field, other):
-            yield field, options_of(stage) | {field.name: other}
+            yield field, get_option_values(stage) | {field.name: other}
 
 
 def _accepts(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
     """Tell whether an option takes a value; raise an `AssertionError` if it fails with an error that is not
     filterkit's."""
     try:
-        type(stage)(**options_of(stage) | {field.name: value})
+        type(stage)(**get_option_values(stage) | {field.name: value})
     except FilterkitError:
         return False
     except Exception as error:
@@ -531,7 +538,7 @@ def _accepts(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
 def _list_limits(stage: Stage, field: dataclasses.Field[Any]) -> list[Any]:
     """Return the least and the largest number that an option allows; where nothing is declared, a billion either
     way."""
-    kind = types_of(type(stage))[field.name]
+    kind = get_option_types(type(stage))[field.name]
     if kind not in (int, float):
         return []
     least, most = field.metadata["minimum"], field.metadata["maximum"]
@@ -540,7 +547,7 @@ def _list_limits(stage: Stage, field: dataclasses.Field[Any]) -> list[Any]:
 
 def idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:
     """List the flags of the plugin's own options whose other values make no difference on any of the samples."""
-    left = {flag_of(field): given for field, given in _list_other_fits(stage)}
+    left = {make_flag(field): given for field, given in _list_other_fits(stage)}
     for data in samples:
         if not left:
             break
@@ -559,7 +566,7 @@ def _make_registry(stage: Stage) -> Registry:
 
 def _choose_other_value(stage: Stage, field: dataclasses.Field[Any]) -> Any:
     """Return a value that an option does not have, of its type and within its limits."""
-    value, kind = getattr(stage, field.name), types_of(type(stage))[field.name]
+    value, kind = getattr(stage, field.name), get_option_types(type(stage))[field.name]
     if field.metadata["choices"]:
         return next((choice for choice in field.metadata["choices"] if choice != value), value)
     if kind is bool:
@@ -585,7 +592,7 @@ def check_help_is_there(stage: Stage) -> None:
     )
     summary = ((vars(type(stage)).get("__doc__") or "").strip() + "\n").partition("\n")[0]
     assert summary.endswith("."), f"{stage.name}: begin the docstring with one line that says what happens to the data"
-    for field in fields_of(stage):
+    for field in list_option_fields(stage):
         assert field.metadata["help"].strip(), f"{stage.name}: the option {field.name} has no help"
 
 

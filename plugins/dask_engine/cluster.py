@@ -127,7 +127,7 @@ class Cluster:
                 return future.result(timeout=_PAUSE)
             check()
 
-    def as_done(self, futures: Iterable[Any]) -> Iterator[Any]:
+    def yield_as_done(self, futures: Iterable[Any]) -> Iterator[Any]:
         """Yield futures as they are done, whether they failed or not.
 
         Raises
@@ -163,7 +163,7 @@ class Cluster:
 
         return check
 
-    def spread(self, data: bytes) -> Any:
+    def send_to_workers(self, data: bytes) -> Any:
         """Send bytes to all workers, past the scheduler, and return their future."""
         return self._client.scatter(data, broadcast=True, hash=False)
 

@@ -108,7 +108,7 @@ class DaskEngine(Engine):
         call = self._send_function(cluster, function)
         tasks = {each.small: each for each in (self._submit(cluster, call, item) for item in items)}
         try:
-            for small in cluster.as_done(tasks):
+            for small in cluster.yield_as_done(tasks):
                 yield self._wait_for(tasks.pop(small))
         finally:
             for task in tasks.values():
@@ -152,7 +152,7 @@ class DaskEngine(Engine):
         all workers past the scheduler, and is lost if all of them are.
         """
         pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
-        return cluster.submit(pickle.loads, cluster.spread(pickled) if len(pickled) > _HEAVY else pickled)
+        return cluster.submit(pickle.loads, cluster.send_to_workers(pickled) if len(pickled) > _HEAVY else pickled)
 
     def _submit(self, cluster: Cluster, call: Any, item: Any) -> _Task:
         """Start work on an item by `call`, the future of a function; on items with a `Kept` before others.

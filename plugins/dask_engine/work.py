@@ -24,7 +24,7 @@ class Done(NamedTuple):
 
     def __sizeof__(self) -> int:
         """Return the bytes of the large parts, by which Dask decides where to work and what to move to disk."""
-        return sum(map(measure, self.large)) or sys.getsizeof(self.result)
+        return sum(map(measure_bytes, self.large)) or sys.getsizeof(self.result)
 
 
 class Failure(NamedTuple):
@@ -68,7 +68,7 @@ def compute_large(function: Callable[[Any], Any], item: Any) -> Large:
     return Large(function(item))
 
 
-def measure(value: Any) -> int:
+def measure_bytes(value: Any) -> int:
     """Return the bytes of a value: its `nbytes`, or what Python says of the object itself."""
     n_bytes = getattr(value, "nbytes", None)
     return n_bytes if isinstance(n_bytes, int) else sys.getsizeof(value)
@@ -131,7 +131,7 @@ def run_task(function: Callable[[Any], Any], item: bytes, parts: list[Any], keep
 
 def take_small(done: Done) -> tuple[Any, list[int]]:
     """Return the result with a `Slot` for each large part, or a `Failure`; and the sizes of these parts in bytes."""
-    return done.result, [measure(part) for part in done.large]
+    return done.result, [measure_bytes(part) for part in done.large]
 
 
 def take_large(done: Done, number: int) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, StageError, UsageError, option
-from filterkit.plugin import Attributes, Batches, Csr, LearnedTable, SelectiveStage, all_rows, call_interruptibly
+from filterkit.plugin import Attributes, Batches, Csr, LearnedTable, SelectiveStage, call_interruptibly, join_all_rows
 
 from .estimators import (
     check_words,
@@ -68,7 +68,7 @@ class Sklearn(SelectiveStage):
             raise StageError(
                 self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove the attribute"
             )
-        training = all_rows(self.name, rows(), schema, rows.memory)
+        training = join_all_rows(self.name, rows(), schema, rows.memory)
         run_foreign(self.name, self.class_, _fit_transformer, estimator, training, jobs=rows.jobs)
         names = None
         if hasattr(estimator, "get_feature_names_out"):

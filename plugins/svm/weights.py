@@ -16,11 +16,11 @@ from filterkit.plugin import (
     Summary,
     call_interruptibly,
     combine_scores,
+    compute_scaling_state,
     concatenate,
+    parse_share,
     quoted,
     read_counted,
-    scaling_state,
-    share,
 )
 
 from .hyperplanes import call_quietly, check_products, compute_normal_vector
@@ -53,7 +53,7 @@ class Normal(Scaling):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._share = share(self.name, "--subset", self.subset)
+        self._share = parse_share(self.name, "--subset", self.subset)
         if not self._share:
             raise UsageError(
                 f"normal: --subset must be a share such as 1/4 or 0.25, above 0, not {quoted(self.subset)}"
@@ -95,7 +95,7 @@ class Normal(Scaling):
             for i, task in enumerate(tasks):
                 scores[:, i] = self._compute_weights(X, np.asarray(training.y == task), training.row_weights)
         score = combine_scores(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
-        return scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
+        return compute_scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
     def _draw_rows(self, y: np.ndarray) -> np.ndarray:
         """Draw the share of the rows of each class, at least one, and return their numbers, ascending: int64 (drawn,).

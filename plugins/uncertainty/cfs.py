@@ -21,7 +21,7 @@ from filterkit.plugin import (
     add_parts,
     divide_or_zero,
     exact_parts,
-    mdl_cuts,
+    find_mdl_cuts,
     read_counted,
     sum_parts,
     times_log2,
@@ -111,7 +111,7 @@ class _Bins(ColumnStage):
         if table.schema.positive is not None:
             table = table.one_against_rest(*table.tasks())
         cells = table.with_zeros()
-        at = np.sort(mdl_cuts(cells, by_values=True))
+        at = np.sort(find_mdl_cuts(cells, by_values=True))
         starts = np.searchsorted(cells.column_of_cell[at], np.arange(len(cells) + 1))
         su = symmetrical_uncertainty_of_columns(table)
         rows = np.bincount(cells.column_of_cell, cells.rows, len(cells))

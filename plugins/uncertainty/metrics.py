@@ -7,7 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit import Metric
-from filterkit.plugin import ContingencyTable, divide_or_zero, mdl_bins, quantile_bins, sum_over_classes, times_log2
+from filterkit.plugin import (
+    ContingencyTable,
+    bin_by_mdl,
+    bin_by_quantiles,
+    divide_or_zero,
+    sum_over_classes,
+    times_log2,
+)
 
 
 class Bits(NamedTuple):
@@ -47,7 +54,7 @@ def gain_ratio_of_columns(table: ContingencyTable) -> np.ndarray:
     as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each value by the share of
     that value. It is what Weka's GainRatioAttributeEval computes.
     """
-    return _compute_bits(mdl_bins(table)).compute_gain_ratio()
+    return _compute_bits(bin_by_mdl(table)).compute_gain_ratio()
 
 
 def symmetrical_uncertainty(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -63,7 +70,7 @@ def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
     distinct values counts as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each
     value by the share of that value. It is what Weka's SymmetricalUncertAttributeEval computes.
     """
-    return _compute_bits(mdl_bins(table)).compute_uncertainty()
+    return _compute_bits(bin_by_mdl(table)).compute_uncertainty()
 
 
 def mutual_information(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -79,7 +86,7 @@ def mutual_information_of_columns(table: ContingencyTable) -> np.ndarray:
     (`numpy.quantile` with `inverted_cdf`). Labels stay as they are. The score is that of scikit-learn's
     `mutual_info_score` of these bins. A row whose value is missing counts for each bin by the share of that bin.
     """
-    return np.asarray(np.log(2) * _compute_bits(quantile_bins(table)).gain)
+    return np.asarray(np.log(2) * _compute_bits(bin_by_quantiles(table)).gain)
 
 
 def _compute_bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> Bits:

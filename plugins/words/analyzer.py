@@ -128,7 +128,7 @@ class Analyzer:
             lists = pc.split_pattern_regex(texts, r"[^\pL\pN_]+")
         else:
             pattern = Pattern(self._options.name, "--pattern", self._options.pattern)
-            lists = pa.array(pattern.found(texts.to_pylist()), pa.list_(pa.string()))
+            lists = pa.array(pattern.find_matches(texts.to_pylist()), pa.list_(pa.string()))
         row = np.repeat(np.arange(len(texts)), np.diff(string_offsets(lists)))
         distinct, code = encode_values(lists.flatten())
         if self._options.pattern == RUN:

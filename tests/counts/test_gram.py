@@ -92,7 +92,7 @@ def test_axes_are_those_of_the_singular_value_decomposition():
     X = np.random.default_rng(2).normal(size=(200, 9)) * 10.0 ** np.arange(-2, 2.5, 0.5)
     _, values, vectors = np.linalg.svd(X, full_matrices=False)
     for scale in (1.0, 1e200, 1e-200):
-        found, axes = of_blocks(make(X * scale, [0] * 200), 200).axes(5)
+        found, axes = of_blocks(make(X * scale, [0] * 200), 200).find_axes(5)
         np.testing.assert_allclose(found, values[:5] * scale, rtol=1e-9)
         np.testing.assert_allclose(np.abs((axes * vectors[:5].T).sum(axis=0)), 1, rtol=1e-9)
         assert (axes.max(axis=0) == np.abs(axes).max(axis=0)).all()  # signs
@@ -101,13 +101,13 @@ def test_axes_are_those_of_the_singular_value_decomposition():
 @pytest.mark.parametrize(("scale", "rank"), [(1, 2), (0, 0)])
 def test_components_of_rounding_are_left_out(scale, rank):
     X = np.random.default_rng(3).normal(size=(50, 2)) @ np.random.default_rng(4).normal(size=(2, 6))
-    values, axes = of_blocks(make(X * scale, [0] * 50), 50).axes(6)
+    values, axes = of_blocks(make(X * scale, [0] * 50), 50).find_axes(6)
     assert values.shape == (rank,) and axes.shape == (6, rank)
 
 
 def test_no_rows_have_no_components():
     none = Gram.of_all(lambda: iter(()), make([[1.0] * 6], [0]).schema, "test")
-    assert none.rows == 0 and none.axes(2)[1].shape == (6, 0)
+    assert none.rows == 0 and none.find_axes(2)[1].shape == (6, 0)
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_distinct_pairs_of_counts_are_those_of_the_thresholds(rows, weight):
     weights = np.where(np.arange(rows), 1, weight)
     batch = make(rng.integers(0, 3, (rows, 3)), rng.integers(0, 2, rows), weights=weights)
     thresholds = Thresholds(ContingencyTable.of(batch, np.arange(3), True, "test"))
-    tp, fp, pair, pos, neg = thresholds.against(1)
+    tp, fp, pair, pos, neg = thresholds.count_against_rest(1)
     assert (pos, neg) == (weights[batch.y == 1].sum(), weights[batch.y == 0].sum())
     np.testing.assert_array_equal(np.column_stack([tp, fp])[pair], thresholds.selected[:, ::-1])
     assert weight < 1 or len(set(zip(tp.tolist(), fp.tolist(), strict=True))) == len(tp)

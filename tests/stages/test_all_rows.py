@@ -11,7 +11,7 @@ from command import run
 
 from filterkit import Attribute, Batch, Schema
 from filterkit.data.batch import same
-from filterkit.stages.all_rows import MemoryWarning, all_rows
+from filterkit.stages.all_rows import MemoryWarning, join_all_rows
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -22,11 +22,11 @@ def test_rows_that_are_too_large_are_told(sparse):
     nbytes = 2000 * 12 + 1001 * 4 if sparse else 2000 * 8
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        rows = all_rows("s", [batch.rows(0, 300), batch.rows(300, 1000)], schema, nbytes)
+        rows = join_all_rows("s", [batch.rows(0, 300), batch.rows(300, 1000)], schema, nbytes)
     assert same(rows, batch)
     said = r"^s: it needs all rows at once \(1,000 rows, 1 MB\), which --memory does not"
     with pytest.warns(MemoryWarning, match=said):
-        all_rows("s", [batch], schema, nbytes - 1)
+        join_all_rows("s", [batch], schema, nbytes - 1)
 
 
 def test_a_stage_that_needs_all_rows_says_so_in_one_line():

@@ -13,15 +13,17 @@ from filterkit.stages.metric_scaling import (
     MetricScaling,
     RandomScaling,
     Scaling,
+    compute_scaling_state,
     make_metric_stage,
     rescale,
-    scaling_state,
 )
 
 
 def image(values, score, low, high, zero=False, nominal=False, multiply=False):
     """One column of values, scaled."""
-    state = scaling_state(np.array([score]), np.array([low]), np.array([high]), zero, np.array([nominal]), multiply)
+    state = compute_scaling_state(
+        np.array([score]), np.array([low]), np.array([high]), zero, np.array([nominal]), multiply
+    )
     return rescale(np.array(values), np.zeros(len(values), np.int64), state).tolist()
 
 

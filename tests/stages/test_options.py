@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from filterkit import RowStage, UsageError, option
-from filterkit.stages.options import types_of
+from filterkit.stages.options import get_option_types
 
 
 def declared(hint, default):
@@ -24,7 +24,7 @@ def declared(hint, default):
     ],
 )
 def test_types_that_options_hold(hint, default, held):
-    assert types_of(declared(hint, default)) == {"o": held} and declared(hint, default)().o == default
+    assert get_option_types(declared(hint, default)) == {"o": held} and declared(hint, default)().o == default
 
 
 @pytest.mark.parametrize(

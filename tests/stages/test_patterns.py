@@ -19,12 +19,12 @@ TEXT = "a" * 100 + "b"
 def test_it_finds_matches_and_replaces():
     pattern = Pattern("s", "--f", r"(?<=x)([a-z])\1")
     assert pattern.groups == 1
-    assert pattern.found(["xaaxbb", "xab", ""]) == [["a", "b"], [], []]
+    assert pattern.find_matches(["xaaxbb", "xab", ""]) == [["a", "b"], [], []]
     assert pattern.matches(["xaa", "aa"]) == [False, False]
     assert Pattern("s", "--f", "x?a+").matches(["xaa", "aa", "aab"]) == [True, True, False]
-    assert pattern.replaced(["xaaxbb"], r"<\1>") == ["x<a>x<b>"]
+    assert pattern.replace_matches(["xaaxbb"], r"<\1>") == ["x<a>x<b>"]
     with pytest.raises(StageError, match=r"^s: --replace '\\3': invalid group"):
-        pattern.replaced(["xaa"], r"\3")
+        pattern.replace_matches(["xaa"], r"\3")
 
 
 PIECES = ["a", "b", "é", " ", "-", r"\w", r"\d", r"\b", r"\S", ".", "[a-c]", r"[^\w]", "^", "$", "a|b", "(?:b|é)"]
@@ -49,9 +49,9 @@ def test_texts_that_are_matched_at_once_match_as_each_alone(text, subjects):
 @given(patterns, st.text("ab1é -ß_\n東", max_size=8))
 def test_it_means_what_it_means_in_python(text, subject):
     ours, theirs = Pattern("s", "--f", text), re.compile(text)
-    assert ours.found([subject]) == [theirs.findall(subject)]
+    assert ours.find_matches([subject]) == [theirs.findall(subject)]
     assert ours.matches([subject]) == [theirs.fullmatch(subject) is not None]
-    assert ours.replaced([subject], "<>") == [theirs.sub("<>", subject)]
+    assert ours.replace_matches([subject], "<>") == [theirs.sub("<>", subject)]
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_a_catastrophic_one_ends_in_every_stage(monkeypatch, chain):
 def test_the_limit_grows_with_the_texts(monkeypatch):
     monkeypatch.setattr("filterkit.stages.patterns.SECONDS", 0.01)
     with pytest.raises(StageError, match=r"takes longer than 0\.03 s"):
-        Pattern("s", "--f", SLOW).found(["", "c" * 2_000_000, TEXT])
+        Pattern("s", "--f", SLOW).find_matches(["", "c" * 2_000_000, TEXT])

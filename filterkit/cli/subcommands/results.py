@@ -130,12 +130,12 @@ def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
             check_measure("--measure", name, results.rows[0].is_numeric)
     if chosen:
         return list(chosen)
-    of_classes = [row.values for row in results.rows if not row.is_numeric]
-    is_new = any(values["micro_f1"] not in (values["f1"], values["accuracy"]) for values in of_classes)
-    of_numbers = _SHOWN_OF_NUMBERS * (len(of_classes) < len(results.rows))
-    has_costs = any(not math.isnan(values["cost"]) for values in of_classes)
+    score_all_classes = [row.values for row in results.rows if not row.is_numeric]
+    is_new = any(values["micro_f1"] not in (values["f1"], values["accuracy"]) for values in score_all_classes)
+    of_numbers = _SHOWN_OF_NUMBERS * (len(score_all_classes) < len(results.rows))
+    has_costs = any(not math.isnan(values["cost"]) for values in score_all_classes)
     more = [*(["micro_f1"] if is_new else []), *(["cost"] if has_costs else [])]
-    return [*_SHOWN * bool(of_classes), *more, *of_numbers]
+    return [*_SHOWN * bool(score_all_classes), *more, *of_numbers]
 
 
 def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:
