@@ -175,15 +175,27 @@ def bound_bbs(
 
 def _compute_z(x: np.ndarray, draws: float, p: np.ndarray) -> np.ndarray:
     """Compute the Normal quantile of the position of the count `x` in the Binomial distribution with the rate `p`."""
-    from scipy.special import betainc, ndtri
+    from scipy.special import ndtri
 
     # P(X ≥ x) and P(X ≤ x), by the regularised incomplete beta function.
-    above = np.where(x > 0, betainc(np.maximum(x, 1e-300), draws - x + 1, p), 1.0)
-    below = np.where(x < draws, betainc(np.maximum(draws - x, 1e-300), x + 1, 1 - p), 1.0)
-    beyond = np.where(x < draws, betainc(x + 1, np.maximum(draws - x, 1e-300), p), 0.0)
-    short = np.where(x > 0, betainc(draws - x + 1, np.maximum(x, 1e-300), 1 - p), 0.0)
+    above = np.where(x > 0, _compute_beta(x, draws - x + 1, p), 1.0)
+    below = np.where(x < draws, _compute_beta(draws - x, x + 1, 1 - p), 1.0)
+    beyond = np.where(x < draws, _compute_beta(x + 1, draws - x, p), 0.0)
+    short = np.where(x > 0, _compute_beta(draws - x + 1, x, 1 - p), 0.0)
     up, down = np.maximum((above + beyond) / 2, 1e-300), np.maximum((below + short) / 2, 1e-300)
     return np.asarray(np.where(down < up, ndtri(down), -ndtri(up)))
+
+
+def _compute_beta(a: np.ndarray, b: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Compute the regularised incomplete beta function; a or b may be 0, and the result is then between 0 and 1."""
+    from scipy.special import betainc, betaincc
+
+    a, b, p = np.broadcast_arrays(np.maximum(a, 1e-300), np.maximum(b, 1e-300), p)
+    result = betainc(a, b, p)
+    # Far out, scipy's `betainc` is too large by up to its size or 0; `betaincc` is exact there, but not for small p.
+    far = np.flatnonzero(result < 1e-200)
+    result[far] = betaincc(b[far], a[far], 1 - p[far])
+    return np.asarray(result)
 
 
 @hookimpl

@@ -77,6 +77,13 @@ def test_fisher_and_bbs_can_score_large_counts():
     assert (np.diff(score("bbs", [20, 40, 60], [400, 400, 400], 2000, 40_000)) > 0).all()
 
 
+def test_bbs_of_probabilities_near_the_least_float():
+    """scipy's betainc gives 0 for the one of 38 rows, which is 1e-249, and twice that of others."""
+    fp = [36, 37, 38, 39]
+    expected = [ref.bbs(873, count, 874, 1541) for count in fp]
+    assert score("bbs", [873] * 4, fp, 874, 1541).tolist() == pytest.approx(expected, rel=1e-9)
+
+
 BOUNDED = [metric for metric in METRICS.values() if metric.bound]
 
 
