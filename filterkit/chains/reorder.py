@@ -54,7 +54,7 @@ def _measure_packed(batch: Batch) -> int:
 
 
 def _take(batch: Batch, numbers: np.ndarray) -> Batch:
-    """Take the rows of a batch whose numbers are among the ascending `numbers`."""
+    """Return the rows of a batch whose numbers in the input are among `numbers`, int64 (n,), ascending."""
     first, stop = np.searchsorted(numbers, [batch.start, batch.start + len(batch)])
     return batch.take(np.asarray(numbers[first:stop] - batch.start))
 

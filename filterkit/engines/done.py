@@ -1,4 +1,4 @@
-"""Done: the items of a map whose results an earlier run has, so that nobody wants them again."""
+"""Map over items but those that an earlier run has done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from filterkit.engines.engine import PAUSE, Engine, map_checked
 
 T = TypeVar("T")
 
-# The numbers of the items of a map whose results nobody wants, with the number of the rows of each.
+# The items that an earlier run has done: the number of each, from 0, and how many rows it has.
 Done = Mapping[int, int]
 NOTHING_DONE: Done = MappingProxyType({})
 

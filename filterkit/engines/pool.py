@@ -156,7 +156,10 @@ class Pool:
 
 
 def _call_on_file(function: str, path: str) -> str:
-    """Call the function in one file with the item in another, and replace the item by the result; return its path."""
+    """Load a function and an item from two files, call the function, and write the result to `path`; return that.
+
+    The item is pickled in `path`, and its file is removed before the call.
+    """
     _dump(_load_function(function)(_load_and_remove(path)), path)
     return path
 

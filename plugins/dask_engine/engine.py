@@ -208,4 +208,6 @@ def _convert_dask_errors(item: Any) -> Iterator[None]:
             "the other; give each more memory"
         ) from None
     except (FutureCancelledError, OSError) as error:
-        raise FilterkitError(f"the Dask cluster is lost ({error})") from None
+        raise FilterkitError(
+            f"lost the Dask cluster ({error}); check that its scheduler and workers run, and start again"
+        ) from None
