@@ -26,7 +26,8 @@ class Destination(NamedTuple):
     ----------
     option : the option or stage that asks for it.
     path : where it goes, ``-`` for standard output.
-    data : whether it may replace an input. It may if it appears only after the input has been read.
+    data : whether it may replace an input. That takes an output that appears only after the input has been read. That
+        of ``--test IN OUT`` may not, because it is easily taken for a second file to test on.
     in_parts : whether a ``*`` in its name means that it is written in parts.
     """
 

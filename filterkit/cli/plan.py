@@ -58,7 +58,7 @@ class Job:
     @property
     def row_destinations(self) -> list[Destination]:
         """List the outputs for transformed rows."""
-        later = (Destination("--test", path, data=True, in_parts=True) for _, path in self.options.test)
+        later = (Destination("--test", path, in_parts=True) for _, path in self.options.test)
         if self.options.predictions is not None and self.options.load is None:
             return [*later]
         return [Destination("-o", self.options.output, data=True, in_parts=True), *later]
