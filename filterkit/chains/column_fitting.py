@@ -187,14 +187,14 @@ class Strip:
         self._count = self._engine.keep(partial(_count, counting, low, high))
         self._merged: Any = None  # this and what waits is held by the engine
         self._waiting: list[Any] = []
-        self._counts = np.zeros(4)  # see `_take`
+        self._counts = np.zeros(4)  # see `_count_batch`
 
     def query(self) -> Query:
         """Return what the pass has to compute."""
-        return Query(self._rows, partial(_take, self._count, self.counting.supervised), self._add)
+        return Query(self._rows, partial(_count_batch, self._count, self.counting.supervised), self._add)
 
     def _add(self, result: tuple[Any, np.ndarray]) -> None:
-        """Append the statistic that `_take` computed of a batch; merge the waiting ones if they are many or large."""
+        """Append the result of `_count_batch`; merge the waiting statistics if they are many or large."""
         statistic, counts = result
         self._counts += counts
         self._waiting.append(statistic)
@@ -268,7 +268,7 @@ def _count(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
     return counting.kind.of(batch, columns, counting.supervised, counting.reader)
 
 
-def _take(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
+def _count_batch(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
     """Return the statistic of a batch, or a handle of it if `count` leaves it with the engine; and four numbers.
 
     These are both of `sum_weights`, how many rows have no class (0 if not `supervised`), and how many not the weight 1.

@@ -69,7 +69,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     ------
     StageError : a cross-fitting stage has more folds than rows count, or it cannot be fitted on these rows.
     """
-    classes = read_classes(rows)
+    classes = read_counted_classes(rows)
     n_rows = int(np.count_nonzero(classes >= 0))
     if stage.cross_fits() and stage.folds() > n_rows:
         raise StageError(stage.name, explain_too_many_folds(stage.folds(), n_rows))
@@ -113,15 +113,15 @@ def _learn_by_fold(
     return [each | changes for each in ((state, *others) if stage.cross_fits() else (state,))], totals
 
 
-def read_classes(rows: Rows) -> np.ndarray:
+def read_counted_classes(rows: Rows) -> np.ndarray:
     """Return the class of every row, int32 (rows,), from a pass over them.
 
     It is -1 for rows of an unknown class or without weight. With labels or numbers to predict, it is 0 for all others.
     """
-    return np.concatenate([np.empty(0, np.int32), *rows.map(_read_classes)])
+    return np.concatenate([np.empty(0, np.int32), *rows.map(_get_counted_classes)])
 
 
-def _read_classes(batch: Batch) -> np.ndarray:
+def _get_counted_classes(batch: Batch) -> np.ndarray:
     assert batch.y is not None
     is_class = not batch.schema.labels and not batch.schema.has_numeric_target
     y = batch.y if is_class else np.where(batch.class_known, 0, -1)

@@ -203,9 +203,9 @@ def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory:
 
     Both come out of the stages `before` the learner, fitted on the rows of the other folds alone.
     """
-    from filterkit.chains.crossfit import Chosen, draw_folds, limit_folds, read_classes  # few chains need it
+    from filterkit.chains.crossfit import Chosen, draw_folds, limit_folds, read_counted_classes  # few chains need it
 
-    classes = read_classes(rows)
+    classes = read_counted_classes(rows)
     count = limit_folds(learner.inner_folds(), int(np.count_nonzero(classes >= 0)))
     # A stage that stores the rows would be left with those of the last fold.
     again = [stage for stage in before if not (isinstance(stage, TrainingStage) and stage.to_the_end)]

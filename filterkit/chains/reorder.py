@@ -27,7 +27,7 @@ def take_rows(rows: Rows, numbers: np.ndarray) -> Iterator[Batch]:
     numbers : int64 (n,), numbers of rows from 0, each at most once.
     """
     if (np.diff(numbers) > 0).all():
-        yield from rows.map(partial(_take, numbers=numbers), last=True)
+        yield from rows.map(partial(_take_numbered, numbers=numbers), last=True)
         return
     position = np.full(int(numbers.max()) + 1, -1)
     position[numbers] = np.arange(len(numbers))
@@ -53,7 +53,7 @@ def _measure_packed(batch: Batch) -> int:
     return SpooledBatch(batch).nbytes
 
 
-def _take(batch: Batch, numbers: np.ndarray) -> Batch:
+def _take_numbered(batch: Batch, numbers: np.ndarray) -> Batch:
     """Return the rows of a batch whose numbers in the input are among `numbers`, int64 (n,), ascending."""
     first, stop = np.searchsorted(numbers, [batch.start, batch.start + len(batch)])
     return batch.take(np.asarray(numbers[first:stop] - batch.start))
