@@ -104,8 +104,8 @@ def evaluate(
     batches = {name: set_class.fit(batch).transform(batch) for name, batch in batches.items()}
     if isinstance(chains, (str, Chain)):
         chains = [chains]
-    named = chains if isinstance(chains, Mapping) else {str(chain): chain for chain in chains}
-    texts = tuple((name, parse_named_chain(str(chain))[1]) for name, chain in named.items())
+    named = chains.items() if isinstance(chains, Mapping) else [(str(chain), chain) for chain in chains]
+    texts = tuple((name, parse_named_chain(str(chain))[1]) for name, chain in named)
     own, n_folds = None, 10
     if isinstance(folds, (int, np.integer)) or not isinstance(folds, Iterable):
         if not isinstance(folds, (int, float, np.number)) or int(folds) != folds:
