@@ -43,7 +43,7 @@ class Nominal(ChoosingStage):
 
     def _find_positions(self, schema: Schema) -> list[int]:
         """Return the positions of the attributes to change."""
-        kinds = ("numeric", "string", "date") if self.is_confined else ("numeric",)
+        kinds = ("numeric", "string", "date") if self.chooses_attributes else ("numeric",)
         if self.except_ and not self.only:
             kinds = ("numeric",)
         return self.chosen(schema, kinds)

@@ -89,9 +89,9 @@ def boost(
         each: Any = map if jobs == 1 else stack.enter_context(ThreadPoolExecutor(jobs)).map
         for pivot in pivots:
             if multiple_pivots:
-                taken = np.concatenate(list(each(lambda block: _find_smallest(block.compute_half_z()), blocks)))
+                taken = np.concatenate(list(each(lambda block: _find_smallest(block.compute_criterion()), blocks)))
             else:
-                z = sum(each(lambda block: block.compute_half_z().sum(axis=1, keepdims=True), blocks))
+                z = sum(each(lambda block: block.compute_criterion().sum(axis=1, keepdims=True), blocks))
                 taken = np.repeat(_find_smallest(z), labels)
             sums = np.concatenate(list(each(_Block.sum_weights, blocks, np.split(taken, cuts))), axis=2)
             odds = np.sqrt((sums[0] + epsilon) / (sums[1] + epsilon))  # exp(c)
@@ -160,8 +160,8 @@ class _Block:
         self.cells, cell = np.unique(cells, return_inverse=True)
         self.pairs = sparse.csr_array((met.data, (cell, met.col)), shape=(len(self.cells), pairs))
 
-    def compute_half_z(self) -> np.ndarray:
-        """Compute ½ Z(l, t), (features, labels)."""
+    def compute_criterion(self) -> np.ndarray:
+        """Compute ½ Z(l, t), which is least for the best feature t of each label l: float64 (features, labels)."""
         sums = self.table @ self.negative
         z, self.total = sums[:-1], sums[-1].copy()
         plus, minus = self.pairs @ self.positive, z.ravel()[self.cells]

@@ -61,7 +61,7 @@ class Standardize(ColumnStage):
         for column in np.flatnonzero(np.isnan(spread) & ~keep)[:1].tolist():
             name = quoted(moments.schema.features[moments.columns[column]].name)
             total = moments.present[column]
-            what = f"the rows of {name} weigh {total:g} together, and its deviation is divided by that less 1"
+            what = f"the weights of the rows of {name} add up to {total:g}, but its deviation needs more than 1"
             raise StageError(self.name, f"{what}; multiply all weights by the same number, so that they count rows")
         moved = ~keep & (not moments.schema.zero)
         remainder = moments.mean_remainder(scale) if moved.any() else np.zeros(len(moments))

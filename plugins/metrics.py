@@ -55,7 +55,7 @@ def bns(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
 
 
 def _compute_quantile(rates: np.ndarray) -> np.ndarray:
-    """Compute F⁻¹ of each rate, by the standard library.
+    """Compute the quantile of the normal distribution, F⁻¹, at each rate; by the standard library.
 
     It differs from scipy's `ndtri` in the last digits at most, and saves the quarter of a second that importing scipy
     takes.

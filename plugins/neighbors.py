@@ -61,7 +61,7 @@ class Neighbors(Learner):
             data, indices, indptr = (state[name] for name in ("data", "indices", "indptr"))
             lengths = np.diff(indptr)
             if not len(indptr) or indptr[0] or (lengths < 0).any() or not len(data) == len(indices) == indptr[-1]:
-                raise FilterkitError("its stored rows, classes and weights differ in number")
+                raise FilterkitError("the arrays of its stored training rows do not match")
             if len(indices) and not (indices.min() >= 0 and indices.max() < features):
                 raise FilterkitError("its stored training rows have other features")
             X = Csr(data, indices, indptr, features).matrix()

@@ -30,7 +30,7 @@ class Noise(ChoosingStage, TrainingStage):
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         schema = rows.schema
         positions = self.chosen(schema, ("nominal",))
-        if not self.is_confined:
+        if not self.chooses_attributes:
             positions = [position for position in positions if position == schema.class_index]
             if not positions:
                 raise StageError(self.name, f"there is no nominal class to change; {NAME_A_CLASS}, or use --only")

@@ -120,14 +120,14 @@ def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.nd
             values, weights = block.csr.data, block.row_weights[block.csr.row_of_entry]
         length += float((np.square(values * unit) * weights).sum())
 
-    def products(vectors: np.ndarray) -> np.ndarray:
+    def multiply_by_gram(vectors: np.ndarray) -> np.ndarray:
         """Multiply X'X by some vectors."""
         total = np.zeros(vectors.shape)
         for block in _read_blocks(rows, schema):
             total += block.X.T @ (rows_times(block.X, vectors) * (unit * block.row_weights[:, None])) * unit
         return total
 
-    operator = LinearOperator((width, width), matvec=products, matmat=products, dtype=np.float64)
+    operator = LinearOperator((width, width), matvec=multiply_by_gram, matmat=multiply_by_gram, dtype=np.float64)
     start = draw_signs(0, np.arange(width), 0, min(stage.components + _SPARE, count))
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that not all of the spare components are found

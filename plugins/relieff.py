@@ -241,7 +241,10 @@ def _share_neighbors(space: Space, some: np.ndarray, others: np.ndarray, count: 
 
 
 def _sum_differences(space: Space, some: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Add up the differences of all pairs times their `weights`, float64 (some, others): float64 (columns,)."""
+    """Add up the differences of each column between pairs of rows, times the weights of the pairs: float64 (columns,).
+
+    `some` and `others` are row numbers, and `weights` are float64 (some, others).
+    """
     one, other = np.nonzero(weights)
     total = np.zeros(len(space.nominal))
     step = max(_AT_ONCE // max(len(total), 1), 1)

@@ -80,7 +80,7 @@ class Distinct(ChoosingStage, TrainingStage):
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         chosen = self.chosen(rows.schema)
-        parts = list(rows.map(partial(_hash_rows, positions=None if not self.is_confined else chosen)))
+        parts = list(rows.map(partial(_hash_rows, positions=None if not self.chooses_attributes else chosen)))
         hashes = np.concatenate([np.empty((0, 2), np.uint64), *parts])
         order = np.lexsort((hashes[:, 1], hashes[:, 0]))  # equal rows stay in order
         yield from take_rows(rows, np.sort(order[find_run_begins(*hashes[order].T)]))

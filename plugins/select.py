@@ -30,7 +30,7 @@ class Select(ColumnStage):
         filterkit in.arff select --by bns --top 2 l2
 
     `--by METRIC` scores every column by how well it tells the classes apart, and ranks the columns by this score.
-    Without it, the scores count that a stage before has left, as ``bns`` does. `--top` and the other limits say how
+    Without it, the scores of the stage before count, such as those of ``bns``. `--top` and the other limits say how
     many columns to keep; a column must meet all of them. Columns that do not vary in training rank last, and of columns
     with equal scores the first attribute ranks first.
 

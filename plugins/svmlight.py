@@ -268,7 +268,9 @@ class PairParser(TextParser):
     def _find_codes(self, labels: np.ndarray) -> np.ndarray:
         """Return the index of the label for each number of a class, float64; -2, for missing, if there is none."""
         if not len(self.values) and len(labels):
-            raise RowError("the class has no declared labels, so it can have no value")
+            raise RowError(
+                "the class has no declared labels, so no row can have a class; declare its labels in the first input"
+            )
         order = np.argsort(self.values, kind="stable")
         found = order[np.minimum(np.searchsorted(self.values[order], labels), len(order) - 1)]
         wrong = self.values[found] != labels

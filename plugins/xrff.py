@@ -210,7 +210,7 @@ class Document:
         self._open: list[_Row] = []  # the row, and those of bags inside
 
     def parse(self, text: bytes) -> bool:
-        """Parse more text; empty at the end. Returns whether this was not the end.
+        """Parse the next piece of the text, empty at its end; return whether more may come.
 
         Raises
         ------
@@ -252,7 +252,7 @@ class Document:
         return RowError(message, source=self._name, line=self._parser.CurrentLineNumber, attribute=attribute)
 
     def _refuse_entity(self, name: str, *_: Any) -> None:
-        raise self._fault(f"it declares the entity {quoted(name)}, and entities are refused; write out what it means")
+        raise self._fault(f"it declares the entity {quoted(name)}, and entities are refused; write its text instead")
 
     def _start_root(self, tag: str, xml_attributes: dict[str, str]) -> None:
         if tag not in _CHILDREN[""]:

@@ -11,7 +11,7 @@ import numpy as np
 from filterkit.arff import exact
 from filterkit.arff.layout import Layout
 from filterkit.data.batch import Batch, concatenate
-from filterkit.data.losses import find_inexact, may_be_rounded
+from filterkit.data.losses import find_inexact_integers, may_be_rounded
 from filterkit.errors import ArffError
 from filterkit.files.lines import Block, count_lines, find_first_line_end, find_last_line_end
 from filterkit.files.rejects import Rejected
@@ -177,7 +177,7 @@ def _find_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
         values.append(batch.y)
     large = {each for array in values if may_be_rounded(array) for each in array[np.abs(array) >= 2.0**53].tolist()}
     if large:  # other long numbers are labels or texts
-        for offset, text in find_inexact(block.text):
+        for offset, text in find_inexact_integers(block.text):
             if float(text) in large:
                 return (Note(ROUNDED, block.line + count_lines(block.text[:offset]), 0, text=text),)
     return ()

@@ -26,7 +26,7 @@ from filterkit.formats.text import BLOCK_SIZE, TextTable
 
 
 class ArffTable(TextTable):
-    """An opened file, with its rows read up to the first one.
+    """An opened ARFF file, read up to its first row.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ class ArffTable(TextTable):
             self.small_file_size = self._size
 
     def prepare_further_files(self, opening: Opening, begun: bytes, longest: int) -> None:
-        """Set `further` for an input whose first file this is.
+        """Make `further`, which opens the other files of an input whose first file this is.
 
         Parameters
         ----------
         opening : of the input.
-        begun : all text of the file that has been read; empty if there are no further files.
-        longest : bytes of a header that further files are compared with.
+        begun : the text of this file that has been read so far; empty if there are no further files.
+        longest : the most bytes of a header that is compared with those of further files; a longer one is parsed.
         """
         head = begun[: len(begun) - len(self._rest)]
         if opening.lenient or len(head) > longest or not head.endswith((b"\n", b"\r")):

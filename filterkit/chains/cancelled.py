@@ -18,8 +18,8 @@ def find_cancelled_weights(stages: Sequence[Stage]) -> list[str]:
 
     messages = []
     for stage, following in pairwise(stages):
-        is_confined = isinstance(following, SelectiveStage) and following.is_confined
-        if stage.weighs_columns and following.cancels_weights and not is_confined:
+        chooses_attributes = isinstance(following, SelectiveStage) and following.chooses_attributes
+        if stage.weighs_columns and following.cancels_weights and not chooses_attributes:
             remedy = f"; {following.name} --multiply keeps them" if isinstance(following, ScalingOptions) else ""
             messages.append(f"{following.name} cancels the weights that {stage.name} gives the columns{remedy}")
     return messages

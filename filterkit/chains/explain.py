@@ -68,7 +68,7 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
             if schema is not None:
                 most = schema.width
                 continue
-            others = most if isinstance(stage, SelectiveStage) and stage.is_confined else 0  # stay as they are
+            others = most if isinstance(stage, SelectiveStage) and stage.chooses_attributes else 0  # stay as they are
             most = stage.most_columns(most)
             most = None if most is None or others is None else max(most, others)
         is_numeric = is_numeric if schema is None else schema.has_numeric_target

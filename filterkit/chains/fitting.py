@@ -44,7 +44,7 @@ def group_stages(stages: Sequence[Stage]) -> Iterator[Sequence[Stage]]:
 
 
 def _shares_passes(stage: Stage) -> bool:
-    return learns_from_statistic(stage) and not stage.is_confined and not stage.folds()
+    return learns_from_statistic(stage) and not stage.chooses_attributes and not stage.folds()
 
 
 def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> tuple[list[Fitted], Rows]:
@@ -150,7 +150,7 @@ class Fitting:
         """
         rows, choice = self.rows, None
         check_class(stage, rows.schema)
-        if isinstance(stage, SelectiveStage) and stage.is_confined:
+        if isinstance(stage, SelectiveStage) and stage.chooses_attributes:
             choice = choose_columns(stage, rows.schema)
             rows = rows.through(choice)
             if not len(choice.columns):

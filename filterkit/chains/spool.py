@@ -52,9 +52,9 @@ class SpooledBatch:
         self.rows = len(batch)
         self.start = batch.start
         self._arrays: dict[str, np.ndarray] = (
-            {"data": _pack(batch.csr.data), "indices": batch.csr.indices, "indptr": batch.csr.indptr}
+            {"data": _narrow_dtype(batch.csr.data), "indices": batch.csr.indices, "indptr": batch.csr.indptr}
             if batch.sparse
-            else {"X": _pack(np.ascontiguousarray(batch.X).ravel())}
+            else {"X": _narrow_dtype(np.ascontiguousarray(batch.X).ravel())}
         )
         for name in ("y", "weights"):
             if getattr(batch, name) is not None:
@@ -95,7 +95,7 @@ class SpooledBatch:
         return Batch(schema, X, y, arrays.get("weights"), passthrough, self.start)
 
 
-def _pack(values: np.ndarray) -> np.ndarray:
+def _narrow_dtype(values: np.ndarray) -> np.ndarray:
     """Return the same values as uint8 or uint16 if that loses nothing, also no -0, or else `values` itself."""
     if not len(values):
         return values

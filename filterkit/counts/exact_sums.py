@@ -43,9 +43,10 @@ class ExactSums:
     Parameters
     ----------
     power : 1 if values are added up, 2 if squares are.
-    values : int64 (k,), the exponent e of each column: no value is larger than ``2**(26 * (e + 1))``.
+    values : int64 (k,), the exponent of each column by `choose_exponent`: all values are below
+        ``2**(26 * (values + 1))``.
     weights : the exponent for weights, at least 0.
-    digits : float64 (digits, k), whole numbers. Digit d counts units of
+    digits : float64 (digits, k), whole numbers. The sum of a column is the sum over d of ``digits[d]`` times
         ``2**(26 * (power * (values + 1) + weights - d))``.
 
     Attributes

@@ -75,7 +75,8 @@ class Gram(Record):
             rows += _add_rows(digits, select_counted_rows(batch, False, reader), grid)
             if rows > _MOST_ROWS:
                 raise StageError(
-                    reader, f"there are more than {_MOST_ROWS:,} rows; put a stage before it that chooses some"
+                    reader,
+                    f"there are more than {_MOST_ROWS:,} rows; put a stage before it that chooses some, such as sample",
                 )
         gram = Gram(grid=grid, digits=digits, rows=rows)
         check_sum(reader, gram.total, rows)

@@ -76,7 +76,7 @@ R = TypeVar("R", bound=Record)
 
 
 class RecordMerger(Generic[R]):
-    """Merges the records of batches, which are added in the order of the batches, into one; a few wait at any time.
+    """Merges the records of batches into one; records are added in the order of the batches, and merged some at a time.
 
     Parameters
     ----------

@@ -59,17 +59,17 @@ class Statistic(Record):
         ------
         StageError : a weight or a value cannot be counted.
         """
-        raise NotImplementedError(f"{cls.__name__} has no of")
+        raise NotImplementedError(f"{cls.__name__} does not implement of")
 
     @classmethod
     def of_table(cls, table: Any) -> Self:
         """Compute the statistic from a `ContingencyTable` that counts all rows as one class, each with weight 1."""
-        raise NotImplementedError(f"{cls.__name__} has no of_table")
+        raise NotImplementedError(f"{cls.__name__} does not implement of_table")
 
     @property
     def totals(self) -> np.ndarray:
         """float64 (classes,): the weight of the rows of each class that count; of all as one if not supervised."""
-        raise NotImplementedError(f"{type(self).__name__} has no totals")
+        raise NotImplementedError(f"{type(self).__name__} does not implement totals")
 
     @property
     def nbytes(self) -> int:

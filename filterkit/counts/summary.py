@@ -312,7 +312,7 @@ class Moments(Summary):
 
 
 def _scan_dense(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np.ndarray, ...]:
-    """Return `low`, `high`, `missing_parts` and `nonzero_parts` of the rows of a dense batch.
+    """Compute `low`, `high`, `missing_parts` and `nonzero_parts` of a `Summary` of a dense batch.
 
     Raises
     ------

@@ -140,7 +140,7 @@ class ContingencyTable(Statistic):
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """float64 (cells, classes): the weight of the rows with the cell's value."""
+        """float64 (cells, classes): the weight of the rows of each class with the cell's value in its column."""
         return collapse_parts(self.exact_parts[:, self._classes])
 
     @property
@@ -224,7 +224,7 @@ class ContingencyTable(Statistic):
         )
 
     def only(self, numbers: np.ndarray) -> ContingencyTable:
-        """Return a copy with some of the covered columns; `numbers` count them from 0, int64 and ascending."""
+        """Return the table of some of its columns; `numbers` are their indices in `columns`, int64 and ascending."""
         lengths = np.diff(self.indptr)[numbers]
         cells = expand_ranges(self.indptr[numbers], lengths)
         return self.replace(

@@ -110,7 +110,7 @@ class Thresholds:
         parts = self._cells.cell_parts
         return list_class_cells(SparseParts.from_parts(parts), self._cells.column_of_cell)
 
-    def _selected_class(self, task: int) -> np.ndarray:
+    def _select_class_rows(self, task: int) -> np.ndarray:
         """Return the weight of the rows of the class with code `task` that each test selects: float64 (tests,)."""
         if not self.many_classes:
             return self.selected[:, task]
@@ -151,7 +151,7 @@ class Thresholds:
         if key not in self._against:
             rows = self.rows
             total = float(self.table.totals.sum())
-            tp = rows if task is None else self._selected_class(task)
+            tp = rows if task is None else self._select_class_rows(task)
             pos = total if task is None else float(self.table.totals[task])
             fp = np.minimum(rows - tp, total - pos)  # weights not whole may round
             self._against[key] = _merge_equal_counts(tp, fp, pos, total - pos)

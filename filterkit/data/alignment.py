@@ -100,11 +100,11 @@ class Alignment:
         if attribute.kind != wanted.kind:
             raise FilterkitError(
                 f"attribute {quoted(attribute.name)} is {attribute.kind}, "
-                f"but it was {wanted.kind} in the data fitted on"
+                f"but it was {wanted.kind} in the data that the chain was fitted on"
             )
         if attribute.attributes != wanted.attributes:
             raise FilterkitError(
-                f"attribute {quoted(attribute.name)} contains other attributes than in the data fitted on"
+                f"the attributes inside {quoted(attribute.name)} are not those that the chain was fitted on"
             )
         known = code_labels(wanted).keys()
         unknown = [value for value in attribute.values if value not in known]

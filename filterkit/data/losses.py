@@ -49,10 +49,10 @@ def may_be_rounded(values: np.ndarray) -> bool:
 
 def first_inexact(text: bytes) -> str | None:
     """Return the first whole number in a text that float64 does not have, as text; None if there is none."""
-    return next((number for _, number in find_inexact(text)), None)
+    return next((number for _, number in find_inexact_integers(text)), None)
 
 
-def find_inexact(text: bytes) -> Iterator[tuple[int, str]]:
+def find_inexact_integers(text: bytes) -> Iterator[tuple[int, str]]:
     """Find the whole numbers in a text that float64 does not have; yield the offset of each in bytes, and its text."""
     for match in _LONG.finditer(text):
         if not is_exact(int(match[0])):

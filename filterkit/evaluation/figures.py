@@ -172,7 +172,7 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
         else:
             mark_panel_empty(panel)
     if numbered:
-        _add_key(figure, lines[0], about)
+        _add_legend(figure, lines[0], about)
     else:
         add_figure_note(figure, about)
     figure.draw_without_rendering()  # lays the panels out
@@ -240,7 +240,7 @@ def spread_positions(positions: np.ndarray, space: float, height: float) -> np.n
     return found
 
 
-def _add_key(figure: Any, lines: list[Line], about: str) -> None:
+def _add_legend(figure: Any, lines: list[Line], about: str) -> None:
     """Add the numbers and names of lines below all panels, and a note above them."""
     from matplotlib.lines import Line2D
 

@@ -57,7 +57,8 @@ class Design:
             raise UsageError("the shares to train on must be above 0 and ascend")
         if self.shares and self.shares[-1] > self.most + 1e-9:
             raise UsageError(
-                f"{self.folds} folds leave {self.most * 100:.3g}% to train on, not {self.shares[-1] * 100:.3g}%"
+                f"{self.folds} folds leave {self.most * 100:.3g}% to train on, not {self.shares[-1] * 100:.3g}%; take "
+                "more folds or a smaller share"
             )
         names = [name for name, _ in self.chains]
         if not names:

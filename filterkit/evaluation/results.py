@@ -48,6 +48,7 @@ def _parse_amount(text: str) -> float:
 
 
 def _parse_confusion(text: str) -> list[Any]:
+    """Parse the JSON text of confusion matrices: a list of [class, its values, [[true, predicted, weight], …]]."""
     found = json.loads(text)
     for name, values, cells in found:
         if not all(isinstance(text, str) for text in (name, *values)):

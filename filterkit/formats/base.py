@@ -208,7 +208,7 @@ class Table:
 
     def parts(self) -> Iterator[Any]:
         """Yield the rows in parts, in order; each can be pickled. `PAUSE` comes before a part that may take long."""
-        raise NotImplementedError(f"{type(self).__name__} has no parts")
+        raise NotImplementedError(f"{type(self).__name__} does not implement parts")
 
     def stretches(self, jobs: int) -> Iterator[Any] | None:
         """Return small parts of the rows, in order, that workers read from the file, such as a path and a number.
@@ -223,7 +223,7 @@ class Table:
 
         It raises a `RowError` for a row that cannot be read, or rejects it if the `Opening` says so.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no parser")
+        raise NotImplementedError(f"{type(self).__name__} does not implement parser")
 
     def position(self) -> int:
         """Return the number of stored bytes that have been read."""
@@ -264,7 +264,7 @@ class Writer:
 
     def converter(self) -> Callable[[Batch], Any]:
         """Return a picklable function from a batch to a piece. Labels are ordinary attributes of the batch."""
-        raise NotImplementedError(f"{type(self).__name__} has no converter")
+        raise NotImplementedError(f"{type(self).__name__} does not implement converter")
 
     def header(self) -> bytes:
         """Return the text before the rows."""
@@ -335,7 +335,7 @@ class FileFormat(Configured):
         ------
         FilterkitError : it cannot be read; the message need not name it.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no open")
+        raise NotImplementedError(f"{type(self).__name__} does not implement open")
 
     def writer(self, schema: Schema, precision: int | None) -> Writer:
         """Return a writer of rows of `schema`, with `precision` significant digits; None rounds nothing.
@@ -344,7 +344,7 @@ class FileFormat(Configured):
         ------
         FilterkitError : the format cannot hold such rows.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no writer")
+        raise NotImplementedError(f"{type(self).__name__} does not implement writer")
 
     @classmethod
     def is_read(cls) -> bool:

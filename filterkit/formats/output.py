@@ -65,7 +65,7 @@ class RowWriter:
         self,
         out: IO[bytes],
         rows: Mapping,
-        n_read: Callable[[int], int | None] | None = None,
+        count_rows_read: Callable[[int], int | None] | None = None,
     ) -> int:
         """Write rows, and return how many there were.
 
@@ -73,8 +73,8 @@ class RowWriter:
         ----------
         out : the stream.
         rows : maps a function over the batches.
-        n_read : says how many rows the input had, after so many have been written, for the last line of formats with
-            comments; None if there should be no such line.
+        count_rows_read : called with the number of rows written, after the last one; returns how many rows the input
+            had, for the last line of formats with comments. None, as its result or itself, for no such line.
         """
         if self._writer.write_all is not None:
             return self._write_all(self._writer.write_all, out, rows)
@@ -83,7 +83,7 @@ class RowWriter:
             if isinstance(out, BufferedWriter):  # a reader may be waiting; but compressed text would grow longer
                 out.flush()
             count += size
-        of = None if n_read is None else n_read(count)
+        of = None if count_rows_read is None else count_rows_read(count)
         if of is not None:
             out.write(self._writer.footer(count, of))
         return count

@@ -69,7 +69,13 @@ class Read(NamedTuple):
 
 
 class UnclosedRecord(Exception):
-    """A stretch does not end where a record ends. Its lines begin at the offset `begin` of the file `name`."""
+    """Raised if the last record of a `Stretch` goes on after its end.
+
+    Attributes
+    ----------
+    name : of the file.
+    begin : the offset in bytes at which the lines of the stretch begin.
+    """
 
     def __init__(self, name: str, begin: int) -> None:
         super().__init__(name, begin)

@@ -236,7 +236,7 @@ class Reader:
 
         if self._omits_texts:
             parts = read_ahead(parts, lacks, note)
-        with closing(map_checked(engine, read_part, self._make_items(parts, done, notes))) as found:
+        with closing(map_checked(engine, read_part, self._make_work_items(parts, done, notes))) as found:
             for read in self._locate_errors(found):
                 start = self.rows
                 self._record_part(read)
@@ -254,8 +254,11 @@ class Reader:
                 attribute=self.schema.passthrough[column].name,
             )
 
-    def _make_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
-        """Yield an `Item` for each part; without a part that nobody reads, unless workers have to count its lines."""
+    def _make_work_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
+        """Yield an `Item` for each part, to be read by a worker.
+
+        It is without the part if this is `done`, unless its notes or the number of its lines are needed.
+        """
         number = len(self._starts) - 1
         for part in parts:
             if part is PAUSE:
@@ -306,7 +309,10 @@ class Reader:
         self._first_texts = read.first_texts | self._first_texts
 
     def _complete_result(self, start: int, read: Read, function: Callable[[Batch], T], engine: Engine) -> T:
-        """Return the result for a part; if its rows wait for texts that they omit, fill them in and call `function`."""
+        """Return the result of a part that a worker has read.
+
+        If its rows wait for texts that they omit, fill these in and call `function`; `start` rows come before.
+        """
         if not read.parsed.omitted:
             result: T = read.result
             return result

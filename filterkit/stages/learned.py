@@ -45,8 +45,8 @@ def make_learned_table(
     ----------
     title : what it is, or "".
     names : the names, which stand in the first column.
-    columns : the further columns by their heads: arrays (names,), lists or `Ragged`. Without them there is one column.
-        A row whose value in the first of them is NaN, or has nothing else, is left out: nothing was learned there.
+    columns : the other columns by their heads: arrays (names,), lists or `Ragged`. A row is left out if its value in
+        the first of them is NaN, or a list that is empty or has only NaN: nothing was learned there.
     top : the number of rows to show; None for all.
     ranked : whether the largest absolute values of the first column come first.
     of : the head of the names.

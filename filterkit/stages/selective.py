@@ -42,8 +42,8 @@ class ChoosingStage(Stage):
     )
 
     @property
-    def is_confined(self) -> bool:
-        """Whether the options choose among the attributes."""
+    def chooses_attributes(self) -> bool:
+        """Whether `--only` or `--except` is used, so that the stage may work on some attributes only."""
         return bool(self.only or self.except_)
 
     def chosen(self, schema: Schema, kinds: tuple[str, ...] = KINDS, targets: bool = True) -> list[int]:
@@ -199,7 +199,7 @@ def rebuild(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
     FilterkitError : the state does not belong to this stage, or to other columns than it chooses.
     """
     # Chains that 0.1.0 saved have no entry for the chosen columns; `from_state` of the stage itself handles these.
-    if not isinstance(stage, SelectiveStage) or not stage.is_confined or _COLUMNS not in state:
+    if not isinstance(stage, SelectiveStage) or not stage.chooses_attributes or _COLUMNS not in state:
         return stage.from_state(state, schema)
     choice = choose_columns(stage, schema)
     if not np.array_equal(state[_COLUMNS], choice.columns):

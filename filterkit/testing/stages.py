@@ -282,7 +282,7 @@ def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
 def check_columns_are_not_too_many(stage: Stage, data: Batch) -> None:
     """Check that the fitted stage puts out no more columns than `Stage.most_columns` says."""
     fitted = fit(stage, data)
-    if fitted is None or (isinstance(stage, SelectiveStage) and stage.is_confined):
+    if fitted is None or (isinstance(stage, SelectiveStage) and stage.chooses_attributes):
         return
     most = stage.most_columns(data.schema.width)
     assert most is None or fitted.schema.width <= most, (
@@ -437,7 +437,7 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
     """Check that with `--except`, the columns that are left out pass unchanged, and the others as though these did not
     exist."""
     width = data.schema.width
-    if not isinstance(stage, SelectiveStage) or stage.is_confined or not width:
+    if not isinstance(stage, SelectiveStage) or stage.chooses_attributes or not width:
         return
     left = np.arange(0, width, 3)
     rest = np.setdiff1d(np.arange(width), left)

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from filterkit import FilterkitError, UsageError
 from filterkit.plugin import Engine, map_ahead
 
-from .work import Failure, Kept, OnWorker, compute_large, put_parts_in, run_task, take_large, take_parts_out, take_small
+from .work import (
+    Failure,
+    Kept,
+    OnWorker,
+    compute_large,
+    get_large_part,
+    get_result,
+    put_parts_in,
+    run_task,
+    take_parts_out,
+)
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -79,9 +89,9 @@ class DaskEngine(Engine):
         if distributed is None or not isinstance(thing, distributed.Client):
             return None
         if thing.asynchronous:
-            raise UsageError("engine: this client is asynchronous; make one with asynchronous=False")
+            raise UsageError("engine: the client of Dask is asynchronous; make one with asynchronous=False")
         if thing.status != "running":
-            raise UsageError(f"engine: this client is {thing.status}, not running")
+            raise UsageError(f"engine: the client of Dask is {thing.status}, not running; pass one that is connected")
         return cls(1, client=thing)
 
     @property
@@ -164,7 +174,7 @@ class DaskEngine(Engine):
         pickled = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
         futures, priority = [each.future for each in kept], _FIRST if kept else 0
         done = cluster.submit(run_task, call, pickled, futures, len(pickled) < _HEAVY, priority=priority)
-        return _Task(done, cluster.submit(take_small, done, priority=priority), item)
+        return _Task(done, cluster.submit(get_result, done, priority=priority), item)
 
     def _wait_for(self, task: _Task) -> Any:
         """Wait for a task and return its result, with a `Kept` for each large part; raise what the function raised.
@@ -177,7 +187,7 @@ class DaskEngine(Engine):
         if isinstance(result, Failure):
             raise result.error from OnWorker(result.traceback)
         kept = [
-            Kept(cluster.submit(take_large, task.done, number, priority=_FIRST), size)
+            Kept(cluster.submit(get_large_part, task.done, number, priority=_FIRST), size)
             for number, size in enumerate(sizes)
         ]
         return put_parts_in(result, kept)

@@ -129,11 +129,11 @@ def run_task(function: Callable[[Any], Any], item: bytes, parts: list[Any], keep
     return Done(result, [part.value for part in large])
 
 
-def take_small(done: Done) -> tuple[Any, list[int]]:
+def get_result(done: Done) -> tuple[Any, list[int]]:
     """Return the result with a `Slot` for each large part, or a `Failure`; and the sizes of these parts in bytes."""
     return done.result, [measure_bytes(part) for part in done.large]
 
 
-def take_large(done: Done, number: int) -> Any:
-    """Return a large part by itself, so that Dask can move it without the others, and hold it longer than them."""
+def get_large_part(done: Done, number: int) -> Any:
+    """Return large part `number` of a result. As a task of its own, Dask can move and release it without the others."""
     return done.large[number]

@@ -119,10 +119,10 @@ class DelimitedTable(TextTable):
         text = source.read(1 << 16)
         self.newline = b"\r" if b"\r" in text[:-1] and b"\n" not in text and b"\r\n" not in text else b"\n"
         self.records = Records(form.separator, form.quoting, self.newline)
-        ends = self.records.ends(text)
+        ends = self.records.find_record_ends(text)
         while not len(ends) and len(text) < 1 << 28 and (more := source.read(max(1 << 16, min(len(text), 1 << 24)))):
             text += more
-            ends = self.records.ends(text)
+            ends = self.records.find_record_ends(text)
         end = next((int(e) for e in ends if text[: int(e)].strip()), len(text))
         first = text[:end]
         if not first.strip():
@@ -132,7 +132,7 @@ class DelimitedTable(TextTable):
         rest = text[self.begin :]
         self.look = Look(rest, rest, False)
         if opening.wanted is None:
-            self.look = read_look(form, source, rest, self.records.ends)
+            self.look = read_look(form, source, rest, self.records.find_record_ends)
         self.weights = None
         if form.weights is not None:
             if form.weights in self.names:

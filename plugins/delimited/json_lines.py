@@ -308,7 +308,15 @@ def _read_inferred(text: bytes) -> Any:
 
 
 class JsonTable(TextTable):
-    """An opened file."""
+    """An opened file of JSON lines.
+
+    Parameters
+    ----------
+    form, opening : see `FileFormat.open`.
+    attributes : of the rows.
+    source : the text.
+    look : the rows at the beginning from which `attributes` were inferred; they have been read from `source`.
+    """
 
     def __init__(
         self, form: JsonLines, opening: Opening, attributes: Iterable[Attribute], source: Any, look: Look
@@ -446,7 +454,9 @@ class JsonWriter(Writer):
 
     def end(self, out: IO[bytes]) -> None:
         if not self._some:
-            raise FilterkitError("JSON lines cannot hold a table without rows, because only rows name the columns")
+            raise FilterkitError(
+                "JSON lines cannot hold a table without rows, because only rows name the columns; write another format"
+            )
 
     def _convert(self, batch: Batch) -> list[memoryview | bytes]:
         if not self._before:

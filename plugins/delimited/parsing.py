@@ -275,8 +275,8 @@ class RowParser(TextParser):
         self.dates = {i: DateFormat(a.format) for i, a in enumerate(schema.attributes) if a.kind == "date"}
 
     def ends(self, text: bytes) -> np.ndarray:
-        """Implement `Records.ends`."""
-        return np.asarray(self.records.ends(text))
+        """Implement `TextParser.ends`."""
+        return np.asarray(self.records.find_record_ends(text))
 
     def parse(self, text: bytes) -> Batch:
         """Implement `TextParser.parse`."""

@@ -55,10 +55,10 @@ class Records:
         """Return the offset at which the last whole record of `text` ends; 0 if there is none."""
         if not self.quote or self.quote.encode() not in text:
             return text.rfind(self.newline) + 1
-        ends = self.ends(text)
+        ends = self.find_record_ends(text)
         return int(ends[-1]) if len(ends) else 0
 
-    def ends(self, text: bytes) -> np.ndarray:
+    def find_record_ends(self, text: bytes) -> np.ndarray:
         """Return the offsets at which the whole records of `text` end, int64, ascending."""
         characters = np.frombuffer(text, np.uint8)
         ends = np.flatnonzero(characters == self.newline[0])

@@ -195,7 +195,7 @@ def _read_as_dates(tree: Tree, parts: Sequence[Value]) -> list[Value]:
     return found
 
 
-def _as_text(value: Value) -> Value:
+def _convert_to_texts(value: Value) -> Value:
     """Return the value if it is of texts; convert the constant ``missing`` to texts that are all missing."""
     return value if value.kind == TEXT else Value(TEXT, np.full(np.shape(value.data), -1))
 
@@ -251,7 +251,7 @@ def _compare(tree: Tree, parts: list[Value]) -> Value:
         raise ExpressionError(f"{_NAMES[one.kind]} and {_NAMES[other.kind]} cannot be compared{hint}", tree.parts[1].at)
     left, right = one.data, other.data
     if TEXT in kinds:
-        texts = _as_text(one), _as_text(other)
+        texts = _convert_to_texts(one), _convert_to_texts(other)
         ranks = {label: float(rank) for rank, label in enumerate(sorted({*texts[0].labels, *texts[1].labels}))}
         left, right = (np.array([*(ranks[label] for label in each.labels), np.nan])[each.data] for each in texts)
     truth = getattr(np, _COMPARISONS[tree.value])(left, right).astype(np.float64)
@@ -339,7 +339,7 @@ def _unify_kinds(tree: Tree, first: int, parts: list[Value]) -> list[Value]:
     if kind != TEXT:
         form = next((part.format for part in parts if part.kind == DATE), "")
         return [Value(kind, part.data, format=form) for part in parts]
-    parts = [_as_text(part) for part in parts]
+    parts = [_convert_to_texts(part) for part in parts]
     labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
     is_closed = all(part.is_closed for part in parts)
     return [Value(TEXT, _number_texts(part.labels, labels)[part.data], labels, is_closed) for part in parts]
@@ -358,7 +358,7 @@ def _wrap_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Cal
     """Return a `Function.compute` that calls `function` once for each distinct text; None from it is missing."""
 
     def compute(tree: Tree, parts: list[Value]) -> Value:
-        text = _as_text(parts[0])
+        text = _convert_to_texts(parts[0])
         images = list(map(function, text.labels))
         if kind != TEXT:
             numbers = [np.nan if image is None else image for image in images]
@@ -383,7 +383,7 @@ def _make_text_search(test: Callable[[str, str], bool]) -> Function:
 
 def _concat(tree: Tree, parts: list[Value]) -> Value:
     """Join texts; each distinct pair is joined once."""
-    found, *others = map(_as_text, parts)
+    found, *others = map(_convert_to_texts, parts)
     for other in others:
         one, two = np.broadcast_arrays(found.data, other.data)
         pairs, codes = np.unique(

@@ -385,7 +385,9 @@ class Estimators:
             unseen = response.min(axis=1, keepdims=True) - 1 if method == "decision_function" else 0.0
             values = np.zeros((len(response), max(width, 2))) + unseen
             if response.shape[1] != len(classes):
-                raise ValueError(f"{method} has {response.shape[1]} columns for {len(classes)} classes")
+                raise ValueError(
+                    f"{method} returns {response.shape[1]} columns for {len(classes)} classes; return one for each"
+                )
             values[:, np.asarray(classes, np.int64)] = response
             columns.append(values if width > 1 else values[:, [_find_positive_value(tasks)]])
         return np.hstack(columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .hyperplanes import call_quietly
+from .hyperplanes import ignore_convergence_warning
 
 
 def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float]:
@@ -31,7 +31,7 @@ def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | 
         return 0.0, float(np.log(counted.sum() / (counted @ target) - 1))
     twice = (np.concatenate([scores, scores])[:, None] - middle) / scale
     model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
-    with call_quietly():  # it warns when its last steps change nothing
+    with ignore_convergence_warning():  # it warns when its last steps change nothing
         model.fit(
             twice,
             np.repeat([True, False], len(scores)),

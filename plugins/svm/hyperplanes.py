@@ -199,14 +199,14 @@ def _fit_svc(kernel: str, rows: Any, positive: np.ndarray, cost: float, weights:
     most = min(_LIBSVM_STEPS, _LIBSVM_WORK // len(positive))
     # gamma is of other kernels, and by default of a variance that may overflow.
     model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=most)
-    with call_quietly():
+    with ignore_convergence_warning():
         call_interruptibly(partial(model.fit, sample_weight=weights), rows, positive)
     return None if model.fit_status_ else model
 
 
 @contextmanager
-def call_quietly() -> Iterator[None]:
-    """Suppress scikit-learn's warning that it has not converged; the caller checks that itself."""
+def ignore_convergence_warning() -> Iterator[None]:
+    """Ignore `ConvergenceWarning` of scikit-learn inside a ``with`` block; the caller checks convergence itself."""
     import warnings
 
     from sklearn.exceptions import ConvergenceWarning

@@ -23,7 +23,7 @@ from filterkit.plugin import (
     read_counted,
 )
 
-from .hyperplanes import call_quietly, check_products, compute_normal_vector
+from .hyperplanes import check_products, compute_normal_vector, ignore_convergence_warning
 
 
 class Normal(Scaling):
@@ -121,7 +121,7 @@ class Normal(Scaling):
         model: Any = Perceptron(random_state=self.seed % (1 << 32))
         if self.model == "logistic":
             model = LogisticRegression(C=self.cost, max_iter=10_000)
-        with call_quietly(), np.errstate(over="ignore", invalid="ignore"):
+        with ignore_convergence_warning(), np.errstate(over="ignore", invalid="ignore"):
             try:
                 call_interruptibly(partial(model.fit, sample_weight=weights), X, positive)
             except ValueError:  # its numbers became infinite

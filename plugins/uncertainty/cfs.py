@@ -77,7 +77,7 @@ class Cfs(ColumnStage):
         between: Uncertainties | Correlations
         if target.kind == "numeric":
             between = Correlations(rows, schema)
-            with_class, spread = between.get_column(schema.width), between.spread
+            with_class, spread = between.get_associations(schema.width), between.spread
         else:
             from filterkit import Chain  # lists of stages do not need it
 
@@ -148,7 +148,7 @@ class Uncertainties:
         self._number = {column: i for i, column in enumerate(self._columns.tolist())}
         self._found: dict[int, np.ndarray] = {}
 
-    def get_column(self, column: int) -> np.ndarray:
+    def get_associations(self, column: int) -> np.ndarray:
         """Return the symmetrical uncertainty of a column with each, float64 (columns,)."""
         if column not in self._found:
             found = np.ones(len(self._nominal))  # also of columns of one value
@@ -262,7 +262,7 @@ class Correlations:
             X = np.column_stack([known.X, np.asarray(known.y)])
             yield known.replace(schema=self._schema, X=X, y=None, passthrough=None)
 
-    def get_column(self, column: int) -> np.ndarray:
+    def get_associations(self, column: int) -> np.ndarray:
         """Return the correlation of a column with each, float64 (columns,); the class is the column after the last."""
         return self._r[column, :-1]
 
@@ -345,7 +345,9 @@ def search_best_first(
     while waiting and vain < stale:
         start = waiting.pop(0)
         added = [*start.columns]
-        with_added = sum((spread[column] * between.get_column(column) for column in added), np.zeros(len(with_class)))
+        with_added = sum(
+            (spread[column] * between.get_associations(column) for column in added), np.zeros(len(with_class))
+        )
         above, below = start.with_class + spread * with_class, start.variance + spread**2 + 2 * spread * with_added
         merits = above / np.sqrt(below)
         merits[added] = -np.inf
@@ -371,12 +373,12 @@ def add_locally_predictive(
     """
     most = np.zeros(len(with_class))
     for column in chosen:
-        most = np.maximum(most, between.get_column(column))
+        most = np.maximum(most, between.get_associations(column))
     order = np.argsort(-with_class, kind="stable")
     order = order[~np.isin(order, chosen)]
     while len(fit := np.flatnonzero(most[order] <= with_class[order])):
         column = int(order[fit[0]])
         chosen = [*chosen, column]
-        most = np.maximum(most, between.get_column(column))
+        most = np.maximum(most, between.get_associations(column))
         order = order[fit[0] + 1 :]
     return sorted(chosen)

@@ -442,7 +442,7 @@ MISUSE = [
     ("{iris} --fold 3", "evaluate: no such option '--fold'; did you mean '--folds'?"),
     ("{iris} --folds 1", "evaluate: invalid value for '--folds': 1 is not in the range"),
     ("{iris} --train 5x", "--train: '5x' is not a share such as 10% or 0.1"),
-    ("{iris} --train 10%,95%", "10 folds leave 90% to train on, not 95%"),
+    ("{iris} --train 10%,95%", "10 folds leave 90% to train on, not 95%; take more folds or a smaller share"),
     ("{iris} --plot p.gif", "--plot p.gif: the name must end in .png, .svg, .pdf"),
     ("{iris} --min-positives 3", "evaluate: --min-positives needs --one-against"),
     ("{iris} --chain svm", "two chains are named 'svm'"),

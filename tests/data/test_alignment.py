@@ -135,7 +135,11 @@ def test_a_numeric_class_is_aligned(class_, tmp_path):
     ("old", "new", "message"),
     [
         ("m numeric", "mm numeric", "1 attribute is missing that the chain was fitted on: 'm'"),
-        ("m numeric", "m {0,2}", "attribute 'm' is nominal, but it was numeric in the data fitted on"),
+        (
+            "m numeric",
+            "m {0,2}",
+            "attribute 'm' is nominal, but it was numeric in the data that the chain was fitted on",
+        ),
         ("{green,red}", "{green,red,pink}", "1 value of attribute 'colour' is not among those fitted on: 'pink'"),
         (
             "{yes,maybe,no}",

@@ -112,7 +112,10 @@ def test_standardize_equals_the_scaler_of_scikit_learn_on_ordinary_columns():
 
 def test_weights_that_add_up_to_one_row_have_no_deviation():
     batch = make([[1, 5], [2, 5]] * 10, [0, 1] * 10, weights=[1 / 20] * 20)
-    with pytest.raises(StageError, match=r"the rows of 'a0' weigh 1 together.*; multiply all weights"):
+    with pytest.raises(
+        StageError,
+        match=r"the weights of the rows of 'a0' add up to 1, but its deviation needs more than 1; multiply all weights",
+    ):
         scale(batch, "standardize")
     assert np.isnan(scale(batch, "map 'VALUE / SD'")[:, 0]).all()
     assert not scale(batch, "standardize --only a1")[:, 1].any()

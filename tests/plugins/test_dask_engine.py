@@ -410,14 +410,14 @@ def test_what_no_engine_works_on_is_refused(client):
             chain.fit(data, engine=thing)
     with distributed.Client(client.scheduler.address) as other:
         pass
-    with pytest.raises(filterkit.UsageError, match=r"^engine: this client is closed, not running"):
+    with pytest.raises(filterkit.UsageError, match=r"^engine: the client of Dask is closed, not running; pass one"):
         chain.fit(data, engine=other)
 
     async def fit():
         async with distributed.Client(client.scheduler.address, asynchronous=True) as other:
             chain.fit(data, engine=other)
 
-    with pytest.raises(filterkit.UsageError, match=r"^engine: this client is asynchronous"):
+    with pytest.raises(filterkit.UsageError, match=r"^engine: the client of Dask is asynchronous"):
         asyncio.run(fit())
 
 
