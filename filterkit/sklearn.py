@@ -107,7 +107,9 @@ class _ChainEstimator(BaseEstimator):  # type: ignore[misc]
             _check_mask(y, "y")
             y = column_or_1d(y, warn=True)
             if len(y) != len(batch):
-                raise ValueError(f"y has {len(y)} rows and X {len(batch)}")
+                raise ValueError(
+                    f"y has the length {len(y)}, but X has the length {len(batch)}; pass one y for each row"
+                )
             with _value_errors():
                 batch = self._attach_class(batch, y, [stage for stage in chain.stages if _needs_y(stage)])
         if sample_weight is not None:
@@ -342,7 +344,7 @@ class ChainTransformer(TransformerMixin, _ChainEstimator):  # type: ignore[misc]
         if left:
             kinds = ", ".join(f"{quoted(a.name)} is a {a.kind} attribute" for a in left[:3])
             raise ValueError(
-                f"{kinds}, and no stage has made numbers of it; put a stage before that does, or remove it, "
+                f"{kinds}, and no stage turns it into numbers; add a stage that does, or remove it, "
                 "or ask for frames by set_output(transform='pandas')"
             )
         if out.sparse and container != "default":

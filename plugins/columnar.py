@@ -45,7 +45,7 @@ _CELLS = 1 << 22  # the most cells that are made dense at once when rows are spa
 
 
 class Columnar(TypedFormat):
-    """Tables by columns."""
+    """Files that store tables by columns, with typed columns: the options that Parquet and Arrow share."""
 
     skip: tuple[str, ...] = option((), "Columns to leave out, by name or pattern.")
     weights: str | None = option(
@@ -211,7 +211,7 @@ class ArrowGroups(Groups):
 
 
 class ColumnarTable(Table):
-    """An opened file.
+    """An opened Parquet or Arrow file.
 
     Parameters
     ----------

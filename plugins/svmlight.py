@@ -162,7 +162,7 @@ def _find_highest_index(text: bytes) -> int:
 
 
 class LibsvmTable(TextTable):
-    """An opened file.
+    """An opened LIBSVM file.
 
     Parameters
     ----------
@@ -221,7 +221,9 @@ class PairParser(TextParser):
         numbers = {position, *schema.feature_indices.tolist()}
         textual = next((a.name for i, a in enumerate(attributes) if i not in numbers), None)
         if textual is not None:
-            raise FilterkitError(f"LIBSVM holds only numbers, but attribute {quoted(textual)} holds something else")
+            raise FilterkitError(
+                f"LIBSVM holds only numbers, but attribute {quoted(textual)} is of another type; read another format"
+            )
         self.is_nominal = attributes[position].kind == "nominal"
         self.values = np.array(_number_labels(attributes[position].values))
 
@@ -336,7 +338,7 @@ def _parse_pairs(text: bytes) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LibsvmWriter(Writer):
-    """Writes pairs; see `Writer`."""
+    """Writes rows as a label and pairs of index and value; see `Writer`."""
 
     def __init__(self, form: Libsvm, schema: Schema, precision: int | None) -> None:
         super().__init__(schema)

@@ -44,7 +44,7 @@ class _TextFile(NamedTuple):
 
 
 class FolderTable(Table):
-    """An opened folder.
+    """An opened folder of texts.
 
     Parameters
     ----------

@@ -118,7 +118,7 @@ class Xrff(FileFormat):
 
 
 class XrffTable(Table):
-    """An opened file.
+    """An opened XRFF file.
 
     Parameters
     ----------
@@ -471,7 +471,9 @@ def escape_xml(text: str) -> str:
         return text
     impossible = _IMPOSSIBLE.search(text)
     if impossible is not None:
-        raise FilterkitError(f"XRFF cannot hold the character U+{ord(impossible[0]):04X}, as in {quoted(text)}")
+        raise FilterkitError(
+            f"XRFF cannot hold the character U+{ord(impossible[0]):04X}, as in {quoted(text)}; write another format"
+        )
     return text.translate(_ESCAPES)
 
 

@@ -224,7 +224,7 @@ THREE = [0.5, 1, 2]
         (BNS, {"y": None}, "requires y to be passed, but the target y is None: bns needs the class"),
         (BNS, {"y": THREE}, "Unknown label type: continuous"),
         (ChainTransformer("relieff bns"), {"y": THREE}, "Unknown label type: continuous"),
-        (ChainTransformer("l2"), {"y": [0]}, "y has 1 rows and X 3"),
+        (ChainTransformer("l2"), {"y": [0]}, "y has the length 1, but X has the length 3; pass one y for each row"),
         # What would be lost in silence.
         (BNS, {"X": sample("iris")}, r"found a Batch; give its X and, as y, its labels\(\)"),
         (BNS, {"X": [{"a": 1}]}, "X is a list of dicts; give it to pandas.DataFrame first"),
@@ -305,7 +305,7 @@ def test_frames_of_several_kinds_are_taken():
     with pytest.raises(ValueError, match="feature names"):
         transformer.transform(frame[["c", "n", "t", "d"]])
     left = ChainTransformer("onehot remove --attribute t").fit(frame)
-    with pytest.raises(ValueError, match="'d' is a date attribute, and no stage has made numbers of it"):
+    with pytest.raises(ValueError, match="'d' is a date attribute, and no stage turns it into numbers; add a stage"):
         left.transform(frame)
     kept = left.set_output(transform="pandas").transform(frame)
     assert list(kept) == left.get_feature_names_out().tolist() == ["n", "c=v", "c=u", "c=w", "d"]

@@ -271,7 +271,8 @@ def _count(counting: Counting, low: int, high: int, batch: Batch) -> Statistic:
 def _count_batch(count: Callable[[Batch], Any], supervised: bool, batch: Batch) -> tuple[Any, np.ndarray]:
     """Return the statistic of a batch, or a handle of it if `count` leaves it with the engine; and four numbers.
 
-    These are both of `sum_weights`, how many rows have no class (0 if not `supervised`), and how many not the weight 1.
+    These are both of `sum_weights`, how many rows have no class (0 if not `supervised`), and how many do not have the
+    weight 1: float64 (4,).
     """
     n_unlabelled = np.count_nonzero(~batch.class_known) if supervised else 0
     n_weighted = 0 if batch.weights is None else np.count_nonzero(batch.weights != 1)

@@ -26,7 +26,7 @@ _CHECKED = 16  # rows of a batch whose nominal values are checked; checking all 
 
 
 class Named(Protocol):
-    """A stage or a format."""
+    """Anything with a name that messages begin with: a stage or a format."""
 
     @property
     def name(self) -> str:

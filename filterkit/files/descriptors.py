@@ -67,8 +67,8 @@ def is_read_only(number: int) -> bool:
 
 
 @contextmanager
-def name_errors(title: str) -> Iterator[None]:
-    """Turn an error of the system while writing into a `FilterkitError` that begins with `title`."""
+def name_write_errors(title: str) -> Iterator[None]:
+    """Turn an `OSError` of writing an output into a `FilterkitError` that begins with `title`."""
     try:
         yield
     except FilterkitError:
@@ -127,5 +127,5 @@ class Sink(io.FileIO):
 
     def close(self) -> None:
         """Close the file. This can fail, because some file systems write late."""
-        with name_errors(self._title):
+        with name_write_errors(self._title):
             super().close()

@@ -8,7 +8,7 @@ from functools import partial
 from typing import IO
 
 from filterkit.errors import FilterkitError
-from filterkit.files.descriptors import name_errors
+from filterkit.files.descriptors import name_write_errors
 from filterkit.files.unfinished import UnfinishedFile
 from filterkit.temporary import LockedFolder
 
@@ -31,7 +31,7 @@ class LocalFolder:
 
     def __init__(self, path: str, title: str) -> None:
         self._path, self._title = os.path.realpath(path), title
-        self._name_errors = partial(name_errors, title)
+        self._name_errors = partial(name_write_errors, title)
         self._journal: IO[bytes] | None = None
         self._unfinished: LockedFolder | None = None
 

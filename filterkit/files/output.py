@@ -16,7 +16,7 @@ from typing import IO, NamedTuple
 
 from filterkit.errors import PATH, FilterkitError, make_file_error, quoted
 from filterkit.files.compression import compress
-from filterkit.files.descriptors import Sink, find_descriptor, is_read_only, name_errors
+from filterkit.files.descriptors import Sink, find_descriptor, is_read_only, name_write_errors
 from filterkit.files.unfinished import UnfinishedFile
 from filterkit.files.urls import is_url
 
@@ -28,7 +28,7 @@ def check_output(path: str) -> None:
     ------
     FilterkitError : it cannot be written to; the message names it.
     """
-    with name_errors(_make_title(path)):
+    with name_write_errors(_make_title(path)):
         number = _descriptor(path)
         if number is not None:
             if is_read_only(number):
@@ -45,7 +45,7 @@ def check_output(path: str) -> None:
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         raise make_file_error(f"{path}: {missing.strerror}; make the folder first", missing)
     if kind in (0, stat.S_IFREG) and not os.access(folder, os.W_OK):
-        with name_errors(_make_title(path)):
+        with name_write_errors(_make_title(path)):
             UnfinishedFile(folder).remove()  # only the attempt has the system say why it refuses
 
 
@@ -72,12 +72,12 @@ def open_output(path: str, onward: bool = False) -> Iterator[IO[bytes]]:
     """
     check_output(path)
     number, target, unfinished = _descriptor(path), path, None
-    with name_errors(_make_title(path)):
+    with name_write_errors(_make_title(path)):
         if number is None and _read_kind(path) in (0, stat.S_IFREG):
             target = os.path.realpath(path)
             unfinished = UnfinishedFile(os.path.dirname(target))
     try:
-        with name_errors(_make_title(path)):
+        with name_write_errors(_make_title(path)):
             file = path if unfinished is None else unfinished.path
             sink = Sink(file if number is None else number, _make_title(path), onward)
         with io.BufferedWriter(sink) as raw, compress(raw, target if number is None else "") as out:
@@ -110,7 +110,7 @@ def open_new_file(path: str, name: str) -> Iterator[IO[bytes]]:
 
         opened = open_new_remote_file(path, name)
     else:
-        with name_errors(name):
+        with name_write_errors(name):
             opened = io.BufferedWriter(Sink(path, name))
     with opened as raw, compress(raw, name) as out:
         yield out
@@ -125,7 +125,7 @@ class _Complete(NamedTuple):
 
     def rename(self) -> None:
         """Rename the file."""
-        with name_errors(self.path):
+        with name_write_errors(self.path):
             self.unfinished.rename_to(self.target)
 
 

@@ -58,14 +58,14 @@ class Parts:
         text = self._folder.read(names.list)
         self.is_listed = text is not None
         if text is not None:
-            with _refuse_damage(names.path_of(names.list)):
+            with _convert_parse_errors(names.path_of(names.list)):
                 found = json.loads(text)
                 self._add_entries(found, found["parts"])
         else:
             self._folder.check_free(names.journal)
             lines = (self._folder.read(names.journal) or b"").splitlines(keepends=True)
             if whole := [line for line in lines if line.endswith(b"\n")]:  # the last one may be unfinished
-                with _refuse_damage(names.path_of(names.journal)):
+                with _convert_parse_errors(names.path_of(names.journal)):
                     head, *parts = map(json.loads, whole)
                     self._add_entries(head, parts)
         sizes = self._folder.sizes()
@@ -194,8 +194,8 @@ class Parts:
 
 
 @contextmanager
-def _refuse_damage(path: str) -> Iterator[None]:
-    """Turn errors of parsing a file, which is no list or journal then, into a `FilterkitError`."""
+def _convert_parse_errors(path: str) -> Iterator[None]:
+    """Turn errors of parsing the list or journal at `path` into a `FilterkitError` that says it is none, or damaged."""
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

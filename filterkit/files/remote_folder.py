@@ -10,7 +10,7 @@ from functools import partial
 from typing import IO
 
 from filterkit.errors import FilterkitError, to_one_line
-from filterkit.files.descriptors import name_errors
+from filterkit.files.descriptors import name_write_errors
 from filterkit.files.urls import find_file
 
 _PAUSE = 5.0  # seconds between two versions of a journal
@@ -20,7 +20,7 @@ _PAUSE = 5.0  # seconds between two versions of a journal
 def name_remote_errors(title: str) -> Iterator[None]:
     """Turn an error of a file system into a `FilterkitError` that names the output."""
     try:
-        with name_errors(title):
+        with name_write_errors(title):
             yield
     except (FilterkitError, MemoryError):
         raise

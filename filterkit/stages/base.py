@@ -40,7 +40,7 @@ def make_missing_method_error(instance: object, method: str) -> NotImplementedEr
 
     close = get_close_matches(method, [name for name in dir(instance) if name != method], n=1, cutoff=0.8)
     hint = f"; is {quoted(close[0])} misspelt?" if close else ""
-    return NotImplementedError(f"{type(instance).__name__} has no {method}{hint}")
+    return NotImplementedError(f"{type(instance).__name__} does not implement {method}{hint}")
 
 
 class Batches:
@@ -371,7 +371,7 @@ class FittedStage(Fitted):
         self.stage = stage
         self.incoming = incoming
         self.state = state
-        with name_stage(stage):
+        with name_stage_in_errors(stage):
             built = stage.build(incoming, state)
         if not isinstance(built, Built):
             raise make_contract_error(stage.name, f"build returns {describe_type(built)}; return a Built", type(stage))
@@ -381,7 +381,7 @@ class FittedStage(Fitted):
         return FittedStage, (self.stage, self.incoming, self.state), {"made_by": self.made_by}
 
     def transform(self, batch: Batch) -> Batch:
-        with name_stage(self.stage):
+        with name_stage_in_errors(self.stage):
             out = self._transform(batch)
         if not isinstance(out, Batch):
             raise make_contract_error(
@@ -391,8 +391,8 @@ class FittedStage(Fitted):
 
 
 @contextmanager
-def name_stage(stage: Stage) -> Iterator[None]:
-    """Raise a `FilterkitError` of no subclass, as schemas raise it, as a `StageError` of the stage."""
+def name_stage_in_errors(stage: Stage) -> Iterator[None]:
+    """Turn a plain `FilterkitError`, such as those of schemas, into a `StageError` of the stage."""
     try:
         yield
     except FilterkitError as error:

@@ -96,7 +96,7 @@ def _parse_character(form: Delimited, name: str, text: str) -> str:
 
 
 class DelimitedTable(TextTable):
-    """An opened file.
+    """An opened file of delimited text.
 
     Parameters
     ----------
@@ -150,7 +150,13 @@ class DelimitedTable(TextTable):
             del attributes[self.weights]
         line = 1 + first.count(self.newline) if form.header else 1
         super().__init__(
-            relation_of(opening.path), attributes, source, self.look.text, line, opening.block_size, self.records.last
+            relation_of(opening.path),
+            attributes,
+            source,
+            self.look.text,
+            line,
+            opening.block_size,
+            self.records.find_last_end,
         )
 
     def _read_names(self, record: bytes, source: str) -> list[str]:

@@ -426,7 +426,7 @@ class JsonParser(TextParser):
 
 
 class JsonWriter(Writer):
-    """Writes objects; see `Writer`."""
+    """Writes rows as JSON objects, one in a line; see `Writer`."""
 
     advice = ""
 

@@ -164,7 +164,7 @@ def read_labels(opened: DelimitedTable, attributes: list[Attribute], positions: 
         while len(rest) < opened.begin and (more := source.read(max(opened.begin - len(rest), _BLOCK))):
             rest += more
         rest = rest[opened.begin :]
-        for block in TextTable("", (), source, rest, size=_BLOCK, last=records.last).parts():
+        for block in TextTable("", (), source, rest, size=_BLOCK, last=records.find_last_end).parts():
             text = drop_lines_not_in_utf8(block.text)
             if text.isspace() or has_only_labels(text, records, known):
                 continue

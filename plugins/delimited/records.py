@@ -51,7 +51,7 @@ class Records:
         borders[[ord(self.delimiter), ord(self.quote), 0x0A, 0x0D]] = True
         return borders
 
-    def last(self, text: bytes) -> int:
+    def find_last_end(self, text: bytes) -> int:
         """Return the offset at which the last whole record of `text` ends; 0 if there is none."""
         if not self.quote or self.quote.encode() not in text:
             return text.rfind(self.newline) + 1

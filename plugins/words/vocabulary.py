@@ -112,7 +112,7 @@ class Vocabulary:
         return self._numbers.get(piece, -1)
 
     def find(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
-        """Return the row and the column, int64 (n,), of each of the sequences that is in the vocabulary."""
+        """Return the rows and the columns, int64 (n,) each, of the sequences that are in the vocabulary."""
         length = sequences.pieces.shape[1]
         if length == 1:
             column = self._column[sequences.pieces[:, 0]]
@@ -143,7 +143,7 @@ class Hashed:
         return zlib.crc32(piece.encode())
 
     def find(self, sequences: Sequences) -> tuple[np.ndarray, np.ndarray]:
-        """Return the row of each of the sequences, int64 (n,), and its column, int64 (n,)."""
+        """Return the rows and the columns of all sequences, int64 (n,) each."""
         found = np.zeros(len(sequences.row), np.uint64)
         with np.errstate(over="ignore"):
             for pieces in sequences.pieces.T:

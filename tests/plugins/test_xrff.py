@@ -199,5 +199,5 @@ def test_files_that_cannot_be_read(text, message, tmp_path):
 
 
 def test_characters_that_xml_cannot_hold_are_refused(tmp_path):
-    with pytest.raises(FilterkitError, match=r"XRFF cannot hold the character U\+0007"):
+    with pytest.raises(FilterkitError, match=r"XRFF cannot hold the character U\+0007, as in .*; write another format"):
         filterkit.write(rows({"bell\x07": [1]}), tmp_path / "x.xrff")

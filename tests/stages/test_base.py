@@ -145,9 +145,9 @@ BASES = [(Stage, "build"), (RowStage, "transform"), (ColumnStage, "fit_columns")
 def test_a_base_class_names_the_method_that_is_missing(base, method):
     bare = type("Bare", (base,), {"name": "bare"})()
     assert bare.needs_class == (base is ColumnStage)
-    with pytest.raises(NotImplementedError, match=f"Bare has no {method}"):
+    with pytest.raises(NotImplementedError, match=f"Bare does not implement {method}"):
         run(bare, sample("iris"))
-    with pytest.raises(NotImplementedError, match="Fitted has no transform"):
+    with pytest.raises(NotImplementedError, match="Fitted does not implement transform"):
         Fitted().transform(sample("iris"))
 
 
