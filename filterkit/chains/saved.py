@@ -82,7 +82,7 @@ def encode_chain(fitted: FittedChain, plugins: Registry | None = None) -> bytes:
         try:
             state = fitted_stage.get_state()
             if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
-                fault = f"get_state returns {describe_type(state)}; return a dict of {_STATE_VALUES}, by names"
+                fault = f"its state is {describe_type(state)}; make it a dict of {_STATE_VALUES}, by names"
                 raise NotImplementedError(fault)
             notes = {key: _encode(value, key, number, arrays) for key, value in state.items()}
         except NotImplementedError as error:
@@ -273,7 +273,7 @@ def _encode(value: Any, key: str, number: int, arrays: dict[str, np.ndarray]) ->
         json.dumps(plain)
     except (TypeError, ValueError) as error:
         raise NotImplementedError(
-            f"the {quoted(key)} of get_state cannot be saved ({to_one_line(error)}); use {_STATE_VALUES}"
+            f"the {quoted(key)} of its state cannot be saved ({to_one_line(error)}); use {_STATE_VALUES}"
         ) from None
     return {"plain": plain}
 

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 def make_missing_method_error(instance: object, method: str) -> NotImplementedError:
-    """Return, without raising it, the error that the class of `instance` lacks a method that it must have.
+    """Return, without raising it, the error that the class of `instance` lacks a method or attribute that it must have.
 
     Its message suggests a method of the class that has a similar name.
     """
@@ -303,11 +303,11 @@ class Fitted:
     def get_state(self) -> dict[str, Any]:
         """Return what a saved chain stores: by default, `state`."""
         if self.state is None:
-            raise make_missing_method_error(self, "get_state")
+            raise make_missing_method_error(self, "state")
         return self.state
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
-        """Describe what the stage has learned, by default the state that `get_state` returns.
+        """Describe what the stage has learned, by default its state.
 
         Parameters
         ----------

@@ -299,7 +299,7 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
     known = _make_registry(stage)
     is_built = type(stage).fit is Stage.fit
     assert is_built or type(stage).from_state is not Stage.from_state or not _has_state(fitted), (
-        f"{stage.name} has no from_state: write it, to make the fitted stage again from what get_state returns"
+        f"{stage.name} has no from_state: write it, to make the fitted stage again from its state"
     )
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "chain")
@@ -308,7 +308,7 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
         except FilterkitError as error:
             said = str(error).removeprefix("--save: ")
             raise AssertionError(
-                f"{said}: return what the stage has learned from get_state, and rebuild the fitted stage in from_state"
+                f"{said}: let `state` of the fitted stage be what it has learned, and rebuild the stage in from_state"
                 "; a stage with fit_rows and build needs neither"
             ) from None
         try:
@@ -321,12 +321,12 @@ def check_a_saved_chain_is_the_same(stage: Stage, data: Batch) -> None:
                 "what the state describes"
             ) from error
     assert same(loaded.transform(data), fitted.transform(data)), (
-        f"{stage.name} gives other values after it was saved and loaded: put all that transform uses into get_state"
+        f"{stage.name} gives other values after it was saved and loaded: put all that transform uses into its state"
     )
 
 
 def _has_state(fitted: FittedChain) -> bool:
-    """Tell whether the stage of a chain of one has learned anything that `get_state` returns."""
+    """Tell whether the stage of a chain of one has learned anything."""
     try:
         return bool(fitted.stages[0].get_state())
     except Exception:  # which saving reports

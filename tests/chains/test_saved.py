@@ -276,12 +276,12 @@ class FittedForgetful(Fitted):
         return batch.replace(X=batch.X - self.mean)
 
 
-def test_a_stage_without_get_state_cannot_be_saved(tmp_path):
+def test_a_stage_without_a_state_cannot_be_saved(tmp_path):
     fitted = filterkit.Chain([Forgetful()]).fit(sample("iris"))
-    with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful has no get_state"):
+    with pytest.raises(FilterkitError, match="--save: forgetful cannot be saved: FittedForgetful has no state"):
         saved.save(fitted, str(tmp_path / "chain"))
     assert not list(tmp_path.iterdir())
-    with pytest.raises(AssertionError, match="return what the stage has learned from get_state"):
+    with pytest.raises(AssertionError, match="let `state` of the fitted stage be what it has learned"):
         testing.check_a_saved_chain_is_the_same(Forgetful(), testing.sample("dense-two-classes"))
 
 
@@ -352,9 +352,9 @@ def test_a_stage_of_a_plugin_is_saved_and_loaded():
     ("state", "said"),
     [
         ({"mean": np.array(["a"])}, "its state has an array of <U1"),
-        ({"tree": {1}}, "the 'tree' of get_state cannot be saved .Object of type set .*; use arrays of float64"),
-        ([1], "get_state returns a list; return a dict of arrays of float64"),
-        ({1: 2}, "get_state returns a dict; return a dict of arrays .*, by names"),
+        ({"tree": {1}}, "the 'tree' of its state cannot be saved .Object of type set .*; use arrays of float64"),
+        ([1], "its state is a list; make it a dict of arrays of float64"),
+        ({1: 2}, "its state is a dict; make it a dict of arrays .*, by names"),
     ],
 )
 def test_a_state_that_cannot_be_saved_is_named(state, said, monkeypatch):
