@@ -48,7 +48,7 @@ def test_json_has_the_measures_of_numbers():
 def test_figures_are_drawn():
     output(f"{EVALUATE} --plot p.svg --figure predicted")
     assert Path("p.svg").stat().st_size > 5000
-    message = "--figure confusion: confusion is a figure of classes; of numbers choose"
+    message = "--figure confusion: these results are of predicted numbers; choose --figure predicted"
     assert message in run(f"{EVALUATE} --plot p.svg --figure confusion").stderr
 
 
