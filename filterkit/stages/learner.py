@@ -261,7 +261,7 @@ class FittedLearner(Fitted):
 
     def __init__(self, learner: Learner, schema: Schema, tasks: Tasks, model: Model) -> None:
         members = ("scores", "threshold", "get_state" if hasattr(model, "get_state") else "state")
-        missing = [name for name in members if not hasattr(model, name)]
+        missing = [name for name in members if name not in dir(model)]  # hasattr would compute the state
         if missing:
             fault = f"learn returns {describe_type(model)}, which has no {' and no '.join(missing)}; return a model"
             raise make_contract_error(learner.name, fault, type(learner))
