@@ -77,11 +77,14 @@ def test_a_page_asks_nothing_of_the_network_and_says_what_it_shows_without_scrip
     assert "The 2 best of 2 features by bns" in plain
 
 
+EMPTY = "filterkit: warning: ../empty.arff: there are no rows"
+
+
 @pytest.mark.parametrize("name", ["empty", "one-row", "one-class", "unused-class-value", "mixed"])
 def test_odd_tables_can_be_explored(name):
     done = run(f"explore ../{name}.arff bns l2 -o page.html")
     others = [line for line in done.stderr.splitlines() if "warning: bns: the score of" not in line]
-    assert (done.returncode, others) == (0, [])
+    assert (done.returncode, others) == (0, [EMPTY] if name == "empty" else [])
 
 
 @pytest.mark.posix

@@ -14,6 +14,7 @@ from filterkit.cli.destinations import Destination, check_destinations, check_pa
 from filterkit.cli.inputs import Work, check_input_options, open_input, open_rows_to_fit
 from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, declare_seed, open_engine
 from filterkit.files.output import open_output
+from filterkit.messages import say
 from filterkit.plugin.formats import Formats
 from filterkit.plugin.parsing import check_once, parse_stages
 from filterkit.plugin.registry import Registry
@@ -86,14 +87,15 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     from filterkit.pages.page import make_page
 
     numbered = needs_numbers(stages)
+    reader = open_input(path, options, formats)
     with (
         open_engine(known, options.engine, options.jobs) as engine,
-        open_rows_to_fit(
-            open_input(path, options, formats), Work(engine, options.memory, options.progress), numbered=numbered
-        ) as rows,
+        open_rows_to_fit(reader, Work(engine, options.memory, options.progress), numbered=numbered) as rows,
     ):
         found = explore(rows, stages, options.by, options.top, known, options.memory)
         relation = rows.schema.relation
+    if not found["overview"]["rows"]:
+        say(f"filterkit: warning: {reader.name}: there are no rows")
     chosen = _list_input_options(options)
     output = ["-o", options.output]
     ranked = [word for name in options.by for word in ("--by", name)]
