@@ -69,6 +69,8 @@ class Sklearn(SelectiveStage):
                 self.name, f"attribute '{nominal[0]}' is nominal; put onehot before it, or remove the attribute"
             )
         training = join_all_rows(self.name, rows(), schema, rows.memory)
+        if not len(training):
+            raise StageError(self.name, "there are no training rows")
         run_foreign(self.name, self.class_, _fit_transformer, estimator, training, jobs=rows.jobs)
         names = None
         if hasattr(estimator, "get_feature_names_out"):

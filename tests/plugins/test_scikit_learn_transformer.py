@@ -54,6 +54,7 @@ def test_the_output_equals_that_of_scikit_learn(name, estimator, words):
         ("--class PCA --set n_components=99", "iris", "n_components=99 must be between"),
         ("--class PCA", "mixed", r"attribute '.*' is nominal; put onehot before it"),
         ("--class PCA", make([[1], [np.nan]], [0, 1]), "Input X contains NaN"),
+        ("--class PowerTransformer", "empty", "sklearn: there are no training rows"),
         ("--class SelectKBest", make([[1], [2]], [-1, -1]), "SelectKBest: .* 0 sample"),
     ],
 )
