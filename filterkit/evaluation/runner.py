@@ -287,6 +287,8 @@ class Evaluator:
         """Yield the tasks of a data set."""
         design, own, groups, tested = self.design, self.own, None, 0
         rows = take_labelled_rows(data)
+        if not len(rows):
+            raise FilterkitError("there are no rows with a known class or labels")
         if own is not None:
             own = own.keep_rows(data.class_known)
         elif self.test is not None:

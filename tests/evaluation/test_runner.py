@@ -360,7 +360,7 @@ def test_processes_start_before_the_large_data(spy, monkeypatch, quick_processes
     [
         ({"d": numbers()}, {"one_against_rest": True}, "d: --one-against-rest applies to classes and labels, but"),
         ({"d": numbers(), "e": three()}, {}, "the class is numeric in d, but not in e; evaluate them separately"),
-        ({"d": numbers().replace(y=np.full(30, np.nan))}, {}, "d: 0 rows are too few for 3 folds"),
+        ({"d": numbers().replace(y=np.full(30, np.nan))}, {}, "d: there are no rows with a known class or labels"),
         ({"d": sample("iris", class_="none")}, {}, "d: there is no class and there are no labels to predict; name the"),
         (
             {"d": make([[1], [2]], [0, 0], "abc")},
