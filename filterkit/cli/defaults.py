@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,9 +16,6 @@ from filterkit.errors import PATH, UsageError, make_file_error, quoted, suggesti
 from filterkit.plugin.parsing import IntOrText, make_stage_command
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import check_value, list_option_fields
-
-if TYPE_CHECKING:
-    from filterkit.stages.base import Stage
 
 _VARIABLE = "FILTERKIT_DEFAULTS"
 _STAGES = "stages"  # the table that has a table for each stage
@@ -28,7 +25,7 @@ _CODE = ("--plugin", "--engine")
 
 
 def find_default_path() -> str:
-    """Return where the defaults file is, unless the command line or the environment names another."""
+    """Return the usual path of the defaults file."""
     return os.path.join(click.get_app_dir("filterkit"), "defaults.toml")
 
 
@@ -48,11 +45,11 @@ def find_defaults(named_path: str | None) -> Defaults | None:
 
 
 class Defaults:
-    """The values in a defaults file. A table is checked when it is asked for.
+    """The values in a defaults file. A table is checked when it is used.
 
     Attributes
     ----------
-    path : of the file.
+    path : the path of the file.
     """
 
     def __init__(self, path: str) -> None:
@@ -65,10 +62,12 @@ class Defaults:
         except OSError as error:
             raise make_file_error(f"{path}: {error.strerror or error}", error, UsageError) from None
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"{path}: this is not TOML: {error}") from None
+            raise UsageError(f"{path}: the defaults file is not TOML: {error}") from None
         for name, table in self._tables.items():
             if not isinstance(table, dict):
-                raise self._describe_wrong("", name, table, "stands outside a table such as [filterkit]")
+                raise self._describe_wrong(
+                    "", name, table, "stands outside a table; write it below a line such as [filterkit]"
+                )
         for name, table in self._tables.get(_STAGES, {}).items():
             if not isinstance(table, dict):
                 raise self._describe_wrong(_STAGES, name, table, f"must be a table such as [{_STAGES}.NAME]")
@@ -95,7 +94,12 @@ class Defaults:
                 raise self._describe_unknown("stage", name, known.stages)
             stage = known.stages[name]
             found[name] = self._check_table(f"{_STAGES}.{name}", make_stage_command(stage), table)
-            self._check_limits(name, stage, found[name])
+            for field in list_option_fields(stage):
+                if field.name in found[name]:
+                    try:
+                        check_value(stage, field, found[name][field.name])
+                    except UsageError as error:
+                        raise UsageError(f"{self.path}: [{_STAGES}.{name}] {error}") from None
         return found
 
     def check_names(self, subcommands: Iterable[str]) -> None:
@@ -118,7 +122,9 @@ class Defaults:
             if option is None:
                 raise self._describe_wrong(table, key, value, f"is not an option{suggestion(key, list(options))}")
             if f"--{key}" in _CODE or option.metavar in _FILES or key in ("defaults", "no-defaults"):
-                raise self._describe_wrong(table, key, value, "belongs to one run, so it cannot have a default")
+                raise self._describe_wrong(
+                    table, key, value, "cannot have a default, because it is for one run; give it on the command line"
+                )
             if option.multiple and not isinstance(value, list):
                 raise self._describe_wrong(table, key, value, "must be a list")
             for each in value if option.multiple else [value]:
@@ -128,51 +134,31 @@ class Defaults:
 
     def _check_single(self, table: str, key: str, value: Any, option: click.Option, command: click.Command) -> None:
         """Refuse a value of a type that the option does not have, or that click refuses."""
-        type_ = _find_type(option)
+        type_, title = _find_toml_type(option)
         if not isinstance(value, type_) or (isinstance(value, bool) and type_ is not bool):
-            kinds = {
-                bool: "true or false",
-                int: "a whole number",
-                (int, float): "a number",
-                (int, str): "a number or a text",
-            }
-            raise self._describe_wrong(table, key, value, f"must be {kinds.get(type_, 'a text')}")
+            raise self._describe_wrong(table, key, value, f"must be {title}")
         try:
             option.type.convert(value, option, click.Context(command))
         except click.BadParameter as error:
             raise self._describe_wrong(table, key, value, f"is refused: {error.message.rstrip('.')}") from None
-
-    def _check_limits(self, name: str, stage: type[Stage], values: dict[str, Any]) -> None:
-        """Refuse a number that is too small or too large for an option of a stage."""
-        for field in list_option_fields(stage):
-            if field.name in values:
-                try:
-                    check_value(stage, field, values[field.name])
-                except UsageError as error:
-                    raise UsageError(f"{self.path}: [{_STAGES}.{name}] {error}") from None
 
     def _describe_unknown(self, what: str, name: str, known: Iterable[str]) -> UsageError:
         shown = f"{_STAGES}.{name}" if what == "stage" else name
         return UsageError(f"{quoted(self.path, PATH)}: [{shown}]: no {what} {quoted(name)}{suggestion(name, [*known])}")
 
     def _describe_wrong(self, table: str, key: str, value: Any, why: str) -> UsageError:
-        place = f"[{table}] " if table else ""
-        return UsageError(f"{self.path}: {place}{key} = {quoted(_format_toml(value))[1:-1]} {why}")
+        """Return the error about a value, which it shows as in TOML; `why` is the rest of the sentence."""
+        text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
+        heading = f"[{table}] " if table else ""
+        return UsageError(f"{self.path}: {heading}{key} = {quoted(text)[1:-1]} {why}")
 
 
-def _find_type(option: click.Option) -> Any:
-    """Return the types of TOML that a value of an option may have, for `isinstance`."""
+def _find_toml_type(option: click.Option) -> tuple[Any, str]:
+    """Return the types that a value of an option may have in TOML, for `isinstance`, and their name in messages."""
     if option.is_flag:
-        return bool
+        return bool, "true or false"
     if isinstance(option.type, click.types.FloatParamType):
-        return (int, float)
+        return (int, float), "a number"
     if isinstance(option.type, click.types.IntParamType):
-        return int
-    return (int, str) if option.type.name in ("SIZE", IntOrText.name) else str
-
-
-def _format_toml(value: Any) -> str:
-    """Write a value as in TOML, near enough for a message."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)
+        return int, "a whole number"
+    return ((int, str), "a number or a text") if option.type.name in ("SIZE", IntOrText.name) else (str, "a text")

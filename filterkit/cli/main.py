@@ -45,10 +45,10 @@ SUBCOMMANDS = {
     "formats": "List all file formats, or explain one and its options.",
     "plugins": "List all plugins, what each offers, and whether it works.",
     "scores": "Score every feature of INPUT by one or several metrics.",
-    "explore": "Draw INPUT and what a chain makes of it, as a page.",
+    "explore": "Write a page of figures about INPUT and a chain.",
     "evaluate": "Compare chains by cross-validation.",
-    "report": "Show what evaluations found.",
-    "new-plugin": "Write a project with a plugin of your own.",
+    "report": "Show the results of evaluations, as tables, a page or a figure.",
+    "new-plugin": "Write a new project for a plugin of your own, with tests.",
     "check-plugin": "Check a plugin or a stage against the conformance kit.",
 }
 
@@ -83,7 +83,7 @@ class _Command(click.Command):
         return super().parse_args(ctx, args)
 
     def _set_defaults(self, ctx: click.Context, known: Registry, given: Mapping[str, Any]) -> None:
-        """Take the values of the defaults file, if there is one."""
+        """Read the defaults file, if there is one, for the options of filterkit and of stages."""
         from filterkit.cli.defaults import find_defaults
 
         named = given.get("defaults")
@@ -128,24 +128,31 @@ def find_other_subcommands(known: Registry) -> dict[str, click.Command]:
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def command(context: click.Context, /, words: tuple[str, ...], options: Options) -> None:
-    """Pass a table through a chain of stages, and write it as ARFF or in another format.
+    """Fit a chain of stages on INPUT, and write the transformed rows as ARFF or in another format.
 
     \b
         filterkit in.arff STAGE --option 10 STAGE STAGE > out.arff
 
-    INPUT is a file, a quoted glob of parts with one header, an fsspec URL, or - for standard input. Names that end in
-    .gz, .bz2, .xz or .zst are decompressed. The format goes by the ending of the name, or by --from and --to; without
-    either it is ARFF. "filterkit formats" lists the formats and their options. Options of a stage go after its name.
-    Options of filterkit go before INPUT; long ones and -o may also follow a stage that has no option of this name.
+    INPUT is a file, a pattern in quotes such as 'part-*.arff' for several files with the same header, an fsspec URL, or
+    - for standard input. Files that end in .gz, .bz2, .xz or .zst are decompressed. The ending of a name decides the
+    format, unless --from or --to does; without either it is ARFF. "filterkit formats" lists the formats and their
+    options.
 
-    "filterkit stages" lists the stages, and "filterkit stages NAME" explains one. A subcommand may stand in the place
-    of INPUT; "filterkit SUBCOMMAND --help" explains it.
+    Options of a stage go after its name. Options of filterkit go before INPUT; long ones and -o may also follow a stage
+    that has no option of this name. "filterkit stages" lists the stages, and "filterkit stages NAME" explains one.
+
+    To run a subcommand, write its name instead of INPUT. "filterkit SUBCOMMAND --help" explains it.
     """
     known: Registry = context.obj
     found: Defaults | None = context.meta.get(_DEFAULTS)
     end_by_unwinding()
     if not words:
-        _answer_without_input(context)
+        from filterkit.cli.subcommands.run import list_given_options
+
+        if any(list_given_options(context)):
+            raise UsageError("INPUT is missing; see: filterkit --help")
+        draw_progress(context.get_help() + "\n")
+        context.exit(2)
     first, rest = words[0], list(words[1:])
     if first in known.subcommands:
         from filterkit.cli.subcommands.run import run_subcommand
@@ -165,20 +172,10 @@ def command(context: click.Context, /, words: tuple[str, ...], options: Options)
     run(first, rest, options, known)
 
 
-def _answer_without_input(context: click.Context) -> NoReturn:
-    """Answer a command line without INPUT: print the help, or say what is missing if there are options."""
-    from filterkit.cli.subcommands.run import list_given_options
-
-    if any(list_given_options(context)):
-        raise UsageError("INPUT is missing; see: filterkit --help")
-    draw_progress(context.get_help() + "\n")
-    context.exit(2)
-
-
 def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
-    """Refuse a chain without its input, and a misspelt subcommand. A file of that name is given as ``./name``."""
+    """Raise a `UsageError` if the first word is a stage or a misspelt subcommand rather than an input."""
     if not first:
-        raise UsageError("the name of the input is empty")
+        raise UsageError("the name of INPUT is empty")
     if os.path.exists(first) or first == "-" or "://" in first:
         return
     if first in known.stages:
@@ -264,11 +261,11 @@ def _explain_error(error: Exception) -> tuple[str, int]:
     if isinstance(error, FilterkitError):
         return str(error), 2 if isinstance(error, UsageError) else 1
     if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):
-        return "out of memory; a smaller --memory or --jobs may help", 1
+        return "out of memory; try a smaller --memory or --jobs", 1
     if any(text in str(error) for text in ("can't start new thread", "Failed to launch worker thread")):
-        return "the system starts no more threads; fewer --jobs, or a higher limit (ulimit -u), may help", 1
+        return "the system cannot start more threads; try fewer --jobs, or raise the limit (ulimit -u)", 1
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):  # at an import, too
-        return "too many files are open; fewer --jobs, or a higher limit (ulimit -n), may help", 1
+        return "too many files are open; try fewer --jobs, or raise the limit (ulimit -n)", 1
     return explain_unexpected(error), 1
 
 

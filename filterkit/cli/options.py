@@ -47,7 +47,10 @@ class JsonOptions:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class InputOptions:
-    """How inputs are read: `from_` is their format, the others are parameters of `filterkit.formats.reader.Reader`."""
+    """The options about how inputs are read.
+
+    `from_` is their format; the others are parameters of `filterkit.formats.reader.Reader`.
+    """
 
     class_: str | None = option(
         *("-c", "--class"),
@@ -60,8 +63,9 @@ class InputOptions:
         metavar="N|-N|NAMES|FILE.xml",
         section="Input",
         decides=True,
-        help="The labels (or targets) of multi-label data: the last N attributes, the first N, those of these names or "
-        "patterns, or those in a file of Mulan.  [default: as the relation name says, like MEKA]",
+        help="The labels (or targets) of multi-label data: N for the last N attributes, -N for the first N, NAMES or "
+        "patterns with commas between, or a label file of Mulan.  [default: as the relation name declares, such as "
+        "'data: -C 3' of MEKA]",
     )
     positive: str | None = option(
         metavar="VALUE",
@@ -82,21 +86,22 @@ class InputOptions:
         default=False,
         section="Input",
         decides=True,
-        help="Correct lines that Weka refuses where their meaning is beyond doubt, and report it: empty fields are "
-        "missing values, texts with blanks or apostrophes need no quotes, lines of KEEL are understood.",
+        help="Also read lines that Weka refuses, if their meaning is clear: an empty field is a missing value, texts "
+        "with blanks or apostrophes need no quotes, and header lines of KEEL are known. A warning counts the "
+        "corrections.",
     )
     unseen: str = option(
         default="error",
         type=click.Choice(("error", "missing", "extend")),
         section="Input",
         decides=True,
-        help="How to treat a nominal value that neither the header nor the data fitted on declares: refuse it, read it "
-        "as missing, or add it to the header.",
+        help="What to do with a nominal value that is not declared, in the header or in the training data: fail, read "
+        "it as missing, or add it to the header.",
     )
     complete: bool = option(
         default=False,
         section="Input",
-        help="Refuse a file of filterkit whose last line, the number of its rows, is missing; it may be cut off.",
+        help="Refuse an ARFF file without the last line that filterkit writes, the number of rows: it may be cut off.",
     )
     block_size: int | None = option(type=Size(), hidden=True)
 
@@ -136,7 +141,7 @@ def declare_trust() -> Any:
         default=(),
         metavar="PACKAGE",
         section="Chain",
-        help="Let the saved chain hold estimators of this package, beside scikit-learn's. Repeatable.",
+        help="Allow a saved chain to contain estimators of this package, not only of scikit-learn. Repeatable.",
     )
 
 
@@ -147,7 +152,7 @@ def declare_debug(help: str = "Show the traceback of an error.") -> Any:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WorkOptions:
-    """Where work runs, and whether it shows progress."""
+    """The options about where work runs, and whether it shows progress."""
 
     jobs: int | None = declare_jobs("threads")
     engine: str | None = option(
@@ -164,13 +169,14 @@ class WorkOptions:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FitOptions(WorkOptions):
-    """What fitting needs besides."""
+    """The options of commands that fit stages."""
 
     memory: int = option(
         default="1GB",
         type=Size(),
         section="Work",
-        help="Memory for tables, and for rows between passes; the process takes more.",
+        help="Memory for statistics that stages learn from, and for rows between passes. It is not a limit: the "
+        "process takes more.",
     )
     seed: int | None = declare_seed("all stages that draw random numbers")
 
@@ -188,14 +194,15 @@ class Options(InputOptions, FitOptions, JsonOptions):
         show_default=False,
         metavar="PATH",
         section="Output",
-        help="Write to PATH instead of standard output. The file appears when it is complete. A * in its name, such as "
-        "'out/part-*.arff', writes parts; the same command completes them if it was stopped.",
+        help="Write to PATH instead of standard output. The file appears when it is complete. With a * in its name, "
+        "such as 'out/part-*.arff', write several files, numbered; after an interruption, the same command writes "
+        "those that are missing.",
     )
     to: str | None = option(
         metavar="FORMAT[:OPTIONS]",
         section="Output",
         decides=True,
-        help="Write the output in this format.  [default: as its ending says, or ARFF]",
+        help="The format of the output.  [default: by the ending of PATH, or ARFF]",
     )
     sparse: bool | None = option(
         "--sparse/--dense",
@@ -208,17 +215,17 @@ class Options(InputOptions, FitOptions, JsonOptions):
         type=click.IntRange(1, 17),
         section="Output",
         decides=True,
-        help="Write N significant digits.  [default: as few as are exact]",
+        help="Write numbers with N significant digits.  [default: as many as are needed to read the same number again]",
     )
     chain: str | None = option(
-        metavar="FILE", section="Chain", help="Read the stages from FILE, one a line; # starts a comment."
+        metavar="FILE", section="Chain", help="Read the stages from FILE, one per line; # starts a comment."
     )
     test: tuple[tuple[str, str], ...] = option(
         default=(),
         nargs=2,
         metavar="IN OUT",
         section="Chain",
-        help="Also transform IN by the chain fitted on INPUT, and write it to OUT. Repeatable.",
+        help="Also transform the rows of IN by the chain fitted on INPUT, and write them to OUT. Repeatable.",
     )
     predictions: str | None = one_of(
         option(
@@ -226,10 +233,10 @@ class Options(InputOptions, FitOptions, JsonOptions):
             flag_value="all",
             section="Chain",
             decides=True,
-            help="Instead of the rows of --test, or with --load of INPUT, write their predictions beside the truth, "
-            "with a mark where they differ. OUT may be -.",
+            help="For each row of --test, or of INPUT with --load, write the true and the predicted class instead of "
+            "the row, with a mark where they differ. As OUT, - means standard output.",
         ),
-        option("--errors", flag_value="errors", help="As --predictions, but only of rows predicted wrongly."),
+        option("--errors", flag_value="errors", help="Like --predictions, but only for wrongly predicted rows."),
     )
     save: str | None = option(metavar="FILE", section="Chain", help="Save the fitted chain to FILE.")
     load: str | None = option(
@@ -252,10 +259,14 @@ class Options(InputOptions, FitOptions, JsonOptions):
         decides=True,
         help="Fail after more than N unreadable rows.",
     )
-    defaults: str | None = option(metavar="FILE", help="Read the defaults of options from this TOML file.")
-    no_defaults: bool = option(default=False, help="Read no defaults file.")
-    explain: bool = option(default=False, help="Show how the chain would be fitted, and read and write no rows.")
-    verbose: bool = option(*("-v", "--verbose"), default=False, help="Report on standard error what was done.")
+    defaults: str | None = option(
+        metavar="FILE", help="Read defaults of options from this TOML file, instead of the usual one."
+    )
+    no_defaults: bool = option(default=False, help="Ignore the defaults file.")
+    explain: bool = option(default=False, help="Show how the chain would be fitted, without reading or writing rows.")
+    verbose: bool = option(
+        *("-v", "--verbose"), default=False, help="Report on standard error what each stage did, and how long it took."
+    )
     debug: bool = declare_debug()
 
 

@@ -1,4 +1,4 @@
-"""The outputs of a command that are written in parts, and the work that their parts are of."""
+"""The outputs of a command that are written in parts, and what decides their bytes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class OutputParts:
 
     Attributes
     ----------
-    parts : those that are there, and those that are missing.
-    work : what they are made of and how, as far as it is known before the chain is fitted.
-    again : whether parts that are there are written again, because something is counted in all rows.
+    parts : its parts, complete and missing ones.
+    work : what decides the bytes of the parts, as far as it is known before the chain is fitted.
+    again : whether complete parts are written again, because something is counted in all rows.
     """
 
     parts: Parts
@@ -37,15 +37,15 @@ class OutputParts:
 
     @property
     def all_there(self) -> str:
-        """Return the message that all parts exist."""
-        return f"{self.parts.names.path}: all parts are there ({len(self.parts.done)})"
+        """Return the message that nothing is left to do."""
+        return f"{self.parts.names.path}: all parts exist already ({len(self.parts.done)})"
 
     @property
     def some_there(self) -> str:
-        """Return the message that some parts exist."""
+        """Return the message about a run that stopped before all parts were complete."""
         count = len(self.parts.done)
         they = "1 part is" if count == 1 else f"{count} parts are"
-        return f"{self.parts.names.path}: {they} there; the same command again writes only those that are missing"
+        return f"{self.parts.names.path}: {they} complete; run the same command again to write the others"
 
 
 def outputs_in_parts(job: Job) -> dict[str, OutputParts]:
@@ -53,17 +53,19 @@ def outputs_in_parts(job: Job) -> dict[str, OutputParts]:
 
     Raises
     ------
-    FilterkitError : the parts that are there are of other work.
+    FilterkitError : there are parts of another command or input.
     """
     found = {}
     for source, output, later in job.rows_out:
         names = parse_part_names(output)
         if names is not None:
-            parts = Parts(names)
+            parts, options = Parts(names), job.options
+            others = [options.load, options.chain, options.labels, *options.plugins]
+            files = [path for path in others if path is not None and os.path.isfile(path)]
             work: Work = {
                 "version": __version__,
                 "command": join_for_shell(list_command_words(job, source, output, later)),
-                "input": _hash_inputs(job, source),
+                "input": digest_files(dict.fromkeys([job.path, source, *files])),
                 "part size": job.part_size,
             }
             parts.check(work)
@@ -81,16 +83,8 @@ def all_parts_exist(job: Job, found: dict[str, OutputParts]) -> bool:
     return True
 
 
-def _hash_inputs(job: Job, source: str) -> str:
-    """Hash all files that decide the rows of an output made of `source`, such as a saved chain and plugins."""
-    options = job.options
-    others = [options.load, options.chain, options.labels, *options.plugins]
-    files = [path for path in others if path is not None and os.path.isfile(path)]
-    return digest_files(dict.fromkeys([job.path, source, *files]))
-
-
 def hash_chain(fitted: FittedChain) -> str | None:
-    """Hash what a chain has learned; return None if it cannot be saved."""
+    """Hash the fitted chain as it would be saved; return None if it cannot be saved."""
     from filterkit.chains import saved
 
     try:

@@ -18,7 +18,6 @@ from filterkit.cli.writing import ChainWriter
 from filterkit.errors import UsageError
 from filterkit.files.descriptors import find_written_path
 from filterkit.files.output import open_output, rename_together
-from filterkit.files.rejects import Rejects
 from filterkit.messages import say
 from filterkit.plugin.registry import Registry
 
@@ -46,7 +45,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
     for message in find_cancelled_weights(job.stages):
         say(f"filterkit: warning: {message}")
     if options.as_json and not options.explain:
-        raise UsageError("--json is for --explain and for subcommands; --to jsonl is for rows")
+        raise UsageError("--json needs --explain or a subcommand; to write rows as JSON lines, use --to jsonl")
     if options.explain:
         from filterkit.cli.explain import print_explanation
 
@@ -75,7 +74,9 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
             fitted, rows = plan.loaded, None
         write(job, plan, fitted, rows, in_parts, times, began)
     if plan.rejects is not None:
-        _tell_rejects(plan.rejects, options)
+        count = plan.rejects.count
+        where = f"; see {options.rejects}" if count else ""
+        say(f"filterkit: {count} row{'s' * (count != 1)} could not be read{where}")
 
 
 def fit(job: Job, training: Training, times: StageTimes) -> tuple[FittedChain, Rows]:
@@ -150,10 +151,3 @@ def write(
         if measured is not None:
             measured.print_counts(reader.name)
         done(f"{reader.name}: {count} rows")
-
-
-def _tell_rejects(rejects: Rejects, options: Options) -> None:
-    """Report how many rows could not be read, and where they are."""
-    rows, are = ("row", "is") if rejects.count == 1 else ("rows", "are")
-    where = f", and {are} in {options.rejects}" if rejects.count else ""
-    say(f"filterkit: {rejects.count} {rows} could not be read{where}")

@@ -235,7 +235,7 @@ def test_check_plugin_fails_if_nothing_was_checked():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("check-plugin", "check-plugin takes the name of a plugin"),
+        ("check-plugin", "check-plugin needs the name of a plugin"),
         ("check-plugin shpae", "no plugin or package 'shpae', and no plugin offers one; did you mean 'shape'?"),
         ("check-plugin metrics x", "check-plugin: 'x' after a plugin"),
         ("new-plugin", "new-plugin: missing argument 'NAME'; see: filterkit new-plugin --help"),

@@ -74,7 +74,7 @@ def test_the_table_has_the_means_of_the_csv():
         expected = [f"{mean(each):.3f} ±{stdev(each) / 3**0.5:.3f}" for each in values]
         assert cells(line) == [name, "66.7%", *expected]
     title, head, line = second.splitlines()
-    assert title == "The second minus the first, with p of the corrected resampled t-test over 3 folds"
+    assert title == "Second chain minus first, with p of the corrected resampled t-test over 3 folds"
     assert cells(head) == ["first", "second", "train", *SHOWN]
     assert cells(line)[:3] == ["svm", "std", "66.7%"]
     differences = [f"{mean(b) - mean(a):+.3f}" for a, b in zip(svm, std)]
@@ -459,18 +459,18 @@ MISUSE = [
         "'plain: l2 svm'",
     ),
     ("evaluate iris.arff --chain 'splitt l2'", "no stage 'splitt'; did you mean 'split'?"),
-    ("{iris} -c 1 -c 2", "evaluate: --class is given 2 times for 1 inputs; give one"),
-    ("{iris} wine.arff --test iris.arff", "evaluate: --test takes one DATA to fit on"),
+    ("{iris} -c 1 -c 2", "evaluate: --class is given 2 times for 1 inputs; give it once"),
+    ("{iris} wine.arff --test iris.arff", "evaluate: with --test, name only one DATA"),
     ("{iris} --test iris.arff --repeats 2", "evaluate: --repeats applies to cross-val"),
     ("{iris} --test iris.arff --unseen extend", "evaluate: --unseen extend cannot be"),
     ("{iris} --fold-column a --splits s", "evaluate: --fold-column and --splits both say"),
     ("{iris} --splits s --test t", "evaluate: --splits and --test both say which rows to"),
     ("{iris} --fold-column a --folds 3", "evaluate: --folds applies to folds drawn"),
     ("{iris} --splits s --train 10%", "evaluate: --train applies to folds drawn at random, but"),
-    ("{iris} wine.arff --splits s", "evaluate: --splits names rows of a single DATA; give only one"),
+    ("{iris} wine.arff --splits s", "evaluate: --splits gives the folds of one DATA; name only one"),
     ("{iris} --choose f1", "give at least two chains to choose from"),
     ("report", "report: missing argument 'RESULTS...'; see: filterkit report --help"),
-    ("report {here}/r.csv --by-class", "--by-class: the results do not have the classes; evaluate again with --by-cl"),
+    ("report {here}/r.csv --by-class", "--by-class: the results have no counts of classes; run evaluate again with"),
     ("report {here}/r.csv --measure auk", "report: invalid value for '--measure': 'auk' is not one of"),
     ("report {here}/r.csv --figure ranks", "--figure ranks needs --plot FILE"),
     ("report {here}/r.csv --figure confusion --plot p.svg", "--figure confusion: the results do not have the cl"),

@@ -141,7 +141,7 @@ def test_test_data_and_saved_chains_write_parts():
     assert rows_of("later/t-*.arff") == rows_of("test.arff")
     before = files("later")
     Path("later/t-00003.arff").unlink()
-    assert "out/part-*.arff: all parts are there" in succeed(words)
+    assert "out/part-*.arff: all parts exist already" in succeed(words)
     assert files("later") == before
     Path("loaded").mkdir()
     output(f"{SMALL} --load my.chain -o loaded/part-*.arff n.arff")
@@ -164,7 +164,7 @@ def test_no_rows_are_one_part():
     output("-o out/part-*.arff none.arff l2")
     assert sorted(os.listdir("out")) == ["_part-list.arff.json", "part-00000.arff"]
     assert Path("out/part-00000.arff").read_text().endswith("@data\n% 0 rows\n")
-    assert "all parts are there (1)" in succeed("-o out/part-*.arff none.arff l2")
+    assert "all parts exist already (1)" in succeed("-o out/part-*.arff none.arff l2")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_further_run_writes_what_is_missing(words):
     Path("strings.arff").write_text(STRINGS)
     line = f"{SMALL} -o out/part-*.arff {words}"
     output(line)
-    finish(line, status=f"filterkit: out/part-*.arff: all parts are there ({len(times())})\n")
+    finish(line, status=f"filterkit: out/part-*.arff: all parts exist already ({len(times())})\n")
     finish(line, 0, 2, -1)
     before, cut = files("out"), Path("out/part-00001.arff")
     cut.write_bytes(b"cut off")
@@ -196,7 +196,7 @@ def test_parts_at_a_url_are_the_same():
     url = f"{SMALL} --engine processes --jobs 2 -o {Path('out').absolute().as_uri()}/part-*.arff"
     done = run(f"{url} broken.arff l2")
     assert done.returncode == 1
-    assert len(times()) > 2 and f"{len(times())} parts are there; the same command again" in done.stderr
+    assert len(times()) > 2 and f"{len(times())} parts are complete; run the same command again" in done.stderr
     shutil.rmtree("out")
     Path("out").mkdir()
     Path("local").mkdir()
@@ -211,7 +211,7 @@ def test_an_error_leaves_the_parts_before_it_and_says_so():
     there = len(times())
     assert done.returncode == again.returncode == 1
     assert done.stderr.startswith(
-        f"filterkit: out/part-*.arff: {there} parts are there; the same command again writes only those that are "
+        f"filterkit: out/part-*.arff: {there} parts are complete; run the same command again writes only those that are "
         "missing\nfilterkit: broken.arff:1506: attribute 'a': "
     )
     assert there > 2 and set(os.listdir("out")) == {*times(), ".part-list.arff.journal"}

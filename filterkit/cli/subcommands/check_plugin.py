@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from filterkit.cli.options import SETTINGS
-from filterkit.errors import FilterkitError, UsageError, add_plugin_hint, quoted, suggestion, visible
+from filterkit.errors import PATH, FilterkitError, UsageError, add_plugin_hint, quoted, suggestion, visible
 from filterkit.plugin.parsing import note_stage_in_type_errors, parse_stages
 from filterkit.plugin.registry import OWN, Plugin, Registry
 from filterkit.stages.base import Stage
@@ -36,13 +36,13 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         filterkit check-plugin FORMAT|ENGINE|SUBCOMMAND
         filterkit check-plugin SUBCOMMAND ARGUMENTS
 
-    Of a plugin, all stages, metrics, file formats, engines and subcommands are checked. Stages
-    have their default options; a single STAGE may have others behind its name. A format that is only read needs a file
-    to read. A subcommand is only run with the ARGUMENTS behind its name.
+    For a plugin, all of its stages, metrics, file formats, engines and subcommands are checked, the stages with their
+    default options. To check a stage with other options, write them after its name. To check a format that cannot be
+    written, also name a file of it. A subcommand is run only if ARGUMENTS follow its name.
     """
     if not words:
         raise UsageError(
-            "check-plugin takes the name of a plugin or package, a Python file, or a stage with its options"
+            "check-plugin needs the name of a plugin, a package, a Python file, or a stage with its options"
         )
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
@@ -57,11 +57,11 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
         do = "does" if wrong.total() == 1 else "do"
         raise FilterkitError(f"check-plugin: {' and '.join(counted)} {do} not conform; see the lines above")
     if not counts:
-        raise FilterkitError(f"check-plugin: nothing was checked of {quoted(words[0])}")
+        raise FilterkitError(f"check-plugin: {quoted(words[0])} offers nothing that can be checked without options")
 
 
 def _check_words(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
-    """Check what the words name; yields as `_report_plugins`."""
+    """Check what the words of the command line name; yield as `_report_plugins` does."""
     from filterkit.testing import report_subcommand
 
     name, arguments = words[0], words[1:]
@@ -73,11 +73,11 @@ def _check_words(known: Registry, words: list[str], debug: bool) -> Iterator[tup
     yield from _report_plugins(parse_stages(words, known) if plugins is None else plugins, files, debug)
     for plugin in plugins or ():
         for hook in () if plugin.listed() else plugin.empty:
-            click.echo(visible(f"plugin {plugin}: {hook} gives nothing; return a list of what the plugin offers"))
+            click.echo(visible(f"plugin {plugin}: {hook} returns nothing; return a list of what the plugin offers"))
 
 
 def _report_plugins(things: list[Stage] | list[Plugin], files: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
-    """Check things one by one; yields the kind of each, and what the kit reports."""
+    """Check stages, or what plugins offer, one by one; yield the kind of each, such as "stage", and its report."""
     from filterkit import testing
 
     samples = {name: testing.sample(name) for name in testing.SAMPLES}
@@ -133,7 +133,7 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
         hint = suggestion(name, sorted({*offered, *(plugin.name for plugin in known.plugins)}))
         hint = hint or "; see: filterkit plugins"
         raise UsageError(
-            f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers one"
+            f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers a thing of this name"
             f"{hint if known.files else add_plugin_hint(hint, False)}"
         )
     if not found:
@@ -141,7 +141,10 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
     endings = {ending for plugin in found for form in plugin.formats for ending in form.endings}
     for word in files:
         if os.path.splitext(word)[1].lower() not in endings:
-            raise UsageError(f"check-plugin: '{word}' after a plugin; only a stage takes options")
+            raise UsageError(
+                f"check-plugin: {quoted(word, PATH)} is not a file of a format of this plugin; only a stage "
+                "takes options"
+            )
     for plugin in found:
         if plugin.problem:
             raise FilterkitError(f"plugin {plugin}: {plugin.problem}")

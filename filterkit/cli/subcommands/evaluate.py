@@ -58,7 +58,10 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     )
     folds: int = option(default=10, metavar="N", type=click.IntRange(2), help="Number of folds.")
     repeats: int = option(
-        default=1, metavar="N", type=click.IntRange(1, 10_000), help="Deal the rows into folds N times."
+        default=1,
+        metavar="N",
+        type=click.IntRange(1, 10_000),
+        help="Repeat the cross-validation N times, with other folds each time.",
     )
     group: str | None = option(
         metavar="ATTRIBUTE",
@@ -66,34 +69,37 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     )
     fold_column: str | None = option(
         metavar="ATTRIBUTE",
-        help="Make a fold of the rows of each value of this attribute. The chains do not see it.",
+        help="Read the folds from this attribute: rows with the same value are one fold. The chains do not see it.",
     )
     splits: str | None = option(
         metavar="FILE",
-        help="Take the folds from FILE, as OpenML writes them: a row names the type (TRAIN or TEST) of a rowid of "
-        "DATA, counted from 0, in a repeat and a fold, and may name the sample of a learning curve.",
+        help="Read the folds from FILE, a table as of OpenML with the attributes type (TRAIN or TEST), rowid (a row of "
+        "DATA, counted from 0), repeat, fold and, for a learning curve, sample.",
     )
     test: str | None = option(metavar="FILE", help="Instead of cross-validation, fit on DATA and test on FILE.")
     choose: str | None = option(
         metavar="MEASURE",
         type=click.Choice(MEASURES, case_sensitive=False),
-        help="Also let each training part choose one of the chains, the best by this measure in a cross-validation of "
-        "its rows alone, and show the results as the chain 'chosen'.",
+        help="Also evaluate choosing between the chains: in each fold, take the chain that is best by this measure in "
+        "a cross-validation of the training rows alone. The results are those of the chain 'chosen'.",
     )
     costs: str | None = option(
         metavar="FILE",
-        help="Show the mean cost of the predictions by FILE, a cost matrix in one of Weka's formats (.cost).",
+        help="Show the mean cost of a prediction, by the cost matrix in FILE, in one of Weka's formats (.cost).",
     )
     by_class: bool = option(
         default=False,
-        help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix; -o keeps "
-        "them, too, or of a numeric class the predictions.",
+        help="Show precision, recall and F1 of each class and, of at most 20 classes, the confusion matrix. With -o, "
+        "write these to FILE, too; of a numeric class, the predictions.",
     )
     train: str | None = option(
         metavar="SHARES",
-        help="Learning curves: train on these shares of all rows, as in 10%,20%. Larger parts contain smaller ones.",
+        help="Draw learning curves: also train on these shares of all rows, such as 10%,20%. Larger parts contain "
+        "smaller ones.",
     )
-    one_against_rest: bool = option(default=False, help="Make each class or label a task of its own.")
+    one_against_rest: bool = option(
+        default=False, help="Make each class or label a task of its own: this one against all others."
+    )
     min_positives: int | None = option(
         metavar="N",
         type=click.IntRange(1),
@@ -102,12 +108,13 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     output: str | None = option(
         *("-o", "--output"),
         metavar="FILE",
-        help="Write the results of all folds to a CSV file, which report shows; or, to a name that ends in .html, a "
-        "page for the browser with all tables and figures.",
+        help='Write the results of all folds to FILE: as CSV, which "filterkit report" reads, or, if its name ends in '
+        ".html, as a page for the browser with all tables and figures.",
     )
     journal: str | None = option(
         metavar="FILE",
-        help="Keep each result in FILE at once. After an interruption the same command resumes from it.",
+        help="Store each result in FILE as soon as it is computed. After an interruption, the same command goes on "
+        "from there.",
     )
     classes: tuple[str, ...] = option(
         *("-c", "--class"),
@@ -138,24 +145,20 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
 
 
 class EvaluateCommand(CommandWithMeasures):
-    """Notices chains that are not in quotes."""
+    """The command, which refuses a chain without quotes."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         known: Registry | None = ctx.obj
         if known is not None:
-            self._check_quotes(args, known)
+            own = {flag for option in self.params for flag in (*option.opts, *option.secondary_opts)}
+            for i, flag in enumerate(args[:-2]):
+                next_word = args[i + 2]  # a stage after the value of --chain: the chain lacks its quotes
+                if flag == "--chain" and next_word in known.stages and not os.path.exists(next_word):
+                    rest = args[i + 1 :]
+                    end = (n for n, word in enumerate(rest) if word.partition("=")[0] in own or os.path.isfile(word))
+                    chain = " ".join(rest[: next(end, len(rest))])
+                    raise UsageError(f"evaluate: put the chain in quotes: --chain {quoted(chain, PATH)}")
         return super().parse_args(ctx, args)
-
-    def _check_quotes(self, args: list[str], known: Registry) -> None:
-        """Raise a `UsageError` if a stage follows the value of ``--chain``: the chain then lacks its quotes."""
-        own = {flag for option in self.params for flag in (*option.opts, *option.secondary_opts)}
-        for place, flag in enumerate(args[:-2]):
-            follows = args[place + 2]
-            if flag == "--chain" and follows in known.stages and not os.path.exists(follows):
-                rest = args[place + 1 :]
-                end = (i for i, word in enumerate(rest) if word.partition("=")[0] in own or os.path.isfile(word))
-                chain = " ".join(rest[: next(end, len(rest))])
-                raise UsageError(f"evaluate: put the chain in quotes: --chain {quoted(chain, PATH)}")
 
 
 @click.command(cls=EvaluateCommand, context_settings=SETTINGS)
@@ -168,23 +171,26 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], options: Evaluat
     \b
         filterkit evaluate data.arff --chain "STAGE LEARNER" --chain "NAME: STAGE STAGE LEARNER"
 
-    Each chain ends in a learner, and may have a NAME before a colon. All its stages are fitted on the training folds
-    only. Folds are stratified by a nominal class or labels. DATA is held in memory.
+    A chain ends in a learner, and may have a NAME before a colon. All its stages are fitted on the training folds only.
+    Folds are stratified by a nominal class or labels. Each DATA is a file, which filterkit holds in memory, and a task;
+    with --one-against-rest, each of its classes or labels is a task.
 
     Measures are computed on each fold and averaged over folds, then over tasks. ± is the standard error over tasks or,
     with a single task, over folds. Chains are compared by Wilcoxon's signed-rank test over tasks or, with a single
     task, by the corrected resampled t-test over folds (Nadeau and Bengio); Holm's method adjusts p for several
-    comparisons.
-    Three or more chains are also ranked over tasks by Friedman's test and Nemenyi's critical difference.
+    comparisons. Three or more chains are also ranked over tasks by Friedman's test and Nemenyi's critical difference.
     """
     known: Registry = context.obj
     # Before the name of the subcommand, --seed is for stages too, as in a run of a chain.
     options.seed_of_stages = options.seed if "seed" in context.meta.get(BEFORE, ()) else None
     _check(paths, options, known)
+    _check_test_rows(context, paths, options)
     design = _make_design(options, known)
-    _check_own_folds(context, paths, options)
     data, formats = [], Formats(known.formats, options.from_)
-    for number, (name, path) in enumerate(_shorten_paths(paths).items()):
+    # A file is called by the last part of its path without endings, unless another one has the same.
+    short = [path.rpartition("/")[2].partition(".")[0] or path for path in paths]
+    for number, path in enumerate(paths):
+        name = path if short.count(short[number]) > 1 else short[number]
         class_, positive = (
             several[number if len(several) > 1 else 0] if several else None  # once for all, or once for each DATA
             for several in (options.classes, options.positives)
@@ -213,7 +219,7 @@ def evaluate(context: click.Context, /, paths: tuple[str, ...], options: Evaluat
 
 
 def _write(results: Results, measures: list[str], options: EvaluateOptions) -> None:
-    """Write the results, or the page about them."""
+    """Write the results to ``--output``, as CSV or as a page."""
     assert options.output is not None
     if is_page(options.output):
         from filterkit.evaluation.results import Results
@@ -259,9 +265,9 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
         check_plot(options.plot, options.figure)
     for flag, given in {"--class": options.classes, "--positive": options.positives}.items():
         if len(given) > 1 and len(given) != len(paths):
-            raise UsageError(f"evaluate: {flag} is given {len(given)} times for {len(paths)} inputs; give one for each")
-    if options.test is not None:
-        _check_test(paths, options)
+            raise UsageError(
+                f"evaluate: {flag} is given {len(given)} times for {len(paths)} inputs; give it once, or once for each"
+            )
     if options.min_positives and not options.one_against_rest:
         raise UsageError("evaluate: --min-positives needs --one-against-rest")
     if options.costs is None and "cost" in (options.choose, *options.shown):
@@ -270,27 +276,25 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
         raise UsageError("evaluate: --costs apply to all classes together; leave out --one-against-rest")
 
 
-def _check_test(paths: tuple[str, ...], options: EvaluateOptions) -> None:
-    """Refuse options that do not apply with a test set."""
-    if len(paths) > 1:
-        raise UsageError("evaluate: --test takes one DATA to fit on")
-    if options.unseen == "extend":
-        raise UsageError("evaluate: --unseen extend cannot be combined with --test; --unseen missing can")
-    given = {"--repeats": options.repeats > 1, "--group": options.group, "--train": options.train}
-    for flag, is_given in given.items():
-        if is_given:
-            raise UsageError(
-                f"evaluate: {flag} applies to cross-validation, but --test gives the rows to test on; leave one out"
-            )
-
-
-def _check_own_folds(context: click.Context, paths: tuple[str, ...], options: EvaluateOptions) -> None:
-    """Refuse options that do not apply with folds of the user."""
+def _check_test_rows(context: click.Context, paths: tuple[str, ...], options: EvaluateOptions) -> None:
+    """Refuse options that do not apply if the user gives the folds, or the rows to test on."""
     given = {"--fold-column": options.fold_column, "--splits": options.splits, "--test": options.test}
     flags = [flag for flag, value in given.items() if value is not None]
     if len(flags) > 1:
         raise UsageError(f"evaluate: {flags[0]} and {flags[1]} both say which rows to test on; leave one out")
-    if not flags or options.test is not None:
+    if not flags:
+        return
+    if options.test is not None:
+        if len(paths) > 1:
+            raise UsageError("evaluate: with --test, name only one DATA, on which the chains are fitted")
+        if options.unseen == "extend":
+            raise UsageError("evaluate: --unseen extend cannot be combined with --test; --unseen missing can")
+        others = {"--repeats": options.repeats > 1, "--group": options.group, "--train": options.train}
+        for flag, is_set in others.items():
+            if is_set:
+                raise UsageError(
+                    f"evaluate: {flag} applies to cross-validation, but --test gives the rows to test on; leave one out"
+                )
         return
     for name in ("folds", "repeats", "group", "train"):
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
@@ -298,11 +302,11 @@ def _check_own_folds(context: click.Context, paths: tuple[str, ...], options: Ev
                 f"evaluate: --{name} applies to folds drawn at random, but {flags[0]} gives the folds; leave one out"
             )
     if options.splits is not None and len(paths) > 1:
-        raise UsageError("evaluate: --splits names rows of a single DATA; give only one")
+        raise UsageError("evaluate: --splits gives the folds of one DATA; name only one")
 
 
 def _make_design(options: EvaluateOptions, known: Registry) -> Design:
-    """Return the design that the options ask for."""
+    """Make the design of an evaluation from its options; warn of weights that later stages of a chain undo."""
     from filterkit.chains.cancelled import find_cancelled_weights
     from filterkit.chains.chain import Chain
     from filterkit.evaluation.folds import Design
@@ -326,12 +330,6 @@ def _make_design(options: EvaluateOptions, known: Registry) -> Design:
         options.choose,
         options.fold_column,
     )
-
-
-def _shorten_paths(paths: tuple[str, ...]) -> dict[str, str]:
-    """Map a short name to each path: its last part without endings, or the whole path if two share it."""
-    short = [path.rpartition("/")[2].partition(".")[0] or path for path in paths]
-    return {path if short.count(name) > 1 else name: path for name, path in zip(short, paths)}
 
 
 def _read_test(training: Batch, options: EvaluateOptions, known: Registry) -> Batch | None:
@@ -363,7 +361,7 @@ def _read_splits(data: Batch, options: EvaluateOptions, known: Registry) -> Pred
 
 
 def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions, known: Registry) -> Results:
-    """Evaluate what the journal does not have yet."""
+    """Evaluate all chains, apart from results that the journal has already, and return all results."""
     from filterkit.evaluation.costs import read_costs
     from filterkit.evaluation.journal import Journal, evaluate_all
     from filterkit.evaluation.results import Results

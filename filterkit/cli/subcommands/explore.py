@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,9 +19,6 @@ from filterkit.plugin.parsing import check_once, parse_stages
 from filterkit.plugin.registry import Registry
 from filterkit.stages.base import needs_numbers
 
-if TYPE_CHECKING:
-    from filterkit.formats.base import FileFormat
-
 _BEST = 50
 _FLAGS = ("-o", "--output")
 
@@ -35,7 +31,7 @@ class ExploreOptions(InputOptions, FitOptions):
     by: tuple[str, ...] = option(
         default=(),
         metavar="METRIC",
-        help="Rank the features by this metric; may be repeated.  [default: all, the leading one first]",
+        help="Rank the features by this metric. Repeatable; the first decides the order.  [default: all metrics]",
     )
     top: int = option(
         default=_BEST, metavar="N", type=click.IntRange(0, 1000), help="Show the N best features in detail."
@@ -43,8 +39,8 @@ class ExploreOptions(InputOptions, FitOptions):
     seed: int | None = declare_seed("stages that draw random numbers")
 
 
-class _AroundTheInput(click.Command):
-    """A command whose options stand before INPUT or between it and the stages, and ``-o PATH`` also at the end."""
+class _ExploreCommand(click.Command):
+    """A command whose options may stand before INPUT, between it and the stages and, only ``-o PATH``, at the end."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if len(args) > 2 and args[-2] in _FLAGS:
@@ -63,24 +59,27 @@ class _AroundTheInput(click.Command):
         return list(click.Command(self.name, params=options).make_parser(ctx).parse_args(list(args))[1])
 
 
-@click.command(cls=_AroundTheInput, context_settings=SETTINGS | {"allow_interspersed_args": False})
+@click.command(cls=_ExploreCommand, context_settings=SETTINGS | {"allow_interspersed_args": False})
 @with_options(ExploreOptions)
 @click.argument("path", metavar="INPUT")
 @click.argument("words", metavar="[STAGE [OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def explore(known: Registry, /, path: str, words: tuple[str, ...], options: ExploreOptions) -> None:
-    """Draw INPUT and what a chain makes of it, as a page.
+    """Write a page of figures about INPUT and a chain.
 
     The page is one HTML file that any browser opens, also without a network. It shows classes, warnings, all features
     with their scores in a table and in the ROC plane, the distributions and shape curves of the best features, how the
     metrics agree, and what each stage did. With a numeric class, curves show its mean, and there is no ROC plane.
 
-    The features are those that come to the first stage that learns from columns. So "words" makes features of texts.
+    Features are shown as they enter the first stage of the chain that learns from columns. So a stage before it, such
+    as "words", can make features of texts.
     """
     formats = Formats(known.formats, options.from_)
     kind = formats.of_input(path)
     stages = parse_stages(list(words), known, options.seed)
-    _check_options(path, kind, options, known)
+    check_page("explore", options.output)
+    check_destinations([Destination("-o", options.output)], [path], known.files)
+    check_input_options([path], [kind], options)
 
     from filterkit.exploration.explore import explore
     from filterkit.exploration.plain import render_without_scripts
@@ -96,7 +95,9 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
         relation = rows.schema.relation
     if not found["overview"]["rows"]:
         say(f"filterkit: warning: {reader.name}: there are no rows")
-    chosen = _list_input_options(options)
+    named = {"--class": options.class_, "--positive": options.positive, "--labels": options.labels}
+    named |= {"--from": options.from_, "--seed": None if options.seed is None else str(options.seed)}
+    chosen = [word for flag, value in named.items() if value is not None for word in (flag, value)]
     output = ["-o", options.output]
     ranked = [word for name in options.by for word in ("--by", name)]
     head = [word for stage in stages[: found.pop("head")] for word in stage.words()]
@@ -114,17 +115,3 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     }
     with open_output(options.output) as out:
         out.write(make_page("explore", f"{relation or path} – filterkit", data, render_without_scripts(data)))
-
-
-def _check_options(path: str, kind: FileFormat, options: ExploreOptions, known: Registry) -> None:
-    """Refuse options that contradict each other, and outputs that would be lost."""
-    check_page("explore", options.output)
-    check_destinations([Destination("-o", options.output)], [path], known.files)
-    check_input_options([path], [kind], options)
-
-
-def _list_input_options(options: ExploreOptions) -> list[str]:
-    """Return the options that say what the input is, as words."""
-    named = {"--class": options.class_, "--positive": options.positive, "--labels": options.labels}
-    named |= {"--from": options.from_, "--seed": None if options.seed is None else str(options.seed)}
-    return [word for flag, value in named.items() if value is not None for word in (flag, value)]

@@ -24,29 +24,27 @@ from filterkit.stages.options import describe_options
 def formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) -> None:
     """List all file formats, or explain one and its options.
 
-    A FORMAT, with options behind a colon, is what --from and --to take: csv, or csv:delimiter=;,nominal=a*.
+    FORMAT is a name such as csv. --from and --to also take options, after a colon: csv:delimiter=;,nominal=a*
     """
-    kinds = {name: kind for name, kind in known.formats.items() if name[:1] not in "./"}
+    kinds: dict[str, Any] = {name: kind for name, kind in known.formats.items() if name[:1] not in "./"}
     for name in names:
         if name not in kinds:
             hint = suggestion(name, [*kinds]) or "; see: filterkit formats"
             raise UsageError(f"formats: no format {quoted(name)}{add_plugin_hint(hint, False)}")
-    document = {"formats": [_describe_format(name, kinds[name]) for name in names or sorted(kinds)]}
-    print_document(options.as_json, document, _explain if names else _list)
-
-
-def _describe_format(name: str, kind: Any) -> dict[str, Any]:
-    """Describe a format for the document."""
-    return {
-        "name": name,
-        "title": kind.title,
-        "read": kind.is_read(),
-        "written": kind.is_written(),
-        "endings": list(kind.endings),
-        "help": inspect.getdoc(kind) or "",
-        "losses": list(kind.losses),
-        "options": describe_options(kind),
-    }
+    described = [
+        {
+            "name": name,
+            "title": kinds[name].title,
+            "read": kinds[name].is_read(),
+            "written": kinds[name].is_written(),
+            "endings": list(kinds[name].endings),
+            "help": inspect.getdoc(kinds[name]) or "",
+            "losses": list(kinds[name].losses),
+            "options": describe_options(kinds[name]),
+        }
+        for name in names or sorted(kinds)
+    ]
+    print_document(options.as_json, {"formats": described}, _explain if names else _list)
 
 
 def _list(document: dict[str, Any]) -> Iterator[str]:
@@ -54,11 +52,11 @@ def _list(document: dict[str, Any]) -> Iterator[str]:
     rows = [[each["name"], each["title"], _describe_use(each), _list_endings(each)] for each in document["formats"]]
     yield from align_rows([["format", "title", "use", "endings"], *rows], range(4))
     yield ""
-    yield "All about one: filterkit formats NAME"
+    yield "More about one: filterkit formats NAME"
 
 
 def _explain(document: dict[str, Any]) -> Iterator[str]:
-    """Write all about each format."""
+    """Write the use, the help and the options of each format."""
     for each in document["formats"]:
         yield f"{each['name']}: {each['title']} ({_list_endings(each)}), {_describe_use(each)}"
         if each["help"]:

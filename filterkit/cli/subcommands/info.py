@@ -48,32 +48,32 @@ class InfoOptions(JsonOptions, InputOptions, WorkOptions):
 def info(known: Registry, /, path: str, options: InfoOptions) -> None:
     """Show the rows, attributes and class of INPUT.
 
-    For each attribute the table shows its kind, the numbers of missing and of distinct values, and what these are like.
-    Attributes that are constant, empty or equal to others are listed, too. With a numeric class, as "--class last" may
-    say, there is the size of each attribute's correlation with it: Pearson's, and for a nominal attribute the mean over
-    its labels, each of which is a 0/1 column.
+    The first lines say which format and which class the other commands would assume. The table shows the kind of each
+    attribute, how many values are missing, how many are distinct, and a summary of the values. Below it are attributes
+    without values, with the same value in all rows, or equal to others.
 
-    INPUT is read once, in an amount of memory that its rows do not change. Rows count once, whatever their weight. Only
-    correlations read INPUT once more, and weigh rows; there are none of standard input, which cannot be read twice.
-    Numbers of distinct values are exact up to 1,023 and for nominal attributes. Larger ones are estimates, off by some
-    3 %, and at most as large as the number of values. The first lines say which format and which class the other
-    commands would assume.
+    With a numeric class, which --class chooses, the table also shows |r|, the size of Pearson's correlation of each
+    attribute with the class. For a nominal attribute it is the mean over its labels, each as a 0/1 column.
+
+    INPUT is read once, and memory does not grow with its rows. Every row counts as one, whatever its weight. Only
+    correlations weigh rows and read INPUT again; standard input cannot be read twice, so it has none. Numbers of
+    distinct values are exact up to 1,023 and for nominal attributes; larger ones are estimates, off by some 3 %.
     """
     formats = Formats(known.formats, options.from_)
     kind = formats.of_input(path)
     check_input_options([path], [kind], options)
-    overview, class_, is_rereadable = _look(path, options, known, formats)
+    overview, class_, is_rereadable = _read_overview(path, options, known, formats)
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
     document = _describe(overview, path, kind.title, index, labels)
     if overview.rows and document["class"] is not None and document["class"]["kind"] == "numeric":
         if is_rereadable:
             _add_correlations(document, options, known, formats)
         else:
-            document["remarks"].append("no correlations with the class, as this input can be read only once")
+            document["remarks"].append("no correlations with the class, because this input can be read only once")
     print_document(options.as_json, document, partial(_format_lines, options))
 
 
-def _look(
+def _read_overview(
     path: str, options: InfoOptions, known: Registry, formats: Formats
 ) -> tuple[Overview, str | int | None, bool]:
     """Read an input, whose class is an attribute like the others.
@@ -257,7 +257,7 @@ def _write_notes(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _describe_values(attribute: dict[str, Any]) -> str:
-    """Say what the values of an attribute are like."""
+    """Summarize the values of an attribute: shares of labels, or extremes; "" if it has no values."""
     if "labels" in attribute:
         return _describe_shares(attribute["labels"])
     if attribute["kind"] == "numeric":
@@ -283,7 +283,8 @@ def _name_some(names: list[str]) -> str:
 
 
 def _list_first(texts: list[str], count: int | None = None) -> str:
-    """List the first of `texts`, and how many more there are, of `count` in all."""
+    """Join the first `_NAMES` of `texts` and, if there are more, how many; `count` is their number, if not all are
+    there."""
     left = (len(texts) if count is None else count) - _NAMES
     return ", ".join([*texts[:_NAMES], *([f"{left:,} more"] if left > 0 else [])])
 

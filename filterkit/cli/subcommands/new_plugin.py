@@ -63,14 +63,14 @@ KINDS = {
     ),
 }
 
-_HELP = """Write a project with a plugin of your own.
+_HELP = """Write a new project for a plugin of your own, with tests.
 
-The folder filterkit-NAME holds a stage, or what else --kind says, with tests, a pyproject.toml, a licence and a
-workflow for GitHub. It can be installed, passes its own tests, and can be published as it is. Of several kinds, each is
-called NAME-KIND. With --file, there is only the file NAME.py.
+The project is the folder filterkit-NAME: an example that works, of the kind that --kind says, with tests, a
+pyproject.toml, a licence and a workflow for GitHub. It can be installed, tested and published as it is; change it into
+what you need. With several kinds, each plugin is called NAME-KIND. With --file, only the file NAME.py is written.
 
 \b
-The kinds:
+Kinds:
 """ + "\n".join(f"  {name:<12} {kind.about}" for name, kind in KINDS.items())
 
 
@@ -82,7 +82,7 @@ The kinds:
     multiple=True,
     default=("row",),
     show_default=True,
-    help="What it is. Repeatable.",
+    help="What the plugin is. Repeatable.",
 )
 @click.option("--file", "as_file", is_flag=True, help="Write one Python file, for --plugin, instead of a project.")
 @click.pass_obj
@@ -90,7 +90,7 @@ def new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file: bool
     """Write a project, or a file, with a plugin of some of the `KINDS`."""
     kinds = tuple(dict.fromkeys(kinds))
     if as_file and len(kinds) > 1:
-        raise UsageError("new-plugin: --file takes one --kind")
+        raise UsageError("new-plugin: --file writes a plugin of one kind; give --kind once, or leave out --file")
     plugins = {kind: name if len(kinds) == 1 else f"{name}-{kind}" for kind in kinds}
     for kind, each in plugins.items():
         _check_name(known, each, KINDS[kind].what)
@@ -99,24 +99,26 @@ def new_plugin(known: Registry, name: str, kinds: tuple[str, ...], as_file: bool
         return
     folder = f"filterkit-{name}"
     _write_folder(folder, dict(_make_project_files(name, plugins)))
-    click.echo(f"{folder}: change filterkit_*.py, then: pip install -e '{folder}[test]' && pytest {folder}")
+    click.echo(f"{folder}: change filterkit_*.py, then run: pip install -e '{folder}[test]' && pytest {folder}")
 
 
 def _check_name(known: Registry, name: str, what: str) -> None:
-    """Refuse a name that a plugin of this sort cannot have.
+    """Refuse a name for a plugin, which messages call `what`.
 
     Raises
     ------
-    UsageError : it is not of lower-case words, is a word of Python, or is in use.
+    UsageError : it is not of lower-case words, is a keyword of Python, or another plugin has it.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise UsageError(f"new-plugin takes the name of a {what}: lower-case letters, digits and single hyphens")
+        raise UsageError(
+            f"new-plugin: the name of a {what} must be of lower-case letters, digits and single hyphens, not {name!r}"
+        )
     if keyword.iskeyword(name):
-        raise UsageError(f"new-plugin: {name!r} is a word of Python; take another name")
+        raise UsageError(f"new-plugin: {name!r} is a keyword of Python; choose another name")
     others: dict[str, Mapping[str, object]] = {"file format": known.formats, "engine": known.engines}
     taken = {**others, "subcommand": known.subcommands}.get(what, known.stages)
     if name in taken or (what == "file format" and f".{name}" in taken):
-        raise UsageError(f"new-plugin: another {what} has the name '{name}'; take another")
+        raise UsageError(f"new-plugin: there is a {what} called '{name}' already; choose another name")
 
 
 def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -129,8 +131,8 @@ def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple
         what, group, _, use = KINDS[kind]
         values = _list_values(plugin) | {"what": what}
         module = f"filterkit_{values['module']}"
-        yield f"{module}.py", _fill(f"{kind}.py", values)
-        yield f"tests/test_{values['module']}.py", _fill(f"test_{kind}.py", values)
+        yield f"{module}.py", _fill_template(f"{kind}.py", values)
+        yield f"tests/test_{values['module']}.py", _fill_template(f"test_{kind}.py", values)
         for point in (plugin, f'".{plugin}"')[: 1 + (group == "formats")]:
             points.setdefault(group, []).append(f'{point} = "{module}"\n')
         modules.append(f'"{module}"')
@@ -150,17 +152,17 @@ def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple
         "version": __version__,
     }
     for path in ("pyproject.toml", "README.md", "LICENSE"):
-        yield path, _fill(path, values)
-    yield os.path.join(".github", "workflows", "tests.yml"), _fill("tests.yml", values)
+        yield path, _fill_template(path, values)
+    yield os.path.join(".github", "workflows", "tests.yml"), _fill_template("tests.yml", values)
 
 
 def _list_values(plugin: str) -> dict[str, str]:
-    """Return what stands for a plugin in a template: its name, its module, and the name of its class."""
+    """Return the values to fill into the template of a plugin: its name, its module, and the name of its class."""
     title = "".join(part.capitalize() for part in plugin.split("-"))
     return {"name": plugin, "module": plugin.replace("-", "_"), "title": title}
 
 
-def _fill(template: str, values: Mapping[str, str]) -> str:
+def _fill_template(template: str, values: Mapping[str, str]) -> str:
     """Return the text of a template with the values instead of their names in braces; other braces stay."""
     from importlib.resources import files
 
@@ -206,11 +208,11 @@ def _write_file(kind: str, name: str) -> None:
     module = values["module"]
     path = f"{module}.py"
     if find_spec(module) is not None and not os.path.lexists(path):
-        raise UsageError(f"new-plugin: {path} would hide the Python module {module!r}; take another name")
+        raise UsageError(f"new-plugin: {path} would hide the Python module {module!r}; choose another name")
     try:
         with open(path, "x", encoding="utf-8") as file:
-            file.write(_fill(f"{kind}.py", values))
+            file.write(_fill_template(f"{kind}.py", values))
     except OSError as error:
         raise make_file_error(f"{path}: {error.strerror}", error) from None
-    click.echo(f"{path}: change it, then: filterkit check-plugin {path}")
+    click.echo(f"{path}: change it, then run: filterkit check-plugin {path}")
     click.echo(f"to use it: filterkit --plugin {path} {KINDS[kind].use.replace('{name}', name)}")

@@ -47,20 +47,16 @@ def _describe(plugin: Plugin, debug: bool) -> dict[str, Any]:
 
 
 def _format_lines(document: dict[str, Any]) -> Iterator[str]:
-    """Write a line for each plugin, below a head, and its traceback below it."""
+    """Write a line for each plugin: what it offers, or why it is broken, with its traceback below if there is one."""
     plugins = document["plugins"]
-    head, *lines = align_rows(
-        [["plugin", "of", "offers"], *([p["name"], p["origin"], _describe_state(p)] for p in plugins)], range(3)
-    )
+    kinds = {"stages": "", "formats": "format ", "engines": "engine ", "subcommands": "subcommand "}
+    rows = []
+    for plugin in plugins:
+        offers = ", ".join(f"{kind}{name}" for key, kind in kinds.items() for name in plugin[key])
+        state = f"broken: {plugin['problem']}" if plugin["problem"] else offers
+        rows.append([plugin["name"], plugin["origin"], state])
+    head, *lines = align_rows([["plugin", "of", "offers"], *rows], range(3))
     yield head
     for plugin, line in zip(plugins, lines):
         yield line
         yield from map(visible, (plugin.get("trace") or "").splitlines())
-
-
-def _describe_state(plugin: dict[str, Any]) -> str:
-    """Say why a plugin is broken, or what it offers."""
-    if plugin["problem"]:
-        return f"broken: {plugin['problem']}"
-    kinds = {"stages": "", "formats": "format ", "engines": "engine ", "subcommands": "subcommand "}
-    return ", ".join(f"{kind}{name}" for key, kind in kinds.items() for name in plugin[key])

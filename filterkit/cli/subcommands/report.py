@@ -19,12 +19,13 @@ class ReportOptions(ResultsOptions):
 
     by_class: bool = option(
         default=False,
-        help="Show the rates of each class and the confusion matrix, from results of evaluate --by-class.",
+        help="Show precision, recall and F1 of each class, and the confusion matrix. Needs results of evaluate "
+        "--by-class.",
     )
     output: str | None = option(
         *("-o", "--output"),
         metavar="FILE.html",
-        help="Write a page for the browser with all tables and figures. It needs no network.",
+        help="Write a page for the browser with all tables and figures.",
     )
 
 
@@ -32,10 +33,10 @@ class ReportOptions(ResultsOptions):
 @with_options(ReportOptions)
 @click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
 def report(paths: tuple[str, ...], options: ReportOptions) -> None:
-    """Show what evaluations found.
+    """Show the results of evaluations, as tables, a page or a figure.
 
-    RESULTS are files that "filterkit evaluate -o" wrote. Several are shown together, those of other seeds as further
-    folds. Chains named METHOD/VARIANT are variants of one method in the figure near-best.
+    RESULTS are files that "filterkit evaluate -o" wrote. Several are shown together; results of other seeds count as
+    further folds. In the figure near-best, chains that are called METHOD/VARIANT are variants of one method.
 
     \b
         filterkit report results.csv -o report.html
@@ -51,7 +52,7 @@ def report(paths: tuple[str, ...], options: ReportOptions) -> None:
     plots.check_plot(options.plot, options.figure)
     results = read_several(paths)
     if options.by_class and all(row.confusion is None for row in results.rows):
-        raise UsageError("--by-class: the results do not have the classes; evaluate again with --by-class and -o")
+        raise UsageError("--by-class: the results have no counts of classes; run evaluate again with --by-class and -o")
     measures = choose_measures(results, options.shown)
     if options.output is not None:
         write_page(results, measures, options.output, [("results", ", ".join(paths))])

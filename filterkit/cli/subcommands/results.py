@@ -38,14 +38,14 @@ _RATES = ("precision", "recall", "f1")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ResultsOptions(JsonOptions):
-    """The options of what shows results."""
+    """The options of the commands that show results."""
 
     shown: tuple[str, ...] = option(
         "--measure",
         default=(),
         metavar="NAME",
         type=click.Choice(MEASURES, case_sensitive=False),
-        help="Show this measure. Repeatable.",
+        help="Show this measure of those below, instead of the usual ones. Repeatable.",
     )
     plot: str | None = option(
         metavar="FILE", help="Draw a figure for a paper to a .png, .svg or .pdf file. Needs matplotlib."
@@ -60,7 +60,7 @@ class ResultsOptions(JsonOptions):
 
 
 def write_page(results: Results, measures: list[str], path: str, facts: list[tuple[str, str]]) -> None:
-    """Write the page about results; `facts` say how they were made, besides what they say themselves.
+    """Write the page about results; `facts` are names and values that its head lists, such as ("seed", "0").
 
     Raises
     ------
@@ -105,7 +105,7 @@ def parse_share(option: str, text: str) -> float:
 
     Raises
     ------
-    UsageError : it is no share from 0 to 1; names the option.
+    UsageError : it is not a share from 0 to 1; the message names the option.
     """
     is_percent = text.strip().endswith("%")
     try:
@@ -118,12 +118,12 @@ def parse_share(option: str, text: str) -> float:
 
 
 def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
-    """Choose the measures to show: those chosen, else the usual ones, micro F1 unless it equals one of them, and a
-    cost.
+    """Return the measures to show: the `chosen` ones or, by default, the usual ones, micro F1 if it differs from F1 and
+    accuracy, and the cost if there is one.
 
     Raises
     ------
-    UsageError : one that is chosen is not of the results.
+    UsageError : the results do not have a chosen measure.
     """
     for name in chosen:
         if name not in results.measures:
@@ -139,7 +139,7 @@ def choose_measures(results: Results, chosen: tuple[str, ...]) -> list[str]:
 
 
 def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -> None:
-    """Print the means of some measures, the differences between chains, and their ranks.
+    """Print the means of measures, the differences between chains, and their ranks.
 
     Parameters
     ----------
@@ -155,11 +155,17 @@ def show(results: Results, measures: list[str], by_class: bool, as_json: bool) -
 
 
 def _make_document(results: Results, measures: list[str]) -> dict[str, Any]:
-    """Return what `show` prints of results, without classes."""
+    """Return the document of results: means, choices, differences and ranks, but not the rates of classes."""
+    summaries = {measure: results.summary(measure).tolist() for measure in measures}
     found: dict[str, Any] = {
         "measures": measures,
         "over": "tasks" if results.over_tasks else "folds",
-        "means": _compute_means(results, measures),
+        "means": [
+            {"chain": chain, "train": share}
+            | {measure: dict(zip(("mean", "error"), summary[c][n])) for measure, summary in summaries.items()}
+            for n, share in enumerate(results.shares)
+            for c, chain in enumerate(results.chains)
+        ],
     }
     if choices := results.choices():
         found["choices"] = [{"train": share, "chains": chosen} for share, chosen in choices.items()]
@@ -171,28 +177,26 @@ def _make_document(results: Results, measures: list[str]) -> dict[str, Any]:
 
 
 def _format_lines(results: Results, found: dict[str, Any]) -> Iterator[str]:
-    """Write what `show` has found as lines of text."""
+    """Write a document of results as lines of text."""
     measures = found["measures"]
     yield from _write_means(results, measures, found["means"])
     if "choices" in found:
-        yield from _write_choices(found["choices"])
+        yield ""
+        yield "How often each chain was chosen, by cross-validation of the training rows alone"
+        head = ["train", *found["choices"][0]["chains"]]
+        rows = [[_format_share(each["train"]), *map(str, each["chains"].values())] for each in found["choices"]]
+        yield from align_rows([head, *rows], ())
     if "differences" in found:
         yield from _write_differences(results, measures, found["differences"])
     if "ranks" in found:
         yield from _write_ranks(measures, found["ranks"])
     for each in found.get("classes", ()):
-        yield from _write_classes(results, each)
-
-
-def _compute_means(results: Results, measures: list[str]) -> list[dict[str, Any]]:
-    """Compute the mean of each measure and its standard error, for each chain and share of rows."""
-    summaries = {measure: results.summary(measure).tolist() for measure in measures}
-    return [
-        {"chain": chain, "train": share}
-        | {measure: dict(zip(("mean", "error"), found[c][n])) for measure, found in summaries.items()}
-        for n, share in enumerate(results.shares)
-        for c, chain in enumerate(results.chains)
-    ]
+        where = "on the test set" if results.is_of_test_set else "sums over folds"
+        chain, share = quoted(each["chain"]), _format_share(each["train"])
+        yield ""
+        yield f"{each['data']}, {each['task']}, chain {chain}, trained on {share}: {where}"
+        for target in each["targets"]:
+            yield from _format_confusion(target["target"] or "class", target["classes"])
 
 
 def _write_means(results: Results, measures: list[str], means: list[dict[str, Any]]) -> Iterator[str]:
@@ -213,7 +217,7 @@ def _write_means(results: Results, measures: list[str], means: list[dict[str, An
 
 
 def _describe_positive(results: Results) -> str:
-    """Say which class is positive; "" if the results are of a version that did not store it."""
+    """Say which class is positive, for a line below the means; "" if the results do not tell it."""
     values = {(row.data, row.task): row.positive for row in results.rows if row.split and not row.is_numeric}
     if not values:
         return ""
@@ -223,15 +227,6 @@ def _describe_positive(results: Results) -> str:
     texts = [f"{quoted(value) if value else 'each in turn'} in {data}" for (data, _), value in values.items()]
     texts = list(dict.fromkeys(texts))
     return f"(positive is {', '.join(texts[:_MOST_NAMED])}{', …' * (len(texts) > _MOST_NAMED)})"
-
-
-def _write_choices(found: list[dict[str, Any]]) -> Iterator[str]:
-    yield ""
-    yield "How often each chain was chosen, by cross-validation of the training rows alone"
-    names = list(found[0]["chains"])
-    yield from align_rows(
-        [["train", *names], *([_format_share(each["train"]), *map(str, each["chains"].values())] for each in found)], ()
-    )
 
 
 def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
@@ -246,19 +241,9 @@ def _compute_rates_of_classes(results: Results) -> list[dict[str, Any]]:
     return [*found.values()]
 
 
-def _write_classes(results: Results, found: dict[str, Any]) -> Iterator[str]:
-    where = "on the test set" if results.is_of_test_set else "sums over folds"
-    chain, share = quoted(found["chain"]), _format_share(found["train"])
-    yield ""
-    yield f"{found['data']}, {found['task']}, chain {chain}, trained on {share}: {where}"
-    for each in found["targets"]:
-        yield from _format_confusion(each["target"] or "class", each["classes"])
-
-
 def format_confusion(title: str, counts: PredictionCounts) -> list[str]:
-    """Write lines with the rates of each class and, beside them, how the rows of it were predicted.
-
-    How rows were predicted is left out if there are more than `MOST_SHOWN` values.
+    """Write lines with precision, recall, F1 and support of each class and, for at most `MOST_SHOWN` classes, the
+    confusion matrix beside them.
     """
     return _format_confusion(title, _compute_rates(counts))
 
@@ -321,7 +306,7 @@ def _write_differences(results: Results, measures: list[str], found: list[dict[s
     against = "; each chain against the first" if len(pairs) < chains * (chains - 1) // 2 else ""
     adjusted = f"; p adjusted for {len(pairs)} comparisons (Holm)" if len(pairs) > 1 else ""
     yield ""
-    yield f"The second minus the first, with p of {test} over {over}{against}{adjusted}"
+    yield f"Second chain minus first, with p of {test} over {over}{against}{adjusted}"
     if results.over_tasks and len(results.tasks) < _LEAST_TASKS:
         yield f"(with fewer than {_LEAST_TASKS} tasks p is never below 0.05)"
     if len({data for data, _ in results.tasks}) < len(results.tasks):
@@ -361,8 +346,8 @@ def _compute_ranks(results: Results, measures: list[str]) -> list[dict[str, Any]
 
 def _write_ranks(measures: list[str], found: list[dict[str, Any]]) -> Iterator[str]:
     yield ""
-    yield "Mean ranks over tasks, 1 the best, with p of Friedman's test; chains whose ranks differ by at least the"
-    yield "critical difference of Nemenyi's test are told apart at the level 0.05"
+    yield "Mean ranks over tasks (1 is best), with p of Friedman's test. Chains whose ranks differ by at least the"
+    yield "critical difference (Nemenyi's test) differ at the level 0.05."
     rows = []
     for of_share in found:
         share, columns = _format_share(of_share["train"]), [of_share[measure] for measure in measures]
@@ -379,7 +364,7 @@ def _count_folds(results: Results) -> str:
 
 
 def _name_units(results: Results) -> str:
-    """Say of what means and tests are: of tasks or, with a single task, of its folds."""
+    """Name what means and tests are over, such as "3 tasks" or, with a single task, "10 folds"."""
     return f"{len(results.tasks)} tasks" if len(results.tasks) > 1 else _count_folds(results)
 
 

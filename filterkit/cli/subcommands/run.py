@@ -1,4 +1,4 @@
-"""Runs a subcommand. Options of filterkit before its name are handed to it, or refused."""
+"""Runs a subcommand, with the options of filterkit before its name if it has them, too."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def run_subcommand(
         with command.make_context(
             f"filterkit {name}", list(words), default_map=defaults | before, obj=whole.obj
         ) as context:
-            _refuse_repeated(context, name, before)
+            for param in command.params:
+                if param.name in before and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE:
+                    raise UsageError(f"{param.opts[-1]} is given twice, before and after '{name}'")
             check_once(command, context, words)
             context.meta[BEFORE] = before
             command.invoke(context)
@@ -62,8 +64,7 @@ def run_subcommand(
 
 
 def list_given_options(context: click.Context) -> Iterator[tuple[str, set[str], Any]]:
-    """Yield the options that the command line gives: name of the parameter, long flags of the same meaning, and
-    value."""
+    """Yield each option on the command line: the name of its parameter, its long flags, and its value."""
     for option in context.command.params:
         name = str(option.name)
         if isinstance(option, click.Option) and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -90,7 +91,7 @@ def _convert_value(value: Any, option: click.Parameter, is_opposite: bool) -> An
 
 
 def _refuse_others(context: click.Context, name: str, taken: Iterable[str]) -> None:
-    """Refuse an option before the name of a subcommand that the subcommand has not `taken`."""
+    """Refuse an option before the name of a subcommand unless it is one of `taken`, which the subcommand uses."""
     useful = {*taken, *_EVERYWHERE}
     for option, _, value in list_given_options(context):
         if option not in useful:
@@ -98,10 +99,3 @@ def _refuse_others(context: click.Context, name: str, taken: Iterable[str]) -> N
             declared = next((each for each in alike if getattr(each, "flag_value", None) == value), alike[0])
             flags = declared.secondary_opts if value is False else declared.opts
             raise UsageError(f"{flags[-1]} is not an option of '{name}'")
-
-
-def _refuse_repeated(context: click.Context, name: str, before: dict[str, Any]) -> None:
-    """Refuse an option both before and after the name of a subcommand."""
-    for option in context.command.params:
-        if option.name in before and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
-            raise UsageError(f"{option.opts[-1]} is given twice, before and after '{name}'")

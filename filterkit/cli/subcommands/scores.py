@@ -43,18 +43,21 @@ class ScoresOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``scores``."""
 
     output: str | None = option(
-        *("-o", "--output"), metavar="PATH", help="Write a file, .csv or .parquet, with all digits."
+        *("-o", "--output"),
+        metavar="PATH",
+        help="Write the table with all digits to PATH, which ends in .csv or .parquet.",
     )
     csv: bool = option(default=False, help="Write CSV to standard output.")
     top: int | None = option(metavar="N", type=click.IntRange(1), help="Show only the N best features.")
     alpha: float | None = option(
         metavar="X",
         type=click.FLOAT,
-        help="Multiply scores of features of the positive class by X, the others by 1 − X.",
+        help="Multiply the scores of features that are more frequent in positive rows by X, the others by 1 − X.",
     )
     combine: str | None = option(
         type=click.Choice(COMBINATIONS),
-        help="With more than two classes, score each against the rest and combine the scores in this way.",
+        help="With more than two classes, score each class against the rest, and combine these scores in this way.  "
+        "[default: max, unless the metric is defined for several classes]",
     )
     seed: int | None = declare_seed("metrics that draw random numbers")
 
@@ -70,7 +73,7 @@ class ScoresOptions(JsonOptions, InputOptions, FitOptions):
 
 
 def _complete_scorers(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
-    """List the stages that score columns by the rows; metrics are listed already, as the argument is a METRIC."""
+    """List the stages that score columns from the rows; completion itself lists metrics, for any METRIC."""
     from filterkit.stages.metric_scaling import ScalingOptions
 
     known: Registry = context.obj
@@ -90,17 +93,18 @@ def scores(known: Registry, /, path: str, metrics: tuple[str, ...], options: Sco
     METRIC, or the label of a nominal feature, the numbers of positive and negative rows at or above the threshold or
     with the label (tp, fp), their rates, and the scores. With a numeric class it shows the scores alone.
 
-    METRIC may also be a stage that scores columns by the rows, with its default options. "filterkit stages" lists both;
-    "filterkit stages METRIC" explains one.
+    METRIC may also be a stage that scores columns from the rows; its options have their defaults. "filterkit stages"
+    lists metrics and stages, and "filterkit stages METRIC" explains one.
     """
     _check(path, options, known)
     table = _score(path, metrics, options, known)
     if options.top is not None:
         table = table.slice(0, min(options.top, len(table)))
     if options.path == "-" and not options.csv:
-        print_document(
-            options.as_json, {"scores": table.to_pylist()}, lambda _: format_lines(table, _choose_name_width())
-        )
+        name_width = _NAME_WIDTH
+        if sys.stdout is not None and sys.stdout.isatty():  # a third for names leaves room for about eight numbers
+            name_width = max(12, min(_NAME_WIDTH, shutil.get_terminal_size().columns // 3))
+        print_document(options.as_json, {"scores": table.to_pylist()}, lambda _: format_lines(table, name_width))
         return
     with open_output(options.path) as out:
         _write(table, out, options)
@@ -151,13 +155,6 @@ def _write(table: pa.Table, out: IO[bytes], options: ScoresOptions) -> None:
         import pyarrow.csv
 
         pyarrow.csv.write_csv(table, out, pyarrow.csv.WriteOptions(quoting_style="needed"))
-
-
-def _choose_name_width() -> int:
-    """Choose the width of names: on a terminal a third of it, which leaves room for about eight columns of numbers."""
-    if sys.stdout is None or not sys.stdout.isatty():
-        return _NAME_WIDTH
-    return max(12, min(_NAME_WIDTH, shutil.get_terminal_size().columns // 3))
 
 
 def format_lines(table: pa.Table, name_width: int) -> list[str]:

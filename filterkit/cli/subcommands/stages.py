@@ -38,7 +38,7 @@ class StagesOptions(JsonOptions):
     top: int | None = option(
         metavar="N",
         type=click.IntRange(1),
-        help=f"Show at most N rows of each table of a FILE.  [default: {_TOP}; with --json, all]",
+        help=f"For a FILE: show at most N rows of each table.  [default: {_TOP}; with --json, all]",
     )
     trust: tuple[str, ...] = declare_trust()
 
@@ -50,8 +50,8 @@ class StagesOptions(JsonOptions):
 def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -> None:
     """List all stages, or explain one.
 
-    For a STAGE, show what it does and its options. For a FILE that --save wrote, show the chain in it, and what each
-    stage has learned: the weights of attributes, for instance, the largest first.
+    For a STAGE, show what it does, and its options. For a FILE that --save wrote, show the chain in it, and what each
+    stage has learned, such as the weights of attributes, the largest first.
     """
     files = [name for name in names if name not in known.stages and os.path.isfile(name)]
     chosen = [find_stage(known, name) for name in names if name not in files] if names else [*known.stages.values()]
@@ -72,14 +72,15 @@ def _describe(stage: type[Stage], known: Registry, is_full: bool) -> dict[str, A
 
 
 def _describe_file(path: str, known: Registry, top: int | None, trust: tuple[str, ...]) -> dict[str, Any]:
-    """Describe the chain in a file, with what its stages have learned, or warn why that cannot be told."""
+    """Describe the chain in a file, with what its stages have learned; if they cannot be loaded, warn and leave that
+    out."""
     from filterkit.chains.saved import load, summarize_file
 
     document = summarize_file(path)
     try:
         described = load(path, known, trust=trust).describe(top)
     except FilterkitError as error:
-        say(f"filterkit: warning: what was learned is not shown: {error}")
+        say(f"filterkit: warning: cannot show what the stages have learned: {error}")
         return document
     return document | {"stages": [note | each for note, each in zip(document["stages"], described)]}
 
@@ -93,11 +94,11 @@ def _list(document: dict[str, Any]) -> Iterator[str]:
         for each in members:
             yield visible(f"  {each['name']:<{width}}  {each['summary']}")
         yield ""
-    yield "All about one: filterkit stages NAME"
+    yield "More about one: filterkit stages NAME"
 
 
 def _explain(names: tuple[str, ...], files: list[str], known: Registry, document: dict[str, Any]) -> Iterator[str]:
-    """Write all about each of the `names`: the help of a stage, or the chain in one of the `files`."""
+    """Write, for each of the `names`, the help of a stage, or the chain if it is one of the `files`."""
     chains = iter(document.get("chains", ()))
     for name in names:
         if name in files:
