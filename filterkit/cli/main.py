@@ -45,10 +45,10 @@ SUBCOMMANDS = {
     "formats": "List all file formats, or explain one and its options.",
     "plugins": "List all plugins, what each offers, and whether it works.",
     "scores": "Score every feature of INPUT by one or several metrics.",
-    "explore": "Write a page of figures about INPUT and a chain.",
+    "explore": "Draw INPUT and what a chain makes of it, as a page.",
     "evaluate": "Compare chains by cross-validation.",
-    "report": "Show the results of evaluations, as tables, a page or a figure.",
-    "new-plugin": "Write a new project for a plugin of your own, with tests.",
+    "report": "Show the results of evaluations.",
+    "new-plugin": "Write a project with a plugin of your own.",
     "check-plugin": "Check a plugin or a stage against the conformance kit.",
 }
 
@@ -175,7 +175,7 @@ def command(context: click.Context, /, words: tuple[str, ...], options: Options)
 def _refuse_missing_input(known: Registry, first: str, rest: list[str]) -> None:
     """Raise a `UsageError` if the first word is a stage or a misspelt subcommand rather than an input."""
     if not first:
-        raise UsageError("the name of INPUT is empty")
+        raise UsageError("the name of the input is empty")
     if os.path.exists(first) or first == "-" or "://" in first:
         return
     if first in known.stages:
@@ -261,11 +261,11 @@ def _explain_error(error: Exception) -> tuple[str, int]:
     if isinstance(error, FilterkitError):
         return str(error), 2 if isinstance(error, UsageError) else 1
     if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):
-        return "out of memory; try a smaller --memory or --jobs", 1
+        return "out of memory; a smaller --memory or --jobs may help", 1
     if any(text in str(error) for text in ("can't start new thread", "Failed to launch worker thread")):
-        return "the system cannot start more threads; try fewer --jobs, or raise the limit (ulimit -u)", 1
+        return "the system starts no more threads; fewer --jobs, or a higher limit (ulimit -u), may help", 1
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):  # at an import, too
-        return "too many files are open; try fewer --jobs, or raise the limit (ulimit -n)", 1
+        return "too many files are open; fewer --jobs, or a higher limit (ulimit -n), may help", 1
     return explain_unexpected(error), 1
 
 

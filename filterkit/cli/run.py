@@ -75,7 +75,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
         write(job, plan, fitted, rows, in_parts, times, began)
     if plan.rejects is not None:
         count = plan.rejects.count
-        where = f"; see {options.rejects}" if count else ""
+        where = f", and {'is' if count == 1 else 'are'} in {options.rejects}" if count else ""
         say(f"filterkit: {count} row{'s' * (count != 1)} could not be read{where}")
 
 

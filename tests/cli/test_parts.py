@@ -211,8 +211,8 @@ def test_an_error_leaves_the_parts_before_it_and_says_so():
     there = len(times())
     assert done.returncode == again.returncode == 1
     assert done.stderr.startswith(
-        f"filterkit: out/part-*.arff: {there} parts are complete; run the same command again writes only those that are "
-        "missing\nfilterkit: broken.arff:1506: attribute 'a': "
+        f"filterkit: out/part-*.arff: {there} parts are complete; run the same command again to write the others"
+        "\nfilterkit: broken.arff:1506: attribute 'a': "
     )
     assert there > 2 and set(os.listdir("out")) == {*times(), ".part-list.arff.journal"}
     assert again.stderr == done.stderr  # the line is right though the parts before it are not read

@@ -65,7 +65,7 @@ class _ExploreCommand(click.Command):
 @click.argument("words", metavar="[STAGE [OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def explore(known: Registry, /, path: str, words: tuple[str, ...], options: ExploreOptions) -> None:
-    """Write a page of figures about INPUT and a chain.
+    """Draw INPUT and what a chain makes of it, as a page.
 
     The page is one HTML file that any browser opens, also without a network. It shows classes, warnings, all features
     with their scores in a table and in the ROC plane, the distributions and shape curves of the best features, how the

@@ -63,7 +63,7 @@ KINDS = {
     ),
 }
 
-_HELP = """Write a new project for a plugin of your own, with tests.
+_HELP = """Write a project with a plugin of your own.
 
 The project is the folder filterkit-NAME: an example that works, of the kind that --kind says, with tests, a
 pyproject.toml, a licence and a workflow for GitHub. It can be installed, tested and published as it is; change it into

@@ -33,7 +33,7 @@ class ReportOptions(ResultsOptions):
 @with_options(ReportOptions)
 @click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
 def report(paths: tuple[str, ...], options: ReportOptions) -> None:
-    """Show the results of evaluations, as tables, a page or a figure.
+    """Show the results of evaluations.
 
     RESULTS are files that "filterkit evaluate -o" wrote. Several are shown together; results of other seeds count as
     further folds. In the figure near-best, chains that are called METHOD/VARIANT are variants of one method.
