@@ -213,21 +213,23 @@ def test_check_plugin_checks_a_read_only_format_with_a_given_file():
     Path("a.read").write_text("1\nx\n")
     done = run("check-plugin my.py a.read")
     assert done.returncode == 1 and "it cannot be read as read (ValueError: could not convert" in done.stdout
-    assert "'a.arff' after a plugin; only a stage takes options" in refusal("check-plugin my.py a.arff")
+    assert "'a.arff' is not a file of a format of this plugin; only a stage takes options" in refusal(
+        "check-plugin my.py a.arff"
+    )
 
 
 def test_check_plugin_fails_if_nothing_was_checked():
     write_plugin()
     nothing = run("check-plugin my.py")
     assert sorted(nothing.stdout.splitlines()) == [
-        f"plugin my (my.py): filterkit_{hook} gives nothing; return a list of what the plugin offers"
+        f"plugin my (my.py): filterkit_{hook} returns nothing; return a list of what the plugin offers"
         for hook in ("engines", "formats", "metrics", "stages", "subcommands")
     ]
     write_plugin(stages="Needs")
     done = run("check-plugin my.py")
     assert "needs: left out, as it needs options (" in done.stdout
     assert done.returncode == nothing.returncode == 1
-    assert done.stderr == nothing.stderr == "filterkit: check-plugin: nothing was checked of 'my.py'\n"
+    assert done.stderr == nothing.stderr == "filterkit: check-plugin: 'my.py' offers nothing that can be checked without options\n"
     Path("my.py").write_text("raise KeyError('x')")
     assert refusal("check-plugin my.py", status=1) == "check-plugin my.py: KeyError: 'x'"
 
@@ -236,17 +238,17 @@ def test_check_plugin_fails_if_nothing_was_checked():
     ("line", "message"),
     [
         ("check-plugin", "check-plugin needs the name of a plugin"),
-        ("check-plugin shpae", "no plugin or package 'shpae', and no plugin offers one; did you mean 'shape'?"),
-        ("check-plugin metrics x", "check-plugin: 'x' after a plugin"),
+        ("check-plugin shpae", "no plugin or package 'shpae', and no plugin offers this name; did you mean 'shape'?"),
+        ("check-plugin metrics x", "check-plugin: 'x' is not a file of a format of this plugin"),
         ("new-plugin", "new-plugin: missing argument 'NAME'; see: filterkit new-plugin --help"),
         ("new-plugin My_stage", "lower-case letters, digits and single hyphens"),
-        ("new-plugin l2", "another stage has the name 'l2'; take another"),
-        ("new-plugin ig --kind metric", "another metric has the name 'ig'; take another"),
-        ("new-plugin csv --kind format", "another file format has the name 'csv'"),
-        ("new-plugin local --kind engine", "another engine has the name 'local'"),
-        ("new-plugin info --kind subcommand", "another subcommand has the name 'info'"),
-        ("new-plugin lambda --kind metric", "'lambda' is a word of Python; take another name"),
-        ("new-plugin numpy --file", "numpy.py would hide the Python module 'numpy'; take another name"),
+        ("new-plugin l2", "another stage is called 'l2'; choose another"),
+        ("new-plugin ig --kind metric", "another metric is called 'ig'; choose another"),
+        ("new-plugin csv --kind format", "another file format is called 'csv'"),
+        ("new-plugin local --kind engine", "another engine is called 'local'"),
+        ("new-plugin info --kind subcommand", "another subcommand is called 'info'"),
+        ("new-plugin lambda --kind metric", "'lambda' is a keyword of Python; choose another name"),
+        ("new-plugin numpy --file", "numpy.py would hide the Python module 'numpy'; choose another name"),
         ("new-plugin x --kind metrc", "'metrc' is not one of 'row', 'column', 'training', 'stage',"),
     ],
 )
@@ -291,7 +293,7 @@ def test_new_plugin_writes_a_file_of_each_kind_that_works(kind):
     """That each conforms is what the tests of a package of all kinds say."""
     file = f"my_{kind}.py".replace("-", "_")
     told = output(f"new-plugin my-{kind} --kind {kind} --file")
-    assert told.startswith(f"{file}: change it, then: filterkit check-plugin {file}\n") and os.listdir() == [file]
+    assert told.startswith(f"{file}: change it, then run: filterkit check-plugin {file}\n") and os.listdir() == [file]
     used = run(f"--plugin {file} {WORDS[kind]}")
     assert used.returncode == 0 and "error" not in used.stderr, used.stderr
 

@@ -26,7 +26,7 @@ def test_tables_show_errors_and_nothing_of_positive_classes():
     ridge = mean(float(row["mae"]) for row in rows if row["chain"] == "ridge")
     assert lines[2].split()[:3] == ["ridge", "66.7%", f"{ridge:.3f}"]
     assert output(f"{EVALUATE} --journal j") == shown  # nothing is evaluated again
-    assert "the results do not have the classes" in refusal("report r.csv -o r.html --by-class")
+    assert "the results have no counts of classes" in refusal("report r.csv -o r.html --by-class")
     assert output("report r.csv -o r.html") == shown
     assert "positive" not in re.sub("<(script|style).*?</", "", Path("r.html").read_text(), flags=re.S)
 

@@ -135,7 +135,10 @@ def test_stages_of_plugins_show_their_state_and_those_that_are_gone_a_warning():
     assert "  attribute           mean\n  sepal length (cm)  5.843\n" in shown
     gone = run("stages m")
     assert gone.returncode == 0 and "centre  (plugin" in gone.stdout
-    assert "warning: what was learned is not shown: m: it needs the stage 'centre' of a plugin file" in gone.stderr
+    assert (
+        "warning: cannot show what the stages have learned: m: it needs the stage 'centre' of a plugin file"
+        in gone.stderr
+    )
 
 
 def test_of_many_attributes_the_first_are_shown():

@@ -58,7 +58,7 @@ def test_formats_and_plugins():
 def test_a_plan_needs_explain():
     plan = found("--explain --json ../iris.arff shape bns l2")
     assert [step["stages"] for step in plan["steps"]] == [["shape", "bns"], ["l2"]] and plan["columns"] == 4
-    assert "--json is for --explain" in refusal("--json ../iris.arff l2")
+    assert "--json needs --explain or a subcommand" in refusal("--json ../iris.arff l2")
 
 
 def test_evaluations_and_reports():

@@ -133,7 +133,7 @@ def _find_plugins(known: Registry, words: list[str]) -> tuple[list[Plugin] | Non
         hint = suggestion(name, sorted({*offered, *(plugin.name for plugin in known.plugins)}))
         hint = hint or "; see: filterkit plugins"
         raise UsageError(
-            f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers a thing of this name"
+            f"check-plugin: no plugin or package {quoted(name)}, and no plugin offers this name"
             f"{hint if known.files else add_plugin_hint(hint, False)}"
         )
     if not found:

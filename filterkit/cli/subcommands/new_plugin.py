@@ -118,7 +118,7 @@ def _check_name(known: Registry, name: str, what: str) -> None:
     others: dict[str, Mapping[str, object]] = {"file format": known.formats, "engine": known.engines}
     taken = {**others, "subcommand": known.subcommands}.get(what, known.stages)
     if name in taken or (what == "file format" and f".{name}" in taken):
-        raise UsageError(f"new-plugin: there is a {what} called '{name}' already; choose another name")
+        raise UsageError(f"new-plugin: another {what} is called '{name}'; choose another name")
 
 
 def _make_project_files(name: str, plugins: Mapping[str, str]) -> Iterator[tuple[str, str]]:
