@@ -229,7 +229,8 @@ def test_check_plugin_fails_if_nothing_was_checked():
     done = run("check-plugin my.py")
     assert "needs: left out, as it needs options (" in done.stdout
     assert done.returncode == nothing.returncode == 1
-    assert done.stderr == nothing.stderr == "filterkit: check-plugin: 'my.py' offers nothing that can be checked without options\n"
+    message = "filterkit: check-plugin: 'my.py' offers nothing that can be checked without options\n"
+    assert done.stderr == nothing.stderr == message
     Path("my.py").write_text("raise KeyError('x')")
     assert refusal("check-plugin my.py", status=1) == "check-plugin my.py: KeyError: 'x'"
 

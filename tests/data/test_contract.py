@@ -26,7 +26,14 @@ from filterkit import (
     TrainingStage,
     errors,
 )
-from filterkit.data.contract import check_arranged_batches, check_batch, check_output, check_read_batches, find_misfit
+from filterkit.data.contract import (
+    check_arranged_batches,
+    check_batch,
+    check_output,
+    check_read_batches,
+    describe_schema_difference,
+    find_misfit,
+)
 from filterkit.formats.reader import Reader
 from filterkit.formats.simple import Format
 from filterkit.plugin import Csr, LinearModel, SelectiveStage
@@ -493,3 +500,22 @@ def test_the_command_names_what_breaks_and_its_plugin(words, message, tmp_path):
 def test_a_warning_of_numpy_names_the_stage(tmp_path, engine):
     done = run_broken(f"--engine {engine} in.arff standardize root l2", tmp_path)
     assert (done.returncode, done.stderr) == (0, "filterkit: warning: root: invalid value encountered in sqrt\n")
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"relation": "other"}, "its relation is 'other'; expected 'r'"),
+        ({"class_index": None}, "its class_index is None; expected 1"),
+        ({"positive": "no"}, "its positive is 'no'; expected None"),
+        ({"sparse": True}, "its sparse is True; expected False"),
+        ({"zero": True}, "its zero is True; expected False"),
+        (
+            {"attributes": (NOMINAL, TARGET._replace(values=("yes", "no")))},
+            "attribute 2, 'class', is declared differently",
+        ),
+    ],
+)
+def test_the_first_difference_of_schemas_is_named(changes, fault):
+    schema = Schema("r", (NOMINAL, TARGET), 1)
+    assert describe_schema_difference(schema.replace(**changes), schema).startswith(fault)
