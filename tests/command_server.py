@@ -100,7 +100,8 @@ class Commands:
         os.close(process)
         if connection in self._selector.get_map():
             self._selector.unregister(connection)
-            connection.sendall(status.to_bytes(4, "big", signed=True))
+            with suppress(BrokenPipeError):  # the client has ended at the same time
+                connection.sendall(status.to_bytes(4, "big", signed=True))
         connection.close()
 
 
