@@ -64,9 +64,9 @@ def check_words(stage: str, class_: str, assignments: tuple[str, ...], flag: str
     """
     if class_ not in list_known_classes() and not _PATH.fullmatch(class_):
         hint = suggestion(class_, list(list_known_classes()))
-        hint += " Classes" if hint else "; classes"
-        hint += " of other packages go by their path, such as lightgbm.LGBMClassifier"
-        raise UsageError(f"{stage}: {quoted(class_)} is not a class of scikit-learn{hint}")
+        hint += " Others" if hint else "; others"
+        hint += " go by their path, such as lightgbm.LGBMClassifier"
+        raise UsageError(f"{stage}: scikit-learn has no classifier, regressor or transformer {quoted(class_)}{hint}")
     for pair in assignments:
         if "=" not in pair or not pair.partition("=")[0].isidentifier():
             raise UsageError(f"{stage}: {flag} must be like standardize=False, not {quoted(pair)}")
@@ -115,12 +115,22 @@ def make_estimator(stage: str, class_: str, values: Mapping[str, Any]) -> Any:
     if unknown is not None and not any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         hint = suggestion(unknown, list(parameters)) or f"; it has {', '.join(parameters)}"
         raise UsageError(f"{stage}: {made_of.__name__} has no parameter {quoted(unknown)}{hint}")
+    nested = {name: value for name, value in values.items() if name not in own}
+    has_nested = {name.partition("__")[0] for name in nested}
+    for name, each in parameters.items():
+        value = own.get(name, each.default if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) else ())
+        if value is each.empty or (value is None and name in has_nested):
+            raise UsageError(f"{stage}: {made_of.__name__} {explain_missing(name)}")
     try:
         estimator = made_of(**own)
-        nested = {name: value for name, value in values.items() if name not in own}
         return estimator.set_params(**nested) if nested else estimator
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError) as error:
         raise UsageError(f"{stage}: {made_of.__name__}: {_shorten(error)}") from None
+
+
+def explain_missing(name: str) -> str:
+    """Say that a class needs a parameter, and how to write it."""
+    return f"needs the parameter {name}; write --set {name}=VALUE, which may be a class, such as LinearSVC"
 
 
 def _import_class(stage: str, class_: str) -> type[Any]:

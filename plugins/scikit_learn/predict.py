@@ -30,6 +30,7 @@ from filterkit.plugin import (
 from .estimators import (
     check_words,
     dump_estimator,
+    explain_missing,
     load_estimator,
     make_estimator,
     parse_assignments,
@@ -112,6 +113,8 @@ class Predict(Learner):
             raise UsageError(f"predict: the parameter {quoted(twice)} is given twice")
         if self.estimator in list_names("transformer"):
             raise UsageError(f"predict: {self.estimator} transforms rows; write: sklearn --class {self.estimator}")
+        if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
+            raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
 
     @property
     def class_name(self) -> str:
@@ -131,8 +134,6 @@ class Predict(Learner):
             )
         if estimator.get_params().get("decision_function_shape") == "ovo":
             raise UsageError("predict: decision_function_shape=ovo has scores of pairs of classes; leave it out")
-        if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
-            raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
         unset = [name for name, value in estimator.get_params().items() if value is None]
         seeds = {name: self.seed for name in unset if name.rpartition("__")[2] == "random_state"}
         return estimator.set_params(**seeds)
@@ -142,7 +143,13 @@ class Predict(Learner):
         """Scikit-learn's tags, which say what the estimator accepts."""
         from sklearn.utils import get_tags
 
-        tags = get_tags(self.make({}))
+        estimator = self.make({})
+        try:
+            tags = get_tags(estimator)
+        except AttributeError:  # those of SelfTrainingClassifier are its estimator's, which is None
+            if getattr(estimator, "estimator", self) is not None:
+                raise
+            raise UsageError(f"predict: {self.class_name} {explain_missing('estimator')}") from None
         if tags.classifier_tags is None and tags.regressor_tags is None:
             raise UsageError(
                 f"predict: {self.estimator} is not a classifier or regressor with scikit-learn's interface"

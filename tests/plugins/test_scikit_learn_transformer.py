@@ -49,7 +49,7 @@ def test_the_output_equals_that_of_scikit_learn(name, estimator, words):
         ("", "iris", "name the transformer, as in: sklearn --class PowerTransformer"),
         ("--class PowerTransfomer", "iris", "did you mean 'PowerTransformer'"),
         ("--class PCA --set 1=2", "iris", "--set must be like standardize=False, not '1=2'"),
-        ("--class sklearn.base.np", "iris", "'sklearn.base.np' is not a class of scikit-learn"),
+        ("--class sklearn.base.np", "iris", "no classifier, regressor or transformer 'sklearn.base.np'"),
         ("--class sklearn.svm.SVC", "iris", r"has no transform; write: predict sklearn\.svm\.SVC"),
         ("--class PCA --set n_components=99", "iris", "n_components=99 must be between"),
         ("--class PCA", "mixed", r"attribute '.*' is nominal; put onehot before it"),
