@@ -31,9 +31,13 @@ _TRUSTED = (
     "scipy.sparse._csr.csr_matrix",
     "collections.OrderedDict",
     "functools.partial",
+    "numpy.mean",
+    "scipy.interpolate._bsplines.BSpline",
+    "scipy._lib.array_api_compat.numpy._aliases.asarray",
 )
 _TRUSTED_OF_SKLEARN = re.compile(
-    r"sklearn\.(metrics\.|feature_selection\._univariate_|utils\.validation\.check_array$|.*\._?[A-Z]\w*$)"
+    r"sklearn\.(metrics\.|feature_selection\._univariate_|cluster\._kmeans\._kmeans_single_|"
+    r"utils\.validation\.check_array$|.*\._?[A-Z]\w*$)"
 )
 _SHOWN = 300  # characters of a message from outside filterkit
 
@@ -215,9 +219,15 @@ def dump_estimator(estimator: Any) -> str:
     NotImplementedError : skops is not installed, or cannot store it.
     """
     try:
-        data = _import_skops().dumps(estimator)
+        skops_io = _import_skops()
     except UsageError as error:
         raise NotImplementedError(str(error)) from None
+    from skops.io.exceptions import UnsupportedTypeException
+
+    try:
+        data = skops_io.dumps(estimator)
+    except UnsupportedTypeException as error:
+        raise NotImplementedError(f"skops cannot store it: {error}") from None
     return base64.b64encode(data).decode()
 
 

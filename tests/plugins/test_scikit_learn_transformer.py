@@ -75,6 +75,19 @@ def test_a_saved_transformer_is_of_scikit_learn_only(tmp_path, monkeypatch):
         filterkit.load(tmp_path / "chain")
 
 
+@pytest.mark.parametrize("name", ["BisectingKMeans", "FeatureAgglomeration", "SplineTransformer"])
+def test_a_saved_transformer_that_holds_a_function_is_loaded(tmp_path, name):
+    fitted, out = filterkit.chain(f"sklearn --class {name}").fit_transform(sample("iris"))
+    filterkit.save(fitted, tmp_path / "chain")
+    assert view(filterkit.load(tmp_path / "chain").transform(sample("iris"))) == view(out)
+
+
+def test_a_transformer_that_skops_cannot_store_is_not_saved(tmp_path):
+    fitted = filterkit.chain("sklearn --class Birch").fit(sample("iris"))
+    with pytest.raises(FilterkitError, match="^--save: sklearn cannot be saved: skops cannot store it: .* Birch"):
+        filterkit.save(fitted, tmp_path / "chain")
+
+
 def test_an_array_much_larger_than_its_file_is_refused(tmp_path, monkeypatch):
     """The objects in the file would take many times its size."""
     fitted = filterkit.chain("sklearn --class StandardScaler").fit(sample("iris"))
