@@ -151,7 +151,7 @@ class _Block:
         pairs = len(self.row)
         self.positive = begin[self.row]
         self.negative = np.where(Y, 0.0, begin[:, None])
-        self.total = np.zeros(self.width)  # of `negative`, for each label
+        self.plus, self.minus = np.zeros((2, self.width))  # the sums of `positive` and `negative` for each label
         self.present = np.zeros(Y.shape, bool)  # whether the row has the feature taken for the label
         # The cells of (features, labels) that have positive pairs, and the pairs in each of them.
         pair_of_row = sparse.csr_array((np.ones(pairs), (self.row, np.arange(pairs))), shape=(len(Y), pairs))
@@ -163,12 +163,12 @@ class _Block:
     def compute_criterion(self) -> np.ndarray:
         """Compute ½ Z(l, t), which is least for the best feature t of each label l: float64 (features, labels)."""
         sums = self.table @ self.negative
-        z, self.total = sums[:-1], sums[-1].copy()
+        z, self.minus = sums[:-1], sums[-1].copy()
         plus, minus = self.pairs @ self.positive, z.ravel()[self.cells]
-        total, label = self._sum_positive_weights(self.positive), self.cells % self.width
-        np.subtract(self.total, z, out=z)
-        z *= total
-        z.ravel()[self.cells] = (total[label] - plus) * (self.total[label] - minus)
+        self.plus, label = np.bincount(self.label, self.positive, self.width), self.cells % self.width
+        np.subtract(self.minus, z, out=z)
+        z *= self.plus
+        z.ravel()[self.cells] = (self.plus[label] - plus) * (self.minus[label] - minus)
         np.sqrt(z, out=z)
         z.ravel()[self.cells] += np.sqrt(plus * minus)
         return np.asarray(z)
@@ -178,9 +178,9 @@ class _Block:
         self.present[:] = False
         for label, feature in enumerate(taken.tolist()):
             self.present[self.table.indices[self.table.indptr[feature] : self.table.indptr[feature + 1]], label] = True
-        plus = self._sum_positive_weights(self.positive * self.present[self.row, self.label])
+        plus = np.bincount(self.label, self.positive * self.present[self.row, self.label], self.width)
         minus = (self.table[taken] @ self.negative).diagonal()
-        return np.array([[self._sum_positive_weights(self.positive) - plus, plus], [self.total - minus, minus]])
+        return np.array([[self.plus - plus, plus], [self.minus - minus, minus]])
 
     def multiply_weights(self, factors: np.ndarray) -> None:
         """Multiply each weight by the factor of its sign, value and label; `factors` have the form of `sum_weights`."""
@@ -188,9 +188,6 @@ class _Block:
         present, label = self.present[self.row, self.label], self.label
         self.positive *= np.where(present, plus_present[label], plus_absent[label])
         self.negative *= np.where(self.present, minus_present, minus_absent)
-
-    def _sum_positive_weights(self, weights: np.ndarray) -> np.ndarray:
-        return np.bincount(self.label, weights, self.width)
 
 
 class Boosting(Learner):
@@ -220,9 +217,7 @@ class Boosting(Learner):
         )
 
     def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
-        linear, pivots = LinearModel.from_state(state, features, tasks), state.get("pivots")
-        if pivots is None:  # saved by 0.1.0
-            return linear
+        linear, pivots = LinearModel.from_state(state, features, tasks), state["pivots"]
         if pivots.ndim != 2 or pivots.shape[1] != len(tasks.names) or not np.isin(pivots, np.arange(features)).all():
             raise FilterkitError("the stumps in it do not fit its features")
         return BoostedStumps(linear.coefficients, linear.intercepts, pivots)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, FittedColumns, Ragged, State, expand_ranges
+from filterkit.plugin import ContingencyTable, Ragged, State, expand_ranges
 
 _MOST = 5_000_000  # columns
 _ALL = 1 << 40  # levels, more than any column has
@@ -49,10 +47,13 @@ class Ordinal(ColumnStage):
             raise StageError(
                 self.name, f"attribute '{name}' has the value {values[at[0]]:g}, which is not a count{hint}"
             )
+        counts = np.diff(table.indptr)
         if self.levels == "all":
-            largest = np.zeros(len(table), np.int64)
-            np.maximum.at(largest, column[numeric], np.clip(values[numeric], 0, _ALL).astype(np.int64))
-            counts = self._limit_levels(largest, table.nominal)
+            counts = np.zeros(len(table), np.int64)
+            np.maximum.at(counts, column[numeric], np.clip(values[numeric], 0, _ALL).astype(np.int64))
+        limit = _ALL if self.max_levels is None else min(self.max_levels, _ALL)
+        counts = np.where(table.nominal, 1, np.minimum(counts, limit))
+        if self.levels == "all":
             if float(counts.sum(dtype=np.float64)) > _MOST:
                 most = int(counts.argmax())
                 name = table.schema.features[table.columns[most]].name
@@ -62,19 +63,11 @@ class Ordinal(ColumnStage):
                     f"largest value is {table.extremes()[1][most]:g}; --max-levels N leaves out all but the N lowest",
                 )
             levels = expand_ranges(np.ones_like(counts), counts).astype(np.float64)
+            levels[np.repeat(table.nominal, counts)] = np.nan
         else:
-            counts = self._limit_levels(np.diff(table.indptr), table.nominal)
-            levels = np.full(counts.sum(), np.nan)
-            rank = np.arange(len(values)) - table.indptr[column]
-            taken = numeric & (rank < counts[column])
-            levels[np.repeat(~table.nominal, counts)] = values[taken]
-        levels[np.repeat(table.nominal, counts)] = np.nan
+            first = np.where(table.nominal, len(values), table.indptr[:-1])
+            levels = np.append(values, np.nan)[expand_ranges(first, counts)]
         return {"levels": Ragged.from_lengths(counts, levels)}
-
-    def _limit_levels(self, counts: np.ndarray, nominal: np.ndarray) -> np.ndarray:
-        """Return how many of its `counts` levels each column gets, int64 (columns,); 1 for a nominal column."""
-        limited = counts if self.max_levels is None else np.minimum(counts, min(self.max_levels, _ALL))
-        return np.where(nominal, 1, limited)
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray:
         return np.repeat(np.arange(schema.width), state["levels"].lengths)
@@ -94,15 +87,6 @@ class Ordinal(ColumnStage):
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
         threshold = state["levels"].values[columns]
         return np.where(np.isnan(values) | np.isnan(threshold), values, (values >= threshold).astype(np.float64))
-
-    def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
-        """Do what `ColumnStage.from_state` does; in chains that 0.1.0 saved, nominal columns have no level."""
-        if "state.threshold" in state:
-            state = dict(state)
-            nominal, threshold, levels = state.pop("state.nominal"), state.pop("state.threshold"), state["state.levels"]
-            counts = np.where(nominal, 1, levels.lengths)
-            state["state.levels"] = Ragged.from_lengths(counts, threshold)
-        return super().from_state(state, schema)
 
 
 @hookimpl

@@ -198,8 +198,7 @@ def rebuild(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:
     ------
     FilterkitError : the state does not belong to this stage, or to other columns than it chooses.
     """
-    # Chains that 0.1.0 saved have no entry for the chosen columns; `from_state` of the stage itself handles these.
-    if not isinstance(stage, SelectiveStage) or not stage.chooses_attributes or _COLUMNS not in state:
+    if not isinstance(stage, SelectiveStage) or not stage.chooses_attributes:
         return stage.from_state(state, schema)
     choice = choose_columns(stage, schema)
     if not np.array_equal(state[_COLUMNS], choice.columns):

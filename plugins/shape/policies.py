@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit.plugin import ContingencyTable, Fold, State, divide_or_zero, sum_over_classes
+from filterkit.plugin import ContingencyTable, Fold, divide_or_zero, sum_over_classes
+
+from .curves import shape_values
 
 if TYPE_CHECKING:
     from .logistic import Losses, WeightedRows
-
-Shaped = Callable[["np.ndarray", "np.ndarray", int, State], "np.ndarray"]
 
 _MARGIN = 2.0  # standard errors; docs/formulas.md says how many columns of noise exceed it
 _ROUNDING = 1e-9  # losses equal in theory, as those of a column with two values, may differ by this part of them
 _LEAST = 1e-12  # share of a class that no training row has
 
 
-def find_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
+def find_better(folds: list[Fold], log_odds: bool) -> np.ndarray:
     """Find the columns whose shaped values predict the held-out rows better than two others do: bool (columns,).
 
     These are the column's own values and, by more than chance and the margin, the share of each class.
@@ -27,7 +26,7 @@ def find_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
     Parameters
     ----------
     folds : all folds of the training rows.
-    shaped : a function of values, their columns, the number of a task, and a state, which returns shaped values.
+    log_odds : as of `shape_values`.
     """
     from .logistic import Losses, compute_log_losses  # which few chains need
 
@@ -41,7 +40,7 @@ def find_better(folds: list[Fold], shaped: Shaped) -> np.ndarray:
         own, image = [], []
         for number, task in enumerate(tasks):
             own.append(compute_log_losses(width, *(each.make_rows(some, task) for each, some in zip(parts, known))))
-            images = (shaped(each.values, each.columns, number, fold.state) for each in parts)
+            images = (shape_values(each.values, each.columns, number, fold.state, log_odds) for each in parts)
             image.append(compute_log_losses(width, *(each.make_rows(some, task) for each, some in zip(parts, images))))
         losses = _sum_tasks(image, tasks, held_out.counts)
         own_losses += held_out.add_up(_sum_tasks(own, tasks, held_out.counts))

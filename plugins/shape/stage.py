@@ -20,6 +20,7 @@ from filterkit.plugin import (
     warn_nothing_learned,
 )
 
+from .curves import shape_values
 from .estimates import (
     compute_log_odds,
     estimate_locally,
@@ -31,8 +32,6 @@ from .estimates import (
     parse_neighbors,
 )
 from .policies import find_better
-
-_RENAMED = {"state.kept": "state.unchanged", "state.zero": "state.base"}
 
 
 class Shape(ColumnStage):
@@ -132,7 +131,7 @@ class Shape(ColumnStage):
         drawn = task >= 0
         column, task = column[drawn], task[drawn]
         images = np.full(len(values), np.nan)
-        images[drawn] = self._shape_values(values[drawn], column, task, state) + state["base"][column, task]
+        images[drawn] = shape_values(values[drawn], column, task, state, self._log_odds) + state["base"][column, task]
         return images
 
     def describe_columns(self, schema: Schema, state: State) -> State:
@@ -145,7 +144,7 @@ class Shape(ColumnStage):
         found: State = {"value": points}
         classes = target.values if target is not None and len(target.values) == n_tasks else range(1, n_tasks + 1)
         for task, name in enumerate(classes):
-            images = self._shape_values(knots.values, column, task, state) * self.weight
+            images = shape_values(knots.values, column, task, state, self._log_odds) * self.weight
             of = f" for {name}" if n_tasks > 1 else ""
             found[f"becomes{of}"] = Ragged(knots.indptr, images)
             found[f"missing{of}"] = state["missing"][:, task] * self.weight
@@ -161,10 +160,7 @@ class Shape(ColumnStage):
         return self.cross_fit is not None
 
     def output(self, schema: Schema) -> Schema:
-        return schema.replace(zero=self._is_zero_special(schema))
-
-    def _is_zero_special(self, schema: Schema) -> bool:
-        return schema.zero if self.zero is None else self.zero
+        return schema if self.zero is None else schema.replace(zero=self.zero)
 
     def working_bytes(self, statistic: Statistic) -> int:
         # The table of the shaped values is larger, because each column becomes several.
@@ -173,7 +169,7 @@ class Shape(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
-        special = self._is_zero_special(table.schema)
+        special = self.output(table.schema).zero
         cells = table if special else table.with_zeros()
         tasks = table.tasks()
         by = make_smoothing(table, tasks, self.neighbors, self.prior, self.strength)
@@ -216,7 +212,7 @@ class Shape(ColumnStage):
         return self.auto
 
     def choose_columns(self, folds: list[Fold]) -> State:
-        better = find_better(folds, self._shape_values)
+        better = find_better(folds, self._log_odds)
         return {"unchanged": folds[0].state["unchanged"] | ~(better | folds[0].training.nominal)}
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
@@ -242,14 +238,6 @@ class Shape(ColumnStage):
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         return np.asarray(schema.nominal & state["unchanged"])
 
-    def from_state(self, state: dict[str, Any], schema: Schema) -> FittedColumns:
-        """Do what `ColumnStage.from_state` does, also for chains that 0.1.0 saved, where some entries have other names.
-
-        In these, the columns that `--only` and `--except` leave unchanged are among the unchanged ones.
-        """
-        renamed = {_RENAMED.get(key, key): value for key, value in state.items()}
-        return super().from_state(renamed, schema)
-
     def _makes_column_per_class(self, schema: Schema) -> bool:
         """Return whether a column becomes one column for each class."""
         target = schema.class_attribute
@@ -259,12 +247,11 @@ class Shape(ColumnStage):
         tasks = state["unseen"].shape[1]
         if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
-            return self._shape_values(values, column, task, state) * self.weight
+            return shape_values(values, column, task, state, self._log_odds) * self.weight
         column, task = self._find_origins(columns, state)
         image, shaped = values.copy(), np.flatnonzero(task >= 0)
-        if len(shaped):
-            task = 0 if tasks == 1 else task[shaped]
-            image[shaped] = self._shape_values(values[shaped], column[shaped], task, state) * self.weight
+        images = shape_values(values[shaped], column[shaped], task[shaped], state, self._log_odds)
+        image[shaped] = images * self.weight
         return image
 
     def _find_origins(self, columns: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -276,57 +263,3 @@ class Shape(ColumnStage):
         first = np.concatenate([[0], np.cumsum(np.where(unchanged, 1, several))])
         column = np.searchsorted(first, columns, "right") - 1
         return column, np.where(unchanged[column], -1, columns - first[column] - self.beside)
-
-    def _shape_values(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
-        """Return the shaped values, float64 (n,), not yet multiplied by ``--weight``.
-
-        Parameters
-        ----------
-        values : float64 (n,).
-        column : int64 (n,), the incoming column of each.
-        task : for which task each is shaped, int64 (n,) or one for all.
-        state : what `fit_columns` returned.
-        """
-        stay_zero = values == 0
-        if stay_zero.any():
-            stay_zero &= state["special"][column]
-            if stay_zero.all():
-                return np.zeros(len(values))
-        image = self._interpolate(values, column, task, state)
-        absent = np.isnan(values)
-        if absent.any():
-            image = np.where(absent, state["missing"][column, task], image)
-        image[stay_zero] = 0.0
-        return image
-
-    def _interpolate(self, values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State) -> np.ndarray:
-        """Shape values that are neither missing nor a special zero, as `_shape_values` does; others get any number."""
-        knots, images, unseen = state["knots"], state["images"], state["unseen"]
-        tasks = unseen.shape[1]
-        if not len(knots.values):
-            return np.asarray(unseen[column, task])
-        above = np.minimum(knots.search(column, values), (knots.indptr[1:] - 1)[column])
-        upper = knots.values[above]
-        image: np.ndarray = images.values[above if tasks == 1 else above * tasks + task]
-        between = np.flatnonzero(upper > values)
-        between = between[above[between] > knots.indptr[column[between]]]
-        if len(between):
-            below = above[between] - 1
-            low = images.values[below * tasks + (task[between] if isinstance(task, np.ndarray) else task)]
-            inside, left, right = values[between], knots.values[below], upper[between]
-            with np.errstate(over="ignore"):
-                step = right - left
-            huge = np.isinf(step)
-            if huge.any():  # the difference of the largest numbers overflows
-                unit = np.where(huge, 0.5, 1.0)
-                inside, left = inside * unit, left * unit
-                step = right * unit - left
-            image[between] = low + (inside - left) / step * (image[between] - low)
-        if self._log_odds:
-            image = compute_log_odds(image) - state["base"][column, task]
-        is_unseen, has_none = np.zeros(len(values), bool), knots.lengths == 0
-        if has_none.any():
-            is_unseen |= has_none[column]
-        if state["nominal"].any():
-            is_unseen |= state["nominal"][column] & (upper != values)
-        return np.where(is_unseen, unseen[column, task], image) if is_unseen.any() else image

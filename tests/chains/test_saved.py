@@ -328,24 +328,6 @@ def test_a_chain_that_fails_at_the_last_of_two_labels_is_refused(tmp_path, monke
         saved.load(path, KNOWN)
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("shape-neighbors-1", "shape --neighbors 1"),
-        ("shape-only-count", "shape --only count"),
-        ("ordinal-real", "ordinal --real"),
-    ],
-)
-def test_chains_of_the_first_version_load(name, words):
-    """Files that filterkit 0.1.0 saved, whose stages have changed what they keep."""
-    folder = Path(__file__).parent / "saved_by_0.1.0"
-    rows = filterkit.read(folder / "rows.arff")
-    old = filterkit.load(folder / f"{name}.chain")
-    new = filterkit.chain(words).fit(rows)
-    assert testing.same(old.transform(rows), new.transform(rows))
-    assert testing.same(old.transform(rows.rows(1, 3)), new.transform(rows.rows(1, 3)))
-
-
 def test_a_stage_of_a_plugin_is_saved_and_loaded():
     testing.check_a_saved_chain_is_the_same(Mindful(), testing.sample("dense-two-classes"))
 

@@ -1,0 +1,66 @@
+"""Shape values by the curves that were learned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from filterkit.plugin import State
+
+from .estimates import compute_log_odds
+
+
+def shape_values(
+    values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State, log_odds: bool
+) -> np.ndarray:
+    """Return the shaped values, float64 (n,), not yet multiplied by ``--weight``.
+
+    Parameters
+    ----------
+    values : float64 (n,).
+    column : int64 (n,), the incoming column of each.
+    task : for which task each is shaped, int64 (n,) or one for all.
+    state : what `Shape.fit_columns` returned.
+    log_odds : whether estimates are interpolated first, and become log odds then.
+    """
+    image = _interpolate(values, column, task, state, log_odds)
+    absent, is_zero = np.isnan(values), values == 0
+    if absent.any():
+        image = np.where(absent, state["missing"][column, task], image)
+    if is_zero.any():
+        image[is_zero & state["special"][column]] = 0.0
+    return image
+
+
+def _interpolate(
+    values: np.ndarray, column: np.ndarray, task: np.ndarray | int, state: State, log_odds: bool
+) -> np.ndarray:
+    """Shape values that are neither missing nor a special zero, as `shape_values` does; others get any number."""
+    knots, images, unseen = state["knots"], state["images"].values, state["unseen"]
+    tasks = unseen.shape[1]
+    if not len(knots.values):
+        return np.asarray(unseen[column, task])
+    above = np.minimum(knots.search(column, values), (knots.indptr[1:] - 1)[column])
+    upper = knots.values[above]
+    at = above if tasks == 1 else above * tasks + task
+    image: np.ndarray = images[at]
+    between = np.flatnonzero(upper > values)
+    between = between[above[between] > knots.indptr[column[between]]]
+    if len(between):
+        low = images[at[between] - tasks]
+        inside, left, right = values[between], knots.values[above[between] - 1], upper[between]
+        with np.errstate(over="ignore"):
+            step = right - left
+        huge = np.isinf(step)
+        if huge.any():  # the difference of the largest numbers overflows
+            unit = np.where(huge, 0.5, 1.0)
+            inside, left = inside * unit, left * unit
+            step = right * unit - left
+        image[between] = low + (inside - left) / step * (image[between] - low)
+    if log_odds:
+        image = compute_log_odds(image) - state["base"][column, task]
+    is_unseen, has_none = np.zeros(len(values), bool), knots.lengths == 0
+    if has_none.any():
+        is_unseen |= has_none[column]
+    if state["nominal"].any():
+        is_unseen |= state["nominal"][column] & (upper != values)
+    return np.where(is_unseen, unseen[column, task], image) if is_unseen.any() else image
