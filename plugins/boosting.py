@@ -151,7 +151,8 @@ class _Block:
         pairs = len(self.row)
         self.positive = begin[self.row]
         self.negative = np.where(Y, 0.0, begin[:, None])
-        self.plus, self.minus = np.zeros((2, self.width))  # the sums of `positive` and `negative` for each label
+        self.plus: np.ndarray  # the sum of `positive` for each label
+        self.minus: np.ndarray  # that of `negative`
         self.present = np.zeros(Y.shape, bool)  # whether the row has the feature taken for the label
         # The cells of (features, labels) that have positive pairs, and the pairs in each of them.
         pair_of_row = sparse.csr_array((np.ones(pairs), (self.row, np.arange(pairs))), shape=(len(Y), pairs))

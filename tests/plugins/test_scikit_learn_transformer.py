@@ -84,7 +84,7 @@ def test_a_saved_transformer_that_holds_a_function_is_loaded(tmp_path, name):
 
 def test_a_transformer_that_skops_cannot_store_is_not_saved(tmp_path):
     fitted = filterkit.chain("sklearn --class Birch").fit(sample("iris"))
-    with pytest.raises(FilterkitError, match="^--save: sklearn cannot be saved: skops cannot store it: .* Birch"):
+    with pytest.raises(FilterkitError, match=r"^--save: sklearn cannot be saved: skops cannot store it: .* Birch"):
         filterkit.save(fitted, tmp_path / "chain")
 
 
