@@ -10,7 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit import Metric, hookimpl
-from filterkit.plugin import ClassSums, ContingencyTable, bin_by_mdl, divide_or_zero, sum_over_classes, times_log2
+from filterkit.plugin import (
+    ClassSums,
+    ContingencyTable,
+    bin_by_mdl,
+    divide_or_zero,
+    share_out_missing,
+    sum_over_classes,
+    times_log2,
+)
 
 
 def _invert_negative(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> tuple[np.ndarray, np.ndarray]:
@@ -93,7 +101,7 @@ def chi_squared(table: ContingencyTable) -> np.ndarray:
     missing counts for each value by the share of that value.
     """
     bins = bin_by_mdl(table)
-    counts = bins.counts_with_missing
+    counts = share_out_missing(bins)
     of_cells = divide_or_zero(
         _sum_squared_deviations(counts, bins.totals), sum_over_classes(counts) * _sum_weights(bins.totals)
     )
@@ -174,7 +182,7 @@ def information_gain(table: ContingencyTable) -> np.ndarray:
     """
     bins = bin_by_mdl(table)
     bits = _compute_entropy(bins.totals[None]) - np.bincount(
-        bins.column_of_cell, _compute_entropy(bins.counts_with_missing), len(bins)
+        bins.column_of_cell, _compute_entropy(share_out_missing(bins)), len(bins)
     )
     known = np.diff(bins.indptr) > 0
     return np.where(known, np.maximum(bits / max(_sum_weights(bins.totals), 1e-300), 0.0), 0.0)

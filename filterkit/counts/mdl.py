@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.counts.table import ContingencyTable, sum_over_classes
+from filterkit.counts.table import ContingencyTable, join_cells, sum_over_classes
 from filterkit.data.arithmetic import times_log2
 
 
@@ -68,7 +68,7 @@ def bin_by_mdl(table: ContingencyTable) -> ContingencyTable:
     cells = table.with_zeros()
     begins = np.zeros(len(cells.values), bool)
     begins[find_mdl_cuts(cells, by_values=True) + 1] = True
-    return cells.join_cells(begins)
+    return join_cells(cells, begins)
 
 
 def _compute_entropy_sum(counts: np.ndarray) -> np.ndarray:

@@ -59,7 +59,15 @@ class NumericClass(NamedTuple):
             np.concatenate([pad_parts(np.asarray(each), 3) for each in pair], axis=1)
             for pair in zip((*counts, binned.totals[None]), (*sums, summed.totals[None]))
         )
-        return ContingencyTable(batch.schema, columns, indptr, values, cells, gaps, totals[0])
+        return ContingencyTable(
+            schema=batch.schema,
+            columns=columns,
+            indptr=indptr,
+            values=values,
+            cell_parts=cells,
+            gap_parts=gaps,
+            total_parts=totals[0],
+        )
 
 
 def count_class(reader: str, batch: Batch) -> ContingencyTable:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from filterkit.counts.table import ContingencyTable, sum_over_classes
+from filterkit.counts.table import ContingencyTable, join_cells, sum_over_classes
 from filterkit.data.ragged import find_run_begins
 
 BINS = 5  # of equal frequency
@@ -52,7 +52,7 @@ def bin_by_quantiles(table: ContingencyTable) -> ContingencyTable:
     upto = sum_over_classes(cells.cumulative())
     before = np.where(find_run_begins(column), 0.0, np.append(0.0, upto)[:-1])  # the rows with a lower value
     share = before / SortedValues(table).count[column]
-    return cells.join_cells(find_run_begins(np.searchsorted(np.arange(1, BINS) / BINS, share, side="right")))
+    return join_cells(cells, find_run_begins(np.searchsorted(np.arange(1, BINS) / BINS, share, side="right")))
 
 
 class SortedValues:

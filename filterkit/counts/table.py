@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import add_parts, pad_parts, select_counted_rows
 from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, make_sort_keys
-from filterkit.data.schema import Schema
 from filterkit.engines.local import LocalEngine
 
 if TYPE_CHECKING:
@@ -51,45 +50,34 @@ class ContingencyTable(Statistic):
     grows = True
     fields = Statistic.fields | dict.fromkeys(("indptr", "values", "cell_parts", "gap_parts", "total_parts"), TOGETHER)
 
-    def __init__(
-        self,
-        schema: Schema,
-        columns: np.ndarray,
-        indptr: np.ndarray,
-        values: np.ndarray,
-        cell_parts: Parts,
-        gap_parts: Parts,
-        total_parts: np.ndarray,
-        column_offset: int = 0,
-    ) -> None:
-        self.schema = schema
-        self.columns = columns
-        self.indptr = indptr
-        self.values = values
-        self.cell_parts = cell_parts
-        self.gap_parts = gap_parts
-        self.total_parts = total_parts
-        self.column_offset = column_offset
+    indptr: np.ndarray
+    values: np.ndarray
+    cell_parts: Parts
+    gap_parts: Parts
+    total_parts: np.ndarray
 
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """Implement `Statistic.of`."""
         rows = select_counted_rows(batch, supervised, reader)
-        return cls(batch.schema, columns, *count_cells(rows, columns, reader), rows.totals)
+        indptr, values, cells, gaps = count_cells(rows, columns, reader)
+        return cls(
+            schema=batch.schema,
+            columns=columns,
+            indptr=indptr,
+            values=values,
+            cell_parts=cells,
+            gap_parts=gaps,
+            total_parts=rows.totals,
+        )
 
     @classmethod
     def merge(cls, several: Sequence[ContingencyTable], jobs: int = 1) -> ContingencyTable:
         """Implement `Statistic.merge`; if there are many cells, each of `jobs` threads merges a part of the columns."""
-        first = several[0]
         if len(several) == 1:
-            return first
-        if 1 < jobs <= len(first) and sum(len(table.values) for table in several) > _WORTH_THREADS:
-            # The columns are cut so that all parts have the same number of cells, summed over the tables.
-            upto = np.sum([table.indptr for table in several], axis=0)
-            cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
-            bounds = sorted({0, *cuts.tolist(), len(first)})
-            spans = [[table.column_range(low, high) for table in several] for low, high in pairwise(bounds)]
-            return join_columns(list(LocalEngine(jobs).map(_merge_cells, spans)))
+            return several[0]
+        if 1 < jobs <= len(several[0]) and sum(len(table.values) for table in several) > _WORTH_THREADS:
+            return _merge_in_threads(several, jobs)
         return _merge_cells(several)
 
     @property
@@ -143,22 +131,10 @@ class ContingencyTable(Statistic):
         """float64 (cells, classes): the weight of the rows of each class with the cell's value in its column."""
         return collapse_parts(self.exact_parts[:, self._classes])
 
-    @property
-    def counts_with_missing(self) -> np.ndarray:
-        """float64 (cells, classes): `counts`, with missing values of a column shared out over its cells.
-
-        A cell gets the share that it has of the rows in all cells of the column, whatever their class.
-        """
-        present = np.bincount(self.column_of_cell, self.rows, len(self))[self.column_of_cell]
-        share = self.rows / np.where(present > 0, present, 1.0)
-        return np.asarray(self.counts + share[:, None] * self.missing[self.column_of_cell])
-
     @cached_property
     def rows(self) -> np.ndarray:
         """float64 (cells,): the weight of the rows of any class with the cell's value."""
-        if isinstance(self.cell_parts, SparseParts):
-            return collapse_parts(class_parts.merge_classes(self.cell_parts))[:, 0]
-        return sum_over_classes(self.counts)
+        return sum_over_classes(self._with_few_classes().counts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
@@ -172,40 +148,27 @@ class ContingencyTable(Statistic):
         return np.asarray(self.total_parts - self.missing_parts - self._as_array(sums))
 
     @cached_property
-    def zero_rows(self) -> np.ndarray:
-        """The weight of the rows whose value is zero, of any class, float64 (k,); 0 where zeros have a cell."""
-        if isinstance(self.cell_parts, SparseParts):
-            return collapse_parts(self._zero_row_parts)
-        return sum_over_classes(self.zeros)
-
-    @cached_property
     def nonzero_rows(self) -> np.ndarray:
         """float64 (k,): the weight of the rows of any class whose value is neither zero nor missing.
 
         In a table that `with_zeros` returns, zeros count here.
         """
-        table = self.without_classes() if isinstance(self.cell_parts, SparseParts) else self
+        table = self._with_few_classes()
         return sum_over_classes(table.totals - table.zeros - table.missing)
 
     @cached_property
     def missing_rows(self) -> np.ndarray:
         """float64 (k,): the weight of the rows of any class whose value is missing."""
-        if isinstance(self.gap_parts, SparseParts):
-            return collapse_parts(class_parts.merge_classes(self.gap_parts))[:, 0]
-        return sum_over_classes(self.missing)
-
-    @property
-    def _zero_row_parts(self) -> np.ndarray:
-        """Return `zero_rows` as parts that sum to it exactly, float64 (k, parts); see `weights.exact_parts`."""
-        table = self.without_classes()
-        return np.asarray(table._zero_parts[:, 0])
+        return sum_over_classes(self._with_few_classes().missing)
 
     @cached_property
     def zero_occurs(self) -> np.ndarray:
         """bool (k,): whether a row has the value zero; False if zeros have a cell, as in a table of `with_zeros`."""
-        if isinstance(self.cell_parts, SparseParts):
-            return np.asarray(self._zero_row_parts.any(axis=1))
-        return np.asarray(self._zero_parts.any(axis=(1, 2)))
+        return np.asarray(self._with_few_classes()._zero_parts.any(axis=(1, 2)))
+
+    def _with_few_classes(self) -> ContingencyTable:
+        """Return the table itself if its weights are arrays, else the same rows counted as one class."""
+        return self.without_classes() if isinstance(self.cell_parts, SparseParts) else self
 
     @cached_property
     def column_of_cell(self) -> np.ndarray:
@@ -271,24 +234,17 @@ class ContingencyTable(Statistic):
     def with_zeros(self) -> ContingencyTable:
         """Return a table with a cell for zero in each column where zero occurs; itself if it occurs in none.
 
-        Its `zeros` and `zero_rows` are 0, because what is in a cell counts as nonzero.
+        Its `zeros` are 0, because what is in a cell counts as nonzero.
         """
-        have = self.zero_occurs
-        if not have.any():
+        have = np.flatnonzero(self.zero_occurs)
+        if not len(have):
             return self
-        before = np.concatenate([[0], np.cumsum(have)])
-        column = self.column_of_cell
-        below = self.values < 0
-        at = np.arange(len(column)) + np.where(below, before[column], before[column + 1])
-        own = self.indptr[:-1] + before[:-1]  # where the cell of zero goes in each column, if it occurs
-        if below.any():
-            own += np.bincount(column[below], minlength=len(self))
-        own = own[have]
-        order = np.empty(len(at) + len(own), np.int64)
-        order[at], order[own] = np.arange(len(at)), np.arange(len(at), len(order))
+        column = np.concatenate([self.column_of_cell, have])
+        values = np.concatenate([self.values, np.zeros(len(have))])
+        order = np.argsort(make_sort_keys(column, values), kind="stable")
         return self.replace(
-            indptr=self.indptr + before,
-            values=np.concatenate([self.values, np.zeros(len(own))])[order],
+            indptr=find_row_starts(column, len(self)),
+            values=values[order],
             cell_parts=class_parts.take(class_parts.concatenate([self.cell_parts, self._zero_parts[have]]), order),
         )
 
@@ -304,42 +260,18 @@ class ContingencyTable(Statistic):
         zero = self.zero_occurs
         return np.where(zero, np.minimum(low, 0.0), low), np.where(zero, np.maximum(high, 0.0), high)
 
-    def join_cells(self, begins: np.ndarray) -> ContingencyTable:
-        """Return the table in which each cell is joined with those after it, up to the next where `begins` is True.
-
-        `begins` is bool (cells,). Each column and each label of a nominal one begins a cell, too. The value of a joined
-        cell is its least.
-        """
-        column = self.column_of_cell
-        first = np.flatnonzero(begins | self.nominal[column] | find_run_begins(column))
-        return self.replace(
-            indptr=find_row_starts(column[first], len(self)),
-            values=self.values[first],
-            cell_parts=class_parts.add_runs(self.cell_parts, first) if len(first) else self.cell_parts,
-        )
-
-    def cumulative(self) -> np.ndarray:
+    def cumulative(self, descending: bool = False) -> np.ndarray:
         """Return the weight of the rows of each cell and of those with smaller values: float64 (cells, classes).
 
-        Missing values never count, and zeros only if `with_zeros` has made cells of them. The sums are exact.
+        If `descending`, it is that of each cell and of those with larger values. Missing values never count, and zeros
+        only if `with_zeros` has made cells of them. The sums are exact.
         """
-        running = self._add_cells()
-        return collapse_parts(running[1:] - running.take(self.indptr[self.column_of_cell], axis=0))
-
-    def reverse_cumulative(self) -> np.ndarray:
-        """Return the weight of the rows of each cell and of those with larger values: float64 (cells, classes).
-
-        Missing values never count, and zeros only if `with_zeros` has made cells of them. The sums are exact.
-        """
-        running = self._add_cells()
-        return collapse_parts(running.take(self.indptr[self.column_of_cell + 1], axis=0) - running[:-1])
-
-    def _add_cells(self) -> np.ndarray:
-        """Add up the cells of all columns before each cell, and last all cells: float64 (cells + 1, classes, parts)."""
-        parts = self.exact_parts[:, self._classes]
-        running = np.zeros((len(parts) + 1, *parts.shape[1:]))
-        np.cumsum(parts, axis=0, out=running[1:])
-        return running
+        parts, column = self.exact_parts[:, self._classes], self.column_of_cell
+        before = np.zeros((len(parts) + 1, *parts.shape[1:]))  # of each cell and, last, all
+        np.cumsum(parts, axis=0, out=before[1:])
+        if descending:
+            return collapse_parts(before.take(self.indptr[column + 1], axis=0) - before[:-1])
+        return collapse_parts(before[1:] - before.take(self.indptr[column], axis=0))
 
     def tasks(self) -> list[int]:
         """Return the codes of the classes to tell from the rest, ascending: the positive class if there is one.
@@ -354,17 +286,53 @@ def sum_over_classes(weights: np.ndarray) -> np.ndarray:
     return np.asarray(sum(weights.T, np.zeros(len(weights))))
 
 
+def share_out_missing(table: ContingencyTable) -> np.ndarray:
+    """Return the counts of the cells, with missing values shared out over the cells of their column.
+
+    A cell gets the share that it has of the rows in all cells of the column, whatever their class. The result is
+    float64 (cells, classes).
+    """
+    column = table.column_of_cell
+    present = np.bincount(column, table.rows, len(table))[column]
+    share = table.rows / np.where(present > 0, present, 1.0)
+    return np.asarray(table.counts + share[:, None] * table.missing[column])
+
+
+def _merge_in_threads(tables: Sequence[ContingencyTable], jobs: int) -> ContingencyTable:
+    """Do as `_merge_cells`, where each thread merges columns with about as many cells in all tables as the others."""
+    upto = np.sum([table.indptr for table in tables], axis=0)
+    cuts = np.searchsorted(upto, upto[-1] * np.arange(1, jobs) / jobs)
+    bounds = sorted({0, *cuts.tolist(), len(tables[0])})
+    spans = [[table.column_range(low, high) for table in tables] for low, high in pairwise(bounds)]
+    return join_columns(list(LocalEngine(jobs).map(_merge_cells, spans)))
+
+
 def _merge_cells(tables: Sequence[ContingencyTable]) -> ContingencyTable:
     """Merge tables of the same columns, at least one, into that of all rows."""
-    first = tables[0]
     return build_table(
-        first.schema,
-        first.columns,
         np.concatenate([table.column_of_cell for table in tables]),
         np.concatenate([table.values for table in tables]),
         class_parts.concatenate([table.cell_parts for table in tables]),
-        class_parts.add_all([table.gap_parts for table in tables]),
-        add_parts([table.total_parts for table in tables]),
+        schema=tables[0].schema,
+        columns=tables[0].columns,
+        column_offset=tables[0].column_offset,
+        gap_parts=class_parts.add_all([table.gap_parts for table in tables]),
+        total_parts=add_parts([table.total_parts for table in tables]),
+    )
+
+
+def join_cells(table: ContingencyTable, begins: np.ndarray) -> ContingencyTable:
+    """Join each cell of a table with those after it, up to the next where `begins` is True.
+
+    `begins` is bool (cells,). Each column and each label of a nominal one begins a cell, too. The value of a joined
+    cell is its least.
+    """
+    column = table.column_of_cell
+    first = np.flatnonzero(begins | table.nominal[column] | find_run_begins(column))
+    return table.replace(
+        indptr=find_row_starts(column[first], len(table)),
+        values=table.values[first],
+        cell_parts=class_parts.add_runs(table.cell_parts, first) if len(first) else table.cell_parts,
     )
 
 
@@ -372,30 +340,23 @@ def join_columns(parts: Sequence[ContingencyTable]) -> ContingencyTable:
     """Join tables of the same rows, at least one, into that of the columns of all, in order."""
     starts = np.cumsum([0, *(len(part.values) for part in parts)])
     indptr = [part.indptr[1:] + start for part, start in zip(parts, starts.tolist())]
-    return ContingencyTable(
-        parts[0].schema,
-        np.concatenate([part.columns for part in parts]),
-        np.concatenate([[0], *indptr]),
-        np.concatenate([part.values for part in parts]),
-        class_parts.concatenate([part.cell_parts for part in parts]),
-        class_parts.concatenate([part.gap_parts for part in parts]),
-        parts[0].total_parts,
+    return parts[0].replace(
+        columns=np.concatenate([part.columns for part in parts]),
+        indptr=np.concatenate([[0], *indptr]),
+        values=np.concatenate([part.values for part in parts]),
+        cell_parts=class_parts.concatenate([part.cell_parts for part in parts]),
+        gap_parts=class_parts.concatenate([part.gap_parts for part in parts]),
     )
 
 
-def build_table(
-    schema: Schema,
-    columns: np.ndarray,
-    column: np.ndarray,
-    values: np.ndarray,
-    parts: Parts,
-    gap_parts: Parts,
-    total_parts: np.ndarray,
-) -> ContingencyTable:
+def build_table(column: np.ndarray, values: np.ndarray, parts: Parts, **others: Any) -> ContingencyTable:
     """Build a table from cells in any order. Those of the same column and value are added up, those of zero dropped.
 
-    `column` is int64 (cells,), the covered column of each cell, from 0. The other arguments are attributes of
-    `ContingencyTable`.
+    Parameters
+    ----------
+    column : int64 (cells,), the covered column of each cell, from 0.
+    values, parts : the value and the weights of each cell.
+    others : the attributes of the table that are not of cells: schema, columns, gap_parts, total_parts.
     """
     if not values.all():
         keep = np.flatnonzero(values)
@@ -406,6 +367,5 @@ def build_table(
     if not begin.all():
         first = np.flatnonzero(begin)
         column, values, parts = column[first], values[first], class_parts.add_runs(parts, first)
-    return ContingencyTable(
-        schema, columns, find_row_starts(column, len(columns)), values, parts, gap_parts, total_parts
-    )
+    indptr = find_row_starts(column, len(others["columns"]))
+    return ContingencyTable(indptr=indptr, values=values, cell_parts=parts, **others)

@@ -98,7 +98,7 @@ class Thresholds:
 
         `cells` are `_cells`, perhaps with other classes.
         """
-        selected = cells.reverse_cumulative()
+        selected = cells.cumulative(descending=True)
         nominal = cells.nominal[cells.column_of_cell]
         if nominal.any():
             selected = np.where(nominal[:, None], cells.counts, selected)

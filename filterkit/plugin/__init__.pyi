@@ -33,6 +33,7 @@ from filterkit.counts.statistic import Statistic as Statistic
 from filterkit.counts.summary import Moments as Moments
 from filterkit.counts.summary import Summary as Summary
 from filterkit.counts.table import ContingencyTable as ContingencyTable
+from filterkit.counts.table import share_out_missing as share_out_missing
 from filterkit.counts.table import sum_over_classes as sum_over_classes
 from filterkit.counts.thresholds import COMBINATIONS as COMBINATIONS
 from filterkit.counts.thresholds import Thresholds as Thresholds

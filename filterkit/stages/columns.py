@@ -490,4 +490,5 @@ class FittedColumns(Fitted):
         if len(absent):
             present = np.flatnonzero(~np.isnan(image))
             output, image, parts = output[present], image[present], class_parts.take(parts, present)
-        return build_table(self.schema, outputs, output, image, parts, gap_parts, full.total_parts)
+        others = {"schema": self.schema, "columns": outputs, "gap_parts": gap_parts, "total_parts": full.total_parts}
+        return build_table(output, image, parts, **others)

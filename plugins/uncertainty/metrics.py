@@ -12,6 +12,7 @@ from filterkit.plugin import (
     bin_by_mdl,
     bin_by_quantiles,
     divide_or_zero,
+    share_out_missing,
     sum_over_classes,
     times_log2,
 )
@@ -101,7 +102,7 @@ def _compute_bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: f
 def _compute_bits(bins: ContingencyTable) -> Bits:
     """Compute the entropies of each column of a table of bins."""
     total = max(float(bins.totals.sum()), 1e-300)
-    shares = bins.counts_with_missing / total
+    shares = share_out_missing(bins) / total
     column, columns = bins.column_of_cell, len(bins)
     values = np.bincount(column, _compute_surprise(sum_over_classes(shares)), columns)
     joint = sum((np.bincount(column, _compute_surprise(share), columns) for share in shares.T), np.zeros(columns))
