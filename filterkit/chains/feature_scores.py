@@ -12,8 +12,9 @@ from filterkit.chains.chain import Chain, add_remedies, open_training_rows
 from filterkit.chains.column_fitting import fit_column_stages
 from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import find_best_tests
+from filterkit.counts.scoring import COMBINATIONS, score_columns
 from filterkit.counts.table import ContingencyTable
-from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns
+from filterkit.counts.thresholds import Thresholds
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.data.user_rows import Table

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.metric import Metric
+from filterkit.counts.scoring import score_tests
 from filterkit.counts.thresholds import Thresholds
 from filterkit.data.ragged import find_run_begins
 
@@ -54,7 +55,7 @@ def find_best_tests(thresholds: Thresholds, metric: Metric, alpha: float | None 
         if metric.by_column is not None:
             scores = np.zeros(len(thresholds.column))
         else:
-            scores, _ = thresholds.score(metric, task, alpha)
+            scores, _ = score_tests(thresholds, metric, task, alpha)
         # The first threshold with its column's best score, if that is better than for the classes before.
         at = np.flatnonzero(scores == thresholds.find_best(scores, -np.inf)[thresholds.column])
         at = at[find_run_begins(thresholds.column[at])]

@@ -15,8 +15,9 @@ from filterkit.chains.rows import Rows
 from filterkit.counts.best_tests import BestTests, find_best_tests
 from filterkit.counts.class_parts import SparseParts
 from filterkit.counts.metric import Metric
+from filterkit.counts.scoring import score_columns
 from filterkit.counts.table import ContingencyTable
-from filterkit.counts.thresholds import Thresholds, score_columns
+from filterkit.counts.thresholds import Thresholds
 from filterkit.exploration.extents import MeasuringStage
 from filterkit.plugin.lookup import find_metric
 from filterkit.stages.columns import State

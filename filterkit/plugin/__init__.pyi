@@ -28,6 +28,11 @@ from filterkit.counts.record import MERGED as MERGED
 from filterkit.counts.record import SUM_FOR_ALL as SUM_FOR_ALL
 from filterkit.counts.record import SUM_OF_PARTS as SUM_OF_PARTS
 from filterkit.counts.record import Field as Field
+from filterkit.counts.scoring import COMBINATIONS as COMBINATIONS
+from filterkit.counts.scoring import combine_scores as combine_scores
+from filterkit.counts.scoring import one_against_rest as one_against_rest
+from filterkit.counts.scoring import score_columns as score_columns
+from filterkit.counts.scoring import scoring_bytes as scoring_bytes
 from filterkit.counts.sketches import mix_bits as mix_bits
 from filterkit.counts.statistic import Statistic as Statistic
 from filterkit.counts.summary import Moments as Moments
@@ -35,12 +40,7 @@ from filterkit.counts.summary import Summary as Summary
 from filterkit.counts.table import ContingencyTable as ContingencyTable
 from filterkit.counts.table import share_out_missing as share_out_missing
 from filterkit.counts.table import sum_over_classes as sum_over_classes
-from filterkit.counts.thresholds import COMBINATIONS as COMBINATIONS
 from filterkit.counts.thresholds import Thresholds as Thresholds
-from filterkit.counts.thresholds import combine_scores as combine_scores
-from filterkit.counts.thresholds import one_against_rest as one_against_rest
-from filterkit.counts.thresholds import score_columns as score_columns
-from filterkit.counts.thresholds import scoring_bytes as scoring_bytes
 from filterkit.counts.weights import add_parts as add_parts
 from filterkit.counts.weights import check_sum as check_sum
 from filterkit.counts.weights import check_weights as check_weights

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from filterkit.counts.metric import Metric
+from filterkit.counts.scoring import COMBINATIONS, score_columns, scoring_bytes
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
-from filterkit.counts.thresholds import COMBINATIONS, Thresholds, score_columns, scoring_bytes
+from filterkit.counts.thresholds import Thresholds
 from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError

@@ -8,8 +8,9 @@ from hypothesis import given
 from filterkit import Chain, Metric, testing
 from filterkit.counts import cells, class_runs
 from filterkit.counts.class_parts import SparseParts
+from filterkit.counts.scoring import one_against_rest, score_columns, scoring_bytes
 from filterkit.counts.table import ContingencyTable
-from filterkit.counts.thresholds import Thresholds, one_against_rest, score_columns, scoring_bytes
+from filterkit.counts.thresholds import Thresholds
 from filterkit.plugin import find_metric
 from filterkit.plugin.registry import registry
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import filterkit
 from filterkit import PluginError, testing
-from filterkit.counts import thresholds
+from filterkit.counts import scoring
 from filterkit.counts.best_tests import find_best_tests
 from filterkit.counts.table import ContingencyTable
 from filterkit.plugin import Thresholds, score_columns
@@ -96,8 +96,8 @@ def test_columns_score_the_same_whether_tests_are_left_out_by_bounds_or_not(data
     weights = data.draw(st.sampled_from([None, np.arange(size) % 3 + 1.0, np.arange(size) % 3 + 0.25]))
     rows = make(np.array(numbers).T, y.astype(int), weights=weights)
     found = Thresholds(ContingencyTable.of(rows, np.arange(3), True, "test"))
-    few, blocks = thresholds._FEW, thresholds._BLOCKS
-    thresholds._FEW, thresholds._BLOCKS = 0, (8, 2)
+    few, blocks = scoring._FEW, scoring._BLOCKS
+    scoring._FEW, scoring._BLOCKS = 0, (8, 2)
     try:
         for metric in BOUNDED:
             plain = score_columns(found, dataclasses.replace(metric, bound=None))
@@ -105,7 +105,7 @@ def test_columns_score_the_same_whether_tests_are_left_out_by_bounds_or_not(data
             best, due = (find_best_tests(found, m) for m in (metric, dataclasses.replace(metric, bound=None)))
             assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(best, due, strict=True))
     finally:
-        thresholds._FEW, thresholds._BLOCKS = few, blocks
+        scoring._FEW, scoring._BLOCKS = few, blocks
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_columns_score_the_same_whether_tests_are_left_out_by_bounds_or_not(data
 )
 @pytest.mark.filterwarnings("ignore:invalid value")
 def test_a_bound_or_a_score_beside_it_that_is_no_number_is_refused(change, message, monkeypatch):
-    monkeypatch.setattr(thresholds, "_FEW", 0)
+    monkeypatch.setattr(scoring, "_FEW", 0)
     found = Thresholds(ContingencyTable.of(make([[1], [2], [3], [4]], [0, 1, 1, 1]), np.arange(1), True, "test"))
     with pytest.raises(PluginError, match=message):
         score_columns(found, dataclasses.replace(METRICS["fisher"], **change))
@@ -225,5 +225,5 @@ def test_chi_loses_no_digits_where_a_class_weighs_much_more(count, monkeypatch):
     counts = [[int(weights[(y == c) & (column == 1)].sum()) for c in range(count)] for column in X.T]
     expected = [ref.chi_classes(each, totals) for each in counts]
     assert scored(batch, "chi") == pytest.approx(expected, rel=1e-13)
-    monkeypatch.setattr(thresholds, "_VALUES_AT_ONCE", 1)
+    monkeypatch.setattr(scoring, "_VALUES_AT_ONCE", 1)
     assert scored(batch, "chi") == pytest.approx(expected, rel=1e-13)

@@ -24,7 +24,7 @@ from filterkit.cli.options import (
 )
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows, shorten
-from filterkit.counts.thresholds import COMBINATIONS
+from filterkit.counts.scoring import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
 from filterkit.files.output import open_output
 from filterkit.plugin.formats import Formats

@@ -1,0 +1,373 @@
+"""Score columns by a metric: each by the best of its tests, or by a form that the metric has for whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from filterkit.counts.class_parts import SparseParts
+from filterkit.counts.class_runs import find_runs, score_runs, sum_from_each_cell
+from filterkit.counts.metric import Metric
+from filterkit.counts.statistic import Statistic
+from filterkit.counts.table import ContingencyTable
+from filterkit.counts.thresholds import Counts, Thresholds, merge_equal_counts
+from filterkit.data.contract import check_numbers, make_contract_error
+from filterkit.errors import quoted
+
+COMBINATIONS = ("max", "mean", "weighted")
+_FINITE = "a metric must be finite for all counts; take care of 0 / 0"
+_MUCH_MORE = 2.0**24  # about half of the digits of a float64
+_VALUES_AT_ONCE = 1 << 22  # of tests × classes, 32 MB
+_FEW = 1 << 12  # pairs of counts, all of which are scored
+_BLOCKS = (512, 64, 8)  # tests that `Metric.bound` bounds together, first many and then few
+
+
+def one_against_rest(
+    thresholds: Thresholds, metric: Metric, alpha: float | None = None
+) -> tuple[np.ndarray, list[int]]:
+    """Score each class of `ContingencyTable.tasks` against the rest.
+
+    Parameters
+    ----------
+    thresholds : the tests of a table.
+    metric : what to score by.
+    alpha : as for `score_columns`. If it is None, a metric with `Metric.by_labels` scores nominal columns by that.
+
+    Returns
+    -------
+    float64 (columns, tasks), the best score of each column for each class; and the codes of these classes.
+
+    Raises
+    ------
+    PluginError : as for `score_tests`.
+    """
+    tasks = thresholds.table.tasks()
+    if thresholds.many_classes and len(tasks) > 1:
+        scores = score_each_class(thresholds, metric, tasks, alpha)
+    else:
+        each = [thresholds.find_best(*score_tests(thresholds, metric, task, alpha)) for task in tasks]
+        scores = np.stack(each, axis=1) if each else np.zeros((len(thresholds.table), 0))
+    if alpha is None:
+        for i, task in enumerate(tasks):
+            _set_scores_of_nominal(scores[:, i], thresholds.table, metric, task)
+    return scores, tasks
+
+
+def score_columns(
+    thresholds: Thresholds, metric: Metric, *, alpha: float | None = None, combine: str | None = None, seed: int = 0
+) -> np.ndarray:
+    """Score each covered column: float64 (columns,), for most metrics the score of its best test.
+
+    A column without a test scores as a feature that no row has.
+
+    Parameters
+    ----------
+    thresholds : the tests of a table. If the metric needs no class, the table counts all rows as one class.
+    metric : what to score by.
+    alpha : the weight of features that go with the positive class; others weigh 1 - alpha (Forman 2003, lesion study).
+        None leaves all scores as they are.
+    combine : how the scores of several classes, each against the rest, become one: ``max``, ``mean``, or ``weighted``,
+        the mean weighted by the shares of the classes. None takes the metric's own form for several classes if it has
+        one and `alpha` is None, else ``max``.
+    seed : for metrics that are random.
+
+    Raises
+    ------
+    PluginError : as for `score_tests`.
+    """
+    table = thresholds.table
+    if metric.by_column is not None:
+        scores = metric.call(metric.by_column, table.column_offset + table.columns, seed)
+        return check_numbers(scores, table.columns.shape, metric.name, "by_column of the metric", metric)
+    if metric.by_table is not None:
+        if metric.needs_class and table.schema.positive is not None:
+            table = table.one_against_rest(*table.tasks())
+        return _score_table_columns(table, metric, "by_table")
+    if not metric.needs_class:
+        return thresholds.find_best(*score_tests(thresholds, metric, None))
+    several = table.schema.positive is None and table.totals.shape[0] > 2
+    if several and metric.classes is not None and combine is None and alpha is None:
+        if np.count_nonzero(table.totals > 0) < 2:
+            return np.zeros(len(table))
+        scores = score_all_classes(thresholds, metric)
+        _set_scores_of_nominal(scores, table, metric, None)
+        return scores
+    scores, tasks = one_against_rest(thresholds, metric, alpha)
+    return combine_scores(scores, table.totals[tasks], combine or "max")
+
+
+def combine_scores(scores: np.ndarray, totals: np.ndarray, how: str) -> np.ndarray:
+    """Combine the scores of several classes into one: float64 (n,); 0 if there are no classes.
+
+    Parameters
+    ----------
+    scores : float64 (n, tasks).
+    totals : float64 (tasks,), the weights of the classes.
+    how : one of `COMBINATIONS`.
+    """
+    if not scores.shape[1]:
+        return np.zeros(len(scores))
+    if scores.shape[1] == 1 or how == "max":
+        return np.asarray(scores.max(axis=1))
+    if how == "mean":
+        return np.asarray(scores.mean(axis=1))
+    # Added class by class, so that the sum does not depend on the number of columns.
+    share = totals / totals.sum()
+    return np.asarray(sum(scores[:, i] * share[i] for i in range(len(share))))
+
+
+def _score_table_columns(table: ContingencyTable, metric: Metric, field: str) -> np.ndarray:
+    """Score the columns of a table by ``by_table`` or ``by_labels``, whichever `field` names: float64 (columns,).
+
+    Raises
+    ------
+    PluginError : as for `score_tests`.
+    """
+    found = metric.call(getattr(metric, field), table)
+    scores = check_numbers(found, table.columns.shape, metric.name, f"{field} of the metric", metric)
+    for column in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
+        name = quoted(table.schema.features[table.columns[column]].name)
+        raise make_contract_error(metric.name, f"{name}: the score is {scores[column]:g}; {_FINITE}", metric)
+    return scores
+
+
+def _set_scores_of_nominal(scores: np.ndarray, table: ContingencyTable, metric: Metric, task: int | None) -> None:
+    """Replace the scores of nominal columns in `scores`, float64 (columns,), if the metric has a form for all labels.
+
+    `task` is the code of the class that is compared with the rest; None compares all classes. Nothing changes if only
+    one of the classes compared has rows.
+    """
+    nominal = np.flatnonzero(table.nominal)
+    if metric.by_labels is not None and len(nominal):
+        table = table.only(nominal)
+        table = table if task is None else table.one_against_rest(task)
+        if np.count_nonzero(table.totals > 0) > 1:
+            scores[nominal] = _score_table_columns(table, metric, "by_labels")
+
+
+def scoring_bytes(statistic: Statistic, metric: Metric | None = None) -> int:
+    """Estimate the bytes of the arrays that scoring by `metric` works with; see `ColumnStage.working_bytes`.
+
+    It is `Statistic.working_bytes` unless the classes are so many that their weights are sparse. None stands for a
+    metric that scores one test after the other.
+    """
+    if not isinstance(statistic, ContingencyTable) or not isinstance(statistic.cell_parts, SparseParts):
+        return statistic.working_bytes
+    if metric is not None and (metric.by_table or (metric.by_labels and statistic.nominal.any())):
+        return statistic.working_bytes
+    scores = len(statistic) * len(statistic.totals) * 8  # one for each column and class
+    if not (statistic.values > 0).all():
+        scores *= 4  # zeros are cells
+    return min(2 * statistic.nbytes + scores, statistic.working_bytes)
+
+
+def score_tests(
+    thresholds: Thresholds, metric: Metric, task: int | None, alpha: float | None = None
+) -> tuple[np.ndarray, float]:
+    """Score all tests for one class against the rest.
+
+    Parameters
+    ----------
+    thresholds : the tests of a table.
+    metric : what to score by.
+    task : the code of the class; None for a metric that needs no class, for which all rows are positive.
+    alpha : the weight of features that go with the class; others weigh 1 - alpha. None leaves scores as they are.
+
+    Returns
+    -------
+    scores : float64 (tests,). All are 0 if there are no positive rows or, for a class, no negative ones. With
+        `Metric.bound` and no `alpha`, tests that are not the best of their column may have -inf.
+    constant : the score of a feature that is in no row, which is that of a column without a test.
+
+    Raises
+    ------
+    PluginError : a score is not finite.
+    PluginError : the metric returns something else than float64 (n,).
+    """
+    counts = thresholds.count_against_rest(task)
+    if counts.pos <= 0 or (counts.neg <= 0 and task is not None):
+        return np.zeros(len(counts.pair)), 0.0
+    if metric.bound is not None and alpha is None and len(counts.tp) > _FEW:
+        return _score_possible_best(thresholds, metric, task)
+    return _score_each(thresholds.table, metric, counts, thresholds.column, alpha)
+
+
+def _score_each(
+    table: ContingencyTable, metric: Metric, counts: Counts, column: np.ndarray, alpha: float | None
+) -> tuple[np.ndarray, float]:
+    """Do as `score_tests` with the counts of some tests, and the covered column of each, int64 (tests,)."""
+    tp, fp, pair, pos, neg = counts
+    scores, constant = _score_counts(
+        table, metric, tp, fp, pos, neg, lambda at: column[np.flatnonzero(pair == at)], alpha
+    )
+    return scores[pair], constant
+
+
+def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | None) -> tuple[np.ndarray, float]:
+    """Do as `score_tests`, for the tests that may be the best of their column; others may have -inf.
+
+    A block of neighbouring tests is left out if `Metric.bound` of the smallest and largest counts in it is below
+    a score of the same column. What is left is cut into smaller blocks. So a best test is never left out.
+    """
+    assert metric.bound is not None
+    tp, fp, pair, pos, neg = thresholds.count_against_rest(task)
+    scores, constant = np.full(len(tp), -np.inf), 0.0
+
+    def score_tests(tests: np.ndarray) -> None:
+        nonlocal constant
+        new = np.zeros(len(tp), bool)
+        new[pair[tests]] = True
+        at = np.flatnonzero(new & (scores == -np.inf))
+        scores[at], constant = _score_counts(
+            thresholds.table,
+            metric,
+            tp[at],
+            fp[at],
+            pos,
+            neg,
+            lambda i: thresholds.column[np.isin(pair, at[i : i + 1])],
+        )
+
+    counts = np.stack([np.append(tp[pair], 0.0), np.append(fp[pair], 0.0)])
+    _, first = thresholds.starts
+    size = np.diff(np.append(first, len(pair)))
+    for most in _BLOCKS:
+        blocks = -(-size // most)
+        block = np.arange(blocks.sum()) - np.repeat(np.cumsum(blocks) - blocks, blocks)
+        stop = np.repeat(first + size, blocks)
+        first = np.repeat(first, blocks) + block * most
+        size = np.minimum(stop - first, most)
+        score_tests(first + size // 2)
+        ends = np.stack([first, first + size], axis=1).ravel()
+        low, high = (reduce.reduceat(counts, ends, axis=1)[:, ::2] for reduce in (np.minimum, np.maximum))
+        found = metric.call(metric.bound, low[0], high[0], low[1], high[1], pos, neg)
+        bound = check_numbers(found, first.shape, metric.name, "bound of the metric", metric)
+        is_open = ~(bound < thresholds.find_best(scores[pair], -np.inf)[thresholds.column[first]])
+        first, size = first[is_open], size[is_open]
+    score_tests(np.repeat(first - np.cumsum(size) + size, size) + np.arange(size.sum()))
+    return scores[pair], constant
+
+
+def _score_counts(
+    table: ContingencyTable,
+    metric: Metric,
+    tp: np.ndarray,
+    fp: np.ndarray,
+    pos: float,
+    neg: float,
+    find_columns: Callable[[int], np.ndarray],
+    alpha: float | None = None,
+) -> tuple[np.ndarray, float]:
+    """Return the score of each pair of counts, float64 (n,), and that of a feature that no row has.
+
+    ``find_columns(i)`` returns the indices, among the covered columns, of those with pair i; none for i = n. Only a
+    message about a score that is not finite needs it. `alpha` is as for `score_tests`.
+
+    Raises
+    ------
+    PluginError : as for `score_tests`.
+    """
+    tp, fp = np.append(tp, 0.0), np.append(fp, 0.0)
+    scores = check_numbers(metric.call(metric.score, tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric)
+    for at in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
+        columns = find_columns(at)[:1]
+        name = "".join(quoted(table.schema.features[table.columns[c]].name) + ": " for c in columns)
+        counts = f"tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}"
+        raise make_contract_error(metric.name, f"{name}the score is {scores[at]:g} for {counts}; {_FINITE}", metric)
+    if alpha is not None:
+        scores = scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha)
+    return scores[:-1], float(scores[-1])
+
+
+def score_each_class(
+    thresholds: Thresholds, metric: Metric, tasks: list[int], alpha: float | None = None
+) -> np.ndarray:
+    """Return the best score of each column for each class of `tasks` against the rest: float64 (columns, tasks).
+
+    It is what `Thresholds.find_best` and `score_tests` give class by class, faster where there are many. Classes of the
+    same weight are scored together, and the time grows with the number of cells; see `filterkit.counts.class_runs`.
+    """
+    totals, total = thresholds.table.totals, float(thresholds.table.totals.sum())
+    cells = thresholds.cells
+    runs = find_runs(thresholds.class_cells, cells.indptr, cells.column_of_cell, thresholds.is_test, cells.nominal)
+    ends = metric.best_at_ends and alpha is None
+
+    def score(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, column: np.ndarray) -> tuple[np.ndarray, float]:
+        return _score_each(thresholds.table, metric, merge_equal_counts(tp, fp, pos, neg), column, alpha)
+
+    found = np.zeros((len(totals), len(thresholds.table)))
+    weights, group = np.unique(totals[tasks], return_inverse=True)
+    group_of = np.full(len(totals), -1)
+    group_of[tasks] = group
+    pair_group = group_of[runs.code]
+    order = np.argsort(pair_group, kind="stable")
+    bounds = np.searchsorted(pair_group[order], np.arange(len(weights) + 1))
+    rows, row = np.unique(thresholds.rows, return_inverse=True)
+    somewhere = np.zeros(len(rows), np.int64)
+    somewhere[row] = thresholds.column
+    codes = np.asarray(tasks)
+    for number, pos in enumerate(weights.tolist()):
+        neg = total - pos
+        if pos <= 0 or neg <= 0:
+            continue
+        scores, none = score(np.zeros(len(rows)), np.minimum(rows, neg), pos, neg, somewhere)
+        found[codes[group == number]] = thresholds.find_best(scores[row], none)
+        own = order[bounds[number] : bounds[number + 1]]
+        if len(own):
+            best = score_runs(runs.select(own), thresholds.rows, pos, neg, score, ends)
+            found[runs.code[own], runs.column[own]] = best
+    return np.ascontiguousarray(found[codes].T)
+
+
+def score_all_classes(thresholds: Thresholds, metric: Metric) -> np.ndarray:
+    """Return the best score of each column by the metric's own form for several classes: float64 (columns,).
+
+    The metric must have `Metric.classes`; with many classes, its `class_sums` save time. Classes without rows are
+    left out.
+
+    Raises
+    ------
+    PluginError : the metric returns something else than float64 (n,).
+    """
+    assert metric.classes is not None
+    totals = thresholds.table.totals
+    present = np.flatnonzero(totals > 0)
+    # Sums over classes lose digits where a class weighs very much more than another.
+    if thresholds.many_classes and metric.class_sums is not None and totals.max() < _MUCH_MORE * totals[present].min():
+        rows = np.append(thresholds.rows, 0.0)
+        sums = _sum_over_classes(thresholds, partial(metric.call, metric.class_sums.term))
+        found = metric.call(metric.class_sums.score, sums, rows, totals[present])
+        scores = check_numbers(found, rows.shape, metric.name, "class_sums of the metric", metric)
+        return thresholds.find_best(scores[:-1], float(scores[-1]))
+    if not thresholds.many_classes:
+        return _score_dense_classes(thresholds, metric, present)
+    values = np.cumsum(np.diff(thresholds.cells.indptr) + 1) * len(totals)
+    blocks = np.split(np.arange(len(thresholds.table)), np.flatnonzero(np.diff(values // _VALUES_AT_ONCE)) + 1)
+    parts = (Thresholds(thresholds.table.only(columns)) for columns in blocks)
+    return np.concatenate([_score_dense_classes(part, metric, present) for part in parts])
+
+
+def _score_dense_classes(thresholds: Thresholds, metric: Metric, present: np.ndarray) -> np.ndarray:
+    """Do as `score_all_classes`, by `Metric.classes`; `present`, int64, has the codes of the classes with rows."""
+    assert metric.classes is not None
+    counts = np.append(thresholds.selected[:, present], np.zeros((1, len(present))), axis=0)
+    found = metric.call(metric.classes, counts, thresholds.table.totals[present])
+    scores = check_numbers(found, (len(counts),), metric.name, "classes of the metric", metric)
+    return thresholds.find_best(scores[:-1], float(scores[-1]))
+
+
+def _sum_over_classes(thresholds: Thresholds, term: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+    """Add up over classes the `term` of the rows that each test selects, and last of none: float64 (tests + 1,)."""
+    cells, own, totals = thresholds.cells, thresholds.class_cells, thresholds.table.totals
+    totals_of = totals[own.code]
+    nominal = cells.nominal[cells.column_of_cell[own.cell]]
+    upto = np.minimum(np.where(nominal, own.weight, own.upto), totals_of)
+    before = np.where(own.begins | nominal, 0.0, np.append(0.0, upto)[:-1])
+    change = term(upto, totals_of) - term(before, totals_of)
+    changes = np.bincount(own.cell, change, len(cells.values))
+    sums = np.where(cells.nominal[cells.column_of_cell], changes, sum_from_each_cell(changes, cells.indptr))
+    present = totals[totals > 0]
+    nothing = float(term(np.zeros(len(present)), present).sum())
+    return np.append(sums[thresholds.is_test] + nothing, nothing)
