@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any, TypeVar
 
 from filterkit.data.attributes import find_attribute
@@ -15,13 +15,13 @@ from filterkit.data.unseen import check_unseen
 from filterkit.engines.done import NOTHING_DONE, Done
 from filterkit.engines.engine import PAUSE, Engine, map_checked
 from filterkit.engines.local import LocalEngine
-from filterkit.errors import ArffError, FilterkitError, RowError, StageError
+from filterkit.errors import FilterkitError, RowError, StageError
 from filterkit.files.rejects import Rejects
 from filterkit.files.stretches import Stretch
 from filterkit.formats.base import FileFormat, Files, Opening, Table, add_input_name
 from filterkit.formats.input_files import InputFiles, Restart
 from filterkit.formats.notes import Notes
-from filterkit.formats.omitted_texts import fill_omitted, find_first_texts, read_ahead
+from filterkit.formats.omitted_texts import HeldReads, find_first_texts, read_ahead
 from filterkit.formats.part_reader import Item, PartReader, Read, UnclosedRecord, name_format_errors
 from filterkit.formats.row_counts import RowCounts
 from filterkit.formats.text import TextTable
@@ -57,8 +57,7 @@ class Reader:
 
     Attributes
     ----------
-    path : as passed.
-    name : what messages call the input.
+    path, name : as passed, and what messages call the input.
     schema : of the batches.
     history : the comments that tell what filterkit did to the data before.
     count : the number of rows; None until all have been read.
@@ -113,19 +112,15 @@ class Reader:
             self._first.close()
             raise add_input_name(error, self.name) from None
         self._omits_texts = self._first.omits_texts and any(a.kind != "date" for a in self.schema.passthrough)
-        self._first_texts: dict[int, str] = {}  # of each column of strings or bags, by its number
+        self._held: HeldReads[Any] = HeldReads(iter, {})
         self._starts = [0]  # the number of the first row of each part, and that of all rows read so far
         self._known_starts: list[int] = []  # the same of a pass before; empty in the first
-        self._notes = Notes()
-        self._notes.add(self._first.notes)
-        self._row_counts = RowCounts()
         self.count: int | None = None
         self.may_be_cut = False
 
     @property
     def named_class(self) -> int | str | None:
-        """The number, from 1, of the attribute that the file itself names as the class; ``none`` if it says that there
-        is no class, and None if it says nothing."""
+        """The number of the attribute that the file names as the class, from 1; ``none`` if none is, None if unsaid."""
         return _find_named_class(self._first)
 
     @property
@@ -155,11 +150,8 @@ class Reader:
 
     def batches(self) -> Iterator[Batch]:
         """Yield all rows as batches, in order, read in this thread; one empty batch if there are no rows."""
-        some = False
-        for batch in map_numbered(self, itself, LocalEngine(1)):
-            some = True
-            yield batch
-        if not some:
+        yield from map_numbered(self, itself, LocalEngine(1))
+        if len(self._starts) == 1:
             yield empty(self.schema)
 
     def rereads(self, engine: Engine) -> bool:
@@ -183,8 +175,8 @@ class Reader:
         self._known_starts = self._starts if self.count is not None else []
         self._starts = [0]
         self._files.rewind()
-        self._row_counts = RowCounts()
-        self._row_counts.add([self._first.file_rows])
+        self._notes, self._row_counts = Notes(), RowCounts()
+        self._note_file(self._first)
         opening, restart = self._opening, None
         may_note = opening.rejects or opening.unseen or opening.lenient or self._omits_texts
         notes = not self._known_starts and (may_note or bool(self._first.file_rows.is_own))
@@ -203,7 +195,7 @@ class Reader:
         self.count = self.rows
 
     def _note_file(self, table: Table) -> None:
-        """Note what a further file says about itself."""
+        """Note what a file says about itself."""
         self._notes.add(table.notes)
         self._row_counts.add([table.file_rows])
 
@@ -225,34 +217,20 @@ class Reader:
             self._omits_texts,
             last,
         )
-        waiting: deque[tuple[int, Read]] = deque()  # reads that lack a first text, and at most a few after them
-
-        def lacks() -> bool:
-            return bool(waiting) and not waiting[0][1].parsed.omitted.keys() <= self._first_texts.keys()
+        self._held = held = HeldReads(partial(engine.map, function), self._held.first_texts)
 
         def note(part: Any) -> None:
             block = part.read()[0] if isinstance(part, Stretch) else part
-            self._first_texts = find_first_texts(read_part.parse(block).batch) | self._first_texts
+            held.note_texts(find_first_texts(read_part.parse(block).batch))
 
         if self._omits_texts:
-            parts = read_ahead(parts, lacks, note)
+            parts = read_ahead(parts, held.lacks, note)
         with closing(map_checked(engine, read_part, self._make_work_items(parts, done, notes))) as found:
             for read in self._locate_errors(found):
                 start = self.rows
                 self._record_part(read)
-                if not self._omits_texts:
-                    yield read.result
-                    continue
-                waiting.append((start, read))
-                while waiting and not lacks():
-                    yield self._complete_result(*waiting.popleft(), function, engine)
-        for _, read in waiting:
-            column = next(column for column in read.parsed.omitted if column not in self._first_texts)
-            raise ArffError(
-                "a sparse row leaves out this attribute, so it has the first value in the file, but no row has one",
-                source=self.name,
-                attribute=self.schema.passthrough[column].name,
-            )
+                yield from held.release(start, read)
+        held.check_none_left(self.name, self.schema)
 
     def _make_work_items(self, parts: Iterator[Any], done: Done, notes: bool) -> Iterator[Any]:
         """Yield an `Item` for each part, to be read by a worker.
@@ -267,15 +245,13 @@ class Reader:
             n_done = done.get(number)
             is_left_out = n_done is not None and not notes and not isinstance(part, (Stretch, Files))
             start = self._known_starts[number] if number < len(self._known_starts) else 0
-            yield Item(None if is_left_out else part, self._first_texts, start, n_done)
+            yield Item(None if is_left_out else part, self._held.first_texts, start, n_done)
             number += 1
 
     def _locate_errors(self, found: Iterator[Any]) -> Iterator[Read]:
         """Yield what is read, without pauses; errors name the line and row within the file."""
         try:
-            for read in found:
-                if read is not PAUSE:
-                    yield read
+            yield from (read for read in found if read is not PAUSE)
         except RowError as error:
             if error.line is not None:
                 error.line += self._files.lines.count_before(error.source or "")
@@ -296,33 +272,13 @@ class Reader:
             return
         for each in read.parsed.rejected:
             assert self._rejects is not None
-            before = lines_before.get(each.name, 0)
-            each.error.line = None if each.error.line is None else each.error.line + before
-            self._rejects.add(each._replace(line=each.line + before), self._opening.encoding)
-        self._notes.add(
-            note._replace(line=note.line + rows_before, name=self.name)
-            if note.attribute
-            else note._replace(line=note.line + lines_before.get(note.name, 0))
-            for note in read.parsed.notes
-        )
+            line = each.line + lines_before.get(each.name, 0)
+            self._rejects.add(each._replace(line=line), self._opening.encoding)
+        for note in read.parsed.notes:
+            before, name = (rows_before, self.name) if note.attribute else (lines_before.get(note.name, 0), note.name)
+            self._notes.add([note._replace(line=note.line + before, name=name)])
         self._row_counts.add(read.parsed.files)
-        self._first_texts = read.first_texts | self._first_texts
-
-    def _complete_result(self, start: int, read: Read, function: Callable[[Batch], T], engine: Engine) -> T:
-        """Return the result of a part that a worker has read.
-
-        If its rows wait for texts that they omit, fill these in and call `function`; `start` rows come before.
-        """
-        if not read.parsed.omitted:
-            result: T = read.result
-            return result
-        try:
-            (result,) = engine.map(function, [fill_omitted(read.parsed.batch, read.parsed.omitted, self._first_texts)])
-        except StageError as error:
-            if error.row is not None:
-                error.row += start
-            raise
-        return result
+        self._held.note_texts(read.first_texts)
 
 
 def _find_schemas(table: Table, opening: Opening) -> tuple[Schema, Schema]:
