@@ -90,7 +90,6 @@ def compare(
     chains: Iterable[str],
     plugins: tuple[str, ...] = (),
     test: filterkit.Batch | None = None,
-    first: int | None = None,
     **design,
 ) -> Results:
     """Evaluate chains.
@@ -103,7 +102,6 @@ def compare(
     chains : each as ``NAME: STAGES``.
     plugins : files of plugins that the chains need.
     test : the rows to test on; by default they are folds of the data.
-    first : how many folds to take, from the first on; None for all.
     design : further arguments of `filterkit.evaluation.folds.Design`.
     """
     for path in plugins:
@@ -118,8 +116,6 @@ def compare(
     began = said = time.monotonic()
     done = set() if journal is None else journal.done
     evaluator = Evaluator(data, plan, test)
-    if first is not None:
-        done |= {part for part in evaluator.parts if part[2] >= first}
     with make_engine("processes", given.jobs, registry()) as engine:
         for left, results in evaluate_parts(evaluator, engine, done):
             rows += results

@@ -28,16 +28,14 @@ TEXT_CHAINS = {
 
 
 class Further(NamedTuple):
-    """Chains that are compared on the first folds alone.
+    """Chains that are compared on the folds of the first repeat alone.
 
     Attributes
     ----------
-    folds : how many folds.
     chains : by name.
     pairs : the names of two chains, of which the first should be better; others are of the main table.
     """
 
-    folds: int
     chains: dict[str, str]
     pairs: tuple[tuple[str, str], ...]
 
@@ -45,17 +43,14 @@ class Further(NamedTuple):
 FURTHER = {
     "UCI": (
         Further(
-            FOLDS,
             {"beside-threshold": f"{BESIDE} {{svm}} --threshold f1"},
             tuple(("beside-threshold", other) for other in ("baseline", "beside", "threshold")),
         ),
         Further(
-            4,
             {"logistic": f"{PLAIN} {LOGISTIC}", "beside-logistic": f"{BESIDE} {LOGISTIC}"},
             (("beside-logistic", "logistic"), ("beside-logistic", "beside")),
         ),
         Further(
-            1,
             {
                 "forest": f"{PLAIN} predict RandomForestClassifier",
                 "beside-forest": f"{BESIDE} predict RandomForestClassifier",
@@ -65,7 +60,6 @@ FURTHER = {
     ),
     "Text": (
         Further(
-            FOLDS,
             {"scaling-threshold": "impute binary bns l2 {svm} --threshold f1"},
             tuple(("scaling-threshold", other) for other in ("baseline", "scaling", "threshold")),
         ),
@@ -160,15 +154,10 @@ def _with_p(pair: Sequence[float]) -> str:
     return f"{mean:+.3f}" + (f" (p {p:.1g})" if p == p else "")  # of a single data set there is no p
 
 
-def name_folds(count: int) -> str:
-    """The first folds, in words."""
-    return "the first fold" if count == 1 else f"the first {count} folds"
-
-
 def further(results: Results, more: Results, group: Further) -> str:
-    """The pairs of a group of further chains, on its folds, which `results` of the main table have, too."""
+    """The pairs of a group of further chains, on the folds of the first repeat; `results` are of the main table."""
     rows = []
-    both = Results(row for row in (*results.rows, *more.rows) if row.fold < group.folds)
+    both = Results(row for row in (*results.rows, *more.rows) if row.fold < FOLDS)
     for number, share in enumerate(both.shares):
         for one, other in group.pairs:
             cells = []
@@ -209,20 +198,12 @@ def main() -> None:
         store(given, name, results, MEASURES)
         parts += [f"## {kind}: {len(results.tasks)} tasks\n", means(results), "Minus the baseline:\n"]
         parts += [against(results, measure) for measure in MEASURES]
-        once, rows = whole | {"repeats": 1}, []
-        for number, group in enumerate(FURTHER[kind], 1):
-            part = compare(
-                *(given, f"{name}-further-{number}", sets, chains(group.chains)),
-                **(once | {"min_positives": fewest, "first": group.folds}),
-            )
-            rows += (of_tasks(part, tasks) if kind == "UCI" else part).rows
-        more = Results(rows)
+        once, added = whole | {"repeats": 1}, [text for group in FURTHER[kind] for text in chains(group.chains)]
+        more = compare(given, f"{name}-further", sets, added, min_positives=fewest, **once)
+        more = of_tasks(more, tasks) if kind == "UCI" else more
         store(given, f"{name}-further", more, MEASURES)
         for group in FURTHER[kind]:
-            parts += [
-                FURTHER_HEAD.format(names=", ".join(group.chains), folds=name_folds(group.folds)),
-                further(results, more, group),
-            ]
+            parts += [FURTHER_HEAD.format(names=", ".join(group.chains)), further(results, more, group)]
         write(given, "\n".join(parts))  # at once, because the next part takes long
     for kind, (sets, of, fewest) in kinds.items():
         name = f"safeguards-{kind.lower()}-chosen"
@@ -248,7 +229,7 @@ one observation, because tasks of a set share their rows. A difference below 0.0
 the folds differ at 0.05 by the corrected resampled t-test (Nadeau, Bengio 2003); by chance it would be 5 %.
 """
 
-FURTHER_HEAD = """On {folds} alone: {names}. Two chains over tasks, as above.
+FURTHER_HEAD = """On ten folds once: {names}. Two chains over tasks, as above.
 """
 
 CHOSEN = """## {kind}: a choice in training
