@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, Built, FilterkitError, RowStage, Schema, Stage, StageError, hookimpl, option
+from filterkit import Attribute, Batch, Built, FilterkitError, Schema, Stage, StageError, hookimpl, option
 from filterkit.plugin import (
     Batches,
     Csr,
@@ -78,20 +78,14 @@ class Svd(SelectiveStage):
         return {"values": values, "axes": axes}  # singular values, which descend; (columns, components)
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        check_numeric(self.name, schema)
         values, axes = state["values"], state["axes"]
+        built = _replace_columns(
+            self, schema, len(values), lambda batch: rows_times(batch.csr if batch.sparse else batch.X, axes)
+        )
         fits = axes.shape == (schema.width, len(values)) and len(values) <= self.components
         if not fits or axes.dtype != np.float64 or not np.isfinite(axes).all():
             raise FilterkitError("the saved axes of svd do not fit its columns")
-        outgoing = _make_schema(schema, self.prefix, len(values))
-
-        def transform(batch: Batch) -> Batch:
-            check_finite(self.name, batch)
-            with np.errstate(over="ignore", invalid="ignore"):
-                image = rows_times(batch.csr if batch.sparse else batch.X, axes)
-            return batch.replace(schema=outgoing, X=_check_range(self.name, batch, image))
-
-        return Built(outgoing, transform, growth=_compute_growth(schema, len(values)))
+        return built
 
 
 def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +103,17 @@ def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.nd
             f"{stage.components:,} components of {width:,} columns are too many; {fewer}put select --top "
             f"{_MOST_COLUMNS} or project --components {_MOST_COLUMNS // 2} before it",
         )
-    largest, count = _check_rows(stage, rows, schema)
+    largest, total, count = 0.0, 0.0, 0
+    for batch in rows():
+        check_weights(stage.name, batch)
+        check_finite(stage.name, batch, batch.row_weights > 0)
+        batch = _take_counted(batch)
+        largest = max(largest, float(np.abs(batch.csr.data if batch.sparse else batch.X).max(initial=0.0)))
+        total += float(batch.row_weights.sum())
+        count += len(batch)
+    if not count:
+        raise StageError(stage.name, _NO_ROWS)
+    check_sum(stage.name, total, count)
     if not largest:
         return np.zeros(0), np.zeros((width, 0))
     unit = 2.0 ** -float(np.frexp(largest)[1])  # no square overflows
@@ -137,23 +141,6 @@ def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.nd
     return np.sqrt(squares[order]) / unit, fix_signs(axes[:, order])
 
 
-def _check_rows(stage: Svd, rows: Batches, schema: Schema) -> tuple[float, int]:
-    """Check the rows, and return the largest absolute value and how many rows count."""
-    largest, total, count = 0.0, 0.0, 0
-    for batch in rows():
-        check_weights(stage.name, batch)
-        check_finite(stage.name, batch, batch.row_weights > 0)
-        batch = _take_counted(batch)
-        values = batch.csr.data if batch.sparse else batch.X
-        largest = max(largest, float(np.abs(values).max(initial=0.0)))
-        total += float(batch.row_weights.sum())
-        count += len(batch)
-    if not count:
-        raise StageError(stage.name, _NO_ROWS)
-    check_sum(stage.name, total, count)
-    return largest, count
-
-
 def _take_counted(batch: Batch) -> Batch:
     """Take the rows of a weight above 0."""
     known = batch.row_weights > 0
@@ -166,7 +153,7 @@ def _read_blocks(rows: Batches, schema: Schema) -> Iterator[Batch]:
     return equal_blocks(counted, schema, _BLOCK)
 
 
-class Project(SelectiveStage, RowStage):
+class Project(SelectiveStage):
     """Replace the columns by a few random sums of them, which keep distances of rows, as Weka's RandomProjection does.
 
         filterkit arff_samples/fortunes.arff l2 project --components 50
@@ -191,25 +178,18 @@ class Project(SelectiveStage, RowStage):
     def most_columns(self, width: int | None) -> int | None:
         return self.components
 
-    def growth(self, schema: Schema) -> float:
-        return _compute_growth(schema, self.components)
+    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+        return _replace_columns(self, schema, self.components, self._add_up_columns)
 
-    def output(self, schema: Schema) -> Schema:
-        check_numeric(self.name, schema)
-        return _make_schema(schema, self.prefix, self.components)
-
-    def transform(self, batch: Batch) -> Batch:
-        check_finite(self.name, batch)
+    def _add_up_columns(self, batch: Batch) -> np.ndarray:
         used = np.unique(batch.csr.indices) if batch.sparse else np.arange(batch.schema.width)
         X: Csr | np.ndarray = batch.csr.take_columns(used) if batch.sparse else batch.X
         image = np.empty((len(batch), self.components))
         step = max(_WORD, _AT_ONCE // max(len(used), 1) // _WORD * _WORD)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for first in range(0, self.components, step):
-                stop = min(first + step, self.components)
-                image[:, first:stop] = rows_times(X, draw_signs(self.seed, used, first, stop))
-            image /= np.sqrt(self.components)
-        return batch.replace(X=_check_range(self.name, batch, image))
+        for first in range(0, self.components, step):
+            stop = min(first + step, self.components)
+            image[:, first:stop] = rows_times(X, draw_signs(self.seed, used, first, stop))
+        return np.asarray(image / np.sqrt(self.components))
 
 
 _WORD = 64  # signs come from the bits of a number
@@ -233,24 +213,29 @@ def draw_signs(seed: int, columns: np.ndarray, first: int, stop: int) -> np.ndar
     return flags[:, : stop - first] * 2.0 - 1.0
 
 
-def _compute_growth(schema: Schema, components: int) -> float:
-    """Return `Fitted.growth`, at least 1; a sparse row counts as 16 values, as many as a short text has words."""
-    return max(1.0, components / (min(schema.width, 16) if schema.sparse else schema.width))
+def _replace_columns(stage: Svd | Project, schema: Schema, count: int, compute: Callable[[Batch], np.ndarray]) -> Built:
+    """Build a stage that replaces all of X by `count` columns, which `compute` makes of the rows of a batch.
 
+    Raises
+    ------
+    StageError : a column is nominal with more than two values.
+    """
+    check_numeric(stage.name, schema)
+    attributes = [Attribute(f"{stage.prefix}{number}") for number in range(1, count + 1)]
+    first = np.zeros(count, np.int64)  # they stand where the first column stood
+    outgoing = schema.with_features(attributes, first, sparse=False, zero=False)
 
-def _make_schema(schema: Schema, prefix: str, components: int) -> Schema:
-    """Make the schema with new columns instead of all of X."""
-    attributes = [Attribute(f"{prefix}{number}") for number in range(1, components + 1)]
-    first = np.zeros(components, np.int64)  # they stand where the first column stood
-    return schema.with_features(attributes, first, sparse=False, zero=False)
+    def transform(batch: Batch) -> Batch:
+        check_finite(stage.name, batch)
+        with np.errstate(over="ignore", invalid="ignore"):
+            image = compute(batch)
+        for row in np.flatnonzero(~np.isfinite(image).all(axis=1))[:1].tolist():
+            raise StageError(stage.name, "values are too large for their sums; put range before it", batch.start + row)
+        return batch.replace(schema=outgoing, X=image)
 
-
-def _check_range(stage: str, batch: Batch, image: np.ndarray) -> np.ndarray:
-    """Return `image`, (rows, k), which the rows of `batch` became; raise a `StageError` if a number is too large."""
-    bad = np.flatnonzero(~np.isfinite(image).all(axis=1))
-    if len(bad):
-        raise StageError(stage, "values are too large for their sums; put range before it", batch.start + int(bad[0]))
-    return image
+    # A sparse row counts as 16 values, as many as a short text has words.
+    growth = max(1.0, count / (min(schema.width, 16) if schema.sparse else schema.width))
+    return Built(outgoing, transform, growth=growth)
 
 
 @hookimpl

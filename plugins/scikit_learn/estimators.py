@@ -129,7 +129,7 @@ def make_estimator(stage: str, class_: str, values: Mapping[str, Any]) -> Any:
         estimator = made_of(**own)
         return estimator.set_params(**nested) if nested else estimator
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{stage}: {made_of.__name__}: {_shorten(error)}") from None
+        raise UsageError(f"{stage}: {made_of.__name__}: {shorten(error)}") from None
 
 
 def explain_missing(name: str) -> str:
@@ -198,16 +198,17 @@ def run_foreign(stage: str, class_: str, function: Callable[..., T], *arguments:
     except (FilterkitError, MemoryError, OSError):
         raise
     except Exception as error:  # packages have errors of their own
-        text = _shorten(error)
+        text = shorten(error)
         if "infs or NaNs" in text or "infinity" in text:  # what comes to it is finite
             text += '; numbers are too large; put before it: standardize, or for a class: set "NAME = NAME / 1e300"'
         raise StageError(stage, f"{class_}: {text}") from None
     for text, category in {str(each.message): each.category for each in found}.items():
-        warn_of_fit(stage, f"{class_}: {_shorten(text)}", category)
+        warn_of_fit(stage, f"{class_}: {shorten(text)}", category)
     return result
 
 
-def _shorten(error: Exception | str) -> str:
+def shorten(error: Exception | str) -> str:
+    """Return a message from outside filterkit on one line that is not too long."""
     return " ".join(str(error).split())[:_SHOWN]
 
 

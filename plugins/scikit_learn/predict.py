@@ -105,6 +105,7 @@ class Predict(Learner):
     def __post_init__(self) -> None:
         super().__post_init__()
         assert self.estimator is not None
+        self.class_name = self.estimator.rpartition(".")[2]
         check_words(self.name, self.estimator, self.set)
         check_words(self.name, self.estimator, self.grid, "--grid")
         names = [pair.partition("=")[0] for pair in (*self.set, *self.grid)]
@@ -116,12 +117,6 @@ class Predict(Learner):
         if self.class_name in ("ClassifierChain", "MultiOutputClassifier", "MultiOutputRegressor", "RegressorChain"):
             raise UsageError(f"predict: {self.class_name}: name the estimator itself; each label has one of its own")
 
-    @property
-    def class_name(self) -> str:
-        """The name of the class without its package."""
-        assert self.estimator is not None
-        return self.estimator.rpartition(".")[2]
-
     def make(self, chosen: dict[str, Any]) -> Any:
         """Make the estimator, not fitted, with the parameters of ``--set`` and those `chosen` from the grid."""
         assert self.estimator is not None
@@ -129,9 +124,7 @@ class Predict(Learner):
         estimator = make_estimator(self.name, self.estimator, values)
         # A method may be there only once the estimator is fitted, as that of StackingClassifier.
         if not hasattr(type(estimator), "predict") or not hasattr(estimator, "__sklearn_tags__"):
-            raise UsageError(
-                f"predict: {self.estimator} is not a classifier or regressor with scikit-learn's interface"
-            )
+            raise self._make_interface_error()
         if estimator.get_params().get("decision_function_shape") == "ovo":
             raise UsageError("predict: decision_function_shape=ovo has scores of pairs of classes; leave it out")
         unset = [name for name, value in estimator.get_params().items() if value is None]
@@ -151,10 +144,11 @@ class Predict(Learner):
                 raise
             raise UsageError(f"predict: {self.class_name} {explain_missing('estimator')}") from None
         if tags.classifier_tags is None and tags.regressor_tags is None:
-            raise UsageError(
-                f"predict: {self.estimator} is not a classifier or regressor with scikit-learn's interface"
-            )
+            raise self._make_interface_error()
         return tags
+
+    def _make_interface_error(self) -> UsageError:
+        return UsageError(f"predict: {self.estimator} is not a classifier or regressor with scikit-learn's interface")
 
     def expect_threshold(self) -> float | None:
         return _THRESHOLDS.get(_find_method([self.make({})]))
@@ -228,9 +222,7 @@ class Predict(Learner):
         truth, tasks = training.truth, training.tasks
         is_numeric, needs_columns = tasks.is_numeric, not self._tags.target_tags.single_output
         targets = list(truth.T)
-        if (
-            not is_numeric
-        ):  # the values of the class, of each label or of each target: from 0, in the order of the header
+        if not is_numeric:  # values of the class, of each label or of each target: from 0, in the order of the header
             targets = [
                 truth[:, first:stop].argmax(axis=1)
                 if stop - first > 1
@@ -389,6 +381,10 @@ class Estimators:
         bounds = find_group_bounds(tasks.exclusive, len(tasks.names))
         columns = []
         for width, (classes, response) in zip(np.diff(bounds).tolist(), self._respond_by_target(X, method, bounds)):
+            if response.ndim == 1 and method == "predict":
+                response = np.equal.outer(response, classes).astype(np.float64)
+            elif response.ndim == 1:  # for the second of two classes
+                response = np.column_stack([1 - response if method == "predict_proba" else -response, response])
             unseen = response.min(axis=1, keepdims=True) - 1 if method == "decision_function" else 0.0
             values = np.zeros((len(response), max(width, 2))) + unseen
             if response.shape[1] != len(classes):
@@ -400,28 +396,15 @@ class Estimators:
         return np.hstack(columns)
 
     def _respond_by_target(self, X: Any, method: str, bounds: list[int]) -> Iterator[tuple[Any, np.ndarray]]:
-        """Yield for the class, or each label or target: its values, and float64 (rows, values) of the response."""
-        estimators, n_targets = self._estimators, len(bounds) - 1
-        if len(estimators) < n_targets:
-            (estimator,) = estimators
-            response = getattr(estimator, method)(X)
-            if isinstance(response, list):  # of probabilities
-                yield from zip(estimator.classes_, response)
-            else:
-                yield from (_make_columns(each, [0, 1], method) for each in response.T)
-            return
-        for estimator in estimators:
+        """Yield for the class, or each label or target: its values, and the response, (rows,) or (rows, values)."""
+        for estimator in self._estimators:
             if isinstance(estimator, int):
                 yield [estimator], np.ones((X.shape[0], 1))
+                continue
+            response = getattr(estimator, method)(X)
+            if len(self._estimators) == len(bounds) - 1:
+                yield estimator.classes_, response
+            elif isinstance(response, list):  # of probabilities of all labels
+                yield from zip(estimator.classes_, response)
             else:
-                yield _make_columns(getattr(estimator, method)(X), estimator.classes_, method)
-
-
-def _make_columns(response: np.ndarray, classes: Any, method: str) -> tuple[Any, np.ndarray]:
-    """Return the classes, and float64 (rows, classes) of what a method gives for them, (rows,) or (rows, classes)."""
-    if method == "predict":
-        return classes, np.equal.outer(response, classes).astype(np.float64)
-    if response.ndim == 1:
-        first = 1 - response if method == "predict_proba" else -response
-        return classes, np.column_stack([first, response])
-    return classes, response
+                yield from (([0, 1], each) for each in response.T)

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from filterkit import Attribute, Batch, FilterkitError, Fitted, Schema, StageError, UsageError, option
-from filterkit.plugin import Attributes, Batches, Csr, LearnedTable, SelectiveStage, call_interruptibly, join_all_rows
+from filterkit.plugin import (
+    Batches,
+    Csr,
+    LearnedTable,
+    SelectiveStage,
+    call_interruptibly,
+    join_all_rows,
+    list_feature_names,
+)
 
 from .estimators import (
     check_words,
@@ -17,6 +25,7 @@ from .estimators import (
     parse_assignments,
     run_foreign,
     set_option,
+    shorten,
 )
 from .names import list_names
 
@@ -74,9 +83,7 @@ class Sklearn(SelectiveStage):
         run_foreign(self.name, self.class_, _fit_transformer, estimator, training, jobs=rows.jobs)
         names = None
         if hasattr(estimator, "get_feature_names_out"):
-            names = list(
-                map(str, estimator.get_feature_names_out(np.array(Attributes.of(schema.features).names, object)))
-            )
+            names = estimator.get_feature_names_out(np.array(list_feature_names(schema), object))
         return run_foreign(self.name, self.class_, FittedSklearn, self.name, estimator, schema, names)
 
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
@@ -102,17 +109,18 @@ class FittedSklearn(Fitted):
         self._estimator = estimator
         image = estimator.transform(_make_row(schema))
         self._sparse = not isinstance(image, np.ndarray)
-        self._names = names if names is not None else [f"{stage}{j}" for j in range(image.shape[1])]
-        if len(self._names) != image.shape[1]:
-            raise ValueError(f"{len(self._names)} names for {image.shape[1]} columns")
-        attributes = [Attribute(str(name)) for name in self._names]
-        first = np.zeros(len(attributes), np.int64)  # they stand where the first column stood
+        width = image.shape[1]
+        self._names = [f"{stage}{j}" for j in range(width)] if names is None else list(map(str, names))
+        if len(self._names) != width:
+            raise ValueError(f"{len(self._names)} names for {width} columns")
+        attributes = list(map(Attribute, self._names))
+        first = np.zeros(width, np.int64)  # they stand where the first column stood
         self.schema = schema.with_features(attributes, first, sparse=self._sparse, zero=self._sparse and schema.zero)
 
     @property
     def state(self) -> dict[str, Any]:  # type: ignore[override]
         """The transformer, dumped as `dump_estimator` does, and the names of its columns."""
-        return {"estimator": dump_estimator(self._estimator), "names": [str(name) for name in self._names]}
+        return {"estimator": dump_estimator(self._estimator), "names": self._names}
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         from .learned import describe_estimator
@@ -126,16 +134,18 @@ class FittedSklearn(Fitted):
                     self._estimator.transform, batch.X if len(batch) else _make_row(batch.schema)
                 )
         except ValueError as error:
-            raise StageError(self._stage, " ".join(str(error).split())[:300], batch.start) from None
+            raise StageError(self._stage, shorten(error), batch.start) from None
+        X: Any
         if self._sparse:
             from scipy.sparse import csr_array
 
             matrix = csr_array(image, dtype=np.float64)[: len(batch)]
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
-            out = batch.replace(schema=self.schema, X=Csr.of(matrix))
+            X = Csr.of(matrix)
         else:
-            out = batch.replace(schema=self.schema, X=np.ascontiguousarray(image, np.float64)[: len(batch)])
+            X = np.ascontiguousarray(image, np.float64)[: len(batch)]
+        out = batch.replace(schema=self.schema, X=X)
         # A number becomes another thing where squares are too large.
         for number in np.flatnonzero(_are_numbers(batch) & ~_are_numbers(out))[:1].tolist():
             row = out.rows(number, number + 1).in_form(False).X[0]
@@ -152,18 +162,18 @@ def _are_numbers(batch: Batch) -> np.ndarray:
     """Return whether all values of a row are known and finite: bool (rows,)."""
     if not batch.sparse:
         return np.asarray(np.isfinite(batch.X).all(axis=1))
-    bad = np.flatnonzero(~np.isfinite(batch.csr.data))
     known = np.ones(len(batch), bool)
-    known[batch.csr.row_of_entry[bad]] = False
+    known[batch.csr.row_of_entry[~np.isfinite(batch.csr.data)]] = False
     return known
 
 
 def _make_row(schema: Schema) -> Any:
     """Make X of a single row of zeros."""
-    width = schema.width
     if not schema.sparse:
-        return np.zeros((1, width))
-    return Csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width).matrix()
+        return np.zeros((1, schema.width))
+    from scipy.sparse import csr_array
+
+    return csr_array((1, schema.width))
 
 
 def _fit_transformer(estimator: Any, training: Batch) -> None:

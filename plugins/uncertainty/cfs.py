@@ -74,10 +74,10 @@ class Cfs(ColumnStage):
             pass  # it checks all weights before they are added up
         target = schema.class_attribute
         assert target is not None
-        between: Uncertainties | Correlations
+        between: Between
         if target.kind == "numeric":
-            between = Correlations(rows, schema)
-            with_class, spread = between.get_associations(schema.width), between.spread
+            between, spread = compute_correlations(rows, schema)
+            with_class = between[schema.width]
         else:
             from filterkit import Chain  # lists of stages do not need it
 
@@ -121,8 +121,8 @@ class _Bins(ColumnStage):
         return values.copy()
 
 
-class Uncertainties:
-    """Computes the symmetrical uncertainties between columns: those of a column with all others, when first asked for.
+class Uncertainties(dict[int, np.ndarray]):
+    """Holds the symmetrical uncertainties of a column with each, float64 (columns,), computed when first asked for.
 
     They are rounded to single precision, as in Weka. Thus columns that say the same have the same. The rows that count
     are read as codes, the numbers of bins and labels.
@@ -145,24 +145,19 @@ class Uncertainties:
         # How many entries to count at once, and about how many cells to count them in.
         self._counted = max(rows.memory // _ENTRY, _FEWEST)
         self._stored: list[tuple[np.ndarray, np.ndarray | None]] | None = None
-        self._number = {column: i for i, column in enumerate(self._columns.tolist())}
-        self._found: dict[int, np.ndarray] = {}
 
-    def get_associations(self, column: int) -> np.ndarray:
-        """Return the symmetrical uncertainty of a column with each, float64 (columns,)."""
-        if column not in self._found:
-            found = np.ones(len(self._nominal))  # also of columns of one value
-            if column in self._number:
-                number, sizes = self._number[column], self._sizes
-                bounds = [0]
-                while bounds[-1] < len(sizes):  # as many columns in a pass as their tables take memory
-                    upto = np.cumsum(sizes[bounds[-1] :]) * sizes[number]
-                    bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._counted, side="right")), 1))
-                some = [self._compare(number, low, high) for low, high in pairwise(bounds)]
-                found[self._columns] = np.concatenate(some)
-            found = _round_to_single(found)
-            self._found[column] = np.where(found < _NOTHING, 1.0, found)
-        return self._found[column]
+    def __missing__(self, column: int) -> np.ndarray:
+        found = np.ones(len(self._nominal))  # also of columns of one value
+        sizes = self._sizes
+        for number in np.flatnonzero(self._columns == column).tolist():
+            bounds = [0]
+            while bounds[-1] < len(sizes):  # as many columns in a pass as their tables take memory
+                upto = np.cumsum(sizes[bounds[-1] :]) * sizes[number]
+                bounds.append(bounds[-1] + max(int(np.searchsorted(upto, self._counted, side="right")), 1))
+            some = [self._compare(number, low, high) for low, high in pairwise(bounds)]
+            found[self._columns] = _round_to_single(np.concatenate(some))
+        self[column] = np.where(found < _NOTHING, 1.0, found)
+        return self[column]
 
     def _compare(self, number: int, low: int, high: int) -> np.ndarray:
         """Compute the uncertainties of the column `number` with those from `low` up to `high`, in one pass."""
@@ -204,67 +199,66 @@ class Uncertainties:
         self._stored = stored if size <= self._rows.memory else None
 
 
-class Correlations:
-    """Holds the correlations between columns, and with a numeric class, as Weka's CfsSubsetEval computes them.
+def compute_correlations(rows: Batches, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the correlations between columns, and with a numeric class, as Weka's CfsSubsetEval does.
 
-    Attributes
-    ----------
-    spread : float64 (columns,), the standard deviation of each column; 1 for a constant one.
+    Returns
+    -------
+    The correlation of each column, and last of the class, with each column: float64 (columns + 1, columns).
+    The standard deviation of each column, 1 for a constant one: float64 (columns,).
     """
+    target = schema.class_attribute
+    assert target is not None
+    schema = Schema("", [*schema.features, target])
+    sizes = np.maximum(schema.label_counts, 1)
+    starts, column = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes)
+    if len(column) > _MOST_NUMBERS:
+        raise StageError(
+            Cfs.name,
+            f"there are {len(column):,} columns and labels, but with a numeric class at most "
+            f"{_MOST_NUMBERS:,} are possible; put select --by correlation --top {_MOST_NUMBERS} before it",
+        )
 
-    def __init__(self, rows: Batches, schema: Schema) -> None:
-        target = schema.class_attribute
-        assert target is not None
-        self._rows = rows
-        self._schema = schema = Schema("", [*schema.features, target])
-        sizes = np.maximum(schema.label_counts, 1)
-        starts, column = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes)
-        if len(column) > _MOST_NUMBERS:
-            raise StageError(
-                Cfs.name,
-                f"there are {len(column):,} columns and labels, but with a numeric class at most "
-                f"{_MOST_NUMBERS:,} are possible; put select --by correlation --top {_MOST_NUMBERS} before it",
-            )
-        every = np.arange(len(sizes))
-        parts = (Moments.of(batch, every, False, Cfs.name) for batch in self._read_known_rows())
-        moments = reduce(lambda *two: Moments.merge(two), parts)
-        labels = np.split(moments.labels.values, moments.labels.indptr[1:-1])
-        modes = [int(rows.argmax()) if len(rows) else 0 for rows in labels]
-        fill = np.where(schema.nominal, modes, moments.mean())
-        nominal, label = schema.nominal[column], np.arange(len(column)) - starts[column]
-        numbers = Schema("", [Attribute(str(number)) for number in range(len(column))])
-
-        def batches() -> Iterator[Batch]:
-            for batch in self._read_known_rows():
-                X = np.where(np.isnan(batch.X), fill, batch.X)[:, column]
-                yield batch.replace(schema=numbers, X=np.where(nominal, label == X, X - fill[column]))
-
-        gram = Gram.of_all(batches, numbers, Cfs.name)
-        mean = gram.sums / gram.total
-        with np.errstate(over="ignore", invalid="ignore"):
-            covariance = gram.matrix() / gram.total - np.outer(mean, mean)
-        if not np.isfinite(covariance).all():
-            raise StageError(Cfs.name, "the products of some values are too large for numbers; put range before it")
-        variance = np.diagonal(covariance)
-        varied = variance > 0
-        deviation = np.sqrt(np.where(varied, variance, np.inf))
-        r = np.where(np.outer(varied, varied), np.abs(covariance) / deviation / deviation[:, None], 1.0)
-        r[-1] *= varied & varied[-1]
-        share = np.where(nominal, mean, 1.0)
-        self._r = _round_to_single(np.add.reduceat(np.add.reduceat(r * share * share[:, None], starts), starts, axis=1))
-        variances = np.add.reduceat(share * variance, starts)[:-1]
-        self.spread = np.sqrt(np.where(variances > 0, variances, 1.0))
-
-    def _read_known_rows(self) -> Iterator[Batch]:
+    def read_known_rows() -> Iterator[Batch]:
         """Yield the rows that count, dense, with the class as the last column."""
-        for batch in read_counted(Cfs.name, self._rows()):
+        for batch in read_counted(Cfs.name, rows()):
             known = batch.in_form(sparse=False)
             X = np.column_stack([known.X, np.asarray(known.y)])
-            yield known.replace(schema=self._schema, X=X, y=None, passthrough=None)
+            yield known.replace(schema=schema, X=X, y=None, passthrough=None)
 
-    def get_associations(self, column: int) -> np.ndarray:
-        """Return the correlation of a column with each, float64 (columns,); the class is the column after the last."""
-        return self._r[column, :-1]
+    every = np.arange(len(sizes))
+    parts = (Moments.of(batch, every, False, Cfs.name) for batch in read_known_rows())
+    moments = reduce(lambda *two: Moments.merge(two), parts)
+    labels = np.split(moments.labels.values, moments.labels.indptr[1:-1])
+    modes = [int(rows.argmax()) if len(rows) else 0 for rows in labels]
+    fill = np.where(schema.nominal, modes, moments.mean())
+    nominal, label = schema.nominal[column], np.arange(len(column)) - starts[column]
+    numbers = Schema("", [Attribute(str(number)) for number in range(len(column))])
+
+    def read_numbers() -> Iterator[Batch]:
+        for batch in read_known_rows():
+            X = np.where(np.isnan(batch.X), fill, batch.X)[:, column]
+            yield batch.replace(schema=numbers, X=np.where(nominal, label == X, X - fill[column]))
+
+    gram = Gram.of_all(read_numbers, numbers, Cfs.name)
+    mean = gram.sums / gram.total
+    with np.errstate(over="ignore", invalid="ignore"):
+        covariance = gram.matrix() / gram.total - np.outer(mean, mean)
+    if not np.isfinite(covariance).all():
+        raise StageError(Cfs.name, "the products of some values are too large for numbers; put range before it")
+    variance = np.diagonal(covariance)
+    varied = variance > 0
+    deviation = np.sqrt(np.where(varied, variance, np.inf))
+    r = np.where(np.outer(varied, varied), np.abs(covariance) / deviation / deviation[:, None], 1.0)
+    r[-1] *= varied & varied[-1]
+    share = np.where(nominal, mean, 1.0)
+    r = np.add.reduceat(np.add.reduceat(r * share * share[:, None], starts), starts, axis=1)
+    variances = np.add.reduceat(share * variance, starts)[:-1]
+    return _round_to_single(r[:, :-1]), np.sqrt(np.where(variances > 0, variances, 1.0))
+
+
+# For the number of a column, its uncertainty or correlation with each, float64 (columns,).
+Between = np.ndarray | Uncertainties
 
 
 def compute_uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -328,9 +322,7 @@ class ColumnSet(NamedTuple):
     variance: float
 
 
-def search_best_first(
-    with_class: np.ndarray, spread: np.ndarray, between: Uncertainties | Correlations, stale: int
-) -> list[int]:
+def search_best_first(with_class: np.ndarray, spread: np.ndarray, between: Between, stale: int) -> list[int]:
     """Search for the set of columns with the best merit, and return them, ascending.
 
     Parameters
@@ -345,9 +337,7 @@ def search_best_first(
     while waiting and vain < stale:
         start = waiting.pop(0)
         added = [*start.columns]
-        with_added = sum(
-            (spread[column] * between.get_associations(column) for column in added), np.zeros(len(with_class))
-        )
+        with_added = sum((spread[column] * between[column] for column in added), np.zeros(len(with_class)))
         above, below = start.with_class + spread * with_class, start.variance + spread**2 + 2 * spread * with_added
         merits = above / np.sqrt(below)
         merits[added] = -np.inf
@@ -362,9 +352,7 @@ def search_best_first(
     return sorted(best.columns)
 
 
-def add_locally_predictive(
-    chosen: list[int], with_class: np.ndarray, between: Uncertainties | Correlations
-) -> list[int]:
+def add_locally_predictive(chosen: list[int], with_class: np.ndarray, between: Between) -> list[int]:
     """Add the columns that tell more about the class than about each column chosen so far, the best one at a time.
 
     Returns
@@ -373,12 +361,12 @@ def add_locally_predictive(
     """
     most = np.zeros(len(with_class))
     for column in chosen:
-        most = np.maximum(most, between.get_associations(column))
+        most = np.maximum(most, between[column])
     order = np.argsort(-with_class, kind="stable")
     order = order[~np.isin(order, chosen)]
     while len(fit := np.flatnonzero(most[order] <= with_class[order])):
         column = int(order[fit[0]])
         chosen = [*chosen, column]
-        most = np.maximum(most, between.get_associations(column))
+        most = np.maximum(most, between[column])
         order = order[fit[0] + 1 :]
     return sorted(chosen)

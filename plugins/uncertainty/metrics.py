@@ -32,19 +32,11 @@ class Bits(NamedTuple):
     classes: np.ndarray
     gain: np.ndarray
 
-    def compute_gain_ratio(self) -> np.ndarray:
-        """Return the gain ratio; 0 where there is one value."""
-        return divide_or_zero(self.gain, self.values)
-
-    def compute_uncertainty(self) -> np.ndarray:
-        """Return the symmetrical uncertainty; 0 where there is one value or one class."""
-        certain = (self.values <= 0) | (self.classes <= 0)
-        return np.where(certain, 0.0, divide_or_zero(2 * self.gain, self.values + self.classes))
-
 
 def gain_ratio(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """The information gain of presence, divided by the entropy of presence."""
-    return _compute_bits_of_presence(tp, fp, pos, neg).compute_gain_ratio()
+    bits = _compute_bits_of_presence(tp, fp, pos, neg)
+    return divide_or_zero(bits.gain, bits.values)
 
 
 def gain_ratio_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -55,12 +47,13 @@ def gain_ratio_of_columns(table: ContingencyTable) -> np.ndarray:
     as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each value by the share of
     that value. It is what Weka's GainRatioAttributeEval computes.
     """
-    return _compute_bits(bin_by_mdl(table)).compute_gain_ratio()
+    bits = _compute_bits(bin_by_mdl(table))
+    return divide_or_zero(bits.gain, bits.values)
 
 
 def symmetrical_uncertainty(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Twice the information gain of presence, divided by the entropy of presence plus that of the class."""
-    return _compute_bits_of_presence(tp, fp, pos, neg).compute_uncertainty()
+    return _compute_uncertainty(_compute_bits_of_presence(tp, fp, pos, neg))
 
 
 def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
@@ -71,7 +64,12 @@ def symmetrical_uncertainty_of_columns(table: ContingencyTable) -> np.ndarray:
     distinct values counts as n − 1 possible cuts (Weka's better encoding). A row whose value is missing counts for each
     value by the share of that value. It is what Weka's SymmetricalUncertAttributeEval computes.
     """
-    return _compute_bits(bin_by_mdl(table)).compute_uncertainty()
+    return _compute_uncertainty(_compute_bits(bin_by_mdl(table)))
+
+
+def _compute_uncertainty(bits: Bits) -> np.ndarray:
+    certain = (bits.values <= 0) | (bits.classes <= 0)
+    return np.where(certain, 0.0, divide_or_zero(2 * bits.gain, bits.values + bits.classes))
 
 
 def mutual_information(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -94,9 +92,9 @@ def _compute_bits_of_presence(tp: np.ndarray, fp: np.ndarray, pos: float, neg: f
     """Compute the entropies of features that a row has or lacks."""
     total = pos + neg
     cells = [np.maximum(count, 0.0) / total for count in (tp, fp, pos - tp, neg - fp)]
-    values = _compute_surprise(cells[0] + cells[1]) + _compute_surprise(cells[2] + cells[3])
-    classes = _compute_surprise(np.full(len(tp), pos / total)) + _compute_surprise(np.full(len(tp), neg / total))
-    return _make_bits(values, classes, sum((_compute_surprise(share) for share in cells), np.zeros(len(tp))))
+    values = times_log2(cells[0] + cells[1]) + times_log2(cells[2] + cells[3])
+    classes = times_log2(np.array([pos, neg]) / total).sum() + np.zeros(len(tp))
+    return _make_bits(values, classes, sum(map(times_log2, cells), np.zeros(len(tp))))
 
 
 def _compute_bits(bins: ContingencyTable) -> Bits:
@@ -104,19 +102,19 @@ def _compute_bits(bins: ContingencyTable) -> Bits:
     total = max(float(bins.totals.sum()), 1e-300)
     shares = share_out_missing(bins) / total
     column, columns = bins.column_of_cell, len(bins)
-    values = np.bincount(column, _compute_surprise(sum_over_classes(shares)), columns)
-    joint = sum((np.bincount(column, _compute_surprise(share), columns) for share in shares.T), np.zeros(columns))
+    values = np.bincount(column, times_log2(sum_over_classes(shares)), columns)
+    joint = sum((np.bincount(column, times_log2(share), columns) for share in shares.T), np.zeros(columns))
     known = np.diff(bins.indptr) > 0
-    return _make_bits(values, np.where(known, _compute_surprise(bins.totals / total).sum(), 0.0), joint)
+    return _make_bits(values, np.where(known, times_log2(bins.totals / total).sum(), 0.0), joint)
 
 
 def _make_bits(values: np.ndarray, classes: np.ndarray, joint: np.ndarray) -> Bits:
-    """Make `Bits`, with 0 for what is 0 but for rounding; `joint` is the entropy of value and class together."""
-    return Bits(*(np.where(bits > 1e-12, bits, 0.0) for bits in (values, classes, values + classes - joint)))
+    """Make `Bits` of negated entropies, with 0 for what is 0 but for rounding.
 
-
-def _compute_surprise(shares: np.ndarray) -> np.ndarray:
-    return -times_log2(shares)
+    `joint` is that of value and class together.
+    """
+    negated = (values, classes, values + classes - joint)
+    return Bits(*(np.where(bits < -1e-12, -bits, 0.0) for bits in negated))
 
 
 METRICS = [

@@ -94,7 +94,7 @@ def _merge_counts(parts: list[Counts]) -> Counts:
 
 
 class Counter:
-    """Adds up counts within a bounded amount of memory; a context, because it may hold a temporary file.
+    """Adds up counts within a bounded amount of memory; what is beyond it is in a temporary file.
 
     Parameters
     ----------
@@ -108,12 +108,6 @@ class Counter:
         self._runs: dict[int, list[list[Stored]]] = {}
         self._scratch = Scratch()
         self._numbers: dict[str, int] = {}
-
-    def __enter__(self) -> Counter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._scratch.close()
 
     def add(self, sequences: Sequences, label: np.ndarray) -> None:
         """Add the sequences of a batch; `label`, int64 (rows,), is the class of each row."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -75,16 +74,14 @@ class Words(Stage):
             return state
         target = schema.class_attribute
         by_class = self.keep is not None and target is not None and target.kind == "nominal"
-        with ExitStack() as stack:
-            budget = rows.memory // _COPIES // len(chosen)
-            counters = [stack.enter_context(Counter(budget)) for _ in chosen]
-            for batch in rows():
-                label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
-                for column, counter in zip(chosen, counters):
-                    for sequences in analyzer.find_sequences(_read_texts(batch, column), counter.number_piece):
-                        counter.add(sequences, label)
-            words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
-            return {**state, "vocabularies": words}
+        counters = [Counter(rows.memory // _COPIES // len(chosen)) for _ in chosen]
+        for batch in rows():
+            label = batch.y + np.int64(1) if by_class and batch.y is not None else np.zeros(len(batch), np.int64)
+            for column, counter in zip(chosen, counters):
+                for sequences in analyzer.find_sequences(_read_texts(batch, column), counter.number_piece):
+                    counter.add(sequences, label)
+        words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
+        return {**state, "vocabularies": words}
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         chosen, vocabularies, stop = self._find_text_columns(schema), state["vocabularies"], state["stop"]
