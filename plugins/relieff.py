@@ -51,7 +51,20 @@ class ReliefF(Scaling):
 
     def fit_rows(self, rows: Batches, schema: Schema) -> State:
         schema.need_columns(self.name)
-        training = _collect_dense_rows(rows, schema)
+        parts: list[Batch] = []
+        most = min(_ROWS, _VALUES // max(schema.width, 1))
+        for batch in read_counted(self.name, rows()):
+            parts.append(batch.replace(passthrough=None).in_form(sparse=False))
+            if sum(map(len, parts)) > most:
+                raise StageError(
+                    self.name,
+                    f"there are more than {most} training rows of {schema.width} columns, too many to compare each "
+                    f"with all; put sample --rows {most} before it",
+                )
+            if np.isinf(parts[-1].X).any() or np.isinf(np.asarray(batch.y)).any():
+                raise StageError(self.name, "a value is infinite, so it has no distance to others; remove its row")
+        training = concatenate(parts, schema)
+        parts.clear()  # frees the batches
         low, high = _find_extremes(training.X)
         drawn = np.arange(len(training))
         if self.rows is not None and self.rows < len(drawn):
@@ -62,28 +75,6 @@ class ReliefF(Scaling):
         score = rrelieff if y.dtype.kind == "f" else relieff
         scores = score(Space.from_rows(training.X, schema), y, training.row_weights, drawn, self.neighbors)
         return compute_scaling_state(scores, low, high, schema.zero, schema.nominal, self.multiply)
-
-
-def _collect_dense_rows(rows: Batches, schema: Schema) -> Batch:
-    """Collect the rows that count, dense, without texts; free the batches that they came in.
-
-    Raises
-    ------
-    StageError : there are none or too many, a value is infinite, or the weights cannot be counted.
-    """
-    parts: list[Batch] = []
-    most = min(_ROWS, _VALUES // max(schema.width, 1))
-    for batch in read_counted(ReliefF.name, rows()):
-        parts.append(batch.replace(passthrough=None).in_form(sparse=False))
-        if sum(map(len, parts)) > most:
-            raise StageError(
-                ReliefF.name,
-                f"there are more than {most} training rows of {schema.width} columns, too many to compare each "
-                f"with all; put sample --rows {most} before it",
-            )
-        if np.isinf(parts[-1].X).any() or np.isinf(np.asarray(batch.y)).any():
-            raise StageError(ReliefF.name, "a value is infinite, so it has no distance to others; remove its row")
-    return concatenate(parts, schema)
 
 
 def _find_extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -131,66 +131,44 @@ def estimate_locally(cells: ContingencyTable, tasks: list[int], by: Smoothing) -
     made whole numbers, so that with whole weights p is the float64 nearest to the fraction, and equal fractions are
     equal.
     """
-    upto = cells.cumulative()
-    ranks = Ragged(cells.indptr, sum_over_classes(upto) * by.unit)
-    upto, positives = upto[:, tasks], cells.counts[:, tasks]
-    estimates = np.empty((len(cells.values), len(tasks)))
-    for begin in range(0, len(estimates), _CHUNK):
-        some = slice(begin, begin + _CHUNK)
-        estimates[some] = _estimate_in_windows(cells, some, upto, positives, ranks, by)
-    return estimates
-
-
-def _estimate_in_windows(
-    cells: ContingencyTable,
-    some: slice,
-    upto: np.ndarray,
-    positives: np.ndarray,
-    ranks: Ragged,
-    by: Smoothing,
-) -> np.ndarray:
-    """Estimate p of some cells, float64 (n, tasks).
-
-    Parameters
-    ----------
-    cells, by : as for `estimate_locally`.
-    some : which cells.
-    upto, positives : float64 (cells, tasks), the positive rows up to each cell of a column, and of each cell.
-    ranks : all rows up to each cell of each column, in units.
-    """
-    units_upto, rows_of_cell = ranks.values, cells.rows
-    units, column = rows_of_cell[some] * by.unit, cells.column_of_cell[some]
-    last = cells.indptr[1:][column] - 1
-    all_units = units_upto[last]
-    reach = np.where(cells.nominal[column], 0.0, by.reach)
-    low = np.maximum(units_upto[some] - units - reach, 0.0)
-    high = np.minimum(units_upto[some] + reach, all_units)
-    # The window of a rare word's value holds its whole column.
-    whole = upto.take(last, axis=0) * by.unit + by.positives
-    estimates: np.ndarray = whole / (all_units + by.rows)[:, None]
-    own = np.flatnonzero((low > 0) | (high < all_units))
-    narrower = own + some.start
-    column, last, low, high = column[own], last[own], low[own], high[own]
-    inside = positives.take(narrower, axis=0)  # positive rows of the values that the window holds whole
-    before = upto.take(narrower, axis=0) - inside
-    through = before + inside
-    taken, size, part_positives = [], [], []  # of the value cut by each end: units inside, all rows, positive rows
-    for rank, is_low in ((low, True), (high, False)):
-        cut = np.minimum(ranks.search(column, rank), last)
-        rows_cut, positives_cut, upto_cut = rows_of_cell[cut], positives.take(cut, axis=0), upto.take(cut, axis=0)
-        units_cut = rows_cut * by.unit
-        units_inside = units_upto[cut] - rank if is_low else rank - units_upto[cut] + units_cut
-        is_whole = units_inside == units_cut
-        inside += before - upto_cut if is_low else upto_cut - positives_cut - through
-        inside += np.where(is_whole[:, None], positives_cut, 0.0)
-        is_part = ~is_whole & (units_inside > 0)
-        taken.append(np.where(is_part, units_inside, 0.0)[:, None])
-        size.append(np.where(is_part, rows_cut, 1.0)[:, None])
-        part_positives.append(positives_cut)
-    denominator = (high - low + by.rows)[:, None] * size[0] * size[1]
-    numerator = (inside * by.unit + by.positives) * size[0] * size[1]
-    numerator += taken[0] * part_positives[0] * size[1] + taken[1] * part_positives[1] * size[0]
-    estimates[own] = numerator / denominator
+    rows, counts = cells.rows, cells.cumulative()
+    units_upto = sum_over_classes(counts) * by.unit
+    ranks = Ragged(cells.indptr, units_upto)
+    upto, positives = counts[:, tasks], cells.counts[:, tasks]
+    estimates = np.empty((len(rows), len(tasks)))
+    for begin in range(0, len(rows), _CHUNK):
+        some = np.arange(begin, min(begin + _CHUNK, len(rows)))
+        column = cells.column_of_cell[some]
+        last = cells.indptr[1:][column] - 1
+        all_units = units_upto[last]
+        reach = np.where(cells.nominal[column], 0.0, by.reach)
+        low = np.maximum(units_upto[some] - rows[some] * by.unit - reach, 0.0)
+        high = np.minimum(units_upto[some] + reach, all_units)
+        # The window of a rare word's value holds its whole column.
+        whole = upto.take(last, axis=0) * by.unit + by.positives
+        estimates[some] = whole / (all_units + by.rows)[:, None]
+        narrower = np.flatnonzero((low > 0) | (high < all_units))
+        some, column, last, low, high = (each[narrower] for each in (some, column, last, low, high))
+        inside = positives.take(some, axis=0)  # positive rows of the values that the window holds whole
+        before = upto.take(some, axis=0) - inside
+        through = before + inside
+        taken, size, part_positives = [], [], []  # of the value cut by each end: units inside, all rows, positive rows
+        for rank, is_low in ((low, True), (high, False)):
+            cut = np.minimum(ranks.search(column, rank), last)
+            positives_cut, upto_cut = positives.take(cut, axis=0), upto.take(cut, axis=0)
+            units_cut = rows[cut] * by.unit
+            units_inside = units_upto[cut] - rank if is_low else rank - units_upto[cut] + units_cut
+            is_whole = units_inside == units_cut
+            inside += before - upto_cut if is_low else upto_cut - positives_cut - through
+            inside += np.where(is_whole[:, None], positives_cut, 0.0)
+            is_part = ~is_whole & (units_inside > 0)
+            taken.append(np.where(is_part, units_inside, 0.0)[:, None])
+            size.append(np.where(is_part, rows[cut], 1.0)[:, None])
+            part_positives.append(positives_cut)
+        denominator = (high - low + by.rows)[:, None] * size[0] * size[1]
+        numerator = (inside * by.unit + by.positives) * size[0] * size[1]
+        numerator += taken[0] * part_positives[0] * size[1] + taken[1] * part_positives[1] * size[0]
+        estimates[some] = numerator / denominator
     return estimates
 
 
@@ -223,38 +201,27 @@ def fit_monotone(cells: ContingencyTable, tasks: list[int]) -> np.ndarray:
 
     It rises or falls, whichever has the smaller squared error.
     """
+    from scipy.optimize import isotonic_regression
+
     rows = cells.rows
     fits = np.zeros((len(rows), len(tasks)))
     columns = np.flatnonzero(np.diff(cells.indptr))
     for i, task in enumerate(tasks if len(rows) else []):
         positives = cells.counts[:, task]
         share = positives / rows
-        both = [_pool_violators(s, positives, rows, cells.column_of_cell) for s in (share, -share)]
+        both = []
+        for rising in (share, -share):
+            # One call fits all columns: each is lifted above the one before it, so that no block spans two. Lifting
+            # costs digits, so only the blocks are taken from that fit.
+            blocks = isotonic_regression(rising + 2.0 * cells.column_of_cell, weights=rows).blocks
+            starts = np.asarray(blocks[:-1])
+            means = np.add.reduceat(positives, starts) / np.add.reduceat(rows, starts)
+            both.append(np.repeat(means, np.diff(blocks)))
         errors = [np.add.reduceat(rows * (fit - share) ** 2, cells.indptr[columns]) for fit in both]
         falls = np.zeros(len(cells), bool)
         falls[columns] = errors[1] < errors[0] * (1 - 1e-9) - 1e-12  # errors equal but for rounding: it rises
         fits[:, i] = np.where(falls[cells.column_of_cell], both[1], both[0])
     return fits
-
-
-def _pool_violators(share: np.ndarray, positives: np.ndarray, rows: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """Pool the values of each column into blocks by a rising fit; return the share of positives in each, (cells,).
-
-    Parameters
-    ----------
-    share : float64 (cells,), to fit, weighted by `rows`.
-    positives, rows : float64 (cells,), the weight of the positive rows and of all rows of each cell.
-    column : int64 (cells,), the column of each cell.
-
-    One call fits all columns: each is lifted above the one before it, so that no block spans two. Lifting costs digits,
-    so only the blocks are taken from that fit.
-    """
-    from scipy.optimize import isotonic_regression
-
-    blocks = isotonic_regression(share + 2.0 * column, weights=rows).blocks
-    starts = np.asarray(blocks[:-1])
-    means = np.add.reduceat(positives, starts) / np.add.reduceat(rows, starts)
-    return np.repeat(means, np.diff(blocks))
 
 
 def find_knots(images: np.ndarray, indptr: np.ndarray) -> np.ndarray:

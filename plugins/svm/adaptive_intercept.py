@@ -110,15 +110,13 @@ def adapt_threshold(
     values = np.unique(scores[scores <= threshold])[::-1]
     if not len(values) or positive.all():
         return threshold
-    thresholds = (values + np.append(values[1:], values[-1] - 1)) / 2  # below each of the values
+    below = (values + np.append(values[1:], values[-1] - 1)) / 2  # each of the values
+    thresholds = np.append(threshold, below)
     counted = np.ones(len(scores)) if weights is None else weights
-    positives, rest = counted[positive].sum(), counted[~positive].sum()
-    found = positives - _sum_weights_up_to(thresholds, scores[positive], counted[positive])
-    specificity = _sum_weights_up_to(thresholds, scores[~positive], counted[~positive]) / rest
-    found[specificity < least] = 0
-    best = int(found.argmax())
-    now = positives - _sum_weights_up_to(np.array([threshold]), scores[positive], counted[positive])[0]
-    return float(thresholds[best]) if found[best] > now else threshold
+    found = counted[positive].sum() - _sum_weights_up_to(thresholds, scores[positive], counted[positive])
+    left_out = _sum_weights_up_to(below, scores[~positive], counted[~positive])
+    found[1:][left_out / counted[~positive].sum() < least] = 0
+    return float(thresholds[found.argmax()])
 
 
 def _sum_weights_up_to(thresholds: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:

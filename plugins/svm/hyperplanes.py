@@ -70,8 +70,7 @@ class Hyperplanes:
             if model is None:
                 by_newton[number] = fit_by_newton(self._stage, self.X, positive, cost, self._weights)
                 continue
-            dual = model.dual_coef_
-            multipliers[model.support_, number] = (dual.toarray() if hasattr(dual, "toarray") else dual)[0]
+            multipliers[model.support_, number] = model.dual_coef_[0]
             intercepts[number] = model.intercept_[0]
             if self._weights is not None:
                 signed = multipliers[:, number]

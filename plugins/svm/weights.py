@@ -65,14 +65,11 @@ class Normal(Scaling):
         schema.need_columns(self.name)
         target = schema.class_attribute
         assert target is not None
-        classes, weights, every = [np.empty(0, np.int32)], [np.empty(0)], np.arange(schema.width)
-        summaries: list[Summary] = []
+        labels, summaries, every = [], list[Summary](), np.arange(schema.width)
         for batch in read_counted(self.name, rows()):
-            assert batch.y is not None
-            classes.append(batch.y)
-            weights.append(batch.row_weights)
+            labels.append((np.asarray(batch.y), batch.row_weights))
             summaries = [Summary.merge([*summaries, Summary.of(batch, every, False, self.name)])]
-        y, weight = np.concatenate(classes), np.concatenate(weights)
+        y, weight = (np.concatenate(each) for each in zip(*labels))
         totals = np.bincount(y, weight, len(target.values))
         tasks = schema.positive_classes(totals)
         if schema.positive is None and len(totals) == 2:
