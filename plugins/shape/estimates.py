@@ -70,11 +70,6 @@ class Smoothing(NamedTuple):
     positives: np.ndarray
     rows: float
 
-    @property
-    def center(self) -> np.ndarray:
-        """The estimates from no rows, float64 (tasks,)."""
-        return self.positives / self.rows
-
 
 def make_smoothing(
     table: ContingencyTable, tasks: list[int], neighbors: int | str, prior: str, strength: float

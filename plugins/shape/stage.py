@@ -179,7 +179,7 @@ class Shape(ColumnStage):
             estimates = np.where(cells.nominal[cells.column_of_cell][:, None], estimates, fit_monotone(cells, tasks))
         missing = estimate_shares(table.missing, tasks, by)
         missing[sum_over_classes(table.missing) == 0] = share
-        base = np.tile(by.center, (len(table), 1)) if self.center else np.zeros((len(table), len(tasks)))
+        base = np.tile(by.positives / by.rows, (len(table), 1)) if self.center else np.zeros((len(table), len(tasks)))
         if special:
             base = estimate_zeros(cells, tasks, by, estimates, share)
         # From here on T(p) in place of p, except for estimates that are interpolated first.

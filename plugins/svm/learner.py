@@ -145,15 +145,13 @@ class Svm(Learner):
             raise StageError(
                 self.name, "no class has two training rows, of which one could be held out; name a single C with --c"
             )
-        found: list[list[float]] = []  # of each fold and C, the measure, NaN where it is undefined
-        for held_out, of_costs in trials:
-            exclusive = held_out.tasks.exclusive
-            found.append([])
-            for each in of_costs:
-                chosen = predict_positives(each, exclusive, 0.0)
-                outcome = Outcome(held_out.truth, chosen, each, exclusive, held_out.weights)
-                found[-1].append(measures(outcome, (self.criterion,))[self.criterion])
-        best = find_best(found, self.criterion) or 0
+        criterion, exclusive = self.criterion, training.tasks.exclusive
+        outcomes = [
+            [Outcome(rows.truth, predict_positives(s, exclusive, 0.0), s, exclusive, rows.weights) for s in of_costs]
+            for rows, of_costs in trials
+        ]
+        # Of each fold and C, the measure, NaN where it is undefined.
+        best = find_best([[measures(o, (criterion,))[criterion] for o in fold] for fold in outcomes], criterion) or 0
         model = Hyperplanes(self.name, self._weigh(training)).solve_all(training.truth, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])

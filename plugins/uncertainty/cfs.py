@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -85,7 +85,7 @@ class Cfs(ColumnStage):
             assert isinstance(bins, FittedColumns)
             with_class, spread = _round_to_single(bins.state["su"]), np.ones(schema.width)
             with_class[with_class < _NOTHING] = 0.0
-            between = Uncertainties(rows, schema, bins.state)
+            between = Uncertainties(rows, bins)
         chosen = search_best_first(with_class, spread, between, self.stale) if schema.width else []
         if self.locally_predictive and schema.width:
             chosen = add_locally_predictive(chosen, with_class, between)
@@ -103,9 +103,12 @@ class Cfs(ColumnStage):
 
 
 class _Bins(ColumnStage):
-    """Find the bins of each column, and its symmetrical uncertainty with the class."""
+    """Turn numbers into those of their bins, and learn how much each column tells about the class."""
 
     name = Cfs.name
+
+    def output(self, schema: Schema) -> Schema:
+        return schema.replace(zero=False)
 
     def fit_columns(self, table: ContingencyTable) -> State:
         if table.schema.positive is not None:
@@ -115,10 +118,12 @@ class _Bins(ColumnStage):
         starts = np.searchsorted(cells.column_of_cell[at], np.arange(len(cells) + 1))
         su = symmetrical_uncertainty_of_columns(table)
         rows = np.bincount(cells.column_of_cell, cells.rows, len(cells))
-        return {"cuts": Ragged(starts, cells.values[at]), "su": su, "rows": rows}
+        cuts = Ragged(starts, cells.values[at])
+        return {"cuts": cuts, "su": su, "rows": rows, "nominal": table.nominal}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        return values.copy()
+        cuts, is_code = state["cuts"], state["nominal"][columns] | np.isnan(values)
+        return np.where(is_code, values, cuts.search(columns, values) - cuts.indptr[columns])
 
 
 class Uncertainties(dict[int, np.ndarray]):
@@ -128,13 +133,11 @@ class Uncertainties(dict[int, np.ndarray]):
     are read as codes, the numbers of bins and labels.
     """
 
-    def __init__(self, rows: Batches, schema: Schema, state: State) -> None:
-        self._rows = rows
-        self._cuts = state["cuts"]
-        self._nominal = schema.nominal
-        labels = np.where(schema.nominal, schema.label_counts, self._cuts.lengths + 1)
+    def __init__(self, rows: Batches, bins: FittedColumns) -> None:
+        self._rows, self._bins, schema = rows, bins, bins.incoming
+        labels = np.where(schema.nominal, schema.label_counts, bins.state["cuts"].lengths + 1)
         # The columns that have two values at least.
-        self._columns = np.flatnonzero((labels > 1) & (state["rows"] > 0))
+        self._columns = np.flatnonzero((labels > 1) & (bins.state["rows"] > 0))
         self._sizes = labels[self._columns] + 1  # how many codes each has; the last one stands for a missing value
         for column in self._columns[self._sizes > _MOST_LABELS + 1].tolist():
             raise StageError(
@@ -147,7 +150,7 @@ class Uncertainties(dict[int, np.ndarray]):
         self._stored: list[tuple[np.ndarray, np.ndarray | None]] | None = None
 
     def __missing__(self, column: int) -> np.ndarray:
-        found = np.ones(len(self._nominal))  # also of columns of one value
+        found = np.ones(len(self._bins.columns))  # also of columns of one value
         sizes = self._sizes
         for number in np.flatnonzero(self._columns == column).tolist():
             bounds = [0]
@@ -181,14 +184,9 @@ class Uncertainties(dict[int, np.ndarray]):
         for batch in read_counted(Cfs.name, self._rows()):
             step = max(self._counted // max(len(self._columns), 1), 1)
             for first in range(0, len(batch), step):
-                some = batch.rows(first, min(first + step, len(batch)))
-                X: Any = some.X[:, self._columns]
-                X = X.toarray() if some.sparse else X
-                column, values = np.repeat(self._columns, len(X)), X.T.ravel()
-                code = self._cuts.search(column, values) - self._cuts.indptr[column]
-                code = np.where(self._nominal[column], np.nan_to_num(values), code)
-                code = np.where(np.isnan(values), np.repeat(self._sizes - 1, len(X)), code)
-                codes = np.ascontiguousarray(code.astype(np.uint16).reshape(len(self._columns), -1).T)
+                some = self._bins.transform(batch.rows(first, min(first + step, len(batch))))
+                values = some.X[:, self._columns]
+                codes = np.where(np.isnan(values), self._sizes - 1, values).astype(np.uint16, order="C")
                 weights = None if some.weights is None else exact_parts(some.weights)
                 yield codes, weights
                 size += codes.nbytes

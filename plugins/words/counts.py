@@ -107,7 +107,7 @@ class Counter:
         self._bytes = 0
         self._runs: dict[int, list[list[Stored]]] = {}
         self._scratch = Scratch()
-        self._numbers: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}  # of all pieces, ascending
 
     def add(self, sequences: Sequences, label: np.ndarray) -> None:
         """Add the sequences of a batch; `label`, int64 (rows,), is the class of each row."""
@@ -125,12 +125,7 @@ class Counter:
 
     def number_piece(self, piece: str) -> int:
         """Return the number of a piece, which is a new one if the piece is new."""
-        return self._numbers.setdefault(piece, len(self._numbers))
-
-    @property
-    def pieces(self) -> list[str]:
-        """The texts of the pieces, by their numbers."""
-        return list(self._numbers)
+        return self.numbers.setdefault(piece, len(self.numbers))
 
     @property
     def lengths(self) -> list[int]:

@@ -95,15 +95,17 @@ class Words(Stage):
             words = [Texts.of([f"hash{number}" for number in range(1, self.hash + 1)])] * len(chosen)
             finders = [Hashed(self.hash)] * len(chosen)
         positions = np.array(schema.passthrough_indices)[chosen]
-        widths = np.array([finder.width for finder in finders])
-        # How many columns the texts become that come before each column of X, and before each text itself.
-        grown = np.concatenate([[0], np.cumsum(widths)])
-        columns_of_X = np.arange(schema.width) + grown[np.searchsorted(positions, schema.feature_indices)]
-        starts = (np.searchsorted(schema.feature_indices, positions) + grown[:-1]).tolist()  # of each vocabulary
+        # How many attributes each becomes, how many columns of X that are, and where these begin.
+        sizes, columns = np.ones(len(schema.attributes), np.int64), np.zeros(len(schema.attributes), np.int64)
+        columns[schema.feature_indices] = 1
+        sizes[positions] = columns[positions] = [finder.width for finder in finders]
+        begins = np.cumsum(columns) - columns
+        columns_of_X, starts = begins[schema.feature_indices], begins[positions].tolist()
         rest = [column for column in range(len(schema.passthrough)) if column not in chosen]
-        new = {i: i + int((widths[: np.searchsorted(positions, i)] - 1).sum()) for i in schema.targets}
         attributes = _replace_attributes(schema, positions.tolist(), words, self.prefix)
-        outgoing = schema.replace(attributes=attributes, sparse=True, zero=True, **schema.targets_at(new))
+        outgoing = schema.replace(
+            attributes=attributes, sparse=True, zero=True, **schema.targets_at(np.cumsum(sizes) - sizes)
+        )
 
         def transform(batch: Batch) -> Batch:
             X = batch.in_form(True).csr
@@ -117,7 +119,7 @@ class Words(Stage):
                     row, word = np.divmod(cell, max(finder.width, 1))
                     parts.append((row, word + start, count.astype(np.float64)))
             row, word, values = (np.concatenate(arrays) for arrays in zip(*parts))
-            matrix = Csr.from_entries(row, word, values, (len(batch), schema.width + int(grown[-1])))
+            matrix = Csr.from_entries(row, word, values, (len(batch), int(columns.sum())))
             passthrough = batch.passthrough.select(rest) if rest and batch.passthrough is not None else None
             return batch.replace(schema=outgoing, X=matrix, passthrough=passthrough)
 

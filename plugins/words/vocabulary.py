@@ -25,7 +25,7 @@ def choose_words(counter: Counter, least: int, most: int | None, keep: int | Non
     keep : how many words of each class to keep, besides all that are as frequent as the last of them; None for all.
     """
     frequent = None if keep is None else _find_least_counts(counter, keep)
-    names, blank = Texts.of(counter.pieces), Texts.of([" "])
+    names, blank = Texts.of(list(counter.numbers)), Texts.of([" "])
     words = [names[:0]]
     for length in counter.lengths:
         for part in counter.merge(length):
