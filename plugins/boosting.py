@@ -32,9 +32,7 @@ _AS_SMALL = 1e-12
 
 
 def boost(
-    indices: np.ndarray,
-    indptr: np.ndarray,
-    features: int,
+    X: Any,
     Y: np.ndarray,
     rounds: int,
     multiple_pivots: bool,
@@ -61,8 +59,7 @@ def boost(
 
     Parameters
     ----------
-    indices, indptr : int32, the features that each row has, as in a CSR matrix.
-    features : the number of features, at least 1.
+    X : `csr_array` (rows, features) of ones, at least one feature: the features that each row has.
     Y : bool (rows, labels), at least one of both: whether the row has the label.
     rounds : the number of stumps; with MP-Boost, for each label.
     multiple_pivots : whether to use MP-Boost instead of AdaBoost.MH.
@@ -77,11 +74,11 @@ def boost(
     """
     rows, labels = Y.shape
     epsilon = 1 / rows if multiple_pivots else 1 / (rows * labels)
-    first, table = _find_distinct_features(indices, indptr, features, rows)
+    first, table = _find_distinct_features(X)
     begin = np.full(rows, epsilon) if row_weights is None else row_weights * (rows * epsilon / row_weights.sum())
     blocks = [_Block(table, Y[:, at : at + _BLOCK], begin) for at in range(0, labels, _BLOCK)]
     cuts = range(_BLOCK, labels, _BLOCK)
-    weights, intercept = np.zeros((features, labels)), np.zeros(labels)
+    weights, intercept = np.zeros((X.shape[1], labels)), np.zeros(labels)
     pivots = np.empty((rounds, labels), np.int32)
     from concurrent.futures import ThreadPoolExecutor  # imported here, because few chains need it
 
@@ -106,9 +103,7 @@ def boost(
     return weights, intercept, pivots
 
 
-def _find_distinct_features(
-    indices: np.ndarray, indptr: np.ndarray, features: int, rows: int
-) -> tuple[np.ndarray, Any]:
+def _find_distinct_features(X: Any) -> tuple[np.ndarray, Any]:
     """Find the features that differ from all features before them, and the rows that have them.
 
     Returns
@@ -117,12 +112,12 @@ def _find_distinct_features(
     """
     from scipy import sparse
 
-    table = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(rows, features)).T.tocsr()
+    table = X.T.tocsr()
     seen: dict[bytes, int] = {}
-    for feature in range(features):
+    for feature in range(X.shape[1]):
         seen.setdefault(table.indices[table.indptr[feature] : table.indptr[feature + 1]].tobytes(), feature)
     first = np.fromiter(seen.values(), np.int32)
-    return first, sparse.vstack([table[first], np.ones((1, rows))], format="csr")
+    return first, sparse.vstack([table[first], np.ones((1, X.shape[0]))], format="csr")
 
 
 def _find_smallest(scores: np.ndarray) -> np.ndarray:
@@ -212,10 +207,8 @@ class Boosting(Learner):
                 self.name,
                 f"attribute '{name}' has the value {X.data[at]:g}, but must be 0 or 1; put binary or ordinal before it",
             )
-        shape = (X.indices, X.indptr, X.shape[1])
-        return BoostedStumps(
-            *boost(*shape, training.truth, self.rounds, self.multiple_pivots, training.jobs, training.weights)
-        )
+        truth, weights = training.truth, training.weights
+        return BoostedStumps(*boost(X, truth, self.rounds, self.multiple_pivots, training.jobs, weights))
 
     def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
         linear, pivots = LinearModel.from_state(state, features, tasks), state["pivots"]

@@ -39,9 +39,10 @@ def find_better(folds: list[Fold], log_odds: bool) -> np.ndarray:
         known = [np.where(np.isnan(each.values), means[each.columns], each.values) for each in parts]
         own, image = [], []
         for number, task in enumerate(tasks):
-            own.append(compute_log_losses(width, *(each.make_rows(some, task) for each, some in zip(parts, known))))
-            images = (shape_values(each.values, each.columns, number, fold.state, log_odds) for each in parts)
-            image.append(compute_log_losses(width, *(each.make_rows(some, task) for each, some in zip(parts, images))))
+            shaped = [shape_values(each.values, each.columns, number, fold.state, log_odds) for each in parts]
+            for found, values in ((own, known), (image, shaped)):
+                rows = (each.make_rows(some, task) for each, some in zip(parts, values))
+                found.append(compute_log_losses(width, *rows))
         losses = _sum_tasks(image, tasks, held_out.counts)
         own_losses += held_out.add_up(_sum_tasks(own, tasks, held_out.counts))
         shaped_losses += held_out.add_up(losses)

@@ -60,15 +60,14 @@ class Hyperplanes:
         """
         if positive.all() or not positive.any():
             return np.zeros((self.X.shape[1], len(costs))), np.full(len(costs), 1.0 if positive.all() else -1.0)
-        if self._products is None:
-            planes = [fit_by_newton(self._stage, self.X, positive, cost, self._weights) for cost in costs]
-            return np.stack([w for w, _ in planes], axis=1), np.array([b for _, b in planes])
         multipliers, intercepts = np.zeros((len(positive), len(costs))), np.empty(len(costs))
-        by_newton: dict[int, tuple[np.ndarray, float]] = {}
+        unsolved = []  # by libsvm
         for number, cost in enumerate(costs):
-            model = _fit_svc("precomputed", self._products, positive, cost, self._weights)
+            model = None
+            if self._products is not None:
+                model = _fit_svc("precomputed", self._products, positive, cost, self._weights)
             if model is None:
-                by_newton[number] = fit_by_newton(self._stage, self.X, positive, cost, self._weights)
+                unsolved.append(number)
                 continue
             multipliers[model.support_, number] = model.dual_coef_[0]
             intercepts[number] = model.intercept_[0]
@@ -77,8 +76,9 @@ class Hyperplanes:
                 middle = _find_middle(self._products @ signed, np.abs(signed), positive, cost * self._weights)
                 intercepts[number] = intercepts[number] if middle is None else middle
         coefficients = self.X.T @ multipliers
-        for number, (w, b) in by_newton.items():
-            coefficients[:, number], intercepts[number] = w, b
+        for number in unsolved:
+            plane = fit_by_newton(self._stage, self.X, positive, costs[number], self._weights)
+            coefficients[:, number], intercepts[number] = plane
         return coefficients, intercepts
 
     def solve_all(self, truth: np.ndarray, cost: float) -> LinearModel:

@@ -12,7 +12,6 @@ from .analyzer import Sequences
 from .counts import Counter, make_keys, split_keys
 
 _OCCURRENCES = 44  # bits for a number of occurrences, beside a class
-_TEXTS = 1 << 16  # how many texts Arrow holds at once
 
 
 def choose_words(counter: Counter, least: int, most: int | None, keep: int | None) -> Texts:
@@ -73,39 +72,29 @@ class Vocabulary:
     """
 
     def __init__(self, words: Texts) -> None:
-        self.width = len(words)
-        self._numbers: dict[str, int] = {}
-        found: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
-        for first in range(0, len(words), _TEXTS):
-            pieces, starts = self._split_words(words[first : first + _TEXTS])
-            lengths = np.diff(starts)
-            for length in np.unique(lengths).tolist():
-                chosen = np.flatnonzero(lengths == length)
-                key = make_keys(pieces[starts[chosen][:, None] + np.arange(length)])
-                found.setdefault(length, []).append((key, (chosen + first).astype(np.int32)))
-        self._tables: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # ordered keys and their columns, by length
-        for length, parts in found.items():
-            key, columns = (np.concatenate(arrays) for arrays in zip(*parts))
-            order = np.argsort(key, kind="stable")
-            self._tables[length] = key[order], columns[order]
-        self._column = np.full(len(self._numbers) + 1, -1, np.int32)  # of each piece that is a word; -1 at the end
-        if 1 in self._tables:
-            key, columns = self._tables.pop(1)
-            self._column[key] = columns
-
-    def _split_words(self, words: Texts) -> tuple[np.ndarray, np.ndarray]:
-        """Split words into pieces: return their numbers, int64, and the bounds of each word, int32 (words + 1,)."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         from filterkit.plugin import encode_values, string_offsets  # which import pyarrow
 
+        self.width = len(words)
         kind = pa.string() if words.bounds.dtype == np.int32 else pa.large_string()
         buffers = [None, pa.py_buffer(words.bounds), pa.py_buffer(words.characters)]
         split = pc.split_pattern(pa.Array.from_buffers(kind, len(words), buffers), " ")
-        pieces, codes = encode_values(split.flatten())
-        numbers = [self._numbers.setdefault(piece, len(self._numbers)) for piece in pieces]
-        return np.array(numbers, np.int64)[codes], string_offsets(split)
+        pieces, numbers = encode_values(split.flatten())
+        self._numbers: dict[str, int] = {piece: number for number, piece in enumerate(pieces)}
+        starts = string_offsets(split)
+        lengths = np.diff(starts)
+        self._tables: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # ordered keys and their columns, by length
+        for length in np.unique(lengths).tolist():
+            columns = np.flatnonzero(lengths == length).astype(np.int32)
+            key = make_keys(numbers[starts[columns][:, None] + np.arange(length)])
+            order = np.argsort(key, kind="stable")
+            self._tables[length] = key[order], columns[order]
+        self._column = np.full(len(pieces) + 1, -1, np.int32)  # of each piece that is a word; -1 at the end
+        if 1 in self._tables:
+            key, columns = self._tables.pop(1)
+            self._column[key] = columns
 
     def number_piece(self, piece: str) -> int:
         """Return the number of a piece, or -1 if no word of the vocabulary has it."""

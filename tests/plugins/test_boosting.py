@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 def run(X, Y, rounds, multiple_pivots, jobs=1):
     X = csr_array(X)
-    return boost(X.indices, X.indptr, X.shape[1], np.asarray(Y, bool), rounds, multiple_pivots, jobs)
+    return boost(X, np.asarray(Y, bool), rounds, multiple_pivots, jobs)
 
 
 def reference(X, Y, rounds, multiple_pivots):
