@@ -37,7 +37,7 @@ def find_better(folds: list[Fold], log_odds: bool) -> np.ndarray:
         parts = training, held_out = _Values(fold.training), _Values(fold.held_out)
         means = training.compute_means()
         known = [np.where(np.isnan(each.values), means[each.columns], each.values) for each in parts]
-        own, image = [], []
+        own, image = list[Losses](), list[Losses]()
         for number, task in enumerate(tasks):
             shaped = [shape_values(each.values, each.columns, number, fold.state, log_odds) for each in parts]
             for found, values in ((own, known), (image, shaped)):
