@@ -23,6 +23,7 @@ from filterkit.counts import class_parts
 from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.contract import check_state
+from filterkit.data.ragged import find_starts
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted
@@ -134,7 +135,7 @@ class Chosen(Fitted):
     def __init__(self, schema: Schema, chosen: np.ndarray) -> None:
         self.schema = schema
         self._chosen = chosen
-        self._before = np.concatenate([[0], np.cumsum(chosen)])
+        self._before = find_starts(chosen)
 
     def transform_training(self, batch: Batch) -> Batch:
         chosen = np.flatnonzero(self._chosen[batch.start : batch.start + len(batch)])
@@ -167,8 +168,8 @@ class _PairTable(ContingencyTable):
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """Implement `Statistic.of`."""
         table = super().of(batch, columns, supervised, reader)
-        table.cell_parts = class_parts.compress(table.cell_parts)
-        return table
+        sparse = class_parts.SparseParts.from_parts(table.cell_parts)
+        return table.replace(cell_parts=sparse) if sparse.nbytes < table.cell_parts.nbytes else table
 
 
 def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -> ContingencyTable:
@@ -178,22 +179,13 @@ def _select_folds(table: ContingencyTable, schema: Schema, chosen: np.ndarray) -
     """
     classes = len(table.total_parts) // len(chosen)
     group = np.where(chosen, np.arange(classes)[:, None], -1).ravel()
-    parts = class_parts.group_classes(table.cell_parts, group, classes)
-    indptr, values = table.indptr, table.values
-    present = class_parts.has_weight(parts)
-    if not present.all():
-        cells = np.flatnonzero(present)
-        indptr, values, parts = np.searchsorted(cells, indptr), values[cells], class_parts.take(parts, cells)
-    gap_parts = class_parts.group_classes(table.gap_parts, group, classes)
-    total_parts = class_parts.group_classes(table.total_parts[None], group, classes)
-    assert isinstance(total_parts, np.ndarray)
+    table = table.group_classes(group, classes)
+    cells = np.flatnonzero(class_parts.has_weight(table.cell_parts))
     return table.replace(
         schema=schema,
-        indptr=indptr,
-        values=values,
-        cell_parts=parts,
-        gap_parts=gap_parts,
-        total_parts=total_parts[0],
+        indptr=np.searchsorted(cells, table.indptr),
+        values=table.values[cells],
+        cell_parts=class_parts.take(table.cell_parts, cells),
     )
 
 

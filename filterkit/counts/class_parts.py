@@ -13,7 +13,7 @@ from typing import Union
 import numpy as np
 
 from filterkit.counts.weights import add_parts, pad_parts, sum_parts
-from filterkit.data.ragged import expand_ranges, find_run_begins
+from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, find_starts
 
 FEW = 32  # up to so many classes, arrays take less time than sparse weights
 
@@ -51,7 +51,7 @@ class SparseParts:
             if len(first) < len(key):
                 key, parts = key[first], np.add.reduceat(parts, first, axis=0)
         position = key // max(classes, 1)
-        starts = np.concatenate([[0], np.cumsum(np.bincount(position, minlength=length))])
+        starts = find_row_starts(position, length)
         return SparseParts(starts, (key - position * classes).astype(np.int32), parts, classes)
 
     @staticmethod
@@ -111,7 +111,7 @@ def take(parts: Parts, positions: np.ndarray) -> Parts:
         return parts.take(positions, axis=0)
     lengths = np.diff(parts.starts)[positions]
     entries = expand_ranges(parts.starts[positions], lengths)
-    starts = np.concatenate([[0], np.cumsum(lengths)])
+    starts = find_starts(lengths)
     return SparseParts(starts, parts.code[entries], parts.parts.take(entries, axis=0), parts.classes)
 
 
@@ -157,29 +157,6 @@ def add_groups(parts: Parts, group: np.ndarray, groups: int) -> Parts:
     return sums
 
 
-def merge_classes(parts: Parts) -> np.ndarray:
-    """Add up the weights of all classes: float64 (n, 1, parts), always an array."""
-    if isinstance(parts, SparseParts):
-        return sum_parts(parts.position, parts.parts, len(parts))[:, None]
-    return np.asarray(parts.sum(axis=1, keepdims=True))
-
-
-def merge_other_classes(parts: Parts, task: int) -> np.ndarray:
-    """Return the weights of all other classes together, and of the class with code `task`: float64 (n, 2, parts)."""
-    own = take_class(parts, task)
-    return np.concatenate([merge_classes(parts) - own, own], axis=1)
-
-
-def take_class(parts: Parts, task: int) -> np.ndarray:
-    """Return the weights of the class with code `task`: float64 (n, 1, parts), always an array."""
-    if not isinstance(parts, SparseParts):
-        return parts[:, [task]]
-    own = np.flatnonzero(parts.code == task)
-    alone = np.zeros((len(parts), 1, parts.parts.shape[1]))
-    alone[parts.position[own], 0] = parts.parts[own]
-    return alone
-
-
 def group_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:
     """Add up the weights of each group of classes, which become the new classes: an array if they are at most `FEW`.
 
@@ -200,20 +177,12 @@ def group_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:
     return array
 
 
-def compress(parts: Parts) -> Parts:
-    """Return the same weights as `SparseParts` if that takes less memory, else as they are."""
-    sparse = SparseParts.from_parts(parts)
-    return sparse if sparse.nbytes < parts.nbytes else parts
-
-
 def add_all(several: list[Parts]) -> Parts:
     """Add up weights by position and class, at least one: an array if all are arrays, else a `SparseParts`."""
     if not any(isinstance(each, SparseParts) for each in several):
         return add_parts(several)  # type: ignore[arg-type]
-    one = concatenate(several)
-    assert isinstance(one, SparseParts)
     length = len(several[0])
-    return SparseParts.from_entries(one.position % max(length, 1), one.code, one.parts, length, one.classes)
+    return add_groups(concatenate(several), np.tile(np.arange(length), len(several)), length)
 
 
 def has_weight(parts: Parts) -> np.ndarray:

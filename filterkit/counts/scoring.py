@@ -191,18 +191,8 @@ def score_tests(
         return np.zeros(len(counts.pair)), 0.0
     if metric.bound is not None and alpha is None and len(counts.tp) > _FEW:
         return _score_possible_best(thresholds, metric, task)
-    return _score_each(thresholds.table, metric, counts, thresholds.column, alpha)
-
-
-def _score_each(
-    table: ContingencyTable, metric: Metric, counts: Counts, column: np.ndarray, alpha: float | None
-) -> tuple[np.ndarray, float]:
-    """Do as `score_tests` with the counts of some tests, and the covered column of each, int64 (tests,)."""
-    tp, fp, pair, pos, neg = counts
-    scores, constant = _score_counts(
-        table, metric, tp, fp, pos, neg, lambda at: column[np.flatnonzero(pair == at)], alpha
-    )
-    return scores[pair], constant
+    scores, constant = _score_pairs(thresholds.table, metric, counts, thresholds.column, alpha)
+    return scores[counts.pair], constant
 
 
 def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | None) -> tuple[np.ndarray, float]:
@@ -212,7 +202,8 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
     a score of the same column. What is left is cut into smaller blocks. So a best test is never left out.
     """
     assert metric.bound is not None
-    tp, fp, pair, pos, neg = thresholds.count_against_rest(task)
+    pairs = thresholds.count_against_rest(task)
+    tp, fp, pair, pos, neg = pairs
     scores, constant = np.full(len(tp), -np.inf), 0.0
 
     def score_tests(tests: np.ndarray) -> None:
@@ -220,15 +211,7 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
         new = np.zeros(len(tp), bool)
         new[pair[tests]] = True
         at = np.flatnonzero(new & (scores == -np.inf))
-        scores[at], constant = _score_counts(
-            thresholds.table,
-            metric,
-            tp[at],
-            fp[at],
-            pos,
-            neg,
-            lambda i: thresholds.column[np.isin(pair, at[i : i + 1])],
-        )
+        scores[at], constant = _score_pairs(thresholds.table, metric, pairs, thresholds.column, chosen=at)
 
     counts = np.stack([np.append(tp[pair], 0.0), np.append(fp[pair], 0.0)])
     _, first = thresholds.starts
@@ -250,32 +233,37 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
     return scores[pair], constant
 
 
-def _score_counts(
+def _score_pairs(
     table: ContingencyTable,
     metric: Metric,
-    tp: np.ndarray,
-    fp: np.ndarray,
-    pos: float,
-    neg: float,
-    find_columns: Callable[[int], np.ndarray],
+    counts: Counts,
+    column: np.ndarray,
     alpha: float | None = None,
+    chosen: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
     """Return the score of each pair of counts, float64 (n,), and that of a feature that no row has.
 
-    ``find_columns(i)`` returns the indices, among the covered columns, of those with pair i; none for i = n. Only a
-    message about a score that is not finite needs it. `alpha` is as for `score_tests`.
+    Parameters
+    ----------
+    table, metric : of which table the counts are, and what to score by.
+    counts : of some tests.
+    column : int64 (tests,), the covered column of each of these tests, for messages.
+    alpha : as for `score_tests`.
+    chosen : int64 (n,), the pairs to score; None for all.
 
     Raises
     ------
     PluginError : as for `score_tests`.
     """
-    tp, fp = np.append(tp, 0.0), np.append(fp, 0.0)
+    pos, neg = counts.pos, counts.neg
+    chosen = np.arange(len(counts.tp)) if chosen is None else chosen
+    tp, fp = np.append(counts.tp[chosen], 0.0), np.append(counts.fp[chosen], 0.0)
     scores = check_numbers(metric.call(metric.score, tp, fp, pos, neg), tp.shape, metric.name, "the metric", metric)
     for at in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
-        columns = find_columns(at)[:1]
+        columns = column[np.isin(counts.pair, chosen[at : at + 1])][:1]  # none for the feature that no row has
         name = "".join(quoted(table.schema.features[table.columns[c]].name) + ": " for c in columns)
-        counts = f"tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}"
-        raise make_contract_error(metric.name, f"{name}the score is {scores[at]:g} for {counts}; {_FINITE}", metric)
+        shown = f"tp={tp[at]:g}, fp={fp[at]:g}, pos={pos:g}, neg={neg:g}"
+        raise make_contract_error(metric.name, f"{name}the score is {scores[at]:g} for {shown}; {_FINITE}", metric)
     if alpha is not None:
         scores = scores * np.where(tp * neg >= fp * pos, alpha, 1 - alpha)
     return scores[:-1], float(scores[-1])
@@ -295,7 +283,9 @@ def score_each_class(
     ends = metric.best_at_ends and alpha is None
 
     def score(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float, column: np.ndarray) -> tuple[np.ndarray, float]:
-        return _score_each(thresholds.table, metric, merge_equal_counts(tp, fp, pos, neg), column, alpha)
+        counts = merge_equal_counts(tp, fp, pos, neg)
+        scores, constant = _score_pairs(thresholds.table, metric, counts, column, alpha)
+        return scores[counts.pair], constant
 
     found = np.zeros((len(totals), len(thresholds.table)))
     weights, group = np.unique(totals[tasks], return_inverse=True)

@@ -26,7 +26,7 @@ from filterkit.counts.record import LARGEST, LEAST, MERGED, SUM_FOR_ALL, SUM_OF_
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, sum_over_classes
 from filterkit.counts.weights import CountedRows, select_counted_rows, sum_parts
-from filterkit.data.ragged import Ragged
+from filterkit.data.ragged import Ragged, find_starts
 
 if TYPE_CHECKING:
     from filterkit.data.batch import Batch
@@ -157,7 +157,7 @@ class Summary(Statistic):
     @property
     def _label_starts(self) -> np.ndarray:
         """int64 (k + 1,): the labels of column i are ``starts[i]:starts[i + 1]``; none if it is numeric."""
-        return np.concatenate([[0], np.cumsum(self.schema.label_counts[self.columns])])
+        return find_starts(self.schema.label_counts[self.columns])
 
     @cached_property
     def labels(self) -> Ragged:

@@ -18,8 +18,8 @@ from filterkit.counts.cells import count_cells
 from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.weights import add_parts, pad_parts, select_counted_rows
-from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, make_sort_keys
+from filterkit.counts.weights import add_parts, pad_parts, select_counted_rows, sum_parts
+from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, find_starts, make_sort_keys
 from filterkit.engines.local import LocalEngine
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class ContingencyTable(Statistic):
         cells = expand_ranges(self.indptr[numbers], lengths)
         return self.replace(
             columns=self.columns[numbers],
-            indptr=np.concatenate([[0], np.cumsum(lengths)]),
+            indptr=find_starts(lengths),
             values=self.values[cells],
             cell_parts=class_parts.take(self.cell_parts, cells),
             gap_parts=class_parts.take(self.gap_parts, numbers),
@@ -204,12 +204,9 @@ class ContingencyTable(Statistic):
 
     def without_classes(self) -> ContingencyTable:
         """Return the table of the same rows counted as one class."""
-        table = self._choose_classes(self._classes) if self.numeric_class else self
-        return self.replace(
-            cell_parts=class_parts.merge_classes(table.cell_parts),
-            gap_parts=class_parts.merge_classes(table.gap_parts),
-            total_parts=table.total_parts.sum(axis=0, keepdims=True),
-        )
+        group = np.zeros(len(self.total_parts), np.int64)
+        group[self._classes.stop :] = -1
+        return self.group_classes(group, 1)
 
     def class_sums(self) -> ContingencyTable:
         """Return the table of the same rows as one class, in which each counts by its weight times a numeric class.
@@ -217,18 +214,24 @@ class ContingencyTable(Statistic):
         That has been shifted and scaled so that its mean is 0, but for rounding, and its squares add up to the weight
         of all rows.
         """
-        return self._choose_classes(slice(self._classes.stop, None))
-
-    def _choose_classes(self, classes: slice) -> ContingencyTable:
-        cells, missing = self.exact_parts[:, classes], self.missing_parts[:, classes]
-        return self.replace(cell_parts=cells, gap_parts=missing, total_parts=self.total_parts[classes])
+        group = np.full(len(self.total_parts), -1)
+        group[self._classes.stop :] = 0
+        return self.group_classes(group, 1)
 
     def one_against_rest(self, task: int) -> ContingencyTable:
         """Return the table of the same rows counted as two classes: first all others, then the one with code `task`."""
+        return self.group_classes((np.arange(len(self.total_parts)) == task).astype(np.int64), 2)
+
+    def group_classes(self, group: np.ndarray, groups: int) -> ContingencyTable:
+        """Return the table of the same rows by groups of classes, which become its classes.
+
+        `group` is int64 (classes,), the group of each class from 0 to `groups` - 1; negative ones are left out.
+        """
+        kept = np.flatnonzero(group >= 0)
         return self.replace(
-            cell_parts=class_parts.merge_other_classes(self.cell_parts, task),
-            gap_parts=class_parts.merge_other_classes(self.gap_parts, task),
-            total_parts=class_parts.merge_other_classes(self.total_parts[None], task)[0],
+            cell_parts=class_parts.group_classes(self.cell_parts, group, groups),
+            gap_parts=class_parts.group_classes(self.gap_parts, group, groups),
+            total_parts=sum_parts(group[kept], self.total_parts[kept], groups),
         )
 
     def with_zeros(self) -> ContingencyTable:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.counts.class_parts import SparseParts, take_class
+from filterkit.counts.class_parts import SparseParts
 from filterkit.counts.class_runs import ClassCells, list_class_cells
 from filterkit.counts.table import ContingencyTable, sum_over_classes
 from filterkit.data.ragged import find_run_begins
@@ -105,9 +105,8 @@ class Thresholds:
         """Return the weight of the rows of the class with code `task` that each test selects: float64 (tests,)."""
         if not self.many_classes:
             return self.selected[:, task]
-        cells = self.cells
-        alone = cells.replace(cell_parts=take_class(cells.cell_parts, task), total_parts=cells.total_parts[[task]])
-        return self._select_rows(alone)[:, 0]
+        is_task = np.arange(len(self.table.total_parts)) == task
+        return self._select_rows(self.cells.group_classes(np.where(is_task, 0, -1), 1))[:, 0]
 
     @cached_property
     def starts(self) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, SupportsIndex, TypeAlias, TypeVar, 
 
 import numpy as np
 
-from filterkit.data.ragged import expand_ranges, find_run_begins
+from filterkit.data.ragged import expand_ranges, find_run_begins, find_starts
 from filterkit.data.texts import Texts
 from filterkit.errors import quoted
 
@@ -141,7 +141,7 @@ class Attributes(Sequence[Attribute]):
         self._scores = scores
         self._starts: np.ndarray | None = None  # in `scores`, where attributes have different numbers of them
         if metrics.codes is not None:
-            self._starts = np.concatenate([[0], np.cumsum(self._score_counts)])
+            self._starts = find_starts(self._score_counts)
 
     @staticmethod
     def of(attributes: Iterable[Attribute]) -> Attributes:

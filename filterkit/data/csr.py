@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from filterkit.data.ragged import expand_ranges
+from filterkit.data.ragged import expand_ranges, find_starts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -104,7 +104,7 @@ class Csr(NamedTuple):
         """Return the rows with these indices, int (n,), in this order."""
         lengths = np.diff(self.indptr)[rows]
         entries = expand_ranges(self.indptr[rows], lengths)
-        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        indptr = find_starts(lengths).astype(np.int32)
         return Csr(self.data[entries], self.indices[entries], indptr, self.columns)
 
     def take_columns(self, columns: np.ndarray) -> Csr:
@@ -113,7 +113,7 @@ class Csr(NamedTuple):
         position[columns] = np.arange(len(columns), dtype=np.int32)
         column = position[self.indices]
         stays = column >= 0
-        indptr = np.concatenate([[0], np.cumsum(stays)])[self.indptr].astype(np.int32)
+        indptr = find_starts(stays)[self.indptr].astype(np.int32)
         return Csr(self.data[stays], column[stays], indptr, len(columns))
 
     def without_zeros(self) -> Csr:

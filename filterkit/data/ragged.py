@@ -34,12 +34,20 @@ def find_run_begins(*keys: np.ndarray) -> np.ndarray:
     return begins
 
 
+def find_starts(lengths: np.ndarray) -> np.ndarray:
+    """Find where each of several ranges of these lengths, int (n,), begins, and where the last ends: int64 (n + 1,).
+
+    The first begins at 0, and each of the others where the one before it ends.
+    """
+    return np.concatenate([[0], np.cumsum(lengths)])
+
+
 def find_row_starts(row: np.ndarray, rows: int) -> np.ndarray:
     """Find where each row begins among entries sorted by row, and where the last one ends: int64 (rows + 1,).
 
     `row` is int64 (entries,), the row of each entry.
     """
-    return np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
+    return find_starts(np.bincount(row, minlength=rows))
 
 
 class Ragged:
@@ -58,7 +66,7 @@ class Ragged:
     @classmethod
     def from_lengths(cls, lengths: np.ndarray, values: np.ndarray) -> Ragged:
         """Return rows of these lengths, int64 (rows,)."""
-        return cls(np.concatenate([[0], np.cumsum(lengths)]), values)
+        return cls(find_starts(lengths), values)
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -140,7 +148,7 @@ class Ragged:
         largest = np.zeros(len(self), np.int64)
         filled = lengths > 0
         largest[filled] = step[self.indptr[1:][filled] - 1]
-        start = np.concatenate([[0], np.cumsum(largest + 1)])
+        start = find_starts(largest + 1)
         if start[-1] > 8 * (len(self.values) + len(self)):
             return None
         steps = np.concatenate([[0], np.repeat(start[:-1], lengths) + step, start[-1:]])

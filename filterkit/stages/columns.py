@@ -24,7 +24,7 @@ from filterkit.data.contract import (
     make_contract_error,
 )
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import Ragged, expand_ranges
+from filterkit.data.ragged import Ragged, expand_ranges, find_starts
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
@@ -448,7 +448,7 @@ class FittedColumns(Fitted):
         if not self._is_one_to_one:  # each entry becomes one entry in each outgoing column of its column
             repeats = np.diff(self._first)[columns]
             values, columns = np.repeat(values, repeats), expand_ranges(self._first[columns], repeats)
-            indptr = np.concatenate([[0], np.cumsum(repeats)])[indptr]
+            indptr = find_starts(repeats)[indptr]
         image = self._transform_values(
             values, columns, lambda at: batch.start + int(np.searchsorted(indptr, at, side="right")) - 1
         )
