@@ -72,9 +72,16 @@ def boost(
         labels where ``x @ weights + intercept > 0``.
     pivots : int32 (rounds, labels), the features chosen.
     """
+    from scipy import sparse
+
     rows, labels = Y.shape
     epsilon = 1 / rows if multiple_pivots else 1 / (rows * labels)
-    first, table = _find_distinct_features(X)
+    table = X.T.tocsr()
+    seen: dict[bytes, int] = {}  # the features that differ from all features before them, by their rows
+    for feature in range(X.shape[1]):
+        seen.setdefault(table.indices[table.indptr[feature] : table.indptr[feature + 1]].tobytes(), feature)
+    first = np.fromiter(seen.values(), np.int32)
+    table = sparse.vstack([table[first], np.ones((1, rows))], format="csr")  # the last row is full
     begin = np.full(rows, epsilon) if row_weights is None else row_weights * (rows * epsilon / row_weights.sum())
     blocks = [_Block(table, Y[:, at : at + _BLOCK], begin) for at in range(0, labels, _BLOCK)]
     cuts = range(_BLOCK, labels, _BLOCK)
@@ -101,23 +108,6 @@ def boost(
             weights[pivot, np.arange(labels)] += present - absent
             intercept += absent
     return weights, intercept, pivots
-
-
-def _find_distinct_features(X: Any) -> tuple[np.ndarray, Any]:
-    """Find the features that differ from all features before them, and the rows that have them.
-
-    Returns
-    -------
-    int32 (n,), the numbers of these features, and a float64 CSR matrix of ones, (n + 1, rows); its last row is full.
-    """
-    from scipy import sparse
-
-    table = X.T.tocsr()
-    seen: dict[bytes, int] = {}
-    for feature in range(X.shape[1]):
-        seen.setdefault(table.indices[table.indptr[feature] : table.indptr[feature + 1]].tobytes(), feature)
-    first = np.fromiter(seen.values(), np.int32)
-    return first, sparse.vstack([table[first], np.ones((1, X.shape[0]))], format="csr")
 
 
 def _find_smallest(scores: np.ndarray) -> np.ndarray:

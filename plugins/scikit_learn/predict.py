@@ -215,11 +215,13 @@ class Predict(Learner):
         return self._fit_estimators(training, combinations[best])
 
     def _fit_estimators(self, training: Training, chosen: dict[str, Any]) -> Estimators:
+        from sklearn.utils.validation import has_fit_parameter
+
         try:
             costs = None if self.costs is None else read_costs(self.costs, training.schema)
         except FilterkitError as error:
             raise StageError(self.name, f"--costs {error}") from None
-        truth, tasks = training.truth, training.tasks
+        truth, tasks, weights = training.truth, training.tasks, training.weights
         is_numeric, needs_columns = tasks.is_numeric, not self._tags.target_tags.single_output
         targets = list(truth.T)
         if not is_numeric:  # values of the class, of each label or of each target: from 0, in the order of the header
@@ -233,34 +235,27 @@ class Predict(Learner):
         is_joint = len(targets) > 1 and len(targets) == len(tasks.names)
         if (is_numeric and needs_columns) or (is_joint and takes_several and np.ptp(targets)):
             targets = [np.column_stack(targets)]
-        fitted = [
-            self._fit_estimator(training, target, chosen) if is_numeric or np.ptp(target) else int(target.flat[0])
-            for target in targets
-        ]
+        fitted: list[Any] = []
+        for target in targets:
+            if not is_numeric and not np.ptp(target):
+                fitted.append(int(target.flat[0]))
+                continue
+            estimator = self.make(chosen)
+            if self._takes_categories and training.schema.nominal.any():
+                estimator.set_params(categorical_features=training.schema.nominal)
+            fit = estimator.fit
+            if weights is not None and (weights != 1).any():
+                if not has_fit_parameter(estimator, "sample_weight"):
+                    raise StageError(
+                        self.name,
+                        f"{self.class_name} takes no weights, and a row has the weight {weights[weights != 1][0]:g}; "
+                        f"take another one, such as {'Ridge' if is_numeric else 'LogisticRegression'}, or rows without "
+                        "weights",
+                    )
+                fit = partial(fit, sample_weight=weights)
+            run_foreign(self.name, self.class_name, fit, training.X, target, jobs=training.jobs)
+            fitted.append(estimator)
         return Estimators(self, fitted, tasks, costs)
-
-    def _fit_estimator(self, training: Training, target: np.ndarray, chosen: dict[str, Any]) -> Any:
-        """Fit an estimator to values of one target, int64 (rows,), or of all labels, int64 (rows, labels).
-
-        The numbers of numeric targets are float64.
-        """
-        from sklearn.utils.validation import has_fit_parameter
-
-        estimator, weights = self.make(chosen), training.weights
-        if self._takes_categories and training.schema.nominal.any():
-            estimator.set_params(categorical_features=training.schema.nominal)
-        fit = estimator.fit
-        if weights is not None and (weights != 1).any():
-            if not has_fit_parameter(estimator, "sample_weight"):
-                raise StageError(
-                    self.name,
-                    f"{self.class_name} takes no weights, and a row has the weight {weights[weights != 1][0]:g}; "
-                    f"take another one, such as {'Ridge' if training.tasks.is_numeric else 'LogisticRegression'}, or "
-                    "rows without weights",
-                )
-            fit = partial(fit, sample_weight=weights)
-        run_foreign(self.name, self.class_name, fit, training.X, target, jobs=training.jobs)
-        return estimator
 
     def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
         estimators = load_estimator(self.name, state["estimators"])
@@ -378,12 +373,24 @@ class Estimators:
         tasks = self._tasks
         if tasks.is_numeric:
             return np.column_stack([each.predict(X) for each in self._estimators])
-        bounds = find_group_bounds(tasks.exclusive, len(tasks.names))
+        widths = np.diff(find_group_bounds(tasks.exclusive, len(tasks.names))).tolist()
+        found: list[tuple[Any, np.ndarray]] = []  # of each target its values, and the response to each or to the second
+        for estimator in self._estimators:
+            if isinstance(estimator, int):
+                found.append(([estimator], np.ones((X.shape[0], 1))))
+                continue
+            response = getattr(estimator, method)(X)
+            if len(self._estimators) == len(widths):
+                found.append((estimator.classes_, response))
+            elif isinstance(response, list):  # of probabilities of all labels
+                found += zip(estimator.classes_, response)
+            else:
+                found += (([0, 1], each) for each in response.T)
         columns = []
-        for width, (classes, response) in zip(np.diff(bounds).tolist(), self._respond_by_target(X, method, bounds)):
+        for width, (classes, response) in zip(widths, found):
             if response.ndim == 1 and method == "predict":
                 response = np.equal.outer(response, classes).astype(np.float64)
-            elif response.ndim == 1:  # for the second of two classes
+            elif response.ndim == 1:
                 response = np.column_stack([1 - response if method == "predict_proba" else -response, response])
             unseen = response.min(axis=1, keepdims=True) - 1 if method == "decision_function" else 0.0
             values = np.zeros((len(response), max(width, 2))) + unseen
@@ -394,17 +401,3 @@ class Estimators:
             values[:, np.asarray(classes, np.int64)] = response
             columns.append(values if width > 1 else values[:, [_find_positive_value(tasks)]])
         return np.hstack(columns)
-
-    def _respond_by_target(self, X: Any, method: str, bounds: list[int]) -> Iterator[tuple[Any, np.ndarray]]:
-        """Yield for the class, or each label or target: its values, and the response, (rows,) or (rows, values)."""
-        for estimator in self._estimators:
-            if isinstance(estimator, int):
-                yield [estimator], np.ones((X.shape[0], 1))
-                continue
-            response = getattr(estimator, method)(X)
-            if len(self._estimators) == len(bounds) - 1:
-                yield estimator.classes_, response
-            elif isinstance(response, list):  # of probabilities of all labels
-                yield from zip(estimator.classes_, response)
-            else:
-                yield from (([0, 1], each) for each in response.T)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from filterkit.plugin import ContingencyTable, Fold, divide_or_zero, sum_over_classes
 
 from .curves import shape_values
-
-if TYPE_CHECKING:
-    from .logistic import Losses, WeightedRows
+from .logistic import Losses, WeightedRows, compute_log_losses
 
 _MARGIN = 2.0  # standard errors; docs/formulas.md says how many columns of noise exceed it
 _ROUNDING = 1e-9  # losses equal in theory, as those of a column with two values, may differ by this part of them
@@ -28,8 +24,6 @@ def find_better(folds: list[Fold], log_odds: bool) -> np.ndarray:
     folds : all folds of the training rows.
     log_odds : as of `shape_values`.
     """
-    from .logistic import Losses, compute_log_losses  # which few chains need
-
     table = folds[0].training
     width, tasks = len(table), table.tasks()
     own_losses, shaped_losses, gain, expected_gain, variance = np.zeros((5, width))
@@ -116,6 +110,4 @@ class _Values:
 
     def make_rows(self, values: np.ndarray, task: int) -> WeightedRows:
         """Return the rows with `values` instead of their own; those of the class `task` are positive."""
-        from .logistic import WeightedRows
-
         return WeightedRows(self.columns, values, self.counts[:, task], sum_over_classes(self.counts))
