@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -181,11 +182,8 @@ def relieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray,
         queries = drawn[y[drawn] == own]
         for label in np.flatnonzero(share).tolist():
             sign = -1.0 if label == own else share[label] / (1 - share[own])
-            step = max(_AT_ONCE // len(members[label]), 1)
-            for first in range(0, len(queries), step):
-                some = queries[first : first + step]
-                near = _share_neighbors(space, some, members[label], neighbors)
-                scores += sign * _sum_differences(space, some, members[label], near * weights[some][:, None])
+            for some, near in _weigh_neighbors(space, queries, members[label], neighbors, weights):
+                scores += sign * _sum_differences(space, some, members[label], near)
     return np.asarray(scores / weights[drawn].sum())
 
 
@@ -200,10 +198,7 @@ def rrelieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray
     everyone = np.arange(len(y))
     unlike, total = 0.0, 0.0
     of_unlike, of_all = np.zeros((2, len(space.nominal)))
-    step = max(_AT_ONCE // len(y), 1)
-    for first in range(0, len(drawn), step):
-        some = drawn[first : first + step]
-        near = _share_neighbors(space, some, everyone, neighbors) * weights[some][:, None]
+    for some, near in _weigh_neighbors(space, drawn, everyone, neighbors, weights):
         apart = near * np.abs(y[some][:, None] - y)
         unlike, total = unlike + float(apart.sum()), total + float(near.sum())
         of_unlike += _sum_differences(space, some, everyone, apart)
@@ -213,22 +208,29 @@ def rrelieff(space: Space, y: np.ndarray, weights: np.ndarray, drawn: np.ndarray
     return of_unlike / unlike - (of_all - of_unlike) / (total - unlike)
 
 
-def _share_neighbors(space: Space, some: np.ndarray, others: np.ndarray, count: int) -> np.ndarray:
-    """Compute the share of each of `others` in the `count` nearest rows of each of `some`: float64 (some, others).
+def _weigh_neighbors(
+    space: Space, queries: np.ndarray, others: np.ndarray, most: int, weights: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield some of the queries, and the share of each of `others` in the `most` nearest rows of each.
 
-    A row is no neighbor of itself. Equally distant rows share what is left for the last of them.
+    The shares, float64 (some, others), are multiplied by the weights of the queries. A row is no neighbor of itself.
+    Equally distant rows share what is left for the last of them.
     """
-    distances = space.compute_distances(some, others)
-    itself = some[:, None] == others
-    distances[itself] = np.inf
-    count = min(count, len(others) - int(itself[0].any()))
-    if not count:
-        return np.zeros(distances.shape)
-    last = np.partition(distances, count - 1, axis=1)[:, [count - 1]]
-    nearer = distances < last - _EQUAL
-    equal = ~nearer & (distances <= last + _EQUAL)
-    left = count - np.count_nonzero(nearer, axis=1, keepdims=True)
-    return (nearer + equal * (left / np.count_nonzero(equal, axis=1, keepdims=True))) / count
+    step = max(_AT_ONCE // len(others), 1)
+    for first in range(0, len(queries), step):
+        some = queries[first : first + step]
+        distances = space.compute_distances(some, others)
+        itself = some[:, None] == others
+        distances[itself] = np.inf
+        count = min(most, len(others) - int(itself[0].any()))
+        if not count:
+            continue
+        last = np.partition(distances, count - 1, axis=1)[:, [count - 1]]
+        nearer = distances < last - _EQUAL
+        equal = ~nearer & (distances <= last + _EQUAL)
+        left = count - np.count_nonzero(nearer, axis=1, keepdims=True)
+        shares = (nearer + equal * (left / np.count_nonzero(equal, axis=1, keepdims=True))) / count
+        yield some, shares * weights[some][:, None]
 
 
 def _sum_differences(space: Space, some: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -33,12 +33,11 @@ class Tfidf(ColumnStage):
 
     def fit_columns(self, summary: Summary) -> State:
         rows, having = float(summary.totals.sum()), summary.nonzero
+        idf = np.ones(len(having))
         if self.idf == "smooth":
             idf = np.log((1 + rows) / (1 + having)) + 1
-        elif self.idf == "plain":
-            idf = np.log(rows / np.where(having > 0, having, rows)) + 1 if rows else np.ones(len(having))
-        else:
-            idf = np.ones(len(having))
+        elif self.idf == "plain" and rows:
+            idf = np.log(rows / np.where(having > 0, having, rows)) + 1
         return {"idf": np.where(summary.nominal, 1.0, idf), "nominal": summary.nominal}
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:

@@ -339,14 +339,14 @@ def search_best_first(with_class: np.ndarray, spread: np.ndarray, between: Betwe
         above, below = start.with_class + spread * with_class, start.variance + spread**2 + 2 * spread * with_added
         merits = above / np.sqrt(below)
         merits[added] = -np.inf
-        sums = np.stack([merits, above, below], axis=1)
+        sums = zip(merits.tolist(), above.tolist(), below.tolist())
+        sets = [ColumnSet((*start.columns, column), *each) for column, each in enumerate(sums)]
         vain += 1
-        for column, merit in enumerate(merits.tolist()):  # in turn, if it is better than the best before
-            if merit - best.merit > _BETTER:
-                best, vain = ColumnSet((*start.columns, column), *sums[column].tolist()), 0
-        first = [column for column in np.argsort(-merits, kind="stable")[:stale].tolist() if column not in added]
-        more = [ColumnSet((*start.columns, column), *sums[column].tolist()) for column in first]
-        waiting = sorted([*waiting, *more], key=lambda each: -each.merit)[:stale]  # equal ones as they were found
+        for each in sets:  # in turn, if it is better than the best before
+            if each.merit - best.merit > _BETTER:
+                best, vain = each, 0
+        waiting += [each for column, each in enumerate(sets) if column not in added]
+        waiting = sorted(waiting, key=lambda each: -each.merit)[:stale]  # equal ones as they were found
     return sorted(best.columns)
 
 

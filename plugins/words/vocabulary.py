@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import zlib
 
 import numpy as np
@@ -47,12 +48,11 @@ def choose_words(counter: Counter, least: int, most: int | None, keep: int | Non
 
 def _find_least_counts(counter: Counter, keep: int) -> dict[int, int]:
     """Return, for each class, how often a word must occur in it to be among the `keep` most frequent ones."""
-    words: dict[int, int] = {}  # how many words have a number of occurrences in a class
+    words = collections.Counter[int]()  # how many words have a number of occurrences in a class
     for length in counter.lengths:
         for part in counter.merge(length):
             pairs, counts = np.unique(part.label << _OCCURRENCES | part.occurrences, return_counts=True)
-            for pair, count in zip(pairs.tolist(), counts.tolist()):
-                words[pair] = words.get(pair, 0) + count
+            words.update(dict(zip(pairs.tolist(), counts.tolist())))
     least: dict[int, int] = {}
     left: dict[int, int] = {}
     for pair in sorted(words, reverse=True):
