@@ -16,6 +16,7 @@ from filterkit.plugin import (
     State,
     Statistic,
     Texts,
+    expand_ranges,
     sum_over_classes,
     warn_nothing_learned,
 )
@@ -127,7 +128,7 @@ class Shape(ColumnStage):
         return "T(p(v))" if self._log_odds else "p(v)"
 
     def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        column, task = self._find_origins(columns, state)
+        column, task = (each[columns] for each in self._list_outgoing(state["unchanged"], state["unseen"].shape[1]))
         drawn = task >= 0
         column, task = column[drawn], task[drawn]
         images = np.full(len(values), np.nan)
@@ -219,7 +220,7 @@ class Shape(ColumnStage):
         tasks = schema.positive_classes(totals)
         if tasks and not self._makes_column_per_class(schema) and not self.beside:
             return None
-        return np.repeat(np.arange(schema.width), np.where(state["unchanged"], 1, len(tasks) + self.beside))
+        return self._list_outgoing(state["unchanged"], len(tasks))[0]
 
     def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray) -> Attributes:
         target, attributes = schema.class_attribute, Attributes.of(schema.features)
@@ -227,13 +228,10 @@ class Shape(ColumnStage):
             return attributes.as_numeric(~state["unchanged"][columns])
         assert target is not None
         tasks = schema.positive_classes(totals)
-        suffixes = Texts.of([*(f"@{target.values[task]}" for task in tasks), ""])
-        first = np.searchsorted(columns, np.arange(schema.width)).astype(np.int32)
-        task = np.arange(len(columns), dtype=np.int32) - first[columns]  # counted among those of the same column
-        task -= np.int32(self.beside)
-        shaped = ~state["unchanged"][columns] & (task >= 0)
-        names = Texts.joined((attributes.names, columns), (suffixes, np.where(shaped, task, np.int32(len(tasks)))))
-        return attributes.take(columns, names).as_numeric(shaped)
+        suffixes = Texts.of(["", *(f"@{target.values[task]}" for task in tasks)])
+        task = self._list_outgoing(state["unchanged"], len(tasks))[1]
+        names = Texts.joined((attributes.names, columns), (suffixes, (task + 1).astype(np.int32)))
+        return attributes.take(columns, names).as_numeric(task >= 0)
 
     def output_nominal(self, schema: Schema, state: State) -> np.ndarray:
         return np.asarray(schema.nominal & state["unchanged"])
@@ -244,22 +242,18 @@ class Shape(ColumnStage):
         return schema.positive is None and target is not None and len(target.values) > 2
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        tasks = state["unseen"].shape[1]
-        if not self.beside and not state["unchanged"].any():
+        unchanged, tasks = state["unchanged"], state["unseen"].shape[1]
+        if not self.beside and not unchanged.any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
             return shape_values(values, column, task, state, self._log_odds) * self.weight
-        column, task = self._find_origins(columns, state)
+        column, task = (each[columns] for each in self._list_outgoing(unchanged, tasks))
         image, shaped = values.copy(), np.flatnonzero(task >= 0)
         images = shape_values(values[shaped], column[shaped], task[shaped], state, self._log_odds)
         image[shaped] = images * self.weight
         return image
 
-    def _find_origins(self, columns: np.ndarray, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """Return, for each outgoing column, its incoming one and its task, -1 for an unchanged column: int64."""
-        unchanged, several = state["unchanged"], state["unseen"].shape[1] + self.beside
-        if not unchanged.any():
-            column, number = np.divmod(columns, several)
-            return column, number - self.beside
-        first = np.concatenate([[0], np.cumsum(np.where(unchanged, 1, several))])
-        column = np.searchsorted(first, columns, "right") - 1
-        return column, np.where(unchanged[column], -1, columns - first[column] - self.beside)
+    def _list_outgoing(self, unchanged: np.ndarray, tasks: int) -> tuple[np.ndarray, np.ndarray]:
+        """List the incoming column and the task of each outgoing column, -1 for an unchanged one: int64 each."""
+        counts = np.where(unchanged, 1, tasks + self.beside)
+        column = np.repeat(np.arange(len(unchanged)), counts)
+        return column, expand_ranges(np.where(unchanged | self.beside, -1, 0), counts)
