@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from filterkit import Metric, hookimpl
@@ -15,26 +17,83 @@ _AS_LIKELY = 1e-7
 _ROUNDING, _MOST_ROUNDING = 1e-12, 1e-6
 
 
+class _Draws(NamedTuple):
+    """Draws of rows without replacement; how many of those drawn are positive has a hypergeometric distribution.
+
+    Attributes
+    ----------
+    words : float64 (n,), how many rows each draws.
+    pos, neg : how many of all rows are positive, and how many are not.
+    """
+
+    words: np.ndarray
+    pos: float
+    neg: float
+
+    @property
+    def mode(self) -> np.ndarray:
+        """float64 (n,): the most likely number of positive rows, not rounded."""
+        return (self.words + 1) * (self.pos + 1) / (self.pos + self.neg + 2)
+
+    @property
+    def slack(self) -> float:
+        """How far an outcome may lie outside the possible ones."""
+        return min(_ROUNDING * (self.pos + self.neg), _MOST_ROUNDING)
+
+    def take(self, at: np.ndarray) -> _Draws:
+        """Take some draws, by their numbers."""
+        return self._replace(words=self.words[at])
+
+    def compute_log_probability(self, tp: np.ndarray) -> np.ndarray:
+        """Compute ln of the probability that `tp` of the rows are positive."""
+        from scipy.special import gammaln
+
+        def log_choose(n: np.ndarray | float, k: np.ndarray) -> np.ndarray:
+            return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+
+        words, pos, neg = self
+        return np.asarray(log_choose(pos, tp) + log_choose(neg, words - tp) - log_choose(pos + neg, words))
+
+    def sum_tail(self, start: np.ndarray, step: np.ndarray | float, smallest: float = 1e-17) -> np.ndarray:
+        """Add up the probabilities from `start` in the direction of `step`, divided by that of `start`.
+
+        It ends before a term that is below the share `smallest` of the sum so far.
+        """
+        words, pos, neg = self
+        least, most = np.maximum(words - neg, 0.0) - self.slack, np.minimum(words, pos) + self.slack
+        total, term, x, step = np.ones(len(start)), np.ones(len(start)), start.copy(), step + np.zeros(len(start))
+        left = np.flatnonzero((x + step >= least) & (x + step <= most))
+        while len(left):
+            at, k = x[left], words[left]
+            up = (pos - at) * (k - at) / ((at + 1) * (neg - k + at + 1))
+            down = at * (neg - k + at) / ((pos - at + 1) * (k - at + 1))
+            term[left] *= np.where(step[left] > 0, up, down)
+            x[left] += step[left]
+            total[left] += term[left]
+            following = x[left] + step[left]
+            left = left[(following >= least[left]) & (following <= most[left]) & (term[left] > smallest * total[left])]
+        return total
+
+
 def fisher(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
     """Fisher's exact test of presence and class, two-sided: −ln p.
 
     p is the total probability of all tables with the same margins that are no more likely than the observed one. For
     weights that are not whole numbers, the gamma function replaces the factorial.
     """
-    words = tp + fp
-    observed = _compute_log_probability(tp, words, pos, neg)
+    draws = _Draws(tp + fp, pos, neg)
+    observed = draws.compute_log_probability(tp)
     # Probabilities fall with the distance from the mode. On the side of tp they are summed from tp outwards, on the
     # other side from the first outcome that is no more likely.
-    low = tp < _find_mode(words, pos, neg)
-    here = _sum_tail(tp, np.where(low, -1.0, 1.0), words, pos, neg)
-    other, is_possible = _find_mirror(tp, low, observed, words, pos, neg)
-    there = np.zeros(len(tp))
+    outwards = np.where(tp < draws.mode, -1.0, 1.0)
+    total = draws.sum_tail(tp, outwards)
+    other, is_possible = _find_mirror(draws, tp, -outwards, observed)
     at = np.flatnonzero(is_possible)
     if len(at):
-        ratio = np.exp(_compute_log_probability(other[at], words[at], pos, neg) - observed[at])
-        tail = _sum_tail(other[at], np.where(low[at], 1.0, -1.0), words[at], pos, neg)
-        there[at] = ratio * tail
-    return np.asarray(np.maximum(-(observed + np.log(here + there)), 0.0))
+        beyond = draws.take(at)
+        ratio = np.exp(beyond.compute_log_probability(other[at]) - observed[at])
+        total[at] += ratio * beyond.sum_tail(other[at], -outwards[at])
+    return np.asarray(np.maximum(-(observed + np.log(total)), 0.0))
 
 
 def bound_fisher(
@@ -51,98 +110,45 @@ def bound_fisher(
     """
     from scipy.special import gammaln
 
-    def bound_surprise(tp: np.ndarray, fp: np.ndarray, step: float) -> np.ndarray:
-        """Return −ln of at most the probability of `tp` and what follows it in the direction of `step`."""
-        words = tp + fp
-        mode = np.floor(_find_mode(words, pos, neg))
-        start = np.maximum(tp, mode) if step > 0 else np.minimum(tp, mode)
-        tail = _sum_tail(start, np.full(len(tp), step), words, pos, neg, smallest=1e-3)
-        return np.asarray(-_compute_log_probability(start, words, pos, neg) - np.log(tail))
-
-    if not all(
-        (counts == np.rint(counts)).all() for counts in (tp_low, tp_high, fp_low, fp_high, np.array([pos, neg]))
-    ):
+    counts = (tp_low, tp_high, fp_low, fp_high, np.array([pos, neg]))
+    if not all((each == np.rint(each)).all() for each in counts):
         return np.full(len(tp_low), np.inf)
-    rounding = 1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1))
-    return np.asarray(
-        np.maximum(bound_surprise(tp_high, fp_low, 1.0), bound_surprise(tp_low, fp_high, -1.0)) + rounding
-    )
-
-
-def _compute_log_probability(tp: np.ndarray, words: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Compute ln of the hypergeometric probability that `tp` of the `words` rows are among the `pos` of all."""
-    from scipy.special import gammaln
-
-    def log_choose(n: np.ndarray | float, k: np.ndarray) -> np.ndarray:
-        return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
-
-    return np.asarray(log_choose(pos, tp) + log_choose(neg, words - tp) - log_choose(pos + neg, words))
-
-
-def _find_mode(words: np.ndarray, pos: float, neg: float) -> np.ndarray:
-    """Return the mode of the number of positive rows among `words` rows, not rounded."""
-    return (words + 1) * (pos + 1) / (pos + neg + 2)
-
-
-def _allow_rounding(pos: float, neg: float) -> float:
-    return min(_ROUNDING * (pos + neg), _MOST_ROUNDING)
-
-
-def _sum_tail(
-    start: np.ndarray,
-    step: np.ndarray,
-    words: np.ndarray,
-    pos: float,
-    neg: float,
-    smallest: float = 1e-17,
-) -> np.ndarray:
-    """Add up the probabilities from `start` in the direction of `step`, divided by that of `start`.
-
-    It ends before a term that is below the share `smallest` of the sum so far.
-    """
-    slack = _allow_rounding(pos, neg)
-    least, most = np.maximum(words - neg, 0.0) - slack, np.minimum(words, pos) + slack
-    total, term, x = np.ones(len(start)), np.ones(len(start)), start.copy()
-    left = np.flatnonzero((x + step >= least) & (x + step <= most))
-    while len(left):
-        at, k = x[left], words[left]
-        up = (pos - at) * (k - at) / ((at + 1) * (neg - k + at + 1))
-        down = at * (neg - k + at) / ((pos - at + 1) * (k - at + 1))
-        term[left] *= np.where(step[left] > 0, up, down)
-        x[left] += step[left]
-        total[left] += term[left]
-        following = x[left] + step[left]
-        left = left[(following >= least[left]) & (following <= most[left]) & (term[left] > smallest * total[left])]
-    return total
+    surprise = np.zeros(len(tp_low))
+    for tp, fp, step, limit in ((tp_high, fp_low, 1.0, np.maximum), (tp_low, fp_high, -1.0, np.minimum)):
+        # −ln of at most the probability of tp and what follows it in the direction of the step.
+        draws = _Draws(tp + fp, pos, neg)
+        start = limit(tp, np.floor(draws.mode))
+        tail = np.log(draws.sum_tail(start, step, smallest=1e-3))
+        surprise = np.maximum(surprise, -draws.compute_log_probability(start) - tail)
+    return surprise + (1e-9 + 32 * np.finfo(float).eps * float(gammaln(pos + neg + 1)))
 
 
 def _find_mirror(
-    tp: np.ndarray,
-    low: np.ndarray,
-    observed: np.ndarray,
-    words: np.ndarray,
-    pos: float,
-    neg: float,
+    draws: _Draws, tp: np.ndarray, sign: np.ndarray, observed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the outcome beyond the mode that is nearest to it among those no more likely than `tp`.
+
+    Parameters
+    ----------
+    sign : float64 (n,), in which direction the mode is, 1 or −1.
+    observed : float64 (n,), ln of the probability of `tp`.
 
     Returns
     -------
     The outcomes, whole numbers of steps from `tp`, and whether each is possible, because there may be none.
     """
-    sign = np.where(low, 1.0, -1.0)
-    slack = _allow_rounding(pos, neg)
+    words, pos, neg = draws
     # In steps: just beyond the mode, and just outside of what is possible.
-    near = np.maximum(np.ceil((_find_mode(words, pos, neg) - tp) * sign - slack), 1.0)
-    far = np.floor(np.where(low, np.minimum(words, pos) - tp, tp - np.maximum(words - neg, 0.0)) + slack) + 1
-    outside = far.copy()
-    near = np.minimum(near, far)
+    near = np.maximum(np.ceil((draws.mode - tp) * sign - draws.slack), 1.0)
+    room = np.where(sign > 0, np.minimum(words, pos) - tp, tp - np.maximum(words - neg, 0.0))
+    outside = np.floor(room + draws.slack) + 1
+    near, far = np.minimum(near, outside), outside.copy()
     while True:
         open_ = np.flatnonzero(near < far)
         if not len(open_):
             return np.asarray(tp + sign * far), far < outside
         middle = np.floor((near[open_] + far[open_]) / 2)
-        there = _compute_log_probability(tp[open_] + sign[open_] * middle, words[open_], pos, neg)
+        there = draws.take(open_).compute_log_probability(tp[open_] + sign[open_] * middle)
         enough = there <= observed[open_] + _AS_LIKELY
         far[open_] = np.where(enough, middle, far[open_])
         near[open_] = np.where(enough, near[open_], middle + 1)

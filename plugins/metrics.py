@@ -280,38 +280,30 @@ def hellinger(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndar
     return np.asarray(np.sqrt(squares))
 
 
+_BEST_AT_ENDS = {
+    "acc": acc,
+    "acc2": acc2,
+    "f1": f1,
+    "hellinger": hellinger,
+    "hyp": hyp,
+    "oddn": oddn,
+    "odds": odds,
+    "pmi": pmi,
+    "pow": power,
+    "pr": pr,
+}
+
+
 @hookimpl
 def filterkit_metrics() -> list[Metric]:
+    chi_sums, ig_sums = ClassSums(_chi_term, _chi_of_sums), ClassSums(_ig_term, _ig_of_sums)
     return [
-        Metric("acc", acc, best_at_ends=True),
-        Metric("acc2", acc2, best_at_ends=True),
+        *(Metric(name, score, best_at_ends=True) for name, score in _BEST_AT_ENDS.items()),
         Metric("bns", bns, best_at_ends=True, leads=True),
-        Metric(
-            "chi",
-            chi,
-            chi_classes,
-            class_sums=ClassSums(_chi_term, _chi_of_sums),
-            best_at_ends=True,
-            by_labels=chi_squared,
-        ),
+        Metric("chi", chi, chi_classes, class_sums=chi_sums, best_at_ends=True, by_labels=chi_squared),
         Metric("chisquared", chi, by_table=chi_squared),
         Metric("dfreq", dfreq, needs_class=False),
-        Metric("f1", f1, best_at_ends=True),
-        Metric("hellinger", hellinger, best_at_ends=True),
-        Metric("hyp", hyp, best_at_ends=True),
-        Metric(
-            "ig",
-            ig,
-            ig_classes,
-            class_sums=ClassSums(_ig_term, _ig_of_sums),
-            best_at_ends=True,
-            by_labels=information_gain,
-        ),
+        Metric("ig", ig, ig_classes, class_sums=ig_sums, best_at_ends=True, by_labels=information_gain),
         Metric("infogain", ig, by_table=information_gain),
-        Metric("oddn", oddn, best_at_ends=True),
-        Metric("odds", odds, best_at_ends=True),
-        Metric("pmi", pmi, best_at_ends=True),
-        Metric("pow", power, best_at_ends=True),
-        Metric("pr", pr, best_at_ends=True),
         Metric("rand", rand, needs_class=False, by_column=rand_columns),
     ]

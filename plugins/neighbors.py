@@ -128,12 +128,11 @@ class Nearest:
 
     def _count_votes(self, X: Any) -> np.ndarray:
         neighbors = np.empty((X.shape[0], self._k), np.int64)
-        is_open = self._search_tree(X, neighbors) if self._tree else np.ones(len(neighbors), bool)
-        rows = np.flatnonzero(is_open)
+        left = self._search_tree(X, neighbors) if self._tree else np.arange(len(neighbors))
         step = max(_DISTANCES // len(self._truth), 1)
-        for first in range(0, len(rows), step):
-            some = rows[first : first + step]
-            neighbors[some] = self._compare_all(X if len(some) == len(neighbors) else X[some])
+        for first in range(0, len(left), step):
+            some = left[first : first + step]
+            neighbors[some] = self._compare_all(X[some])
         votes = self._weights[neighbors][:, :, None]
         return np.asarray((votes * self._truth[neighbors]).sum(axis=1) / votes.sum(axis=1))
 
@@ -152,9 +151,7 @@ class Nearest:
         return cKDTree(self._near / np.sqrt(self._squares)[:, None] if self._cosine else self._near)
 
     def _search_tree(self, X: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
-        """Search the tree, write the nearest training rows to `neighbors`, and return for which rows that failed.
-
-        The result, bool (rows,), says which rows are left to `_compare_all`.
+        """Search the tree, write the nearest training rows to `neighbors`, and return the rows left to `_compare_all`.
 
         The tree rounds distances differently from `_compute_distances`. So it decides only where the next training
         row is farther by more than both can be rounded, and never between ties.
@@ -170,7 +167,7 @@ class Nearest:
         last, following = (distances[:, -2:] ** 2).T
         is_open[rows] = ~(following > last * (1 + 1e-9) + (1e-12 if self._cosine else 1e-290))
         neighbors[rows] = np.sort(found[:, :-1], axis=1)
-        return is_open
+        return np.flatnonzero(is_open)
 
     def _compare_all(self, X: Any) -> np.ndarray:
         """Find the nearest training rows by the distances from all: int64 (rows, k), ascending in each row."""
