@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.counts.class_parts import FEW, Parts, SparseParts
+from filterkit.counts.class_parts import FEW, Parts, SparseParts, add_entries
 from filterkit.counts.weights import CountedRows
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import find_row_starts, find_run_begins
@@ -30,25 +30,19 @@ def count_cells(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[np
     ------
     StageError : a value is infinite.
     """
-    y, weights, classes = rows.y, rows.parts, rows.classes
+    weights, classes = rows.parts, rows.classes
     column, value, row = find_finite_entries(rows, columns, reader)
     absent = np.isnan(value)
     gaps = row[absent]
-    missing: Parts
-    if classes > FEW:
-        parts = np.ones((len(gaps), 1)) if weights is None else weights[gaps]
-        missing = SparseParts.from_entries(column[absent], y[gaps], parts, len(columns), classes)
-    elif len(gaps):
-        at = column[absent].astype(np.int64) * classes + y[gaps]
-        missing = rows.sum_by(at, gaps, len(columns) * classes).reshape(len(columns), classes, -1)
-    else:
-        missing = np.zeros((len(columns), classes, 1 if weights is None else weights.shape[1]))
-    if absent.any():
+    missing = add_entries(
+        column[absent], rows.y[gaps], None if weights is None else weights[gaps], len(columns), classes
+    )
+    if len(gaps):
         keep = ~absent
         column, value, row = column[keep], value[keep], row[keep]
     code, distinct = _number_values(value)
     number = np.int32 if len(columns) * len(distinct) * classes < 1 << 31 else np.int64  # half the size, half the time
-    key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + y.astype(number)[row]
+    key = (column.astype(number) * len(distinct) + code.astype(number)) * classes + rows.y.astype(number)[row]
     cell_column, cell_value, cells = _count_keys(key, None if weights is None else weights[row], classes, distinct)
     return find_row_starts(cell_column, len(columns)), cell_value, cells, missing
 
@@ -126,16 +120,8 @@ def _count_keys(
         key = key[first]
     key = key.astype(np.int64)
     cell = key // max(classes, 1)
-    begin = find_run_begins(cell)
-    first = np.flatnonzero(begin)
-    parts: Parts
-    if classes > FEW:
-        parts = SparseParts(np.append(first, len(key)), (key - cell * classes).astype(np.int32), amounts, classes)
-    else:
-        at = (np.cumsum(begin) - 1) * classes + (key - cell * classes)
-        parts = np.zeros((len(first), classes, amounts.shape[1]))
-        for part, amount in zip(parts.reshape(-1, amounts.shape[1]).T, amounts.T):
-            part[at] = amount
+    first = np.flatnonzero(find_run_begins(cell))
+    parts = SparseParts(np.append(first, len(key)), (key - cell * classes).astype(np.int32), amounts, classes)
     cell = cell[first]
     column = cell // max(len(distinct), 1)
-    return column, distinct[cell - column * len(distinct)], parts
+    return column, distinct[cell - column * len(distinct)], parts if classes > FEW else parts.to_array()

@@ -84,8 +84,10 @@ class SparseParts:
 
     def to_array(self) -> np.ndarray:
         """Return the same weights as an array, float64 (n, classes, parts)."""
+        at = self.position * self.classes + self.code
         array = np.zeros((len(self) * self.classes, self.parts.shape[1]))
-        array[self.position * self.classes + self.code] = self.parts
+        for part, own in zip(array.T, self.parts.T):
+            part[at] = own
         return array.reshape(len(self), self.classes, self.parts.shape[1])
 
 
@@ -95,6 +97,18 @@ Parts = Union["np.ndarray", SparseParts]
 def collapse_parts(parts: np.ndarray) -> np.ndarray:
     """Add up the parts of each weight, which are the last axis; where there is one part, nothing is copied."""
     return parts[..., 0] if parts.shape[-1] == 1 else np.asarray(parts.sum(axis=-1))
+
+
+def add_entries(position: np.ndarray, code: np.ndarray, weights: np.ndarray | None, length: int, classes: int) -> Parts:
+    """Add up entries by position, below `length`, and class: an array if the classes are at most `FEW`.
+
+    `weights` are float64 (entries, parts), or None if all are 1.
+    """
+    if classes > FEW:
+        weights = np.ones((len(code), 1)) if weights is None else weights
+        return SparseParts.from_entries(position, code, weights, length, classes)
+    sums = sum_parts(position.astype(np.int64) * classes + code, weights, length * classes)
+    return sums.reshape(length, classes, sums.shape[1])
 
 
 def take_range(parts: Parts, low: int, high: int) -> Parts:
@@ -165,11 +179,7 @@ def group_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:
     if isinstance(parts, SparseParts):
         number = group[parts.code]
         kept = np.flatnonzero(number >= 0)
-        position, number, weights = parts.position[kept], number[kept], parts.parts.take(kept, axis=0)
-        if groups > FEW:
-            return SparseParts.from_entries(position, number, weights, len(parts), groups)
-        sums = sum_parts(position * groups + number, weights, len(parts) * groups)
-        return sums.reshape(len(parts), groups, weights.shape[1])
+        return add_entries(parts.position[kept], number[kept], parts.parts.take(kept, axis=0), len(parts), groups)
     array = np.zeros((len(parts), groups, parts.shape[2]))
     for code, number in enumerate(group.tolist()):
         if number >= 0:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit.counts.cells import count_cells
 from filterkit.counts.quantiles import BINS, SortedValues
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.weights import exact_parts, pad_parts, select_counted_rows
@@ -53,20 +52,12 @@ class NumericClass(NamedTuple):
         )
         binned = rows._replace(y=np.searchsorted(self.cuts, y), classes=BINS)
         summed = rows._replace(parts=exact_parts(numbers))
-        indptr, values, *counts = count_cells(binned, columns, reader)
-        sums = count_cells(summed, columns, reader)[2:]
-        cells, gaps, totals = (
-            np.concatenate([pad_parts(np.asarray(each), 3) for each in pair], axis=1)
-            for pair in zip((*counts, binned.totals[None]), (*sums, summed.totals[None]))
-        )
-        return ContingencyTable(
-            schema=batch.schema,
-            columns=columns,
-            indptr=indptr,
-            values=values,
-            cell_parts=cells,
-            gap_parts=gaps,
-            total_parts=totals[0],
+        tables = [ContingencyTable.of_rows(each, columns, reader) for each in (binned, summed)]
+        return tables[0].replace(
+            **{
+                name: np.concatenate([pad_parts(getattr(table, name), 3) for table in tables], axis=-2)
+                for name in ("cell_parts", "gap_parts", "total_parts")
+            }
         )
 
 

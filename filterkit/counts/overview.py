@@ -25,7 +25,7 @@ from filterkit.counts.summary import Moments
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import find_run_begins
+from filterkit.data.ragged import find_run_begins, find_starts
 from filterkit.data.schema import Schema
 
 
@@ -136,7 +136,7 @@ class Overview(Record):
         """int64 (k,): the number of distinct values of each column of X; of numeric ones estimated from 1,024 on."""
         counts = np.minimum(self.distinct.counts, self.entries - self.infinite) + (self.zeros > 0)
         labels = self.moments.labels
-        used_labels = np.append(0, np.cumsum(labels.values > 0))[labels.indptr]
+        used_labels = find_starts(labels.values > 0)[labels.indptr]
         return np.where(self.schema.nominal, np.diff(used_labels), counts)
 
     @property
@@ -152,8 +152,7 @@ class Overview(Record):
         if not self.rows:
             return []
         order = np.lexsort(self.prints.T)
-        first, second = self.prints[order].T
-        number = np.cumsum(find_run_begins(first) | find_run_begins(second))
+        number = np.cumsum(find_run_begins(*self.prints[order].T))
         repeated = np.bincount(number)[number] > 1
         groups: dict[Any, list[int]] = defaultdict(list)
         for column, prints in zip(order[repeated].tolist(), number[repeated].tolist()):

@@ -10,7 +10,6 @@ from filterkit.counts.table import ContingencyTable, join_cells, sum_over_classe
 from filterkit.data.ragged import find_run_begins
 
 BINS = 5  # of equal frequency
-_METHODS = ("linear", "inverted_cdf")
 
 
 def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "linear") -> np.ndarray:
@@ -32,13 +31,13 @@ def quantiles(table: ContingencyTable, shares: Sequence[float], method: str = "l
     ------
     ValueError : a share is below 0 or above 1, or there is no such method.
     """
-    if method not in _METHODS:
-        raise ValueError(f"no method {method!r}; choose {' or '.join(_METHODS)}")
+    methods = {"linear": SortedValues.find_linear, "inverted_cdf": SortedValues.find_inverted_cdf}
+    if method not in methods:
+        raise ValueError(f"no method {method!r}; choose {' or '.join(methods)}")
     if not all(0 <= share <= 1 for share in shares):
         raise ValueError(f"quantiles must be from 0 to 1, not {list(shares)}")
     values = SortedValues(table)
-    find = values.find_linear if method == "linear" else values.find_inverted_cdf
-    return np.array([find(share) for share in shares]).reshape(len(shares), len(table)).T
+    return np.array([methods[method](values, share) for share in shares]).reshape(len(shares), len(table)).T
 
 
 def bin_by_quantiles(table: ContingencyTable) -> ContingencyTable:

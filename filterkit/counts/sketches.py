@@ -39,7 +39,7 @@ class DistinctSketch(NamedTuple):
         """Sketch `width` columns from hashes of values, uint64 (n,), and the column of each, int (n,), in any order."""
         order = np.lexsort((hashes, column))
         column, hashes = column[order], hashes[order]
-        first = np.flatnonzero(find_run_begins(column) | find_run_begins(hashes))
+        first = np.flatnonzero(find_run_begins(column, hashes))
         column, hashes = column[first], hashes[first]
         starts = find_row_starts(column, width)
         keep = np.arange(len(column)) - starts[column] < MOST_HASHES

@@ -99,8 +99,7 @@ class Summary(Statistic):
         low, high = np.full(len(table), np.inf), np.full(len(table), -np.inf)
         low[filled], high[filled] = table.values[table.indptr[filled]], table.values[table.indptr[filled + 1] - 1]
         parts = table.exact_parts.sum(axis=1)
-        sizes = table.schema.label_counts[table.columns]
-        starts = np.cumsum(sizes) - sizes
+        starts = find_starts(table.schema.label_counts[table.columns])
         nominal = np.flatnonzero(table.nominal[table.column_of_cell])
         label = starts[table.column_of_cell[nominal]] + table.values[nominal].astype(np.int64)
         return cls(
@@ -111,7 +110,7 @@ class Summary(Statistic):
             total_parts=table.total_parts.sum(axis=0),
             missing_parts=table.missing_parts.sum(axis=1),
             nonzero_parts=sum_parts(table.column_of_cell, parts, len(table)),
-            label_parts=sum_parts(label, parts[nominal], int(sizes.sum())),
+            label_parts=sum_parts(label, parts[nominal], int(starts[-1])),
         )
 
     def column_range(self, low: int, high: int) -> Self:
@@ -354,13 +353,12 @@ def find_extremes(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np
 
 def _count_labels(rows: CountedRows, columns: np.ndarray) -> np.ndarray:
     """Add up the weights of the rows with each label of a nominal column but its first: `Summary.label_parts`."""
-    sizes = rows.batch.schema.label_counts[columns]
-    nominal = np.flatnonzero(sizes)
-    starts = (np.cumsum(sizes) - sizes)[nominal]
+    starts = find_starts(rows.batch.schema.label_counts[columns])
+    nominal = np.flatnonzero(np.diff(starts))
     column, value, row = find_entries(rows.batch, columns[nominal])
     present = np.flatnonzero(~np.isnan(value))
-    label = starts[column[present]] + value[present].astype(np.int64)
-    return rows.sum_by(label, row[present], int(sizes.sum()))
+    label = starts[nominal[column[present]]] + value[present].astype(np.int64)
+    return rows.sum_by(label, row[present], int(starts[-1]))
 
 
 def _scale(numbers: np.ndarray, exponent: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from filterkit.counts.cells import count_cells
 from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.weights import add_parts, pad_parts, select_counted_rows, sum_parts
+from filterkit.counts.weights import CountedRows, add_parts, pad_parts, select_counted_rows, sum_parts
 from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, find_starts, make_sort_keys
 from filterkit.engines.local import LocalEngine
 
@@ -59,10 +59,14 @@ class ContingencyTable(Statistic):
     @classmethod
     def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
         """Implement `Statistic.of`."""
-        rows = select_counted_rows(batch, supervised, reader)
+        return cls.of_rows(select_counted_rows(batch, supervised, reader), columns, reader)
+
+    @classmethod
+    def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
+        """Count rows; parameters as of `count_cells`."""
         indptr, values, cells, gaps = count_cells(rows, columns, reader)
         return cls(
-            schema=batch.schema,
+            schema=rows.batch.schema,
             columns=columns,
             indptr=indptr,
             values=values,
@@ -366,7 +370,7 @@ def build_table(column: np.ndarray, values: np.ndarray, parts: Parts, **others: 
         column, values, parts = column[keep], values[keep], class_parts.take(parts, keep)
     order = np.argsort(make_sort_keys(column, values), kind="stable")  # fast, because most cells come in sorted runs
     column, values, parts = column[order], values[order], class_parts.take(parts, order)
-    begin = find_run_begins(values) | find_run_begins(column)
+    begin = find_run_begins(values, column)
     if not begin.all():
         first = np.flatnonzero(begin)
         column, values, parts = column[first], values[first], class_parts.add_runs(parts, first)

@@ -142,7 +142,7 @@ def pad_parts(parts: np.ndarray, width: int) -> np.ndarray:
 def add_parts(several: list[np.ndarray]) -> np.ndarray:
     """Add up arrays (..., parts), at least one, which may have different numbers of parts."""
     width = max(parts.shape[-1] for parts in several)
-    return np.asarray(sum(pad_parts(parts, width) for parts in several[1:]) + pad_parts(several[0], width))
+    return np.asarray(sum(pad_parts(parts, width) for parts in several))
 
 
 def sum_weights(batch: Batch, supervised: bool) -> tuple[float, int]:
