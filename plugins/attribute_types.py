@@ -111,7 +111,7 @@ class Nominal(ChoosingStage):
         else:
             code = {value: number for number, value in enumerate(known)}
             distinct, at = _encode(values)
-            codes, missing = np.array([*(code.get(value, np.nan) for value in distinct), np.nan])[at], at < 0
+            codes, missing = np.array([*map(code.get, distinct), None], np.float64)[at], at < 0
         for row in np.flatnonzero(np.isnan(codes) & ~missing)[:1].tolist() if self.unseen == "error" else ():
             value = values[row]
             shown = format_number(float(value)) if isinstance(values, np.ndarray) else value.as_py()
@@ -226,23 +226,22 @@ class Numeric(Retyping):
                 f"attribute '{attribute.name}': the label '{label}' is not a number; --codes takes its position "
                 "among the labels, and --invalid missing takes it for missing",
             )
-        return np.array([np.nan if number is None else number for number in numbers], np.float64)
+        return np.array(numbers, np.float64)
 
-    def convert(self, values: Any, attribute: Attribute, start: int) -> np.ndarray:
-        if isinstance(values, np.ndarray):
-            numbers = np.append(self._number_labels(attribute), np.nan)
-            return numbers[np.where(np.isnan(values), len(numbers) - 1, values).astype(np.int64)]
+    def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
         if attribute.kind == "date":
             from filterkit.plugin import read_dates
 
             milliseconds, missing = read_dates(values)
             return np.where(missing, np.nan, milliseconds)
-        texts, codes = _encode(values)
+        texts, codes = _encode(values, attribute)
+        if attribute.kind == "nominal":
+            return np.append(self._number_labels(attribute), np.nan)[codes]
         found = [parse_number(text.strip()) for text in texts]
         if self.invalid == "error" and None in found:
             code = found.index(None)
             raise self.refuse(attribute, texts[code], "number", start + int(np.flatnonzero(codes == code)[0]))
-        return np.asarray(np.array([*found, None], np.float64)[codes])
+        return np.array([*found, None], np.float64)[codes]
 
 
 class String(Retyping):

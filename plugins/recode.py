@@ -135,7 +135,7 @@ class Recode(ChoosingStage):
 def _recode_values(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray:
     """Return the new code of each value of an attribute (rows,): `codes` holds those of all labels and of missing."""
     values = attribute_values(batch, position)
-    return codes[np.where(np.isnan(values), len(codes) - 1, values).astype(np.int64)]
+    return codes[np.where(np.isnan(values), -1, values).astype(np.int64)]
 
 
 @hookimpl

@@ -361,8 +361,7 @@ def _wrap_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Cal
         text = _convert_to_texts(parts[0])
         images = list(map(function, text.labels))
         if kind != TEXT:
-            numbers = [np.nan if image is None else image for image in images]
-            return Value(kind, np.array([*numbers, np.nan], np.float64)[text.data])
+            return Value(kind, np.array([*images, None], np.float64)[text.data])
         is_closed = text.is_closed and parts[0].kind == TEXT  # of the word ``missing``, the texts are not known
         labels = tuple(dict.fromkeys(images))
         return Value(TEXT, _number_texts(images, labels)[text.data], labels, is_closed)
@@ -426,12 +425,8 @@ _FUNCTIONS: dict[str, Function] = {
     "or": Function(_wrap_array_function(_or, TRUTH), 2, 2, (TRUTH,)),
     "not": Function(_wrap_array_function(lambda one: 1.0 - one, TRUTH), 1, 1, (TRUTH,)),
     "in": Function(_is_in, 2, _MANY),
-    "min": Function(
-        _wrap_array_function(lambda *values: np.minimum.reduce(np.broadcast_arrays(*values))), 1, _MANY, _NUMBERS
-    ),
-    "max": Function(
-        _wrap_array_function(lambda *values: np.maximum.reduce(np.broadcast_arrays(*values))), 1, _MANY, _NUMBERS
-    ),
+    "min": Function(_wrap_array_function(lambda *values: reduce(np.minimum, values)), 1, _MANY, _NUMBERS),
+    "max": Function(_wrap_array_function(lambda *values: reduce(np.maximum, values)), 1, _MANY, _NUMBERS),
     "round": Function(_round, 1, 2, _NUMBERS),
     **{
         name: _make_numpy_function(name, 1)
@@ -451,9 +446,10 @@ _FUNCTIONS: dict[str, Function] = {
     "coalesce": Function(_coalesce, 1, _MANY),
     "length": Function(_wrap_text_function(len, NUMBER), 1, 1, (TEXT,)),
     "number": Function(_wrap_text_function(lambda text: parse_number(text.strip()), NUMBER), 1, 1, (TEXT,)),
-    "lower": Function(_wrap_text_function(str.lower), 1, 1, (TEXT,)),
-    "upper": Function(_wrap_text_function(str.upper), 1, 1, (TEXT,)),
-    "trim": Function(_wrap_text_function(str.strip), 1, 1, (TEXT,)),
+    **{
+        name: Function(_wrap_text_function(function), 1, 1, (TEXT,))
+        for name, function in (("lower", str.lower), ("upper", str.upper), ("trim", str.strip))
+    },
     "contains": _make_text_search(str.__contains__),
     "starts_with": _make_text_search(str.startswith),
     "ends_with": _make_text_search(str.endswith),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from textwrap import indent
@@ -72,6 +73,10 @@ Where.__doc__ = f"""Keep the training rows for which an expression is true, as W
     """
 
 
+# A name, perhaps in quotes, and an expression.
+_ASSIGNMENT = re.compile(r"""(?:\s*(['"`])((?:(?!\1).|\1\1)*)\1\s*|(?!\s*['"`])([^=]*))=(.*)""", re.DOTALL)
+
+
 class Set(Stage):
     """Set an attribute to the value of an expression, or add one, as Weka's AddExpression does.
 
@@ -103,21 +108,11 @@ class Set(Stage):
 
     def _split_assignment(self) -> tuple[str, str, int]:
         """Return the name, the expression, and the index where that begins; a name of "" means that one is missing."""
-        text = self.assignment or ""
-        start = len(text) - len(text.lstrip())
-        quote = text[start : start + 1]
-        if quote in ("'", '"', "`"):
-            end = text.find(quote, start + 1)
-            while end >= 0 and text[end + 1 : end + 2] == quote:
-                end = text.find(quote, end + 2)
-            name = text[start + 1 : end].replace(quote * 2, quote)
-            equals = end + 1 + len(text[end + 1 :]) - len(text[end + 1 :].lstrip())
-            if end < 0 or text[equals : equals + 1] != "=":
-                return "", "", 0
-        else:
-            equals = text.find("=")
-            name = text[:equals].strip() if equals >= 0 else ""
-        return name, text[equals + 1 :], equals + 1
+        match = _ASSIGNMENT.match(self.assignment or "")
+        if match is None:
+            return "", "", 0
+        quote, quoted, plain, expression = match.groups()
+        return plain.strip() if quote is None else quoted.replace(quote * 2, quote), expression, match.start(4)
 
     def _describe_error(self, error: ExpressionError, at: int) -> str:
         error.at += at
