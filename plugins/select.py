@@ -97,9 +97,8 @@ class Select(ColumnStage):
 
     def fit_columns(self, table: ContingencyTable) -> State:
         table.schema.need_columns(self.name)
-        state: State = {"rows": table.nonzero_rows}
         thresholds = Thresholds(table)
-        state["varied"] = thresholds.varied
+        state: State = {"rows": table.nonzero_rows, "varied": thresholds.varied}
         if self._by is not None:
             state["score"] = score_columns(thresholds, self._by, alpha=self.alpha, combine=self.combine, seed=self.seed)
             if self.spread:

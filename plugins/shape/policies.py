@@ -35,7 +35,10 @@ def find_better(folds: list[Fold], log_odds: bool) -> np.ndarray:
         for number, task in enumerate(tasks):
             shaped = [shape_values(each.values, each.columns, number, fold.state, log_odds) for each in parts]
             for found, values in ((own, known), (image, shaped)):
-                rows = (each.make_rows(some, task) for each, some in zip(parts, values))
+                rows = (
+                    WeightedRows(each.columns, some, each.counts[:, task], each.rows)
+                    for each, some in zip(parts, values)
+                )
                 found.append(compute_log_losses(width, *rows))
         losses = _sum_tasks(image, tasks, held_out.counts)
         own_losses += held_out.add_up(_sum_tasks(own, tasks, held_out.counts))
@@ -80,6 +83,7 @@ class _Values:
     columns : int64 (values,), the column of each value, counted within the table.
     values : float64 (values,), NaN for missing.
     counts : float64 (values, classes), the weight of the rows of each class.
+    rows : float64 (values,), the weight of all rows.
     """
 
     def __init__(self, table: ContingencyTable) -> None:
@@ -88,11 +92,12 @@ class _Values:
         self.columns = np.concatenate([full.column_of_cell, missing])
         self.values = np.concatenate([full.values, np.full(len(missing), np.nan)])
         self.counts = np.concatenate([full.counts, full.missing[missing]])
+        self.rows = sum_over_classes(self.counts)
         self._width = len(table)
 
     def compute_means(self) -> np.ndarray:
         """Return the mean of the values of each column that are not missing, float64 (columns,); 0 if all are."""
-        rows = np.where(np.isnan(self.values), 0.0, sum_over_classes(self.counts))
+        rows = np.where(np.isnan(self.values), 0.0, self.rows)
         total = np.bincount(self.columns, rows, self._width)
         values = np.nan_to_num(self.values)
         unit = np.ones(self._width)
@@ -107,7 +112,3 @@ class _Values:
         classes have the same.
         """
         return np.bincount(self.columns, sum_over_classes(self.counts * of_rows), self._width)
-
-    def make_rows(self, values: np.ndarray, task: int) -> WeightedRows:
-        """Return the rows with `values` instead of their own; those of the class `task` are positive."""
-        return WeightedRows(self.columns, values, self.counts[:, task], sum_over_classes(self.counts))

@@ -90,7 +90,7 @@ class Normal(Scaling):
             X = training.csr._replace(data=X).matrix() if training.sparse else X
             check_products(self.name, X)
             for i, task in enumerate(tasks):
-                scores[:, i] = self._compute_weights(X, np.asarray(training.y == task), training.row_weights)
+                scores[:, i] = np.abs(self._separate(X, np.asarray(training.y == task), training.row_weights))
         score = combine_scores(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
         return compute_scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
@@ -107,12 +107,12 @@ class Normal(Scaling):
             drawn.append(numbers[random.choice(len(numbers), count, replace=False)])
         return np.sort(np.concatenate(drawn))
 
-    def _compute_weights(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Separate the positive rows from the others, and return |w|, float64 (columns,)."""
+    def _separate(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Separate the positive rows from the others, and return w, float64 (columns,)."""
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
-            return np.asarray(np.abs(compute_normal_vector(self.name, X, positive, self.cost, weights)))
+            return compute_normal_vector(self.name, X, positive, self.cost, weights)
         from sklearn.linear_model import LogisticRegression, Perceptron
 
         model: Any = Perceptron(random_state=self.seed % (1 << 32))
@@ -129,4 +129,4 @@ class Normal(Scaling):
                 f"{self.model} finds no solution, because values are large or columns of very different size; "
                 "put standardize, range or l2 before it",
             )
-        return np.asarray(np.abs(model.coef_.ravel()))
+        return np.asarray(model.coef_).ravel()

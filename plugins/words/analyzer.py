@@ -63,7 +63,8 @@ class Analyzer:
         number : a function that returns the number of a piece, a word or a part of one between blanks.
         """
         row, code, raw = self._split_texts(texts)
-        is_word = np.array([word not in self.stop for word in raw], bool)
+        least = 2 if self._options.pattern == RUN else 0  # letters
+        is_word = np.array([len(word) >= least and word not in self.stop for word in raw], bool)
         stem = self._stemmer.stemWord if self._stemmer is not None else str
         pieces = [[number(piece) for piece in stem(word).split(" ")] if use else [] for word, use in zip(raw, is_word)]
         if len(code):
@@ -108,7 +109,10 @@ class Analyzer:
         yield from map(_concatenate_sequences, waiting.values())
 
     def _split_texts(self, texts: Any) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Split an Arrow array of strings into tokens: row and code of each, int64 (n,), and the distinct tokens."""
+        """Split an Arrow array of strings into tokens: row and code of each, int64 (n,), and the distinct tokens.
+
+        Tokens of the default pattern may be shorter than words.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -131,10 +135,6 @@ class Analyzer:
             lists = pa.array(pattern.find_matches(texts.to_pylist()), pa.list_(pa.string()))
         row = np.repeat(np.arange(len(texts)), np.diff(string_offsets(lists)))
         distinct, code = encode_values(lists.flatten())
-        if self._options.pattern == RUN:
-            long = np.array([len(word) > 1 for word in distinct], bool)
-            keep = long[code] if len(code) else np.zeros(0, bool)
-            row, code = row[keep], code[keep]
         return row, code, distinct
 
 
