@@ -55,7 +55,7 @@ class AiSvm(Learner):
             raise StageError(self.name, "values are too small for their squares; put range or l2 before it")
         if not mean:
             raise StageError(self.name, "all training rows are zero, which leaves nothing to learn")
-        solver = Hyperplanes(self.name, training)
+        solver = Hyperplanes(self.name, X, training.weights)
         coefficients = np.zeros((X.shape[1], len(training.tasks.names)))
         intercepts, costs = np.zeros((2, len(training.tasks.names)))
         for task, positive in enumerate(training.truth.T):

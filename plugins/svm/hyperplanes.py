@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from filterkit import StageError
-from filterkit.plugin import LinearModel, Training, call_interruptibly
+from filterkit.plugin import LinearModel, call_interruptibly
 
 from . import newton
 
@@ -23,28 +23,45 @@ _NEWTON_STEPS = 2_000  # hard problems with scaled values take some hundred
 
 
 class Hyperplanes:
-    """Solves linear SVMs on the same training rows; for libsvm they share the products of all pairs of rows.
+    """Solves linear SVMs on the same training rows.
 
     Parameters
     ----------
     stage : the name of the stage, for messages.
-    training : the rows.
+    X : float64 (rows, features), ndarray or `csr_array`, finite.
+    weights : float64 (rows,), instance weights; or None.
 
     Raises
     ------
-    StageError : see `check_products`.
+    StageError : products of rows overflow, or no two rows differ by more than the rounding of their products, which
+        libsvm stores in single precision.
     """
 
-    def __init__(self, stage: str, training: Training) -> None:
-        self.X = training.X
+    def __init__(self, stage: str, X: Any, weights: np.ndarray | None) -> None:
+        self.X = X
         self._stage = stage
-        self._weights = training.weights
-        self._products: Any = None
-        check_products(stage, self.X)
-        if 0 < len(training.truth) <= _LIBSVM_ROWS:
-            from sklearn.metrics.pairwise import linear_kernel
+        self.weights = weights
+        if not X.shape[0]:
+            return
+        with np.errstate(over="ignore", under="ignore"):
+            longest = float((X * X).sum(axis=1).max())
+            low, high = (e.toarray() if hasattr(e, "toarray") else e for e in (X.min(axis=0), X.max(axis=0)))
+            apart = float(((high - low) ** 2).sum())  # at least the largest squared distance of two rows
+        if not np.isfinite(longest):
+            raise StageError(stage, "values are too large for their products; put standardize, range or l2 before it")
+        if 0 < apart < longest * np.finfo(np.float32).eps / 2:
+            raise StageError(
+                stage,
+                "values are so large that the differences between rows are lost in their products; "
+                "put standardize or range before it",
+            )
 
-            self._products = linear_kernel(self.X)
+    @cached_property
+    def _products(self) -> Any:
+        """The products of all pairs of rows, which all solutions by libsvm share."""
+        from sklearn.metrics.pairwise import linear_kernel
+
+        return linear_kernel(self.X)
 
     def solve(self, positive: np.ndarray, costs: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
         """Separate the positive rows from the others, once for each C.
@@ -57,6 +74,10 @@ class Hyperplanes:
         Returns
         -------
         Coefficients, float64 (features, costs), and intercepts, float64 (costs,).
+
+        Raises
+        ------
+        StageError : neither libsvm nor Newton's method finds a solution.
         """
         if positive.all() or not positive.any():
             return np.zeros((self.X.shape[1], len(costs))), np.full(len(costs), 1.0 if positive.all() else -1.0)
@@ -64,27 +85,67 @@ class Hyperplanes:
         unsolved = []  # by libsvm
         for number, cost in enumerate(costs):
             model = None
-            if self._products is not None:
-                model = _fit_svc("precomputed", self._products, positive, cost, self._weights)
+            if len(positive) <= _LIBSVM_ROWS:
+                model = self._fit_svc("precomputed", self._products, positive, cost)
             if model is None:
                 unsolved.append(number)
                 continue
             multipliers[model.support_, number] = model.dual_coef_[0]
             intercepts[number] = model.intercept_[0]
-            if self._weights is not None:
+            if self.weights is not None:
                 signed = multipliers[:, number]
-                middle = _find_middle(self._products @ signed, np.abs(signed), positive, cost * self._weights)
+                middle = _find_middle(self._products @ signed, np.abs(signed), positive, cost * self.weights)
                 intercepts[number] = intercepts[number] if middle is None else middle
         coefficients = self.X.T @ multipliers
         for number in unsolved:
-            plane = fit_by_newton(self._stage, self.X, positive, costs[number], self._weights)
-            coefficients[:, number], intercepts[number] = plane
+            coefficients[:, number], intercepts[number] = self._solve_by_newton(positive, costs[number])
         return coefficients, intercepts
 
     def solve_all(self, truth: np.ndarray, cost: float) -> LinearModel:
         """Separate the positive rows of each task, given by bool (rows, tasks) `truth`, with the value `cost` of C."""
         planes = [self.solve(positive, [cost]) for positive in truth.T]
         return LinearModel(np.hstack([w for w, _ in planes]), np.concatenate([b for _, b in planes]))
+
+    def compute_normal_vector(self, positive: np.ndarray, cost: float) -> np.ndarray:
+        """Return the coefficients of one linear SVM, float64 (features,); parameters and errors as of `solve`."""
+        model = self._fit_svc("linear", self.X, positive, cost) if len(positive) <= _LIBSVM_ROWS else None
+        if model is None:
+            return self._solve_by_newton(positive, cost)[0]
+        w = model.coef_
+        return np.asarray(w.toarray() if hasattr(w, "toarray") else w).ravel()
+
+    def _solve_by_newton(self, positive: np.ndarray, cost: float) -> tuple[np.ndarray, float]:
+        """Return the coefficients, float64 (features,), and the intercept."""
+        costs = np.full(len(positive), cost) if self.weights is None else cost * self.weights
+        try:
+            with np.errstate(all="ignore"):
+                return newton.solve(self.X, positive, costs, _NEWTON_STEPS)
+        except newton.NoSolution:
+            raise StageError(
+                self._stage,
+                f"no solution for C={cost:g} in {_NEWTON_STEPS:,} Newton steps; "
+                "choose a smaller C, or put standardize, range or l2 before it",
+            ) from None
+
+    def _fit_svc(self, kernel: str, rows: Any, positive: np.ndarray, cost: float) -> Any | None:
+        """Fit a `sklearn.svm.SVC`; None if libsvm does not find the solution in the steps that it may take.
+
+        Its steps take longer the more rows there are. Values that are not scaled need many steps, and with a very large
+        C the multipliers grow until their rounding hides the margin, and most steps lead nowhere.
+
+        Parameters
+        ----------
+        kernel, rows : ``linear`` and X, or ``precomputed`` and the products of all pairs of rows.
+        positive, cost : as of `solve`.
+        """
+        from sklearn.svm import SVC
+
+        most = min(_LIBSVM_STEPS, _LIBSVM_WORK // len(positive))
+        # gamma is of other kernels, and by default of a variance that may overflow.
+        model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=most)
+        with ignore_convergence_warning():
+            call_interruptibly(partial(model.fit, sample_weight=self.weights), rows, positive)
+        return None if model.fit_status_ else model
 
 
 def _find_middle(scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarray, costs: np.ndarray) -> float | None:
@@ -109,98 +170,6 @@ def _find_middle(scores: np.ndarray, multipliers: np.ndarray, positive: np.ndarr
     least = exact[np.where(positive, below, above)].max(initial=-np.inf)
     most = exact[np.where(positive, above, below)].min(initial=np.inf)
     return float(least + most) / 2 if least < most and np.isfinite(most - least) else None
-
-
-def compute_normal_vector(stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray) -> np.ndarray:
-    """Return the coefficients of one linear SVM, float64 (features,); parameters and errors as of `fit_by_newton`."""
-    model = _fit_svc("linear", X, positive, cost, weights) if len(positive) <= _LIBSVM_ROWS else None
-    if model is None:
-        return fit_by_newton(stage, X, positive, cost, weights)[0]
-    w = model.coef_
-    return np.asarray(w.toarray() if hasattr(w, "toarray") else w).ravel()
-
-
-def fit_by_newton(
-    stage: str, X: Any, positive: np.ndarray, cost: float, weights: np.ndarray | None
-) -> tuple[np.ndarray, float]:
-    """Solve one linear SVM by Newton steps; return its coefficients, float64 (features,), and its intercept.
-
-    Parameters
-    ----------
-    stage : the name of the stage, for messages.
-    X : float64 (rows, features), ndarray or `csr_array`.
-    positive : bool (rows,).
-    cost : C.
-    weights : float64 (rows,), instance weights; or None.
-
-    Raises
-    ------
-    StageError : `_NEWTON_STEPS` are not enough.
-    """
-    costs = np.full(len(positive), cost) if weights is None else cost * weights
-    try:
-        with np.errstate(all="ignore"):
-            return newton.solve(X, positive, costs, _NEWTON_STEPS)
-    except newton.NoSolution:
-        raise StageError(
-            stage,
-            f"no solution for C={cost:g} in {_NEWTON_STEPS:,} Newton steps; "
-            "choose a smaller C, or put standardize, range or l2 before it",
-        ) from None
-
-
-def check_products(stage: str, X: Any) -> None:
-    """Check that products of rows are numbers that tell the rows apart.
-
-    Parameters
-    ----------
-    stage : the name of the stage, for messages.
-    X : float64 (rows, features), ndarray or `csr_array`, finite.
-
-    Raises
-    ------
-    StageError : products of rows overflow, or no two rows differ by more than the rounding of their products, which
-        libsvm stores in single precision.
-    """
-    if not X.shape[0]:
-        return
-    sparse = hasattr(X, "tocsr")
-    with np.errstate(over="ignore", under="ignore"):
-        longest = float((X * X).sum(axis=1).max())
-        low, high = (each.toarray() if sparse else each for each in (X.min(axis=0), X.max(axis=0)))
-        apart = float(((high - low) ** 2).sum())  # at least the largest squared distance of two rows
-    if not np.isfinite(longest):
-        raise StageError(stage, "values are too large for their products; put standardize, range or l2 before it")
-    if 0 < apart < longest * np.finfo(np.float32).eps / 2:
-        raise StageError(
-            stage,
-            "values are so large that the differences between rows are lost in their products; "
-            "put standardize or range before it",
-        )
-
-
-def _fit_svc(kernel: str, rows: Any, positive: np.ndarray, cost: float, weights: np.ndarray | None) -> Any | None:
-    """Fit a `sklearn.svm.SVC`; None if libsvm does not find the solution in the steps that it may take.
-
-    Its steps take longer the more rows there are. Values that are not scaled need many steps, and with a very large C
-    the multipliers grow until their rounding hides the margin, and most steps lead nowhere.
-
-    Parameters
-    ----------
-    kernel : ``linear`` if `rows` is X, ``precomputed`` if it has the products of all pairs of rows.
-    rows : float64 (rows, features) or (rows, rows).
-    positive : bool (rows,).
-    cost : C.
-    weights : float64 (rows,), instance weights; or None.
-    """
-    from sklearn.svm import SVC
-
-    most = min(_LIBSVM_STEPS, _LIBSVM_WORK // len(positive))
-    # gamma is of other kernels, and by default of a variance that may overflow.
-    model = SVC(kernel=kernel, C=cost, gamma=1.0, max_iter=most)
-    with ignore_convergence_warning():
-        call_interruptibly(partial(model.fit, sample_weight=weights), rows, positive)
-    return None if model.fit_status_ else model
 
 
 @contextmanager

@@ -92,9 +92,9 @@ class Svm(Learner):
         return 0.5 if self.calibrate else 0.0
 
     def learn(self, training: Training) -> Model:
-        return Hyperplanes(self.name, self._weigh(training)).solve_all(training.truth, self._costs[0])
+        return self._make_planes(training).solve_all(training.truth, self._costs[0])
 
-    def _weigh(self, training: Training) -> Training:
+    def _make_planes(self, training: Training) -> Hyperplanes:
         """Multiply the weights of rows by ``--class-weights``, where balanced gives all classes the same sum.
 
         Raises
@@ -102,7 +102,7 @@ class Svm(Learner):
         StageError : there is no class, or none of a name that the option gives.
         """
         if self.class_weights is None:
-            return training
+            return Hyperplanes(self.name, training.X, training.weights)
         target, names = training.schema.class_attribute, list(training.tasks.names)
         if target is None:
             raise StageError(self.name, "--class-weights needs a class; labels have none in common")
@@ -118,7 +118,7 @@ class Svm(Learner):
             if unknown:
                 raise StageError(self.name, f"--class-weights: {quoted(unknown[0])} is not one of {', '.join(names)}")
             factor = np.array([self._class_weights.get(name, 1.0) for name in names])
-        return training._replace(weights=weights * factor[code])
+        return Hyperplanes(self.name, training.X, weights * factor[code])
 
     def learn_with_inner_cv(self, training: Training, inner_splits: Iterator[tuple[Training, Training]]) -> Model:
         if self.folds is not None and self.folds > (rows := len(training.truth)):
@@ -134,7 +134,7 @@ class Svm(Learner):
             )
         trials = []
         for inner, outer in inner_splits:
-            planes = Hyperplanes(self.name, self._weigh(inner))
+            planes = self._make_planes(inner)
             scores = np.empty((len(self._costs), *outer.truth.shape))
             for task, positive in enumerate(inner.truth.T):
                 scores[:, :, task] = LinearModel(*planes.solve(positive, self._costs)).scores(outer.X).T
@@ -152,7 +152,7 @@ class Svm(Learner):
         ]
         # Of each fold and C, the measure, NaN where it is undefined.
         best = find_best([[measures(o, (criterion,))[criterion] for o in fold] for fold in outcomes], criterion) or 0
-        model = Hyperplanes(self.name, self._weigh(training)).solve_all(training.truth, self._costs[best])
+        model = self._make_planes(training).solve_all(training.truth, self._costs[best])
         if len(self._costs) > 1:
             model.chosen["C"] = np.full(len(model.intercepts), self._costs[best])
         return self._calibrate(model, training, trials, best)

@@ -23,7 +23,7 @@ from filterkit.plugin import (
     read_counted,
 )
 
-from .hyperplanes import check_products, compute_normal_vector, ignore_convergence_warning
+from .hyperplanes import Hyperplanes, ignore_convergence_warning
 
 
 class Normal(Scaling):
@@ -88,9 +88,9 @@ class Normal(Scaling):
                 values, nominal = training.csr.data, nominal[training.csr.indices]
             X: Any = np.where(np.isnan(values) | nominal, 0.0, values)
             X = training.csr._replace(data=X).matrix() if training.sparse else X
-            check_products(self.name, X)
+            planes = Hyperplanes(self.name, X, training.row_weights)
             for i, task in enumerate(tasks):
-                scores[:, i] = np.abs(self._separate(X, np.asarray(training.y == task), training.row_weights))
+                scores[:, i] = np.abs(self._separate(planes, np.asarray(training.y == task)))
         score = combine_scores(np.where(schema.nominal[:, None], 0.0, scores), totals[tasks], self.combine)
         return compute_scaling_state(score, *summaries[0].extremes(), schema.zero, schema.nominal, self.multiply)
 
@@ -107,12 +107,12 @@ class Normal(Scaling):
             drawn.append(numbers[random.choice(len(numbers), count, replace=False)])
         return np.sort(np.concatenate(drawn))
 
-    def _separate(self, X: Any, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _separate(self, planes: Hyperplanes, positive: np.ndarray) -> np.ndarray:
         """Separate the positive rows from the others, and return w, float64 (columns,)."""
         if positive.all() or not positive.any():
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
         if self.model == "svm":
-            return compute_normal_vector(self.name, X, positive, self.cost, weights)
+            return planes.compute_normal_vector(positive, self.cost)
         from sklearn.linear_model import LogisticRegression, Perceptron
 
         model: Any = Perceptron(random_state=self.seed % (1 << 32))
@@ -120,9 +120,9 @@ class Normal(Scaling):
             model = LogisticRegression(C=self.cost, max_iter=10_000)
         with ignore_convergence_warning(), np.errstate(over="ignore", invalid="ignore"):
             try:
-                call_interruptibly(partial(model.fit, sample_weight=weights), X, positive)
+                call_interruptibly(partial(model.fit, sample_weight=planes.weights), planes.X, positive)
             except ValueError:  # its numbers became infinite
-                model.coef_ = np.full(X.shape[1], np.nan)
+                model.coef_ = np.full(planes.X.shape[1], np.nan)
         if not np.isfinite(model.coef_).all() or np.max(model.n_iter_) >= model.max_iter:
             raise StageError(
                 self.name,

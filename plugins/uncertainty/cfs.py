@@ -288,13 +288,12 @@ def compute_uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     filled += counts[:-1] * divide_or_zero(both, pairs)[column]
     filled[:, ends] = 0.0
     apart = np.where(pairs > 0, 0.0, both)  # nothing says how to share these out
-    joint = np.add.reduceat(times_log2(filled).sum(axis=0), starts) + times_log2(apart)
-    rows = times_log2(np.add.reduceat(filled, starts, axis=1)).sum(axis=0) + times_log2(apart)
-    columns = np.add.reduceat(times_log2(filled.sum(axis=0)), starts) + times_log2(apart)
-    entropies = 2 * times_log2(total) - rows - columns
-    gain = times_log2(total) - rows - columns + joint
-    found = divide_or_zero(2 * gain, entropies)
-    certain = (known[1] <= 0) | (times_log2(total) - np.maximum(rows, columns) <= 1e-12 * times_log2(total))
+    whole, rest = times_log2(total), times_log2(apart)
+    joint = np.add.reduceat(times_log2(filled).sum(axis=0), starts) + rest
+    rows = times_log2(np.add.reduceat(filled, starts, axis=1)).sum(axis=0) + rest
+    columns = np.add.reduceat(times_log2(filled.sum(axis=0)), starts) + rest
+    found = divide_or_zero(2 * (whole - rows - columns + joint), 2 * whole - rows - columns)
+    certain = (known[1] <= 0) | (whole - np.maximum(rows, columns) <= 1e-12 * whole)
     return np.where(certain, 0.0, found)
 
 
