@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeVar
 
-import click
 import numpy as np
 
 from filterkit.cli.measured import MeasuredRows
 from filterkit.data.batch import Batch, itself
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import visible
+from filterkit.files.output import open_output
 from filterkit.stages.learner import FittedLearner
 
 T = TypeVar("T")
@@ -82,21 +83,26 @@ def _on_predictions(
     return function(Batch(schema, table[wrong] if errors_only else table))
 
 
-def print_predictions(rows: PredictedRows) -> int:
-    """Print the rows as text in columns of fixed widths, and return how many there are."""
+def print_predictions(rows: PredictedRows, onward: bool) -> int:
+    """Print the rows as text in columns of fixed widths, and return how many there are.
+
+    `onward` is as for `open_output`.
+    """
     attributes, count = rows.schema.attributes, 0
     texts = [[a.name, *a.values, "" if a.name == "error" else "?"] for a in attributes]
     widths = [max(9, *(len(visible(each)) for each in some)) for some in texts]
     forms = [f"%{width}.{'0f' if a.name == 'row' else '5g'}" for a, width in zip(attributes, widths)]
     padded = [[f"{visible(each):>{width}}" for each in some] for some, width in zip(texts, widths)]
-    click.echo("  ".join(some[0] for some in padded))
-    for batch in rows.map(itself, last=True):
-        columns = [
-            np.array(some[1:], object)[np.nan_to_num(values, nan=-1).astype(np.int64)]
-            if attribute.values
-            else np.where(np.isnan(values), some[-1], np.char.mod(form, values))
-            for values, attribute, some, form in zip(batch.X.T, attributes, padded, forms)
-        ]
-        sys.stdout.writelines(f"{'  '.join(row).rstrip()}\n" for row in zip(*columns))
-        count += len(batch)
+    with open_output("-", onward) as out:
+        write = codecs.getwriter(sys.stdout.encoding)(out, "backslashreplace").write
+        write("  ".join(some[0] for some in padded) + "\n")
+        for batch in rows.map(itself, last=True):
+            columns = [
+                np.array(some[1:], object)[np.nan_to_num(values, nan=-1).astype(np.int64)]
+                if attribute.values
+                else np.where(np.isnan(values), some[-1], np.char.mod(form, values))
+                for values, attribute, some, form in zip(batch.X.T, attributes, padded, forms)
+            ]
+            write("".join(f"{'  '.join(row).rstrip()}\n" for row in zip(*columns)))
+            count += len(batch)
     return count

@@ -13,6 +13,7 @@ from filterkit.cli.comments import list_command_words, make_command_comment
 from filterkit.cli.inputs import Work, add_source_to_errors, transform_later_rows
 from filterkit.cli.options import Options
 from filterkit.cli.plan import Job, Plan, Training, make_plan, resolve
+from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.cli.verbose import StageTimes
 from filterkit.cli.writing import ChainWriter
 from filterkit.errors import UsageError
@@ -59,6 +60,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
         opened.enter_context(job.engine)
         opened.enter_context(rename_together())
         plan = make_plan(job, opened)
+        opened.enter_context(send_prints_to_stderr())
         in_parts = {}
         if job.part_size is not None:
             from filterkit.cli.parts import all_parts_exist, outputs_in_parts
@@ -143,7 +145,7 @@ def write(
                 assert measured is not None
                 found = PredictedRows(measured, options.predictions == "errors")
                 if output == "-" and options.to is None:
-                    count = print_predictions(found)
+                    count = print_predictions(found, onward)
                 else:
                     count = writer.write(output, found, comments, reader, onward, later=True, predictions=found.schema)
             else:

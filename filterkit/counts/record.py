@@ -31,9 +31,10 @@ class Field(NamedTuple):
     by_column: bool = True
 
 
-LEAST = Field(np.fmin.reduce)  # NaN only where all are NaN
-LARGEST = Field(np.fmax.reduce)
-EVERY = Field(np.logical_and.reduce)
+# Lambdas, so that declaring a record does not import numpy.
+LEAST = Field(lambda several: np.fmin.reduce(several))  # NaN only where all are NaN
+LARGEST = Field(lambda several: np.fmax.reduce(several))
+EVERY = Field(lambda several: np.logical_and.reduce(several))
 SUM = Field(lambda several: reduce(add, several))
 SUM_OF_PARTS = Field(add_parts)
 SUM_FOR_ALL = Field(add_parts, by_column=False)  # parts of sums that do not differ by column

@@ -19,6 +19,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _LINKS = 40  # the most links that the system follows
+moved: dict[int, int] = {}  # where a descriptor is while another has its number
 
 
 def find_descriptor(path: str) -> int | None:
@@ -27,7 +28,7 @@ def find_descriptor(path: str) -> int | None:
         folder, name = os.path.split(path)
         digits = name.isascii() and name.isdigit()
         if digits and os.path.realpath(folder) in ("/dev/fd", os.path.realpath("/proc/self/fd")):
-            return int(name)
+            return moved.get(int(name), int(name))
         if not os.path.islink(path):
             return None
         path = os.path.join(folder, os.readlink(path))

@@ -212,6 +212,13 @@ def shorten(error: Exception | str) -> str:
     return " ".join(str(error).split())[:_SHOWN]
 
 
+def convert_matrix(X: Any) -> Any:
+    """Return rows as estimators take them: sparse ones as a scipy matrix, as not all packages know scipy's arrays."""
+    from scipy.sparse import csr_matrix, issparse
+
+    return csr_matrix(X) if issparse(X) else X
+
+
 def dump_estimator(estimator: Any) -> str:
     """Return a fitted estimator, or a list with estimators, as text.
 
@@ -229,7 +236,15 @@ def dump_estimator(estimator: Any) -> str:
         data = skops_io.dumps(estimator)
     except UnsupportedTypeException as error:
         raise NotImplementedError(f"skops cannot store it: {error}") from None
+    untrusted = skops_io.get_untrusted_types(data=data)
+    if untrusted and _count_features(skops_io.loads(data, trusted=untrusted)) != _count_features(estimator):
+        raise NotImplementedError("skops stores it without what it has learned")
     return base64.b64encode(data).decode()
+
+
+def _count_features(estimator: Any) -> list[Any]:
+    several = estimator if isinstance(estimator, list) else [estimator]
+    return [getattr(each, "n_features_in_", None) for each in several]
 
 
 def load_estimator(stage: str, text: str) -> Any:

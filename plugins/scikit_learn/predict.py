@@ -29,6 +29,7 @@ from filterkit.plugin import (
 
 from .estimators import (
     check_words,
+    convert_matrix,
     dump_estimator,
     explain_missing,
     load_estimator,
@@ -253,7 +254,7 @@ class Predict(Learner):
                         "weights",
                     )
                 fit = partial(fit, sample_weight=weights)
-            run_foreign(self.name, self.class_name, fit, training.X, target, jobs=training.jobs)
+            run_foreign(self.name, self.class_name, fit, convert_matrix(training.X), target, jobs=training.jobs)
             fitted.append(estimator)
         return Estimators(self, fitted, tasks, costs)
 
@@ -365,7 +366,7 @@ class Estimators:
         together; the last one is filled up with copies of its last row.
         """
         rows = (np.minimum(np.arange(start, start + _BLOCK), X.shape[0] - 1) for start in range(0, X.shape[0], _BLOCK))
-        blocks = (self._respond_to_block(X[some], method) for some in rows)
+        blocks = (self._respond_to_block(convert_matrix(X[some]), method) for some in rows)
         found = run_foreign(self._stage.name, self._stage.class_name, lambda: np.concatenate(list(blocks)))
         return np.ascontiguousarray(found[: X.shape[0]])
 
@@ -380,6 +381,8 @@ class Estimators:
                 found.append(([estimator], np.ones((X.shape[0], 1))))
                 continue
             response = getattr(estimator, method)(X)
+            if method == "predict" and np.shape(response) == (X.shape[0], 1):  # as catboost does
+                response = response[:, 0]
             if len(self._estimators) == len(widths):
                 found.append((estimator.classes_, response))
             elif isinstance(response, list):  # of probabilities of all labels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Union
 
 import numpy as np
 
@@ -126,7 +126,7 @@ class _Bins(ColumnStage):
         return np.where(is_code, values, cuts.search(columns, values) - cuts.indptr[columns])
 
 
-class Uncertainties(dict[int, np.ndarray]):
+class Uncertainties(dict[int, "np.ndarray"]):
     """Holds the symmetrical uncertainties of a column with each, float64 (columns,), computed when first asked for.
 
     They are rounded to single precision, as in Weka. Thus columns that say the same have the same. The rows that count
@@ -256,7 +256,7 @@ def compute_correlations(rows: Batches, schema: Schema) -> tuple[np.ndarray, np.
 
 
 # For the number of a column, its uncertainty or correlation with each, float64 (columns,).
-Between = np.ndarray | Uncertainties
+Between = Union["np.ndarray", Uncertainties]
 
 
 def compute_uncertainties(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -158,6 +158,45 @@ def test_text_that_a_plugin_prints_without_flushing_is_written_or_an_error():
         assert (full.returncode, full.stderr) == (1, "filterkit: standard output: No space left on device\n")
 
 
+PRINTS = """
+import os
+from filterkit import Built, RowStage, hookimpl
+
+class Noisy(RowStage):
+    "Print something."
+    name = "noisy"
+    def build(self, schema, state=None):
+        print("built")
+        def transform(batch):
+            print("transformed")
+            os.write(1, b"written as by C\\n")
+            return batch
+        return Built(schema, transform)
+
+@hookimpl
+def filterkit_stages():
+    return [Noisy]
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "../iris.arff noisy",
+        "-o /dev/stdout ../iris.arff noisy",
+        "--engine processes --jobs 2 ../iris.arff noisy",
+        "-p --test ../iris.arff - ../iris.arff noisy svm",
+        "evaluate ../iris.arff --folds 2 --chain 'c: noisy svm'",
+    ],
+)
+def test_what_stages_and_libraries_print_goes_to_standard_error(line):
+    Path("noisy.py").write_text(PRINTS)
+    done, quiet = filterkit(f"--plugin noisy.py {line}"), filterkit(line.replace(" noisy", ""))
+    results, expected = ([each for each in d.stdout.splitlines() if each[:1] != "%"] for d in (done, quiet))
+    assert results == expected != []
+    assert {*done.stderr.splitlines()} - {*quiet.stderr.splitlines()} == {"built", "transformed", "written as by C"}
+
+
 def test_characters_that_the_terminal_does_not_have_are_escaped():
     line = "evaluate ../iris.arff --chain neighbors --folds 2"
     done = filterkit(line, env=os.environ | {"PYTHONIOENCODING": "koi8-r"})

@@ -114,6 +114,32 @@ def test_a_saved_estimator_of_another_package_needs_trust(tmp_path, monkeypatch)
     assert testing.same(filterkit.read("out.arff"), fitted.transform(iris))
 
 
+def test_a_package_like_catboost_predicts_and_is_not_saved_without_what_it_has_learned(tmp_path, monkeypatch):
+    """It returns labels in a column, takes no sparse arrays of scipy, and hides from skops what it has learned."""
+    (tmp_path / "catlike.py").write_text(
+        "import numpy as np, scipy.sparse\n"
+        "from sklearn.tree import DecisionTreeClassifier\n"
+        "class Cat(DecisionTreeClassifier):\n"
+        "    def fit(self, X, y):\n"
+        "        assert isinstance(X, (np.ndarray, scipy.sparse.spmatrix))\n"
+        "        return super().fit(X, y)\n"
+        "    def predict(self, X):\n"
+        "        assert isinstance(X, (np.ndarray, scipy.sparse.spmatrix))\n"
+        "        return super().predict(X)[:, None]\n"
+        "    def __getstate__(self):\n"
+        "        return {}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("iris", "sparse-counts-multiclass"):
+        words = "--set random_state=0 --set max_depth=2"
+        fitted, out = filterkit.chain(f"predict catlike.Cat {words}").fit_transform(sample(name))
+        assert view(out) == view(fit_transform(f"DecisionTreeClassifier {words}", sample(name)))
+        with pytest.raises(
+            FilterkitError, match="predict cannot be saved: skops stores it without what it has learned"
+        ):
+            filterkit.save(fitted, tmp_path / "chain")
+
+
 def test_a_function_in_a_saved_estimator_is_refused(tmp_path):
     """Only classes of scikit-learn and its measures are trusted."""
     fitted = filterkit.chain("predict GaussianNB").fit(sample("iris"))

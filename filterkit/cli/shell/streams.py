@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any
 
 from filterkit.errors import FilterkitError
-from filterkit.files.descriptors import Sink
+from filterkit.files.descriptors import Sink, moved
+from filterkit.messages import draw_progress
 
 
 class _Messages(Sink):
@@ -53,3 +55,37 @@ def _open_text(sink: Sink, before: Any, by_line: bool = False) -> io.TextIOWrapp
     encoding = "utf-8" if before is None else before.encoding
     by_line = by_line or (before is not None and (before.line_buffering or before.write_through))
     return io.TextIOWrapper(io.BufferedWriter(sink), encoding, "backslashreplace", line_buffering=by_line)
+
+
+class _Prints(io.TextIOBase):
+    """Takes what is printed, for standard error; its descriptor and encoding are those of standard output."""
+
+    encoding = ""
+
+    def __init__(self, number: int, encoding: str) -> None:
+        self._number, self.encoding = number, encoding
+
+    def fileno(self) -> int:
+        return self._number
+
+    def write(self, text: str) -> int:
+        draw_progress(text)
+        return len(text)
+
+
+@contextmanager
+def send_prints_to_stderr() -> Iterator[None]:
+    """Send what stages and libraries print to standard error, because standard output may be the table.
+
+    The descriptor 1 is standard error meanwhile, for libraries in C and for worker processes; outputs find the other by
+    `sys.stdout.fileno` and `find_descriptor`.
+    """
+    sys.stdout.flush()
+    number = moved[1] = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(_Prints(number, sys.stdout.encoding)):
+            yield
+    finally:
+        os.dup2(moved.pop(1), 1)
+        os.close(number)

@@ -19,6 +19,7 @@ from filterkit.cli.options import (
     declare_seed,
     open_engine,
 )
+from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.cli.subcommands.results import (
     CommandWithMeasures,
     ResultsOptions,
@@ -376,5 +377,5 @@ def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions
     evaluator = Evaluator(data, design, test, own)
     rows = data if test is None else [*data, ("--test", test)]
     journal = Journal(options.journal, rows, design) if options.journal is not None else None
-    with open_engine(known, options.engine or ProcessEngine.name, options.jobs) as engine:
+    with send_prints_to_stderr(), open_engine(known, options.engine or ProcessEngine.name, options.jobs) as engine:
         return Results(evaluate_all(evaluator, engine, options.progress, journal))

@@ -12,6 +12,7 @@ from filterkit.cli.declared import option, with_options
 from filterkit.cli.destinations import Destination, check_destinations, check_page
 from filterkit.cli.inputs import Work, check_input_options, open_input, open_rows_to_fit
 from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, declare_seed, open_engine
+from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.files.output import open_output
 from filterkit.messages import say
 from filterkit.plugin.formats import Formats
@@ -88,6 +89,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     numbered = needs_numbers(stages)
     reader = open_input(path, options, formats)
     with (
+        send_prints_to_stderr(),
         open_engine(known, options.engine, options.jobs) as engine,
         open_rows_to_fit(reader, Work(engine, options.memory, options.progress), numbered=numbered) as rows,
     ):

@@ -23,6 +23,7 @@ from filterkit.cli.options import (
     open_engine,
 )
 from filterkit.cli.shell.printing import print_document
+from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.cli.shell.text_table import align_rows, shorten
 from filterkit.counts.scoring import COMBINATIONS
 from filterkit.errors import UsageError, quoted, visible
@@ -132,6 +133,7 @@ def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: R
 
     formats = Formats(known.formats, options.from_)
     with (
+        send_prints_to_stderr(),
         open_engine(known, options.engine, options.jobs) as engine,
         open_rows_to_fit(open_input(path, options, formats), Work(engine, options.memory, options.progress)) as rows,
     ):
