@@ -373,7 +373,7 @@ class Estimators:
     def _respond_to_block(self, X: Any, method: str) -> np.ndarray:
         tasks = self._tasks
         if tasks.is_numeric:
-            return np.column_stack([each.predict(X) for each in self._estimators])
+            return np.column_stack([each.predict(X) for each in self._estimators]).astype(np.float64)
         widths = np.diff(find_group_bounds(tasks.exclusive, len(tasks.names))).tolist()
         found: list[tuple[Any, np.ndarray]] = []  # of each target its values, and the response to each or to the second
         for estimator in self._estimators:

@@ -36,6 +36,19 @@ def test_rows_get_the_predicted_number(name, sparse):
     assert cases.view(out)["prediction"] == pytest.approx(plain.predict(batch.X), rel=1e-12)
 
 
+def test_float32_of_other_packages_is_predicted_as_float64(tmp_path, monkeypatch):
+    """As of xgboost."""
+    (tmp_path / "single.py").write_text(
+        "from sklearn.linear_model import Ridge\n"
+        "class Single(Ridge):\n"
+        "    def predict(self, X): return super().predict(X).astype('float32')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    batch = numbers(3, 4, 1, 9)
+    expected = Ridge().fit(batch.X, batch.y).predict(batch.X).astype(np.float32)
+    assert filterkit.chain("predict single.Single").fit_transform(batch)[1].X[:, -1].tolist() == expected.tolist()
+
+
 def test_rows_without_a_number_are_predicted_and_not_learned_from():
     batch = numbers(3, np.nan, 4, 1, np.nan, 9)
     found = cases.run("predict LinearRegression", batch)["prediction"]
