@@ -91,24 +91,22 @@ class _OneHotColumns:
         return np.where(same, image, (image == self._label).astype(np.float64))
 
     def encode_sparse(self, X: Csr) -> Csr:
-        row, many = X.row_of_entry, self._many[X.indices]
-        missing = many & np.isnan(X.data)
-        known = many & ~missing
-        # Values that stay, ones for stored labels, ones for the first label, which is not stored, and missing values.
-        parts = [
-            (row[~many], self._first[X.indices[~many]], X.data[~many]),
-            (row[known], self._first[X.indices[known]] + X.data[known].astype(np.int64), np.ones(known.sum())),
-        ]
+        is_many = self._many[X.indices]
         several = np.flatnonzero(self._many)
-        number = np.full(len(self._many), -1)
-        number[several] = np.arange(len(several))
-        absent = np.ones((X.shape[0], len(several)), bool)
-        absent[row[many], number[X.indices[many]]] = False
-        at, which = np.nonzero(absent)
-        parts.append((at, self._first[several[which]], np.ones(len(at))))
-        repeats = self._width[X.indices[missing]]
-        columns = expand_ranges(self._first[X.indices[missing]], repeats)
-        parts.append((np.repeat(row[missing], repeats), columns, np.full(len(columns), np.nan)))
+        codes = X.take_columns(several).toarray()  # with the first label, which is not stored
+        missing = np.isnan(codes)
+        row, column = np.nonzero(~missing)
+        missing_row, missing_column = np.nonzero(missing)
+        repeats = self._width[several[missing_column]]
+        parts = [
+            (X.row_of_entry[~is_many], self._first[X.indices[~is_many]], X.data[~is_many]),
+            (row, self._first[several[column]] + codes[row, column].astype(np.int64), np.ones(len(row))),
+            (
+                np.repeat(missing_row, repeats),
+                expand_ranges(self._first[several[missing_column]], repeats),
+                np.full(repeats.sum(), np.nan),
+            ),
+        ]
         rows, columns, values = (np.concatenate(part) for part in zip(*parts))
         return Csr.from_entries(rows, columns, values, (X.shape[0], len(self.source)))
 

@@ -28,11 +28,8 @@ class Impute(ColumnStage):
     def fit_columns(self, moments: Moments) -> State:
         fill = moments.mean()
         labels = moments.labels
-        filled = np.flatnonzero(moments.nominal & (labels.lengths > 0))
-        if len(filled):
-            most = np.maximum.reduceat(labels.values, labels.indptr[filled])
-            is_most = np.flatnonzero(labels.values == np.repeat(most, labels.lengths[filled]))
-            fill[filled] = is_most[np.searchsorted(is_most, labels.indptr[filled])] - labels.indptr[filled]
+        for column in np.flatnonzero(labels.lengths).tolist():
+            fill[column] = labels.values[labels.indptr[column] : labels.indptr[column + 1]].argmax()
         return {"fill": fill}
 
     def describe_columns(self, schema: Schema, state: State) -> State:

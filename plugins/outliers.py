@@ -110,13 +110,13 @@ class Outliers(SelectiveStage):
             half = np.floor(values.count / 2)
             quarter, even = np.floor(half / 2), half % 2 == 0
             # The quartiles, as Weka's InterquartileRange computes them.
-            first = (values.find_at_rank(quarter) + values.find_at_rank(quarter + even)) / 2
-            third = (
-                values.find_at_rank(values.count - quarter - 1) + values.find_at_rank(values.count - quarter - 1 + even)
-            ) / 2
+            first, third = (
+                (values.find_at_rank(rank) + values.find_at_rank(rank + even)) / 2
+                for rank in (quarter, values.count - quarter - 1)
+            )
             for number, factor in enumerate((self.outlier_factor, self.extreme_factor)):
-                limits[2 * number, columns] = first - factor * (third - first)
-                limits[2 * number + 1, columns] = third + factor * (third - first)
+                beyond = factor * (third - first)
+                limits[2 * number : 2 * number + 2, columns] = first - beyond, third + beyond
         return dict(zip(_LIMITS, limits))
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:

@@ -60,6 +60,7 @@ class Smote(TrainingStage):
         nominal = schema.nominal
         try:
             from imblearn.over_sampling import SMOTE, SMOTEN, SMOTENC
+            from scipy.sparse import csr_array
         except ImportError:
             raise UsageError(
                 f"{self.name} needs the package imbalanced-learn: pip install 'arff-filterkit[smote]'"
@@ -75,9 +76,10 @@ class Smote(TrainingStage):
         X, classes = call_interruptibly(partial(sampler.fit_resample, data, y))
         X = X[len(known) :]
         if schema.sparse:
-            row, column = np.nonzero(X) if isinstance(X, np.ndarray) else X.nonzero()
-            values = np.asarray(X[row, column], np.float64).ravel()
-            X = Csr.from_entries(row.astype(np.int64), column.astype(np.int64), values, X.shape)
+            matrix = csr_array(X, dtype=np.float64)
+            matrix.eliminate_zeros()
+            matrix.sort_indices()
+            X = Csr.of(matrix)
         else:
             X = np.ascontiguousarray(X, np.float64)
         made = np.asarray(classes[len(known) :], np.int32)
@@ -86,7 +88,7 @@ class Smote(TrainingStage):
         if nothing is not None:
             import pyarrow as pa
 
-            nothing = pa.table({field.name: pa.nulls(len(made), field.type) for field in nothing.schema})
+            nothing = nothing.take(pa.nulls(len(made), pa.int64()))
         return Batch(schema, X, made, weights, nothing)
 
 

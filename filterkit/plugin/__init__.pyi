@@ -59,6 +59,7 @@ from filterkit.data.arrow_export import to_table as to_table
 from filterkit.data.attribute_choice import attribute_numbers as attribute_numbers
 from filterkit.data.attribute_choice import chosen_attributes as chosen_attributes
 from filterkit.data.attributes import Attributes as Attributes
+from filterkit.data.attributes import find_attribute as find_attribute
 from filterkit.data.batch import concatenate as concatenate
 from filterkit.data.batch import empty as empty
 from filterkit.data.batch import equal_blocks as equal_blocks

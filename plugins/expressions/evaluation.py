@@ -13,8 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from filterkit import Batch, FilterkitError, Schema
-from filterkit.plugin import DateFormat, attribute_values, format_number, parse_number, quoted, suggestion
+from filterkit import Batch, FilterkitError
+from filterkit.plugin import (
+    DateFormat,
+    attribute_values,
+    find_attribute,
+    format_number,
+    parse_number,
+    quoted,
+    suggestion,
+)
 
 from .language import ExpressionError, Tree
 
@@ -106,50 +114,42 @@ def drop_infinite(values: np.ndarray) -> np.ndarray:
 # Names
 
 
-class AttributeReader:
-    """Reads the values of attributes of a schema by name."""
+def read_attribute(batch: Batch, tree: Tree) -> Value:
+    """Return the values of an attribute, or of the words ``missing``, ``true`` and ``false``, in some rows.
 
-    def __init__(self, schema: Schema) -> None:
-        self._positions = {name: position for position, name in enumerate(schema.names)}
+    Raises
+    ------
+    ExpressionError : there is no such attribute, or it is relational.
+    """
+    name, schema = tree.value, batch.schema
+    position = find_attribute(schema.attributes, name)
+    if position is None and tree.what == "name":
+        numbered = re.fullmatch(r"ATT(\d{1,9})", name)
+        if numbered and 1 <= int(numbered[1]) <= len(schema.attributes):
+            position = int(numbered[1]) - 1
+        elif name == "CLASS":
+            position = schema.class_index
+        elif name.lower() in _WORDS:
+            return _find_constant(name)
+    if position is None:
+        raise ExpressionError(f"there is no attribute {quoted(name)}{suggestion(name, list(schema.names))}", tree.at)
+    attribute = schema.attributes[position]
+    if attribute.kind == "relational":
+        raise ExpressionError(f"{quoted(name)} is a relational attribute, which expressions cannot use", tree.at)
+    values = attribute_values(batch, position)
+    if attribute.kind == "nominal":
+        return Value(TEXT, np.where(np.isnan(values), -1, values).astype(np.int64), attribute.values)
+    if attribute.kind == "string":
+        from filterkit.plugin import encode_values
 
-    def read(self, batch: Batch, tree: Tree) -> Value:
-        """Return the values of an attribute, or of the words ``missing``, ``true`` and ``false``, in some rows.
+        texts, codes = encode_values(values)
+        return Value(TEXT, codes, tuple(texts), is_closed=False)
+    if attribute.kind == "date":
+        from filterkit.plugin import read_dates
 
-        Raises
-        ------
-        ExpressionError : there is no such attribute, or it is relational.
-        """
-        name, schema = tree.value, batch.schema
-        position = self._positions.get(name)
-        if position is None and tree.what == "name":
-            numbered = re.fullmatch(r"ATT(\d{1,9})", name)
-            if numbered and 1 <= int(numbered[1]) <= len(schema.attributes):
-                position = int(numbered[1]) - 1
-            elif name == "CLASS":
-                position = schema.class_index
-            elif name.lower() in _WORDS:
-                return _find_constant(name)
-        if position is None:
-            raise ExpressionError(
-                f"there is no attribute {quoted(name)}{suggestion(name, list(self._positions))}", tree.at
-            )
-        attribute = schema.attributes[position]
-        if attribute.kind == "relational":
-            raise ExpressionError(f"{quoted(name)} is a relational attribute, which expressions cannot use", tree.at)
-        values = attribute_values(batch, position)
-        if attribute.kind == "nominal":
-            return Value(TEXT, np.where(np.isnan(values), -1, values).astype(np.int64), attribute.values)
-        if attribute.kind == "string":
-            from filterkit.plugin import encode_values
-
-            texts, codes = encode_values(values)
-            return Value(TEXT, codes, tuple(texts), is_closed=False)
-        if attribute.kind == "date":
-            from filterkit.plugin import read_dates
-
-            milliseconds, missing = read_dates(values)
-            return Value(DATE, np.where(missing, np.nan, milliseconds), format=attribute.format or _ISO)
-        return Value(NUMBER, np.asarray(values))
+        milliseconds, missing = read_dates(values)
+        return Value(DATE, np.where(missing, np.nan, milliseconds), format=attribute.format or _ISO)
+    return Value(NUMBER, np.asarray(values))
 
 
 def read_variable(values: Mapping[str, np.ndarray], tree: Tree) -> Value:

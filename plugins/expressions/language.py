@@ -88,11 +88,11 @@ class ExpressionError(FilterkitError):
         self.at = at
 
 
-def describe_error(error: ExpressionError, text: str) -> str:
-    """Return the message of an error in the expression `text`, with the character and what stands there."""
-    rest = text[error.at : error.at + 20]
-    found = f"{rest!r}" if rest else "the end"
-    return f"expression, character {error.at + 1} ({found}): {error}"
+def describe_error(error: ExpressionError, text: str, start: int = 0) -> str:
+    """Return the message of an error in the expression ``text[start:]``, with the character and what stands there."""
+    at = start + error.at
+    found = repr(text[at : at + 20]) if at < len(text) else "the end"
+    return f"expression, character {at + 1} ({found}): {error}"
 
 
 class _Token(NamedTuple):

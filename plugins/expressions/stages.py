@@ -22,17 +22,26 @@ from filterkit import (
     UsageError,
     option,
 )
-from filterkit.plugin import Edit, Moments, Rows, State, empty
+from filterkit.plugin import Edit, Moments, Rows, State, empty, find_attribute
 
-from .evaluation import DATE, NUMBER, TEXT, TRUTH, AttributeReader, drop_infinite, evaluate, read_variable
+from .evaluation import DATE, NUMBER, TEXT, TRUTH, Value, drop_infinite, evaluate, read_attribute, read_variable
 from .language import LANGUAGE_HELP, ExpressionError, Tree, describe_error, parse
 
 
-def _parse_condition(stage: str, text: str) -> Tree:
+def _parse(stage: str, text: str, start: int = 0) -> Tree:
+    """Parse the expression ``text[start:]`` of a stage; raise a `UsageError` if it is none."""
     try:
-        return parse(text)
+        return parse(text[start:])
     except ExpressionError as error:
-        raise UsageError(f"{stage}: {describe_error(error, text)}") from None
+        raise UsageError(f"{stage}: {describe_error(error, text, start)}") from None
+
+
+def _find_type(stage: str, tree: Tree, schema: Schema, text: str, start: int = 0) -> Value:
+    """Return the value in no rows of the expression ``text[start:]``; raise a `StageError` if it has none."""
+    try:
+        return evaluate(tree, partial(read_attribute, empty(schema)))
+    except ExpressionError as error:
+        raise StageError(stage, describe_error(error, text, start)) from None
 
 
 class Where(TrainingStage):
@@ -42,23 +51,19 @@ class Where(TrainingStage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _parse_condition(self.name, self.expression or "")
+        _parse(self.name, self.expression or "")
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
         text = self.expression or ""
-        condition, reader = _parse_condition(self.name, text), AttributeReader(rows.schema)
-        try:
-            kind = evaluate(condition, partial(reader.read, empty(rows.schema))).kind
-        except ExpressionError as error:
-            raise StageError(self.name, describe_error(error, text)) from None
-        if kind != TRUTH:
+        condition = _parse(self.name, text)
+        if _find_type(self.name, condition, rows.schema, text).kind != TRUTH:
             raise StageError(self.name, "the result of the expression is not true or false; compare it, as in x > 0")
-        yield from rows.map(partial(_take_true, condition, reader), last=True)
+        yield from rows.map(partial(_take_true, condition), last=True)
 
 
-def _take_true(condition: Tree, reader: AttributeReader, batch: Batch) -> Batch:
+def _take_true(condition: Tree, batch: Batch) -> Batch:
     """Return the rows for which the condition is true."""
-    truth = np.broadcast_to(evaluate(condition, partial(reader.read, batch)).data, len(batch))
+    truth = np.broadcast_to(evaluate(condition, partial(read_attribute, batch)).data, len(batch))
     return batch if (truth == 1).all() else batch.take(np.flatnonzero(truth == 1))
 
 
@@ -73,8 +78,8 @@ Where.__doc__ = f"""Keep the training rows for which an expression is true, as W
     """
 
 
-# A name, perhaps in quotes, and an expression.
-_ASSIGNMENT = re.compile(r"""(?:\s*(['"`])((?:(?!\1).|\1\1)*)\1\s*|(?!\s*['"`])([^=]*))=(.*)""", re.DOTALL)
+# A name, perhaps in quotes, and the sign before an expression.
+_ASSIGNMENT = re.compile(r"""(?:\s*(['"`])((?:(?!\1).|\1\1)*)\1\s*|(?!\s*['"`])([^=]*))=""", re.DOTALL)
 
 
 class Set(Stage):
@@ -98,34 +103,25 @@ class Set(Stage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name, expression, at = self._split_assignment()
+        name, start = self._split_assignment()
         if not name:
             raise UsageError(f"{self.name}: write NAME=EXPRESSION")
-        try:
-            parse(expression)
-        except ExpressionError as error:
-            raise UsageError(f"{self.name}: {self._describe_error(error, at)}") from None
+        _parse(self.name, self.assignment or "", start)
 
-    def _split_assignment(self) -> tuple[str, str, int]:
-        """Return the name, the expression, and the index where that begins; a name of "" means that one is missing."""
+    def _split_assignment(self) -> tuple[str, int]:
+        """Return the name, and the index where the expression begins; a name of "" means that one is missing."""
         match = _ASSIGNMENT.match(self.assignment or "")
         if match is None:
-            return "", "", 0
-        quote, quoted, plain, expression = match.groups()
-        return plain.strip() if quote is None else quoted.replace(quote * 2, quote), expression, match.start(4)
-
-    def _describe_error(self, error: ExpressionError, at: int) -> str:
-        error.at += at
-        return describe_error(error, self.assignment or "")
+            return "", 0
+        quote, quoted, plain = match.groups()
+        return plain.strip() if quote is None else quoted.replace(quote * 2, quote), match.end()
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        name, text, at = self._split_assignment()
-        tree, reader = parse(text), AttributeReader(schema)
-        try:
-            value = evaluate(tree, partial(reader.read, empty(schema)))
-        except ExpressionError as error:
-            raise StageError(self.name, self._describe_error(error, at)) from None
-        position = next((i for i, a in enumerate(schema.attributes) if a.name == name), None)
+        name, start = self._split_assignment()
+        text = self.assignment or ""
+        tree = _parse(self.name, text, start)
+        value = _find_type(self.name, tree, schema, text, start)
+        position = find_attribute(schema.attributes, name)
         weight = 1.0 if position is None else schema.attributes[position].weight
         if value.kind == TEXT and value.is_closed:
             attribute = Attribute(name, "nominal", value.labels, weight=weight)
@@ -134,7 +130,7 @@ class Set(Stage):
             attribute = Attribute(name, kind, format=value.format, weight=weight)
 
         def compute(batch: Batch) -> Any:
-            value = evaluate(tree, partial(reader.read, batch))
+            value = evaluate(tree, partial(read_attribute, batch))
             data = np.broadcast_to(value.data, len(batch))
             if attribute.kind == "numeric":
                 return drop_infinite(data)
@@ -177,7 +173,7 @@ class Map(ColumnStage):
     def __post_init__(self) -> None:
         super().__post_init__()
         text = self.expression or ""
-        tree = _parse_condition(self.name, text)
+        tree = _parse(self.name, text)
         try:
             kind = evaluate(tree, partial(read_variable, dict.fromkeys(VARIABLES, np.empty(0)))).kind
             if kind not in (NUMBER, TRUTH, ""):
