@@ -94,13 +94,13 @@ class _OneHotColumns:
         is_many = self._many[X.indices]
         several = np.flatnonzero(self._many)
         codes = X.take_columns(several).toarray()  # with the first label, which is not stored
-        missing = np.isnan(codes)
-        row, column = np.nonzero(~missing)
-        missing_row, missing_column = np.nonzero(missing)
+        known = ~np.isnan(codes)
+        row, column = np.nonzero(known)
+        missing_row, missing_column = np.nonzero(~known)
         repeats = self._width[several[missing_column]]
         parts = [
             (X.row_of_entry[~is_many], self._first[X.indices[~is_many]], X.data[~is_many]),
-            (row, self._first[several[column]] + codes[row, column].astype(np.int64), np.ones(len(row))),
+            (row, self._first[several[column]] + codes[known].astype(np.int64), np.ones(len(row))),
             (
                 np.repeat(missing_row, repeats),
                 expand_ranges(self._first[several[missing_column]], repeats),
