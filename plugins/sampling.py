@@ -196,23 +196,12 @@ def _order_for_stratifying(classes: np.ndarray) -> np.ndarray:
     one.
     """
     order = np.arange(len(classes))
+    rows = order.data  # swaps single numbers in a tenth of the time that the array takes
     done = 0
     while done < len(order):
-        matches = done + np.flatnonzero(classes[order[done:]] == classes[order[done]])
-        stop = done + len(matches)
-        # The row at done + i is swapped to matches[i], and moves on from there while that is before `stop`.
-        goal = matches.copy()
-        moved = np.flatnonzero(goal < stop)
-        while len(moved):
-            further = goal[goal[moved] - done]
-            still = further != goal[moved]
-            goal[moved] = further
-            moved = moved[still & (further < stop)]
-        gathered = order[matches]
-        out = np.setdiff1d(np.arange(done, stop), matches, assume_unique=True)
-        order[goal[out - done]] = order[out].copy()
-        order[done:stop] = gathered
-        done = stop
+        for match in (done + np.flatnonzero(classes[order[done:]] == classes[order[done]])).tolist():
+            rows[done], rows[match] = rows[match], rows[done]
+            done += 1
     return order
 
 

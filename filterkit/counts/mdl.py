@@ -28,11 +28,13 @@ def find_mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarra
     upto = cells.cumulative()
     is_first = np.zeros(len(upto) + 1, bool)
     is_first[cells.indptr] = True
-    starts, stops = cells.indptr[:-1], cells.indptr[1:]
-    open_ = (stops - starts > 1) & ~cells.nominal
-    starts, stops = starts[open_], stops[open_]
-    ends: list[np.ndarray] = []
-    while len(starts):
+    starts, stops = cells.indptr[:-1][~cells.nominal], cells.indptr[1:][~cells.nominal]
+    ends = [np.empty(0, np.int64)]
+    while True:
+        is_open = stops - starts > 1
+        starts, stops = starts[is_open], stops[is_open]
+        if not len(starts):
+            return np.concatenate(ends)
         lengths = stops - starts - 1  # how many cuts to try: one after each cell but the last
         first = np.cumsum(lengths) - lengths
         span = np.repeat(np.arange(len(starts)), lengths)
@@ -51,13 +53,7 @@ def find_mdl_cuts(cells: ContingencyTable, by_values: bool = False) -> np.ndarra
         worth = _is_worth_cutting(whole, left[best], right[best], rows, possible)
         cut = at[best][worth]
         ends.append(cut)
-        starts, stops = (
-            np.concatenate([starts[worth], cut + 1]),
-            np.concatenate([cut + 1, stops[worth]]),
-        )
-        open_ = stops - starts > 1
-        starts, stops = starts[open_], stops[open_]
-    return np.concatenate(ends) if ends else np.empty(0, np.int64)
+        starts, stops = np.concatenate([starts[worth], cut + 1]), np.concatenate([cut + 1, stops[worth]])
 
 
 def bin_by_mdl(table: ContingencyTable) -> ContingencyTable:

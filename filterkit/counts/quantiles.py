@@ -78,15 +78,9 @@ class SortedValues:
         It is the least value for which the rows up to it weigh more than the rank; NaN in a column without values. A
         rank below 0 counts as 0, and one above ``count - 1`` as that.
         """
-        found = np.full(len(rank), np.nan)
-        filled = np.flatnonzero(self.count > 0)
         rank = np.clip(rank, 0, np.maximum(self.count - 1, 0))
         offset = np.cumsum(self.count) - self.count  # makes the numbers of values ascend over all columns
-        cell = np.searchsorted(self._upto + offset[self._column], rank[filled] + offset[filled], side="right")
-        found[filled] = self._cells.values[
-            np.clip(cell, self._cells.indptr[filled], self._cells.indptr[filled + 1] - 1)
-        ]
-        return found
+        return self._read_cells(np.searchsorted(self._upto + offset[self._column], rank + offset, side="right"))
 
     def find_linear(self, share: float) -> np.ndarray:
         """Return the quantile of each column by the method ``linear`` of `quantiles`; `share` is from 0 to 1.
@@ -103,9 +97,13 @@ class SortedValues:
 
         float64 (columns,); NaN in a column without values.
         """
-        found = np.full(len(self.count), np.nan)
-        filled = np.flatnonzero(self.count > 0)
         before = self._column[self._upto / self.count[self._column] < share]
-        cell = self._cells.indptr[:-1] + np.bincount(before, minlength=len(found))
-        found[filled] = self._cells.values[np.minimum(cell, self._cells.indptr[1:] - 1)[filled]]
+        return self._read_cells(self._cells.indptr[:-1] + np.bincount(before, minlength=len(self.count)))
+
+    def _read_cells(self, cell: np.ndarray) -> np.ndarray:
+        """Return the value of a cell of each column, int (columns,), or of its nearest; NaN in a column without any."""
+        found = np.full(len(cell), np.nan)
+        filled = np.flatnonzero(self.count > 0)
+        first, last = self._cells.indptr[:-1], self._cells.indptr[1:] - 1
+        found[filled] = self._cells.values[np.clip(cell, first, last)[filled]]
         return found

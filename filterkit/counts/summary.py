@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from filterkit.counts.cells import find_entries, find_finite_entries, make_infinite_error
+from filterkit.counts.class_parts import collapse_parts
 from filterkit.counts.exact_sums import (
     BITS,
     MOST_DIGITS,
@@ -95,9 +96,7 @@ class Summary(Statistic):
     @classmethod
     def of_table(cls, table: ContingencyTable) -> Self:
         """Compute the summary, to the last bit, from a table that counts all rows as one class, each with weight 1."""
-        filled = np.flatnonzero(np.diff(table.indptr))
-        low, high = np.full(len(table), np.inf), np.full(len(table), -np.inf)
-        low[filled], high[filled] = table.values[table.indptr[filled]], table.values[table.indptr[filled + 1] - 1]
+        low, high = find_extremes(table.column_of_cell, table.values, len(table))
         parts = table.exact_parts.sum(axis=1)
         starts = find_starts(table.schema.label_counts[table.columns])
         nominal = np.flatnonzero(table.nominal[table.column_of_cell])
@@ -126,27 +125,27 @@ class Summary(Statistic):
     @property
     def totals(self) -> np.ndarray:
         """float64 (1,): the weight of all rows."""
-        return np.asarray(self.total_parts.sum(keepdims=True))
+        return collapse_parts(self.total_parts[None])
 
     @cached_property
     def missing(self) -> np.ndarray:
         """float64 (k,): the weight of the rows whose value is missing."""
-        return np.asarray(self.missing_parts.sum(axis=1))
+        return collapse_parts(self.missing_parts)
 
     @cached_property
     def present(self) -> np.ndarray:
         """float64 (k,): the weight of the rows whose value is not missing."""
-        return np.asarray((self.total_parts - self.missing_parts).sum(axis=1))
+        return collapse_parts(self.total_parts - self.missing_parts)
 
     @cached_property
     def nonzero(self) -> np.ndarray:
         """float64 (k,): the weight of the rows whose value is neither missing nor zero."""
-        return np.asarray(self.nonzero_parts.sum(axis=1))
+        return collapse_parts(self.nonzero_parts)
 
     @cached_property
     def zeros(self) -> np.ndarray:
         """float64 (k,): the weight of the rows whose value is zero."""
-        return np.asarray(self._zero_parts.sum(axis=1))
+        return collapse_parts(self._zero_parts)
 
     @property
     def _zero_parts(self) -> np.ndarray:
@@ -165,7 +164,7 @@ class Summary(Statistic):
         parts = self.label_parts.copy()
         nominal = np.flatnonzero(np.diff(starts))
         parts[starts[nominal]] = self._zero_parts[nominal]
-        return Ragged(starts, parts.sum(axis=1))
+        return Ragged(starts, collapse_parts(parts))
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and the largest value of each column, zeros included: float64 (k,) each.
@@ -235,7 +234,7 @@ class Moments(Summary):
         return self.nbytes + _INT_BYTES * len(self)
 
     def _choose_exponents(self) -> np.ndarray:
-        return choose_exponent(np.where(np.isinf(self.low), 0.0, np.maximum(np.abs(self.low), np.abs(self.high))))
+        return choose_exponent(np.abs(self.extremes()).max(axis=0))
 
     def _set_sums(self, digits: np.ndarray, exponent: np.ndarray, weight_exponent: int) -> Self:
         """Set `sums` and `squares` from digits, float64 (2, digits, k), and exponents of `ExactSums`; return self."""
