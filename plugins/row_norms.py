@@ -32,31 +32,28 @@ class Normalizer(SelectiveStage, RowStage):
             values, indptr = batch.X.ravel(), np.arange(len(batch) + 1) * batch.schema.width
             stays = np.tile(nominal, len(batch))
         counted = np.where(stays, 0.0, values) if nominal.any() else values
-        lengths = self._compute_safe_lengths(counted, indptr, batch)
-        image = self._divide_by_lengths(values, np.repeat(lengths, np.diff(indptr)))
-        for row in np.flatnonzero(np.isinf(lengths) | (lengths < np.finfo(np.float64).tiny)).tolist():
-            own = slice(indptr[row], indptr[row + 1])
-            # The length is no float64, or one of few digits: multiply the row by a power of two first.
-            known = counted[own][~np.isnan(counted[own])]
-            _, exponent = np.frexp(np.abs(known).max(initial=0.0))
-            length = self._compute_lengths(np.ldexp(known, -exponent), np.array([0, len(known)]))[0]
-            image[own] = self._divide_by_lengths(np.ldexp(values[own], -exponent), length) if length else values[own]
+        lengths, exponents = self._compute_safe_lengths(counted, indptr, batch.start)
+        sizes = np.diff(indptr)
+        with np.errstate(over="ignore"):  # of nominal values, which stay
+            scaled = np.ldexp(values, -np.repeat(exponents, sizes)) if exponents.any() else values
+            image: np.ndarray = scaled / np.repeat(lengths, sizes)
+            if self.norm != 1:
+                image *= self.norm
         if nominal.any():
             image = np.where(stays, values, image)
         return batch.replace(X=batch.csr._replace(data=image) if batch.sparse else image.reshape(batch.X.shape))
 
-    def _divide_by_lengths(self, values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):  # of nominal values, which stay
-            image: np.ndarray = values / lengths
-            return image if self.norm == 1 else image * self.norm
+    def _compute_safe_lengths(
+        self, values: np.ndarray, indptr: np.ndarray, start: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Compute the length of each row without overflow and underflow, and the power of two to divide it by first.
 
-    def _compute_safe_lengths(self, values: np.ndarray, indptr: np.ndarray, batch: Batch) -> np.ndarray:
-        """Compute the length of each row without overflow and underflow: float64 (rows,).
-
-        For a row of zeros it is the norm, so that dividing leaves the row as it is.
+        float64 and int64 (rows,). That power is 0 unless the length is no float64, or one of few digits. For a row of
+        zeros the length is the norm, so that dividing leaves the row as it is. `start` is the number of the first row.
         """
         with np.errstate(over="ignore", under="ignore"):
             lengths = self._compute_lengths(values, indptr)
+        exponents = np.zeros(len(lengths), np.int64)
         doubtful = np.flatnonzero(~((lengths > 1e-140) & (lengths < 1e140)))
         for row in doubtful.tolist():  # few rows are zero, tiny or huge, or have missing values
             part = values[indptr[row] : indptr[row + 1]]
@@ -64,12 +61,18 @@ class Normalizer(SelectiveStage, RowStage):
             largest = part.max(initial=0.0)
             if np.isinf(largest):
                 raise StageError(
-                    self.name, "a value is infinite, and so is the length of the row; remove the row", batch.start + row
+                    self.name, "a value is infinite, and so is the length of the row; remove the row", start + row
                 )
+            if not largest:
+                lengths[row] = self.norm
+                continue
             whole = np.array([0, len(part)])
             with np.errstate(over="ignore"):
-                lengths[row] = largest * self._compute_lengths(part / largest, whole)[0] if largest > 0 else self.norm
-        return lengths
+                lengths[row] = largest * self._compute_lengths(part / largest, whole)[0]
+            if not np.finfo(np.float64).tiny <= lengths[row] < np.inf:
+                _, exponents[row] = np.frexp(largest)
+                lengths[row] = self._compute_lengths(np.ldexp(part, -exponents[row]), whole)[0]
+        return lengths, exponents
 
     def _compute_lengths(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
         """Compute the length of each row as it is, float64 (rows,); NaN where a value is missing."""

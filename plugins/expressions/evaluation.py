@@ -44,7 +44,6 @@ class Value(NamedTuple):
     labels : distinct texts.
     is_closed : whether `labels` are all texts that there can be, whatever the rows are.
     format : of a date.
-    constant : the text, if the expression is a text in quotes.
     """
 
     kind: str
@@ -52,7 +51,6 @@ class Value(NamedTuple):
     labels: tuple[str, ...] = ()
     is_closed: bool = True
     format: str = ""
-    constant: str | None = None
 
 
 Read = Callable[[Tree], Value]
@@ -85,7 +83,7 @@ def evaluate(tree: Tree, read: Read) -> Value:
     if tree.what == "number":
         return Value(NUMBER, np.array(tree.value))
     if tree.what == "text":
-        return Value(TEXT, np.array(0), (tree.value,), constant=tree.value)
+        return Value(TEXT, np.array(0), (tree.value,))
     if tree.what != "call":
         return read(tree)
     if tree.value not in _FUNCTIONS:
@@ -185,11 +183,11 @@ def _check_kind(tree: Tree, number: int, part: Value, *kinds: str) -> None:
 def _read_as_dates(tree: Tree, parts: Sequence[Value]) -> list[Value]:
     """Return two values; if one is a date, the other, a text in quotes, becomes a date of the same format."""
     found = []
-    for number, (this, that) in enumerate((parts, parts[::-1])):
-        if that.kind == DATE and this.constant is not None:
-            moment = DateFormat(that.format).parse(this.constant)
+    for part, this, that in zip(tree.parts, parts, parts[::-1]):
+        if that.kind == DATE and part.what == "text":
+            moment = DateFormat(that.format).parse(part.value)
             if moment is None:
-                raise ExpressionError(f"this is not a date of the form {that.format}", tree.parts[number].at)
+                raise ExpressionError(f"this is not a date of the form {that.format}", part.at)
             this = Value(DATE, np.array(float(moment)))
         found.append(this)
     return found
@@ -372,10 +370,10 @@ def _wrap_text_function(function: Callable[[str], Any], kind: str = TEXT) -> Cal
 def _make_text_search(test: Callable[[str, str], bool]) -> Function:
     def compute(tree: Tree, parts: list[Value]) -> Value:
         _check_kind(tree, 0, parts[0], TEXT)
-        searched = parts[1].constant
-        if searched is None:
-            raise ExpressionError(f"the second value of {tree.value} must be a text in quotes", tree.parts[1].at)
-        return _wrap_text_function(lambda text: test(text, searched), TRUTH)(tree, parts)
+        searched = tree.parts[1]
+        if searched.what != "text":
+            raise ExpressionError(f"the second value of {tree.value} must be a text in quotes", searched.at)
+        return _wrap_text_function(lambda text: test(text, searched.value), TRUTH)(tree, parts)
 
     return Function(compute, 2, 2)
 
@@ -396,7 +394,7 @@ def _concat(tree: Tree, parts: list[Value]) -> Value:
         labels = tuple(dict.fromkeys(texts))
         index = codes.reshape(one.shape) - len(pairs) + len(known)  # -1 for missing
         found = Value(TEXT, _number_texts(texts, labels)[index], labels)
-    return found._replace(is_closed=False, constant=None)
+    return found._replace(is_closed=False)
 
 
 def _format_as_text(tree: Tree, parts: list[Value]) -> Value:
