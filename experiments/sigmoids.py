@@ -72,7 +72,8 @@ def _of_own_rows(model: Model, training: Training) -> LinearModel:
 
 
 def _calibrated(model: LinearModel, training: Training, scores: np.ndarray) -> LinearModel:
-    sigmoids = np.array([fit_sigmoid(s, t) for s, t in zip(scores.T, training.truth.T, strict=True)]).T
+    weights, pairs = training.row_weights, zip(scores.T, training.truth.T, strict=True)
+    sigmoids = np.array([fit_sigmoid(s, t, weights) for s, t in pairs]).T
     return LinearModel(model.coefficients, model.intercepts, sigmoids, training.tasks.exclusive)
 
 

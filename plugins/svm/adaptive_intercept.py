@@ -61,7 +61,7 @@ class AiSvm(Learner):
         for task, positive in enumerate(training.truth.T):
             coefficients[:, task], intercept, costs[task] = self._adapt_cost(solver, training, positive, 1 / mean)
             scores = LinearModel(coefficients[:, task : task + 1], np.zeros(1)).scores(X)[:, 0]
-            intercepts[task] = -adapt_threshold(scores, positive, -intercept, self.specificity, training.weights)
+            intercepts[task] = -adapt_threshold(scores, positive, -intercept, self.specificity, training.row_weights)
         return LinearModel(coefficients, intercepts, chosen={"C": costs})
 
     def _adapt_cost(
@@ -91,7 +91,7 @@ class AiSvm(Learner):
 
 
 def adapt_threshold(
-    scores: np.ndarray, positive: np.ndarray, threshold: float, least: float, weights: np.ndarray | None = None
+    scores: np.ndarray, positive: np.ndarray, threshold: float, least: float, weights: np.ndarray
 ) -> float:
     """Find the threshold with the largest sensitivity whose specificity is at least `least` (section 2.2).
 
@@ -105,17 +105,16 @@ def adapt_threshold(
     positive : bool (rows,), whether each is positive.
     threshold : the present threshold; rows that score above it are predicted as positive.
     least : the lower limit for the specificity, a share of the rows that are not positive.
-    weights : float64 (rows,); None if all are 1.
+    weights : float64 (rows,).
     """
     values = np.unique(scores[scores <= threshold])[::-1]
     if not len(values) or positive.all():
         return threshold
     below = (values + np.append(values[1:], values[-1] - 1)) / 2  # each of the values
     thresholds = np.append(threshold, below)
-    counted = np.ones(len(scores)) if weights is None else weights
-    found = counted[positive].sum() - _sum_weights_up_to(thresholds, scores[positive], counted[positive])
-    left_out = _sum_weights_up_to(below, scores[~positive], counted[~positive])
-    found[1:][left_out / counted[~positive].sum() < least] = 0
+    found = weights[positive].sum() - _sum_weights_up_to(thresholds, scores[positive], weights[positive])
+    left_out = _sum_weights_up_to(below, scores[~positive], weights[~positive])
+    found[1:][left_out / weights[~positive].sum() < least] = 0
     return float(thresholds[found.argmax()])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from .hyperplanes import ignore_convergence_warning
 
 
-def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float]:
+def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     """Fit the sigmoid 1 / (1 + exp(a s + b)) to scores s, and return a and b (J. Platt 1999, section 2.2).
 
     The fit is by maximum likelihood against Platt's targets, (n₊ + 1) / (n₊ + 2) for positive rows and 1 / (n₋ + 2) for
@@ -17,25 +17,24 @@ def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | 
     ----------
     scores : float64 (rows,).
     positive : bool (rows,), whether each row is positive.
-    weights : float64 (rows,); None if all are 1.
+    weights : float64 (rows,).
     """
     from sklearn.linear_model import LogisticRegression
 
-    counted = np.ones(len(positive)) if weights is None else weights
-    many, rest = counted[positive].sum(), counted[~positive].sum()
+    many, rest = weights[positive].sum(), weights[~positive].sum()
     target = np.where(positive, (many + 1) / (many + 2), 1 / (rest + 2))
     exponent = int(np.frexp(np.abs(scores).max())[1])
     scores = np.ldexp(scores, -exponent)  # at most 1: squares of large scores would overflow; no digit changes
     middle, scale = float(scores.mean()), float(scores.std())
     if not scale > 1e-12 * abs(middle):  # all scores are equal
-        return 0.0, float(np.log(counted.sum() / (counted @ target) - 1))
+        return 0.0, float(np.log(weights.sum() / (weights @ target) - 1))
     twice = (np.concatenate([scores, scores])[:, None] - middle) / scale
     model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
     with ignore_convergence_warning():  # it warns when its last steps change nothing
         model.fit(
             twice,
             np.repeat([True, False], len(scores)),
-            sample_weight=np.concatenate([counted * target, counted * (1 - target)]),
+            sample_weight=np.concatenate([weights * target, weights * (1 - target)]),
         )
     a = -float(model.coef_[0, 0]) / scale
     return float(np.ldexp(a, -exponent)), -float(model.intercept_[0]) - a * middle

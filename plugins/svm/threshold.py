@@ -8,7 +8,7 @@ _EQUAL = 2.0**-40  # scores that differ by less than this share of the largest a
 _AS_GOOD = 1 - 1e-12  # of the best F1, which sums of weights round
 
 
-def find_threshold(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> float:
+def find_threshold(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
     """Find the threshold above which predictions of positive have the best F1 = 2 tp / (2 tp + fp + fn).
 
     It lies half-way between two neighbouring scores, and below all scores it is the lowest less 1; in either case it is
@@ -18,16 +18,16 @@ def find_threshold(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
     ----------
     scores : float64 (rows,), of rows that the model has not learned from.
     positive : bool (rows,), whether each row is positive.
-    weights : float64 (rows,); None if all are 1.
+    weights : float64 (rows,).
     """
     if not positive.any():
         return 0.0
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
     ends = np.flatnonzero(np.append(ordered[:-1] - ordered[1:] > _EQUAL * np.abs(scores).max(), True))
-    counted = np.ones(len(scores)) if weights is None else weights[order]
-    found = np.cumsum(counted * positive[order])
-    f1 = 2 * found[ends] / (found[-1] + np.cumsum(counted)[ends])
+    weights = weights[order]
+    found = np.cumsum(weights * positive[order])
+    f1 = 2 * found[ends] / (found[-1] + np.cumsum(weights)[ends])
     lower = np.append(ordered[ends[:-1] + 1], -np.inf)
     thresholds = np.append((ordered[ends[:-1]] + lower[:-1]) / 2, ordered[-1] - 1)
     thresholds[(lower <= 0) & (ordered[ends] > 0)] = 0.0

@@ -137,7 +137,7 @@ def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores_or_on_those_of_hal
         for half in (True, False):
             other = model(batch.take(np.flatnonzero(halves != half)), c)
             scores[halves == half] = other.scores(batch.X[halves == half])[:, 0]
-    a, b = sys.modules["filterkit_plugins.svm.calibration"].fit_sigmoid(scores, truth)
+    a, b = sys.modules["filterkit_plugins.svm.calibration"].fit_sigmoid(scores, truth, np.ones(len(truth)))
     made = filterkit.chain(f"{stage} --c {costs}").fit(batch).transform(batch)
     np.testing.assert_allclose(made.X[:, -1], 1 / (1 + np.exp(a * own + b)), rtol=1e-6)
     assert made.schema.attributes[-2].name == "probability@virginica"

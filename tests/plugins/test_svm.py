@@ -230,7 +230,7 @@ def platt(scores, positive):
     ],
 )
 def test_sigmoids_worked_by_hand(scores, a, b):
-    found = fit_sigmoid(np.array(scores), np.array([True, False]))
+    found = fit_sigmoid(np.array(scores), np.array([True, False]), np.ones(2))
     assert found == (pytest.approx(a, rel=1e-6, abs=0), pytest.approx(b, rel=1e-6, abs=1e-9))
 
 
@@ -261,7 +261,7 @@ def test_sigmoids_are_the_minimum_of_platts_loss(apart):
 )
 def test_sigmoids_of_uninformative_scores_are_constant(scores, positive, mean):
     scores = np.array(scores, float)
-    a, b = fit_sigmoid(scores, np.array(positive, bool))
+    a, b = fit_sigmoid(scores, np.array(positive, bool), np.ones(len(scores)))
     assert 1 / (1 + np.exp(a * scores + b)) == pytest.approx([mean] * len(scores), rel=1e-4)
 
 

@@ -31,7 +31,8 @@ def shift(text, batch):
     ],
 )
 def test_thresholds_worked_by_hand(scores, positive, threshold):
-    assert find_threshold(np.array(scores, float), np.array(positive, bool)) == pytest.approx(threshold)
+    found = find_threshold(np.array(scores, float), np.array(positive, bool), np.ones(len(scores)))
+    assert found == pytest.approx(threshold)
 
 
 def by_loop(scores, positive, weights):
@@ -50,8 +51,9 @@ def by_loop(scores, positive, weights):
 )
 def test_no_threshold_is_better(rows, weighted):
     scores, positive, weights = (np.array(each) for each in zip(*rows))
-    found = find_threshold(scores / 2, positive, weights if weighted else None)
-    tried = by_loop(scores / 2, positive, weights if weighted else np.ones(len(scores)))
+    weights = weights if weighted else np.ones(len(scores))
+    found = find_threshold(scores / 2, positive, weights)
+    tried = by_loop(scores / 2, positive, weights)
     best = max(tried.values())
     assert tried[found] == pytest.approx(best, rel=1e-12)
     assert abs(found) == min(abs(t) for t, f1 in tried.items() if f1 > best - 1e-9)
