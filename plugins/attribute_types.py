@@ -43,10 +43,7 @@ class Nominal(ChoosingStage):
 
     def _find_positions(self, schema: Schema) -> list[int]:
         """Return the positions of the attributes to change."""
-        kinds = ("numeric", "string", "date") if self.chooses_attributes else ("numeric",)
-        if self.except_ and not self.only:
-            kinds = ("numeric",)
-        return self.chosen(schema, kinds)
+        return self.chosen(schema, ("numeric", "string", "date") if self.only else ("numeric",))
 
     def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
         positions = self._find_positions(schema)

@@ -248,12 +248,8 @@ class ContingencyTable(Statistic):
             return self
         column = np.concatenate([self.column_of_cell, have])
         values = np.concatenate([self.values, np.zeros(len(have))])
-        order = np.argsort(make_sort_keys(column, values), kind="stable")
-        return self.replace(
-            indptr=find_row_starts(column, len(self)),
-            values=values[order],
-            cell_parts=class_parts.take(class_parts.concatenate([self.cell_parts, self._zero_parts[have]]), order),
-        )
+        parts = class_parts.concatenate([self.cell_parts, self._zero_parts[have]])
+        return self.replace(**sort_cells(column, values, parts, len(self)))
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and the largest value of each column, zeros included: float64 (k,) each.
@@ -316,15 +312,13 @@ def _merge_in_threads(tables: Sequence[ContingencyTable], jobs: int) -> Continge
 
 def _merge_cells(tables: Sequence[ContingencyTable]) -> ContingencyTable:
     """Merge tables of the same columns, at least one, into that of all rows."""
-    return build_table(
-        np.concatenate([table.column_of_cell for table in tables]),
-        np.concatenate([table.values for table in tables]),
-        class_parts.concatenate([table.cell_parts for table in tables]),
-        schema=tables[0].schema,
-        columns=tables[0].columns,
-        column_offset=tables[0].column_offset,
+    column = np.concatenate([table.column_of_cell for table in tables])
+    values = np.concatenate([table.values for table in tables])
+    parts = class_parts.concatenate([table.cell_parts for table in tables])
+    return tables[0].replace(
         gap_parts=class_parts.add_all([table.gap_parts for table in tables]),
         total_parts=add_parts([table.total_parts for table in tables]),
+        **sort_cells(column, values, parts, len(tables[0])),
     )
 
 
@@ -356,23 +350,22 @@ def join_columns(parts: Sequence[ContingencyTable]) -> ContingencyTable:
     )
 
 
-def build_table(column: np.ndarray, values: np.ndarray, parts: Parts, **others: Any) -> ContingencyTable:
-    """Build a table from cells in any order. Those of the same column and value are added up, those of zero dropped.
+def sort_cells(column: np.ndarray, values: np.ndarray, parts: Parts, width: int) -> dict[str, Any]:
+    """Sort cells in any order, add up those of the same column and value, and return what a table holds of them.
 
     Parameters
     ----------
-    column : int64 (cells,), the covered column of each cell, from 0.
+    column : int64 (cells,), the covered column of each cell, from 0 to `width` - 1.
     values, parts : the value and the weights of each cell.
-    others : the attributes of the table that are not of cells: schema, columns, gap_parts, total_parts.
+
+    Returns
+    -------
+    `indptr`, `values` and `cell_parts` of a `ContingencyTable`.
     """
-    if not values.all():
-        keep = np.flatnonzero(values)
-        column, values, parts = column[keep], values[keep], class_parts.take(parts, keep)
     order = np.argsort(make_sort_keys(column, values), kind="stable")  # fast, because most cells come in sorted runs
     column, values, parts = column[order], values[order], class_parts.take(parts, order)
     begin = find_run_begins(values, column)
     if not begin.all():
         first = np.flatnonzero(begin)
         column, values, parts = column[first], values[first], class_parts.add_runs(parts, first)
-    indptr = find_row_starts(column, len(others["columns"]))
-    return ContingencyTable(indptr=indptr, values=values, cell_parts=parts, **others)
+    return {"indptr": find_row_starts(column, width), "values": values, "cell_parts": parts}

@@ -9,7 +9,7 @@ import numpy as np
 
 from filterkit.counts import class_parts
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.table import ContingencyTable, build_table
+from filterkit.counts.table import ContingencyTable, sort_cells
 from filterkit.data.attributes import Attribute, take_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.contract import (
@@ -487,8 +487,9 @@ class FittedColumns(Fitted):
         image = self._transform_values(values, outputs[output])
         absent = np.flatnonzero(np.isnan(image))
         gap_parts = class_parts.add_groups(class_parts.take(parts, absent), output[absent], len(outputs))
-        if len(absent):
-            present = np.flatnonzero(~np.isnan(image))
+        is_cell = (image != 0) & ~np.isnan(image)
+        if not is_cell.all():
+            present = np.flatnonzero(is_cell)
             output, image, parts = output[present], image[present], class_parts.take(parts, present)
-        others = {"schema": self.schema, "columns": outputs, "gap_parts": gap_parts, "total_parts": full.total_parts}
-        return build_table(output, image, parts, **others)
+        cells = sort_cells(output, image, parts, len(outputs))
+        return full.replace(schema=self.schema, columns=outputs, gap_parts=gap_parts, **cells)

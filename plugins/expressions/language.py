@@ -54,12 +54,13 @@ What is computed from a missing value is missing, and so is a result that is no 
 
 
 class Tree(NamedTuple):
-    """A part of an expression.
+    """A part of an expression, or a token of its text.
 
     Attributes
     ----------
-    what : ``number``, ``text``, ``name`` or ``call``.
-    value : the number, the text, the name, or the name of the function or operator.
+    what : ``number``, ``text``, ``name``, ``attribute`` (a name in quotes) or ``call``; of a token also ``sign`` and
+        ``end``.
+    value : the number, the text, the name, or the name of the function or operator; of a token its text.
     at : the index of its first character in the text.
     parts : the operands.
     depth : the number of levels.
@@ -95,23 +96,17 @@ def describe_error(error: ExpressionError, text: str, start: int = 0) -> str:
     return f"expression, character {at + 1} ({found}): {error}"
 
 
-class _Token(NamedTuple):
-    kind: str  # number, text, name, quoted, sign or end
-    value: str
-    at: int
-
-
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d][\w.]*)"
-    r"|(?P<text>'(?:[^']|'')*')|(?P<quoted>\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`)"
+    r"|(?P<text>'(?:[^']|'')*')|(?P<attribute>\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`)"
     r"|(?P<sign>\*\*|==|!=|<>|<=|>=|[-+*/%^=<>(),])|(?P<end>\Z))"
 )
 
 
-def _tokenize(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
+def _tokenize(text: str) -> list[Tree]:
+    tokens: list[Tree] = []
     at = 0
-    while not tokens or tokens[-1].kind != "end":
+    while not tokens or tokens[-1].what != "end":
         match = _TOKEN.match(text, at)
         if match is None:
             at += len(text[at:]) - len(text[at:].lstrip())
@@ -120,9 +115,9 @@ def _tokenize(text: str) -> list[_Token]:
             raise ExpressionError(f"unexpected {text[at]!r}", at)
         kind = str(match.lastgroup)
         value = match[kind]
-        if kind in ("text", "quoted"):
+        if kind in ("text", "attribute"):
             value = value[1:-1].replace(value[0] * 2, value[0])
-        tokens.append(_Token(kind, value, match.start(kind)))
+        tokens.append(Tree(kind, value, match.start(kind)))
         at = match.end()
     return tokens
 
@@ -150,33 +145,33 @@ def parse(text: str) -> Tree:
 
 
 class _Parser:
-    def __init__(self, tokens: list[_Token]) -> None:
+    def __init__(self, tokens: list[Tree]) -> None:
         self._tokens = tokens
         self._next = 0
         self._depth = 0
 
     @property
-    def _token(self) -> _Token:
+    def _token(self) -> Tree:
         return self._tokens[self._next]
 
-    def _take_token(self) -> _Token:
+    def _take_token(self) -> Tree:
         token = self._token
-        self._next += token.kind != "end"
+        self._next += token.what != "end"
         return token
 
-    def expect_token(self, value: str, what: str) -> _Token:
+    def expect_token(self, value: str, what: str) -> Tree:
         """Take the next token if it is this sign or the ``end``; raise an `ExpressionError` if not."""
         token = self._token
-        if token.kind == value == "end" or (token.kind == "sign" and token.value == value):
+        if token.what == value == "end" or (token.what == "sign" and token.value == value):
             return self._take_token()
-        found = "the end" if token.kind == "end" else repr(token.value)
+        found = "the end" if token.what == "end" else repr(token.value)
         raise ExpressionError(f"expected {what}, found {found}", token.at)
 
     def _peek_operator(self) -> str:
         """Return the next operator, bracket or comma in its canonical spelling, without consuming it; "" if none."""
         token = self._token
-        if token.kind == "sign" or (token.kind == "name" and token.value.lower() in _WORDS):
-            word = token.value.lower()
+        if token.what == "sign" or (token.what == "name" and token.value.lower() in _WORDS):
+            word: str = token.value.lower()
             return _SAME.get(word, word)
         return ""
 
@@ -225,17 +220,17 @@ class _Parser:
             tree = self.parse_expression(0)
             self.expect_token(")", "')'")
             return tree
-        if operator or token.kind == "end":
+        if operator or token.what == "end":
             self.expect_token("value", "a value")
         self._take_token()
-        if token.kind == "name" and self._peek_operator() == "(":
+        if token.what == "name" and self._peek_operator() == "(":
             return _make_call(token.value.lower(), token.at, *self._parse_list(empty=True))
-        if token.kind == "number":
+        if token.what == "number":
             number = float(token.value)
             if math.isinf(number):
                 raise ExpressionError("the number is too large", token.at)
-            return Tree("number", number, token.at)
-        return Tree({"quoted": "attribute"}.get(token.kind, token.kind), token.value, token.at)
+            return token._replace(value=number)
+        return token
 
     def _parse_list(self, empty: bool = False) -> tuple[Tree, ...]:
         """Parse expressions in parentheses, separated by commas; at least one unless `empty`."""
