@@ -46,7 +46,7 @@ LMT:
     scikit-learn has no logistic models in trees
 SMO: impute onehot range svm
     SMO learns each pair of classes, and svm each class against the rest
-Logistic: impute onehot standardize predict LogisticRegression --set C=5e7 --set solver=newton-cg --set tol=1e-8
+Logistic: impute onehot standardize predict LogisticRegression --set C=5e7 --set solver=newton-cholesky --set tol=1e-8
     the same where the classes overlap, and Weka's ridge R of two classes is C = 1 / (2 R)
 SimpleLogistic: impute onehot standardize predict LogisticRegression
     it shrinks weights, and SimpleLogistic chooses attributes
