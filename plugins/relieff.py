@@ -89,41 +89,30 @@ class Space(NamedTuple):
 
     Attributes
     ----------
-    numbers : float64 (rows, numeric columns), from 0 to 1; 0 where a value is missing.
-    no_number : bool (rows, numeric columns), where a value is missing.
-    farthest : float64 (rows, numeric columns), the largest distance that a number can have; 0 where it is missing.
-    labels : float64 (rows, nominal columns), -1 where a value is missing.
-    no_label : bool (rows, nominal columns), where a value is missing.
-    unlike : float64 (nominal columns,), the difference of a missing label from any.
+    values : float64 (rows, columns), numbers from 0 to 1, or labels; a missing number is 0, and a missing label −1.
+    missing : bool (rows, columns), where a value is missing.
+    farthest : float64 (rows, columns), the difference of each value from a missing one; anything where it is missing.
+    both : float64 (columns,), the difference of two missing values.
     nominal : bool (columns,).
     """
 
-    numbers: np.ndarray
-    no_number: np.ndarray
+    values: np.ndarray
+    missing: np.ndarray
     farthest: np.ndarray
-    labels: np.ndarray
-    no_label: np.ndarray
-    unlike: np.ndarray
+    both: np.ndarray
     nominal: np.ndarray
 
     @staticmethod
     def from_rows(X: np.ndarray, schema: Schema) -> Space:
-        """Scale numeric columns of the rows X, float64 (rows, columns), to [0, 1]; mark labels and missing values."""
-        nominal = schema.nominal
-        numbers, labels = X[:, ~nominal] / 2, X[:, nominal]  # of halves, no range overflows
-        low, high = _find_extremes(numbers)
-        numbers = (numbers - low) / np.where(high > low, high - low, np.inf)
-        missing = np.isnan(X)
-        no_number, no_label = missing[:, ~nominal], missing[:, nominal]
-        return Space(
-            np.where(no_number, 0.0, numbers),
-            no_number,
-            np.where(no_number, 0.0, np.maximum(numbers, 1 - numbers)),
-            np.where(no_label, -1.0, labels),
-            no_label,
-            1 - 1 / np.maximum(schema.label_counts[nominal], 1),
-            nominal,
-        )
+        """Scale numeric columns of the rows X, float64 (rows, columns), to [0, 1]; mark missing values."""
+        nominal, missing = schema.nominal, np.isnan(X)
+        halves = X / 2  # of which no range overflows
+        low, high = _find_extremes(halves)
+        values = np.where(nominal, X, (halves - low) / np.where(high > low, high - low, np.inf))
+        unlike = 1 - 1 / np.maximum(schema.label_counts, 1)
+        farthest = np.where(nominal, unlike, np.maximum(values, 1 - values))
+        values = np.where(missing, np.where(nominal, -1.0, 0.0), values)
+        return Space(values, missing, farthest, np.where(nominal, unlike, 1.0), nominal)
 
     def compute_distances(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Compute the distances of all rows of `some` from all of `others`: float64 (some, others).
@@ -133,34 +122,27 @@ class Space(NamedTuple):
         from scipy.spatial.distance import cdist
 
         distances = np.zeros((len(some), len(others)))
-        if self.numbers.shape[1]:
-            distances += cdist(self.numbers[some], self.numbers[others], "cityblock")
-        if self.no_number.any():
-            more = self.farthest - self.numbers  # what one missing value adds; 0 where both are
-            one, other = self.no_number[some].astype(float), self.no_number[others].astype(float)
-            distances += one @ more[others].T + more[some] @ other.T + one @ other.T
-        if self.labels.shape[1]:
-            unlike = cdist(self.labels[some], self.labels[others], "hamming") * self.labels.shape[1]
+        one, other, labels = self.values[some], self.values[others], int(np.count_nonzero(self.nominal))
+        if labels < len(self.nominal):
+            distances += cdist(one[:, ~self.nominal], other[:, ~self.nominal], "cityblock")
+        if labels:
+            unlike = cdist(one[:, self.nominal], other[:, self.nominal], "hamming") * labels
             distances += np.rint(unlike)
-        if self.no_label.any():
-            less = 1 - self.unlike
-            one, other = self.no_label[some].astype(float), self.no_label[others].astype(float)
-            either = (one @ less)[:, None] + other @ less - (one * less) @ other.T
-            distances += one @ other.T - either
+        if self.missing.any():
+            # What one missing value adds to the difference of its stand-in; 0 where both are missing.
+            more = np.where(self.missing, 0.0, self.farthest - np.where(self.nominal, 1.0, self.values))
+            one, other = self.missing[some].astype(float), self.missing[others].astype(float)
+            distances += one @ more[others].T + more[some] @ other.T + (one * self.both) @ other.T
         return distances
 
     def compute_differences(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Compute the differences of each row of `some` from the same of `others`: float64 (pairs, columns)."""
-        found = np.empty((len(some), len(self.nominal)))
-        numbers = np.abs(self.numbers[some] - self.numbers[others])
-        if self.no_number.any():
-            one, other = self.no_number[some], self.no_number[others]
-            numbers = np.where(one, self.farthest[others], np.where(other, self.farthest[some], numbers))
-            numbers[one & other] = 1.0
-        labels = (self.labels[some] != self.labels[others]).astype(float)
-        if self.no_label.any():
-            labels = np.where(self.no_label[some] | self.no_label[others], self.unlike, labels)
-        found[:, ~self.nominal], found[:, self.nominal] = numbers, labels
+        one, other = self.values[some], self.values[others]
+        found = np.where(self.nominal, one != other, np.abs(one - other))
+        if self.missing.any():
+            gone, away = self.missing[some], self.missing[others]
+            found = np.where(gone, self.farthest[others], np.where(away, self.farthest[some], found))
+            found = np.where(gone & away, self.both, found)
         return found
 
 

@@ -128,7 +128,7 @@ class Shape(ColumnStage):
         return "T(p(v))" if self._log_odds else "p(v)"
 
     def curve(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        column, task = (each[columns] for each in self._list_outgoing(state["unchanged"], state["unseen"].shape[1]))
+        column, task = (each[columns] for each in self._list_outgoing(state))
         drawn = task >= 0
         column, task = column[drawn], task[drawn]
         images = np.full(len(values), np.nan)
@@ -217,19 +217,17 @@ class Shape(ColumnStage):
         return {"unchanged": folds[0].state["unchanged"] | ~(better | folds[0].training.nominal)}
 
     def output_columns(self, schema: Schema, state: State, totals: np.ndarray) -> np.ndarray | None:
-        tasks = schema.positive_classes(totals)
-        if tasks and not self._makes_column_per_class(schema) and not self.beside:
+        if state["unseen"].shape[1] and not self._makes_column_per_class(schema) and not self.beside:
             return None
-        return self._list_outgoing(state["unchanged"], len(tasks))[0]
+        return self._list_outgoing(state)[0]
 
     def output_attributes(self, schema: Schema, state: State, columns: np.ndarray, totals: np.ndarray) -> Attributes:
         target, attributes = schema.class_attribute, Attributes.of(schema.features)
         if not self._makes_column_per_class(schema) and not self.beside:
             return attributes.as_numeric(~state["unchanged"][columns])
         assert target is not None
-        tasks = schema.positive_classes(totals)
-        suffixes = Texts.of(["", *(f"@{target.values[task]}" for task in tasks)])
-        task = self._list_outgoing(state["unchanged"], len(tasks))[1]
+        suffixes = Texts.of(["", *(f"@{target.values[code]}" for code in schema.positive_classes(totals))])
+        task = self._list_outgoing(state)[1]
         names = Texts.joined((attributes.names, columns), (suffixes, (task + 1).astype(np.int32)))
         return attributes.take(columns, names).as_numeric(task >= 0)
 
@@ -242,18 +240,19 @@ class Shape(ColumnStage):
         return schema.positive is None and target is not None and len(target.values) > 2
 
     def apply(self, values: np.ndarray, columns: np.ndarray, state: State) -> np.ndarray:
-        unchanged, tasks = state["unchanged"], state["unseen"].shape[1]
-        if not self.beside and not unchanged.any():
+        tasks = state["unseen"].shape[1]
+        if not self.beside and not state["unchanged"].any():
             column, task = (columns, 0) if tasks == 1 else np.divmod(columns, tasks)
             return shape_values(values, column, task, state, self._log_odds) * self.weight
-        column, task = (each[columns] for each in self._list_outgoing(unchanged, tasks))
+        column, task = (each[columns] for each in self._list_outgoing(state))
         image, shaped = values.copy(), np.flatnonzero(task >= 0)
         images = shape_values(values[shaped], column[shaped], task[shaped], state, self._log_odds)
         image[shaped] = images * self.weight
         return image
 
-    def _list_outgoing(self, unchanged: np.ndarray, tasks: int) -> tuple[np.ndarray, np.ndarray]:
+    def _list_outgoing(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """List the incoming column and the task of each outgoing column, -1 for an unchanged one: int64 each."""
-        counts = np.where(unchanged, 1, tasks + self.beside)
+        unchanged = state["unchanged"]
+        counts = np.where(unchanged, 1, state["unseen"].shape[1] + self.beside)
         column = np.repeat(np.arange(len(unchanged)), counts)
         return column, expand_ranges(np.where(unchanged | self.beside, -1, 0), counts)
