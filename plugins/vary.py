@@ -30,10 +30,8 @@ class Vary(ColumnStage):
     def fit_columns(self, table: ContingencyTable) -> State:
         zeros = table.zeros.sum(axis=1)
         known = table.totals.sum() - table.missing.sum(axis=1)
-        filled = np.flatnonzero(np.diff(table.indptr))
         most = zeros.copy()
-        if len(filled):
-            most[filled] = np.maximum(most[filled], np.maximum.reduceat(table.rows, table.indptr[filled]))
+        np.maximum.at(most, table.column_of_cell, table.rows)
         labels = np.diff(table.indptr) + (zeros > 0)
         useless = (labels < 2) | (most >= self.equal * known) | (table.nominal & (labels > self.distinct * known))
         return {"kept": ~useless}

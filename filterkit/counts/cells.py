@@ -87,6 +87,27 @@ def find_entries(batch: Batch, columns: np.ndarray) -> tuple[np.ndarray, np.ndar
     return (column, value, row) if keep.all() else (column[keep], value[keep], row[keep])
 
 
+def find_extremes(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Find the least and the largest of the values in each of `width` columns: float64 (width,) each.
+
+    They are inf and -inf where there is none. Values are not NaN. `column` is int (n,), the column of each value.
+    """
+    low, high = np.full(width, np.inf), np.full(width, -np.inf)
+    np.minimum.at(low, column, value)
+    np.maximum.at(high, column, value)
+    return low, high
+
+
+def include_zeros(low: np.ndarray, high: np.ndarray, zero_occurs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the largest value of each column, zeros included, from those that are not zero.
+
+    `low` and `high` are what `find_extremes` returns, and `zero_occurs`, bool (columns,), says where there are zeros.
+    Both are 0 where there are no values at all.
+    """
+    low, high = np.where(np.isinf(low), 0.0, low), np.where(np.isinf(high), 0.0, high)
+    return np.where(zero_occurs, np.minimum(low, 0.0), low), np.where(zero_occurs, np.maximum(high, 0.0), high)
+
+
 def _number_values(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return an index for each value, int (n,), and the ascending values that it points to, some perhaps unused."""
     if len(value) and value.min() >= 0 and value.max() < 4096:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from filterkit.counts.cells import find_entries, find_finite_entries, make_infinite_error
+from filterkit.counts.cells import find_entries, find_extremes, find_finite_entries, include_zeros, make_infinite_error
 from filterkit.counts.class_parts import collapse_parts
 from filterkit.counts.exact_sums import (
     BITS,
@@ -171,10 +171,7 @@ class Summary(Statistic):
 
         Both are 0 if all values are missing.
         """
-        zero = self._zero_parts.any(axis=1)
-        low = np.where(np.isinf(self.low), 0.0, self.low)
-        high = np.where(np.isinf(self.high), 0.0, self.high)
-        return np.where(zero, np.minimum(low, 0.0), low), np.where(zero, np.maximum(high, 0.0), high)
+        return include_zeros(self.low, self.high, np.asarray(self._zero_parts.any(axis=1)))
 
 
 class Moments(Summary):
@@ -337,17 +334,6 @@ def _scan_sparse(rows: CountedRows, columns: np.ndarray, reader: str) -> tuple[n
     if absent.any():
         column, value, row = column[~absent], value[~absent], row[~absent]
     return *find_extremes(column, value, len(columns)), missing, rows.sum_by(column, row, len(columns))
-
-
-def find_extremes(column: np.ndarray, value: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the least and the largest of the values in each of `width` columns: float64 (width,) each.
-
-    They are inf and -inf where there is none. Values are not NaN. `column` is int (n,), the column of each value.
-    """
-    low, high = np.full(width, np.inf), np.full(width, -np.inf)
-    np.minimum.at(low, column, value)
-    np.maximum.at(high, column, value)
-    return low, high
 
 
 def _count_labels(rows: CountedRows, columns: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from filterkit.counts import class_parts
-from filterkit.counts.cells import count_cells
+from filterkit.counts.cells import count_cells, find_extremes, include_zeros
 from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
@@ -256,12 +256,7 @@ class ContingencyTable(Statistic):
 
         Both are 0 if all values are missing.
         """
-        first, last = self.indptr[:-1], self.indptr[1:] - 1
-        filled = np.flatnonzero(last >= first)
-        low, high = np.zeros(len(self)), np.zeros(len(self))
-        low[filled], high[filled] = self.values[first[filled]], self.values[last[filled]]
-        zero = self.zero_occurs
-        return np.where(zero, np.minimum(low, 0.0), low), np.where(zero, np.maximum(high, 0.0), high)
+        return include_zeros(*find_extremes(self.column_of_cell, self.values, len(self)), self.zero_occurs)
 
     def cumulative(self, descending: bool = False) -> np.ndarray:
         """Return the weight of the rows of each cell and of those with smaller values: float64 (cells, classes).

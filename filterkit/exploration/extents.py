@@ -8,10 +8,9 @@ import numpy as np
 
 from filterkit.chains.queries import Passes, Query
 from filterkit.chains.rows import Rows
-from filterkit.counts.cells import find_entries
+from filterkit.counts.cells import find_entries, find_extremes
 from filterkit.counts.class_parts import collapse_parts
 from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_PARTS, Field, Record, RecordMerger
-from filterkit.counts.summary import find_extremes
 from filterkit.counts.weights import add_parts, select_counted_rows
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
