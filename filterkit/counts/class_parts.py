@@ -107,7 +107,7 @@ def add_entries(position: np.ndarray, code: np.ndarray, weights: np.ndarray | No
     if classes > FEW:
         weights = np.ones((len(code), 1)) if weights is None else weights
         return SparseParts.from_entries(position, code, weights, length, classes)
-    sums = sum_parts(position.astype(np.int64) * classes + code, weights, length * classes)
+    sums = sum_parts(position * np.int64(classes) + code, weights, length * classes)
     return sums.reshape(length, classes, sums.shape[1])
 
 
@@ -177,9 +177,11 @@ def group_classes(parts: Parts, group: np.ndarray, groups: int) -> Parts:
     `group` is int64 (classes,), the group of each class from 0 to `groups` - 1; negative ones are left out.
     """
     if isinstance(parts, SparseParts):
-        number = group[parts.code]
-        kept = np.flatnonzero(number >= 0)
-        return add_entries(parts.position[kept], number[kept], parts.parts.take(kept, axis=0), len(parts), groups)
+        position, number, weights = parts.position, group[parts.code], parts.parts
+        if (group < 0).any():
+            kept = np.flatnonzero(number >= 0)
+            position, number, weights = position[kept], number[kept], weights.take(kept, axis=0)
+        return add_entries(position, number, weights, len(parts), groups)
     array = np.zeros((len(parts), groups, parts.shape[2]))
     for code, number in enumerate(group.tolist()):
         if number >= 0:
