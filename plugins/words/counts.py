@@ -127,23 +127,22 @@ class Counter:
         """Return the number of a piece, which is a new one if the piece is new."""
         return self.numbers.setdefault(piece, len(self.numbers))
 
-    @property
-    def lengths(self) -> list[int]:
-        """The lengths of the sequences in pieces, ascending."""
-        return sorted(self._held.keys() | self._runs.keys())
+    def merge(self) -> Iterator[tuple[int, Counts]]:
+        """Yield the counts of all sequences by their length in pieces and by key, and before them this length.
 
-    def merge(self, length: int) -> Iterator[Counts]:
-        """Yield the counts of all sequences of one length, by key; all classes of a key come in one part."""
-        held = [_merge_counts(self._held[length])] if length in self._held else []
-        if length not in self._runs:
-            yield from held
-            return
-        arrays = iter(self._scratch.map_arrays([stored for run in self._runs[length] for stored in run]))
-        sources = [*map(Counts._make, zip(*[arrays] * len(Counts._fields))), *held]
-        block = max(self._budget // (2 * _ITEM * len(sources)), 256)
-        while sources:  # each time, from all sources, up to the least key that ends a block of one
-            end = min(source.key[:block][-1] for source in sources)
-            stops = [int(np.searchsorted(source.key, end, side="right")) for source in sources]
-            yield _merge_counts([source.part(0, stop) for source, stop in zip(sources, stops) if stop])
-            rests = [source.part(stop, len(source.key)) for source, stop in zip(sources, stops)]
-            sources = [rest for rest in rests if len(rest.key)]
+        All classes of a key come in one part.
+        """
+        for length in sorted(self._held.keys() | self._runs.keys()):
+            held = [_merge_counts(self._held[length])] if length in self._held else []
+            if length not in self._runs:
+                yield length, held[0]
+                continue
+            arrays = iter(self._scratch.map_arrays([stored for run in self._runs[length] for stored in run]))
+            sources = [*map(Counts._make, zip(*[arrays] * len(Counts._fields))), *held]
+            block = max(self._budget // (2 * _ITEM * len(sources)), 256)
+            while sources:  # each time, from all sources, up to the least key that ends a block of one
+                end = min(source.key[:block][-1] for source in sources)
+                stops = [int(np.searchsorted(source.key, end, side="right")) for source in sources]
+                yield length, _merge_counts([source.part(0, stop) for source, stop in zip(sources, stops) if stop])
+                rests = [source.part(stop, len(source.key)) for source, stop in zip(sources, stops)]
+                sources = [rest for rest in rests if len(rest.key)]

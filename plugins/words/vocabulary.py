@@ -27,33 +27,29 @@ def choose_words(counter: Counter, least: int, most: int | None, keep: int | Non
     frequent = None if keep is None else _find_least_counts(counter, keep)
     names, blank = Texts.of(list(counter.numbers)), Texts.of([" "])
     words = [names[:0]]
-    for length in counter.lengths:
-        for part in counter.merge(length):
-            first = np.flatnonzero(find_run_begins(part.key))  # of each key
-            rows = np.add.reduceat(part.rows, first)
-            is_chosen = rows >= least
-            if most is not None:
-                is_chosen &= rows <= most
-            if frequent is not None:
-                needed = np.zeros(max(frequent, default=0) + 1, np.int64)
-                needed[list(frequent)] = list(frequent.values())
-                is_chosen &= np.logical_or.reduceat(part.occurrences >= needed[part.label], first)
-            numbers = split_keys(part.key[first[is_chosen]], length)
-            blanks = (blank, np.zeros(len(numbers), np.int8))
-            joints = [each for column in numbers.T for each in (blanks, (names, column))]
-            words.append(Texts.joined(*joints[1:]))
+    for length, part in counter.merge():
+        first = np.flatnonzero(find_run_begins(part.key))  # of each key
+        rows = np.add.reduceat(part.rows, first)
+        is_chosen = rows >= least
+        if most is not None:
+            is_chosen &= rows <= most
+        if frequent is not None:
+            is_chosen &= np.logical_or.reduceat(part.occurrences >= frequent[part.label], first)
+        numbers = split_keys(part.key[first[is_chosen]], length)
+        blanks = (blank, np.zeros(len(numbers), np.int8))
+        joints = [each for column in numbers.T for each in (blanks, (names, column))]
+        words.append(Texts.joined(*joints[1:]))
     found = Texts.concatenate(words)
     return found.take(found.argsort())
 
 
-def _find_least_counts(counter: Counter, keep: int) -> dict[int, int]:
-    """Return, for each class, how often a word must occur in it to be among the `keep` most frequent ones."""
+def _find_least_counts(counter: Counter, keep: int) -> np.ndarray:
+    """Return, int64 (classes,), how often a word must occur in each to be among the `keep` most frequent ones."""
     words = collections.Counter[int]()  # how many words have a number of occurrences in a class
-    for length in counter.lengths:
-        for part in counter.merge(length):
-            pairs, counts = np.unique(part.label << _OCCURRENCES | part.occurrences, return_counts=True)
-            words.update(dict(zip(pairs.tolist(), counts.tolist())))
-    least: dict[int, int] = {}
+    for _, part in counter.merge():
+        pairs, counts = np.unique(part.label << _OCCURRENCES | part.occurrences, return_counts=True)
+        words.update(dict(zip(pairs.tolist(), counts.tolist())))
+    least = np.zeros((max(words, default=0) >> _OCCURRENCES) + 1, np.int64)
     left: dict[int, int] = {}
     for pair in sorted(words, reverse=True):
         label, occurrences = pair >> _OCCURRENCES, pair & (1 << _OCCURRENCES) - 1
