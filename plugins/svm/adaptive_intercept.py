@@ -74,20 +74,17 @@ class AiSvm(Learner):
         X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
 
-        def solve(step: int) -> tuple[np.ndarray, float, float]:
-            coefficients, intercepts = solver.solve(positive, [step * unit])
-            return coefficients[:, 0], float(intercepts[0]), step * unit
-
-        before = plane = solve(1)
+        planes = []
         for step in range(1, self.steps + 1):
-            if step > 1:
-                before, plane = plane, solve(step)
-            found = (X @ plane[0] + plane[1] > 0) == positive
-            is_whole = bool(target.any() and found[target].all())
+            coefficients, intercepts = solver.solve(positive, [step * unit])
+            planes = [*planes[-1:], (coefficients[:, 0], float(intercepts[0]), step * unit)]
+            found = (X @ coefficients[:, 0] + intercepts[0] > 0) == positive
+            if target.any() and found[target].all():
+                return planes[0]
             recall = weights[found & target].sum() / weights[target].sum() if target.any() else 0.0
-            if is_whole or recall >= self.high:
-                return before if is_whole else plane
-        return plane
+            if recall >= self.high:
+                break
+        return planes[-1]
 
 
 def adapt_threshold(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise
-from typing import NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 
@@ -107,9 +107,6 @@ class _Bins(ColumnStage):
 
     name = Cfs.name
 
-    def output(self, schema: Schema) -> Schema:
-        return schema.replace(zero=False)
-
     def fit_columns(self, table: ContingencyTable) -> State:
         if table.schema.positive is not None:
             table = table.one_against_rest(*table.tasks())
@@ -184,9 +181,12 @@ class Uncertainties(dict[int, "np.ndarray"]):
         for batch in read_counted(Cfs.name, self._rows()):
             step = max(self._counted // max(len(self._columns), 1), 1)
             for first in range(0, len(batch), step):
-                some = self._bins.transform(batch.rows(first, min(first + step, len(batch))))
-                values = some.X[:, self._columns]
-                codes = np.where(np.isnan(values), self._sizes - 1, values).astype(np.uint16, order="C")
+                some = batch.rows(first, min(first + step, len(batch)))
+                X: Any = some.X[:, self._columns]
+                values, count = (X.toarray() if some.sparse else X).T.ravel(), len(some)
+                code = self._bins.stage.apply(values, np.repeat(self._columns, count), self._bins.state)
+                code = np.where(np.isnan(code), np.repeat(self._sizes - 1, count), code)
+                codes = np.ascontiguousarray(code.astype(np.uint16).reshape(len(self._columns), -1).T)
                 weights = None if some.weights is None else exact_parts(some.weights)
                 yield codes, weights
                 size += codes.nbytes
