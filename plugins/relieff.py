@@ -138,7 +138,7 @@ class Space(NamedTuple):
     def compute_differences(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Compute the differences of each row of `some` from the same of `others`: float64 (pairs, columns)."""
         one, other = self.values[some], self.values[others]
-        found = np.where(self.nominal, one != other, np.abs(one - other))
+        found: np.ndarray = np.where(self.nominal, one != other, np.abs(one - other))
         if self.missing.any():
             gone, away = self.missing[some], self.missing[others]
             found = np.where(gone, self.farthest[others], np.where(away, self.farthest[some], found))

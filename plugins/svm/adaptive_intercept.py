@@ -74,7 +74,7 @@ class AiSvm(Learner):
         X, weights = training.X, training.row_weights
         target = positive if 2 * weights[positive].sum() <= weights.sum() else ~positive
 
-        planes = []
+        planes: list[tuple[np.ndarray, float, float]] = []
         for step in range(1, self.steps + 1):
             coefficients, intercepts = solver.solve(positive, [step * unit])
             planes = [*planes[-1:], (coefficients[:, 0], float(intercepts[0]), step * unit)]
