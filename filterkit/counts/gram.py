@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from filterkit.counts.record import SAME, SUM, Field, Record
-from filterkit.counts.weights import CountedRows, check_sum, select_counted_rows
-from filterkit.data.batch import Batch, concatenate
+from filterkit.counts.weights import check_sum, select_counted_rows
+from filterkit.data.batch import Batch, concatenate, empty
 from filterkit.data.blas import one_blas_thread
 from filterkit.data.csr import Csr
 from filterkit.data.numeric import check_finite
@@ -70,16 +70,15 @@ class Gram(Record):
         check_width(schema, reader)
         for batch in batches():
             grid = np.maximum(grid, Gram.find_grid(batch, reader))
-        digits, rows = np.zeros((_DIGITS, len(grid), len(grid)), np.int64), 0
+        gram = Gram.of(empty(schema), grid, reader)
         for batch in _join_short_batches(batches(), schema):
-            rows += _add_rows(digits, select_counted_rows(batch, False, reader), grid)
-            if rows > _MOST_ROWS:
+            gram._add(batch, reader)
+            if gram.rows > _MOST_ROWS:
                 raise StageError(
                     reader,
                     f"there are more than {_MOST_ROWS:,} rows; put a stage before it that chooses some, such as sample",
                 )
-        gram = Gram(grid=grid, digits=digits, rows=rows)
-        check_sum(reader, gram.total, rows)
+        check_sum(reader, gram.total, gram.rows)
         return gram
 
     @staticmethod
@@ -114,9 +113,27 @@ class Gram(Record):
         ------
         StageError : a weight cannot be counted.
         """
-        digits = np.zeros((_DIGITS, len(grid), len(grid)), np.int64)
-        rows = _add_rows(digits, select_counted_rows(batch, False, reader), grid)
-        return Gram(grid=grid, digits=digits, rows=rows)
+        gram = Gram(grid=grid, digits=np.zeros((_DIGITS, len(grid), len(grid)), np.int64), rows=0)
+        gram._add(batch, reader)
+        return gram
+
+    def _add(self, batch: Batch, reader: str) -> None:
+        """Add the sums of the rows of a batch that count, in place."""
+        batch = select_counted_rows(batch, False, reader).batch
+        unit = np.ldexp(1.0, (_BITS - 1 - np.append(self.grid[:-1], 0)).astype(np.int32))
+        root = None
+        if batch.weights is not None or self.grid[-1]:
+            root = np.sqrt(batch.row_weights) * 2.0 ** -float(self.grid[-1])
+        stays_sparse = batch.sparse and len(batch.csr.data) * _SPARSE < len(batch) * batch.schema.width
+        height = _MOST_SPARSE_ROWS if stays_sparse else max(_FEW_ROWS, _AT_ONCE // len(unit))
+        for first in range(0, len(batch), height):
+            chunk = batch.rows(first, first + height)
+            factor = None if root is None else root[first : first + height]
+            if stays_sparse:
+                _add_products(self.digits, _cut_sparse_digits(chunk.csr, unit, factor))
+            else:
+                _add_products(self.digits, _cut_dense_digits(chunk.in_form(False).X, unit, factor))
+        self.rows += len(batch)
 
     def matrix(self, scale: int = 0) -> np.ndarray:
         """Return the sums of products, as of values times ``2**scale``: float64 (columns, columns); may be infinite."""
@@ -196,26 +213,6 @@ def _join_short_batches(batches: Iterable[Batch], schema: Schema) -> Iterator[Ba
             waiting = []
     if waiting:
         yield concatenate(waiting, schema)
-
-
-def _add_rows(digits: np.ndarray, rows: CountedRows, grid: np.ndarray) -> int:
-    """Add the sums of some rows to `digits`, in place, and return how many rows they are."""
-    batch = rows.batch
-    unit = np.ldexp(1.0, (_BITS - 1 - np.append(grid[:-1], 0)).astype(np.int32))
-    root = None
-    if batch.weights is not None or grid[-1]:
-        weights = batch.row_weights
-        root = np.sqrt(weights) * 2.0 ** -float(grid[-1])
-    stays_sparse = batch.sparse and len(batch.csr.data) * _SPARSE < len(batch) * batch.schema.width
-    height = _MOST_SPARSE_ROWS if stays_sparse else max(_FEW_ROWS, _AT_ONCE // len(grid))
-    for first in range(0, len(batch), height):
-        chunk = batch.rows(first, first + height)
-        factor = None if root is None else root[first : first + height]
-        if stays_sparse:
-            _add_products(digits, _cut_sparse_digits(chunk.csr, unit, factor))
-        else:
-            _add_products(digits, _cut_dense_digits(chunk.in_form(False).X, unit, factor))
-    return len(batch)
 
 
 def _cut_dense_digits(X: np.ndarray, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
