@@ -79,9 +79,8 @@ class Distinct(ChoosingStage, TrainingStage):
     name = "distinct"
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        chosen = self.chosen(rows.schema)
-        parts = list(rows.map(partial(_hash_rows, positions=None if not self.chooses_attributes else chosen)))
-        hashes = np.concatenate([np.empty((0, 2), np.uint64), *parts])
+        chosen = self.chosen(rows.schema) if self.chooses_attributes else None
+        hashes = np.concatenate([np.empty((0, 2), np.uint64), *rows.map(partial(_hash_rows, positions=chosen))])
         order = np.lexsort((hashes[:, 1], hashes[:, 0]))  # equal rows stay in order
         yield from take_rows(rows, np.sort(order[find_run_begins(*hashes[order].T)]))
 
@@ -96,12 +95,11 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
     rows are sparse.
     """
     found = np.zeros((len(batch), 2), np.uint64)
-    if positions is None:
+    others = positions
+    if others is None:
         entries = batch.in_form(True).csr
         _add_hashes(found, entries.row_of_entry, entries.indices.astype(np.uint64), _read_bits(entries.data))
         others = [*batch.schema.targets, *batch.schema.passthrough_indices]
-    else:
-        others = positions
     for position in others:
         values = attribute_values(batch, position)
         column = np.full(len(batch), position + (1 << 32), np.uint64)

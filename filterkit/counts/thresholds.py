@@ -101,13 +101,6 @@ class Thresholds:
         parts = self.cells.cell_parts
         return list_class_cells(SparseParts.from_parts(parts), self.cells.column_of_cell)
 
-    def _select_class_rows(self, task: int) -> np.ndarray:
-        """Return the weight of the rows of the class with code `task` that each test selects: float64 (tests,)."""
-        if not self.many_classes:
-            return self.selected[:, task]
-        is_task = np.arange(len(self.table.total_parts)) == task
-        return self._select_rows(self.cells.group_classes(np.where(is_task, 0, -1), 1))[:, 0]
-
     @cached_property
     def starts(self) -> tuple[np.ndarray, np.ndarray]:
         """int64 (columns that have a test,) each: these columns, and the first test of each."""
@@ -139,11 +132,16 @@ class Thresholds:
         """
         key = -1 if task is None else task
         if key not in self._against:
-            rows = self.rows
-            total = float(self.table.totals.sum())
-            tp = rows if task is None else self._select_class_rows(task)
-            pos = total if task is None else float(self.table.totals[task])
-            fp = np.minimum(rows - tp, total - pos)  # weights not whole may round
+            tp = self.rows
+            pos = total = float(self.table.totals.sum())
+            if task is not None:
+                pos = float(self.table.totals[task])
+                if self.many_classes:
+                    is_task = np.arange(len(self.table.totals)) == task
+                    tp = self._select_rows(self.cells.group_classes(np.where(is_task, 0, -1), 1))[:, 0]
+                else:
+                    tp = self.selected[:, task]
+            fp = np.minimum(self.rows - tp, total - pos)  # weights not whole may round
             self._against[key] = merge_equal_counts(tp, fp, pos, total - pos)
         return self._against[key]
 
