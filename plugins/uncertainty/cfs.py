@@ -107,6 +107,9 @@ class _Bins(ColumnStage):
 
     name = Cfs.name
 
+    def output(self, schema: Schema) -> Schema:
+        return schema.replace(zero=False)
+
     def fit_columns(self, table: ContingencyTable) -> State:
         if table.schema.positive is not None:
             table = table.one_against_rest(*table.tasks())
@@ -338,13 +341,13 @@ def search_best_first(with_class: np.ndarray, spread: np.ndarray, between: Betwe
         above, below = start.with_class + spread * with_class, start.variance + spread**2 + 2 * spread * with_added
         merits = above / np.sqrt(below)
         merits[added] = -np.inf
-        sums = zip(merits.tolist(), above.tolist(), below.tolist())
-        sets = [ColumnSet((*start.columns, column), *each) for column, each in enumerate(sums)]
+        sums = list(zip(merits.tolist(), above.tolist(), below.tolist()))
         vain += 1
-        for each in sets:  # in turn, if it is better than the best before
-            if each.merit - best.merit > _BETTER:
-                best, vain = each, 0
-        waiting += [each for column, each in enumerate(sets) if column not in added]
+        for column, (merit, *_) in enumerate(sums):  # in turn, if it is better than the best before
+            if merit - best.merit > _BETTER:
+                best, vain = ColumnSet((*start.columns, column), *sums[column]), 0
+        first = [column for column in np.argsort(-merits, kind="stable")[:stale].tolist() if column not in added]
+        waiting += [ColumnSet((*start.columns, column), *sums[column]) for column in first]
         waiting = sorted(waiting, key=lambda each: -each.merit)[:stale]  # equal ones as they were found
     return sorted(best.columns)
 
