@@ -76,14 +76,11 @@ class _OneHotColumns:
     def make_attributes(self, schema: Schema) -> Attributes:
         """Make the attributes of the outgoing columns."""
         features = Attributes.of(schema.features)
-        sets, set_of = features.label_sets
-        lengths = np.array([len(labels) for labels in sets], np.int64)
-        first = np.cumsum(lengths) - lengths  # where the labels of each set begin among all
-        suffixes = Texts.of([*(f"={label}" for labels in sets for label in labels), ""])
         is_label = self._label >= 0
-        suffix = np.where(is_label, first[set_of[self.source]] + self._label, len(suffixes) - 1)
-        names = Texts.joined((features.names, self.source), (suffixes, suffix))
-        return features.take(self.source, names).as_numeric().drop_scores(chosen=is_label)
+        names = list(features.names.take(self.source))
+        for column in np.flatnonzero(is_label).tolist():
+            names[column] += f"={features[self.source[column]].values[self._label[column]]}"
+        return features.take(self.source, Texts.of(names)).as_numeric().drop_scores(chosen=is_label)
 
     def encode_dense(self, X: np.ndarray) -> np.ndarray:
         image: np.ndarray = X[:, self.source]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -65,15 +66,15 @@ class Recode(ChoosingStage):
         known = {label for position in positions for label in schema.attributes[position].values}
         self._check_labels("--missing", self.missing, known)
         self._check_labels("--rename", self._renames, known)
-        merged = {position: self._merge_labels(schema.attributes[position]) for position in positions}
-        self._check_labels("--first", self.first, {self.rare_label}.union(*(labels for labels, _ in merged.values())))
-        counts = {position: np.zeros(len(labels), np.int64) for position, (labels, _) in merged.items()}
+        names = [self._rename_labels(schema.attributes[position]) for position in positions]
+        renamed = {name for each in names for name in each if name is not None}
+        self._check_labels("--first", self.first, {self.rare_label, *renamed})
+        counts = [np.zeros(len(each), np.int64) for each in names]
         for batch in rows() if self.rare is not None else ():
-            for position, (_, codes) in merged.items():
-                found = _recode_values(codes, position, batch)
-                counts[position] += np.bincount(found[found >= 0], minlength=len(counts[position]))
-        made = [self._order_labels(*merged[position], counts[position]) for position in positions]
-        return {"labels": [labels for labels, _ in made], "codes": [codes.tolist() for _, codes in made]}
+            for position, each in zip(positions, counts):
+                each += np.bincount(_recode_values(np.arange(len(each)), position, batch), minlength=len(each))
+        made = [self._order_labels(*each) for each in zip(names, counts)]
+        return {"labels": [labels for labels, _ in made], "codes": [codes for _, codes in made]}
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
         positions, labels, codes = self._find_positions(schema), state["labels"], state["codes"]
@@ -96,40 +97,38 @@ class Recode(ChoosingStage):
                 hint = suggestion(label, sorted(known))
                 raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
-    def _merge_labels(self, attribute: Attribute) -> tuple[list[str], np.ndarray]:
+    def _rename_labels(self, attribute: Attribute) -> list[str | None]:
         """Apply ``--missing``, ``--fill`` and ``--rename`` to the labels of an attribute.
 
-        Returns
-        -------
-        The labels after them; and int64 (labels + 1,), the code of each old label among them, and last that of a
-        missing value; -1 for missing.
+        Returns the new name of each label, and last that of a missing value; None for missing.
         """
         names = [None if label in self.missing else self._renames.get(label, label) for label in attribute.values]
         filled = None if self.fill is None else self._renames.get(self.fill, self.fill)
-        names.append(filled)
-        if filled is not None:
-            names = [filled if name is None else name for name in names]
-        labels = list(dict.fromkeys(name for name in names if name is not None))
-        code_of = {label: code for code, label in enumerate(labels)}
-        return labels, np.array([-1 if name is None else code_of[name] for name in names], np.int64)
+        return [filled if name is None else name for name in (*names, None)]
 
-    def _order_labels(self, labels: list[str], codes: np.ndarray, counts: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """Merge rare labels and sort, and return labels and codes as `_merge_labels` does.
+    def _order_labels(self, names: list[str | None], counts: np.ndarray) -> tuple[list[str], list[int]]:
+        """Merge rare labels and sort them.
 
-        `labels` and `codes` are what that returned, and `counts` the rows of each label.
+        `names` are what `_rename_labels` returned, and `counts` the rows of each.
+
+        Returns
+        -------
+        The labels; and the code among them of each old label, and last that of a missing value; -1 for missing.
         """
-        names = list(labels)
-        rare = np.flatnonzero(counts < (self.rare or 0)).tolist()
+        rows = Counter[str | None]()
+        for name, count in zip(names, counts.tolist()):
+            rows[name] += count
+        rare = {name for name, count in rows.items() if name is not None and count < (self.rare or 0)}
         if len(rare) > 1:
-            names = [self.rare_label if code in set(rare) else label for code, label in enumerate(labels)]
-        kept = list(dict.fromkeys(name for name in names if name != self.rare_label or len(rare) < 2))
+            names = [self.rare_label if name in rare else name for name in names]
+        last = [self.rare_label] * (len(rare) > 1)
+        kept = [name for name in dict.fromkeys(names) if name is not None and name not in last]
         if self.sort:
             kept.sort()
         begin = [label for label in dict.fromkeys(self.first) if label in kept]
-        ordered = begin + [label for label in kept if label not in begin] + [self.rare_label] * (len(rare) > 1)
+        ordered = begin + [label for label in kept if label not in begin] + last
         code_of = {label: code for code, label in enumerate(ordered)}
-        image = np.array([*(code_of[name] for name in names), -1], np.int64)
-        return ordered, image[codes]
+        return ordered, [-1 if name is None else code_of[name] for name in names]
 
 
 def _recode_values(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray:
