@@ -341,13 +341,13 @@ def search_best_first(with_class: np.ndarray, spread: np.ndarray, between: Betwe
         above, below = start.with_class + spread * with_class, start.variance + spread**2 + 2 * spread * with_added
         merits = above / np.sqrt(below)
         merits[added] = -np.inf
-        sums = list(zip(merits.tolist(), above.tolist(), below.tolist()))
+        sums = np.stack([merits, above, below], axis=1)
         vain += 1
-        for column, (merit, *_) in enumerate(sums):  # in turn, if it is better than the best before
+        for column, merit in enumerate(merits.tolist()):  # in turn, if it is better than the best before
             if merit - best.merit > _BETTER:
-                best, vain = ColumnSet((*start.columns, column), *sums[column]), 0
+                best, vain = ColumnSet((*start.columns, column), *sums[column].tolist()), 0
         first = [column for column in np.argsort(-merits, kind="stable")[:stale].tolist() if column not in added]
-        waiting += [ColumnSet((*start.columns, column), *sums[column]) for column in first]
+        waiting += [ColumnSet((*start.columns, column), *sums[column].tolist()) for column in first]
         waiting = sorted(waiting, key=lambda each: -each.merit)[:stale]  # equal ones as they were found
     return sorted(best.columns)
 
