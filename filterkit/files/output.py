@@ -28,6 +28,9 @@ def check_output(path: str) -> None:
     ------
     FilterkitError : it cannot be written to; the message names it.
     """
+    if is_url(path):
+        example = f"{os.path.dirname(path)}/part-*.arff"
+        raise FilterkitError(f"{path}: only rows in parts are written to a URL, as -o '{example}'; name a file")
     with name_write_errors(_make_title(path)):
         number = _descriptor(path)
         if number is not None:

@@ -33,6 +33,12 @@ def test_the_system_says_why_a_folder_refuses_an_output():
         check_output(f"{folder}/out.arff")
 
 
+def test_a_single_file_at_a_url_is_refused():
+    message = r"^s3://b/x\.csv: only rows in parts are written to a URL, as -o 's3://b/part-\*\.arff'; name a file$"
+    with pytest.raises(FilterkitError, match=message):
+        check_output("s3://b/x.csv")
+
+
 @pytest.mark.posix
 def test_a_link_is_followed(tmp_path):
     (tmp_path / "folder").mkdir()
