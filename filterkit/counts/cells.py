@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from filterkit.counts.class_parts import FEW, Parts, SparseParts, add_entries
-from filterkit.counts.weights import CountedRows
+from filterkit.counts.weights import CountedRows, sum_parts
 from filterkit.data.batch import Batch
 from filterkit.data.ragged import find_row_starts, find_run_begins
 from filterkit.errors import StageError, quoted
@@ -130,15 +130,12 @@ def _count_keys(
         count = np.bincount(key)
         key = np.flatnonzero(count != 0)  # faster than of the counts themselves
         amounts = count[key].astype(np.float64)[:, None]
+    elif weights is None:
+        key, count = np.unique(key, return_counts=True)
+        amounts = count.astype(np.float64)[:, None]
     else:
-        order = slice(None) if weights is None else np.argsort(key, kind="stable")
-        key = np.sort(key) if weights is None else key[order]
-        first = np.flatnonzero(find_run_begins(key))
-        if weights is None:
-            amounts = np.diff(first, append=len(key)).astype(np.float64)[:, None]
-        else:
-            amounts = np.add.reduceat(weights[order], first, axis=0)
-        key = key[first]
+        key, number = np.unique(key, return_inverse=True)
+        amounts = sum_parts(number, weights, len(key))
     key = key.astype(np.int64)
     cell = key // max(classes, 1)
     first = np.flatnonzero(find_run_begins(cell))

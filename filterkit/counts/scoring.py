@@ -289,11 +289,9 @@ def score_each_class(
 
     found = np.zeros((len(totals), len(thresholds.table)))
     weights, group = np.unique(totals[tasks], return_inverse=True)
-    group_of = np.full(len(totals), -1)
-    group_of[tasks] = group
-    pair_group = group_of[runs.code]
-    order = np.argsort(pair_group, kind="stable")
-    bounds = np.searchsorted(pair_group[order], np.arange(len(weights) + 1))
+    weight = totals[runs.code]  # of each class that has runs, which are all among `tasks`
+    order = np.argsort(weight, kind="stable")
+    bounds = np.append(np.searchsorted(weight[order], weights), len(order))
     rows, row = np.unique(thresholds.rows, return_inverse=True)
     somewhere = np.zeros(len(rows), np.int64)
     somewhere[row] = thresholds.column
