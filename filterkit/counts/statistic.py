@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from filterkit.counts.record import SAME, Field, Record
+from filterkit.counts.weights import CountedRows, select_counted_rows
 from filterkit.data.attributes import take_attributes
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ class Statistic(Record):
         ------
         StageError : a weight or a value cannot be counted.
         """
+        return cls.of_rows(select_counted_rows(batch, supervised, reader), columns, reader)
+
+    @classmethod
+    def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
+        """Compute the statistic of the rows of a batch that count; the parameters and errors are those of `of`."""
         raise NotImplementedError(f"{cls.__name__} does not implement of")
 
     @classmethod

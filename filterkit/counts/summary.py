@@ -7,7 +7,7 @@ All rows count as one class.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
@@ -26,11 +26,8 @@ from filterkit.counts.exact_sums import (
 from filterkit.counts.record import LARGEST, LEAST, MERGED, SUM_FOR_ALL, SUM_OF_PARTS
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, sum_over_classes
-from filterkit.counts.weights import CountedRows, select_counted_rows, sum_parts
+from filterkit.counts.weights import CountedRows, sum_parts
 from filterkit.data.ragged import Ragged, find_starts
-
-if TYPE_CHECKING:
-    from filterkit.data.batch import Batch
 
 _CHUNK = 1 << 14  # numbers that are worked on at once, so that they stay in the processor's cache
 _WEIGHT_BITS = 64  # weights are multiples of 2**-64
@@ -75,12 +72,8 @@ class Summary(Statistic):
     label_parts: np.ndarray
 
     @classmethod
-    def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """Compute the summary of one batch; see `Statistic.of`. `supervised` must be False. Values must be finite."""
-        return cls._summarize_rows(select_counted_rows(batch, supervised, reader), columns, reader)
-
-    @classmethod
-    def _summarize_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
+    def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
+        """Implement `Statistic.of_rows`. The rows count as one class, and values must be finite."""
         low, high, missing, nonzero = (_scan_sparse if rows.batch.sparse else _scan_dense)(rows, columns, reader)
         return cls(
             schema=rows.batch.schema,
@@ -192,8 +185,9 @@ class Moments(Summary):
     squares: ExactSums
 
     @classmethod
-    def _summarize_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        moments = super()._summarize_rows(rows, columns, reader)
+    def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
+        """Implement `Statistic.of_rows`, as `Summary` does."""
+        moments = super().of_rows(rows, columns, reader)
         exponent, weight_exponent, weights = moments._choose_exponents(), 0, None
         if rows.parts is not None:
             weights = rows.parts.sum(axis=1)

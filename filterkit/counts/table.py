@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,12 +18,9 @@ from filterkit.counts.cells import count_cells, find_extremes, include_zeros
 from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
-from filterkit.counts.weights import CountedRows, add_parts, pad_parts, select_counted_rows, sum_parts
+from filterkit.counts.weights import CountedRows, add_parts, pad_parts, sum_parts
 from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, find_starts, make_sort_keys
 from filterkit.engines.local import LocalEngine
-
-if TYPE_CHECKING:
-    from filterkit.data.batch import Batch
 
 # Fewer cells are merged faster without threads.
 _WORTH_THREADS = 1 << 18
@@ -57,13 +54,8 @@ class ContingencyTable(Statistic):
     total_parts: np.ndarray
 
     @classmethod
-    def of(cls, batch: Batch, columns: np.ndarray, supervised: bool, reader: str) -> Self:
-        """Implement `Statistic.of`."""
-        return cls.of_rows(select_counted_rows(batch, supervised, reader), columns, reader)
-
-    @classmethod
     def of_rows(cls, rows: CountedRows, columns: np.ndarray, reader: str) -> Self:
-        """Count rows; parameters as of `count_cells`."""
+        """Implement `Statistic.of_rows`."""
         indptr, values, cells, gaps = count_cells(rows, columns, reader)
         return cls(
             schema=rows.batch.schema,
