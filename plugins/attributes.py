@@ -206,19 +206,22 @@ class Reorder(Stage):
             raise UsageError(f"{self.name}: name attributes with --first or --last")
 
     def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        first, last = list[int](), list[int]()
-        for flag, choices, found in (("--first", self.first, first), ("--last", self.last, last)):
-            for choice in choices:
-                positions = chosen_attributes(self.name, schema, [choice], flags=(flag, flag))
-                found += [position for position in positions if position not in found]
-        twice = set(first) & set(last)
+        first, last = (
+            dict.fromkeys(
+                position
+                for choice in choices
+                for position in chosen_attributes(self.name, schema, [choice], flags=(flag, flag))
+            )
+            for flag, choices in (("--first", self.first), ("--last", self.last))
+        )
+        twice = first.keys() & last.keys()
         if twice:
             raise FilterkitError(
                 f"attribute '{schema.attributes[min(twice)].name}' cannot be first and last; leave it out of one"
             )
-        ends = {*first, *last}
+        middle = [i for i in range(len(schema.attributes)) if i not in first and i not in last]
         edit = Edit(schema)
-        edit.take([*first, *(i for i in range(len(schema.attributes)) if i not in ends), *last])
+        edit.take([*first, *middle, *last])
         return edit.build()
 
 

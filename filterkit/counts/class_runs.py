@@ -100,7 +100,7 @@ def find_runs(
     begin = np.flatnonzero(cells.begins)
     # Below each cell of the class, down to its next one, the tests select what this cell and those above have.
     following = np.append(cells.cell[1:] + 1, 0)
-    ends = np.append(cells.begins[1:], True) if len(cells.cell) else cells.begins
+    ends = np.append(cells.begins, True)[1:]
     floor = before[np.where(ends, indptr[column], following)]
     own, above = before[cells.cell], before[cells.cell + 1]
     # Three runs for each cell: those tests, in a nominal column those that the cell is not in, and, for the first cell
@@ -157,7 +157,7 @@ def _shorten_runs(runs: Runs) -> Runs:
     long = runs.ordered & (runs.high - runs.low > 4)
     copies = np.where(long, 2, 1)
     run = np.repeat(np.arange(len(long)), copies)
-    second = np.append(False, run[1:] == run[:-1]) if len(run) else long
+    second = ~find_run_begins(run)
     low, high = runs.low[run], runs.high[run]
     cut = long[run]
     low, high = np.where(cut & second, high - 2, low), np.where(cut & ~second, low + 2, high)
