@@ -228,6 +228,7 @@ OTHERS = [
 ]
 ERRORS = [
     ("nofile.arff l2", "nofile.arff: No such file or directory"),
+    ("stages nofile.chain", "nofile.chain: No such file or directory"),
     pytest.param("folder l2", "Is a directory", marks=pytest.mark.posix),
     ("-c 9 ../iris.arff bns", "--class 9: the attributes are numbered from 1 to 5"),
     ("-c none ../iris.arff bns", "bns: "),

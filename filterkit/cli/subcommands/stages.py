@@ -53,7 +53,8 @@ def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -
     For a STAGE, show what it does, and its options. For a FILE that --save wrote, show the chain in it, and what each
     stage has learned, such as the weights of attributes, the largest first.
     """
-    files = [name for name in names if name not in known.stages and os.path.isfile(name)]
+    named = [name for name in names if name not in known.stages]
+    files = [name for name in named if os.path.isfile(name) or os.sep in name or name.endswith(".chain")]
     chosen = [find_stage(known, name) for name in names if name not in files] if names else [*known.stages.values()]
     document: dict[str, Any] = {"stages": [_describe(stage, known, options.as_json) for stage in chosen]}
     if files:
