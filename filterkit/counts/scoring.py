@@ -14,6 +14,7 @@ from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Counts, Thresholds, merge_equal_counts
 from filterkit.data.contract import check_numbers, make_contract_error
+from filterkit.data.ragged import expand_ranges
 from filterkit.errors import quoted
 
 COMBINATIONS = ("max", "mean", "weighted")
@@ -218,9 +219,8 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
     size = np.diff(np.append(first, len(pair)))
     for most in _BLOCKS:
         blocks = -(-size // most)
-        block = np.arange(blocks.sum()) - np.repeat(np.cumsum(blocks) - blocks, blocks)
         stop = np.repeat(first + size, blocks)
-        first = np.repeat(first, blocks) + block * most
+        first = np.repeat(first, blocks) + expand_ranges(np.zeros_like(blocks), blocks) * most
         size = np.minimum(stop - first, most)
         score_tests(first + size // 2)
         ends = np.stack([first, first + size], axis=1).ravel()
@@ -229,7 +229,7 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
         bound = check_numbers(found, first.shape, metric.name, "bound of the metric", metric)
         is_open = ~(bound < thresholds.find_best(scores[pair], -np.inf)[thresholds.column[first]])
         first, size = first[is_open], size[is_open]
-    score_tests(np.repeat(first - np.cumsum(size) + size, size) + np.arange(size.sum()))
+    score_tests(expand_ranges(first, size))
     return scores[pair], constant
 
 
