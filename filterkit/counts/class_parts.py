@@ -13,7 +13,7 @@ from typing import Union
 import numpy as np
 
 from filterkit.counts.weights import add_parts, pad_parts, sum_parts
-from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, find_starts
+from filterkit.data.ragged import expand_ranges, find_row_starts, find_rows, find_run_begins, find_starts
 
 FEW = 32  # up to so many classes, arrays take less time than sparse weights
 
@@ -75,7 +75,7 @@ class SparseParts:
     @property
     def position(self) -> np.ndarray:
         """int64 (entries,): the position of each entry."""
-        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+        return find_rows(np.diff(self.starts))
 
     @property
     def weights(self) -> np.ndarray:
@@ -157,7 +157,7 @@ def add_runs(parts: Parts, first: np.ndarray) -> Parts:
     if not isinstance(parts, SparseParts):
         return np.add.reduceat(parts, first, axis=0)
     sizes = np.diff(parts.starts[np.append(first, len(parts))])
-    run = np.repeat(np.arange(len(first)), sizes)
+    run = find_rows(sizes)
     return SparseParts.from_entries(run, parts.code, parts.parts, len(first), parts.classes)
 
 

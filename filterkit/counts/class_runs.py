@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from filterkit.counts.class_parts import SparseParts, collapse_parts
-from filterkit.data.ragged import expand_ranges, find_run_begins, find_starts
+from filterkit.data.ragged import expand_ranges, find_rows, find_run_begins, find_starts
 
 _PAIRS = 1 << 20  # pairs of a run and a test that are scored at once, to save memory
 
@@ -156,7 +156,7 @@ def _shorten_runs(runs: Runs) -> Runs:
     """Return the first two and the last two tests of each ordered run, and all tests of other runs."""
     long = runs.ordered & (runs.high - runs.low > 4)
     copies = np.where(long, 2, 1)
-    run = np.repeat(np.arange(len(long)), copies)
+    run = find_rows(copies)
     second = ~find_run_begins(run)
     low, high = runs.low[run], runs.high[run]
     cut = long[run]
@@ -172,7 +172,7 @@ def sum_from_each_cell(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
     bit of the sum of their sizes.
     """
     columns = len(indptr) - 1
-    column = np.repeat(np.arange(columns), np.diff(indptr))
+    column = find_rows(np.diff(indptr))
     _, exponent = np.frexp(np.bincount(column, np.abs(values), columns))
     total = np.zeros(len(values))
     rest = values

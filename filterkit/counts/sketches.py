@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from filterkit.data.ragged import find_row_starts, find_run_begins
+from filterkit.data.ragged import find_row_starts, find_rows, find_run_begins
 
 MOST_HASHES = 1024  # hashes of each column: counts below are exact, and estimates of larger ones off by some 3 %
 _ODD = 0x9E3779B97F4A7C15
@@ -49,7 +49,7 @@ class DistinctSketch(NamedTuple):
     def merge(cls, several: Sequence[Self]) -> Self:
         """Merge sketches of the same columns, at least one, into that of all rows."""
         width = len(several[0].starts) - 1
-        columns = [np.repeat(np.arange(width), np.diff(each.starts)) for each in several]
+        columns = [find_rows(np.diff(each.starts)) for each in several]
         return cls.of(np.concatenate(columns), np.concatenate([each.hashes for each in several]), width)
 
     @property

@@ -19,7 +19,14 @@ from filterkit.counts.class_parts import Parts, SparseParts, collapse_parts
 from filterkit.counts.record import TOGETHER
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.weights import CountedRows, add_parts, pad_parts, sum_parts
-from filterkit.data.ragged import expand_ranges, find_row_starts, find_run_begins, find_starts, make_sort_keys
+from filterkit.data.ragged import (
+    expand_ranges,
+    find_row_starts,
+    find_rows,
+    find_run_begins,
+    find_starts,
+    make_sort_keys,
+)
 from filterkit.engines.local import LocalEngine
 
 # Fewer cells are merged faster without threads.
@@ -169,7 +176,7 @@ class ContingencyTable(Statistic):
     @cached_property
     def column_of_cell(self) -> np.ndarray:
         """int64 (cells,): the covered column that each cell belongs to, from 0."""
-        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+        return find_rows(np.diff(self.indptr))
 
     def column_range(self, low: int, high: int) -> ContingencyTable:
         """Implement `Statistic.column_range`; nothing is copied."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from filterkit.data.ragged import expand_ranges, find_starts
+from filterkit.data.ragged import expand_ranges, find_rows, find_starts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -92,7 +92,7 @@ class Csr(NamedTuple):
     @property
     def row_of_entry(self) -> np.ndarray:
         """int64 (entries,): the row of each stored entry."""
-        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+        return find_rows(np.diff(self.indptr))
 
     def rows(self, first: int, stop: int) -> Csr:
         """Return the rows from `first` up to, but not including, `stop`."""

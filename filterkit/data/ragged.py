@@ -22,6 +22,11 @@ def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.asarray(np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0))
 
 
+def find_rows(lengths: np.ndarray) -> np.ndarray:
+    """Find the row that each entry is in, where rows of these lengths, int (rows,), follow each other: int64 (n,)."""
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
 def find_run_begins(*keys: np.ndarray) -> np.ndarray:
     """Find where runs of equal entries begin: bool (n,), whether an entry differs from the one before it in any key.
 
@@ -132,7 +137,7 @@ class Ragged:
     @cached_property
     def _keys(self) -> np.ndarray:
         """The sort keys of all entries."""
-        return make_sort_keys(np.repeat(np.arange(len(self)), self.lengths), self.values)
+        return make_sort_keys(find_rows(self.lengths), self.values)
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -152,4 +157,4 @@ class Ragged:
         if start[-1] > 8 * (len(self.values) + len(self)):
             return None
         steps = np.concatenate([[0], np.repeat(start[:-1], lengths) + step, start[-1:]])
-        return start[:-1], largest, np.repeat(np.arange(len(steps) - 1), np.diff(steps))
+        return start[:-1], largest, find_rows(np.diff(steps))

@@ -24,7 +24,7 @@ from filterkit.data.contract import (
     make_contract_error,
 )
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import Ragged, expand_ranges, find_starts
+from filterkit.data.ragged import Ragged, expand_ranges, find_rows, find_starts
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
@@ -454,7 +454,7 @@ class FittedColumns(Fitted):
         )
         if not self.schema.sparse:
             X = np.tile(np.concatenate([np.zeros(0), *self._transform_zeros()]), (len(batch), 1))
-            X[np.repeat(np.arange(len(batch)), np.diff(indptr)), columns] = image
+            X[find_rows(np.diff(indptr)), columns] = image
             return batch.replace(schema=self.schema, X=X)
         matrix = Csr(image, columns.astype(np.int32), indptr.astype(np.int32), len(self.columns))
         return batch.replace(schema=self.schema, X=matrix.without_zeros())
@@ -478,7 +478,7 @@ class FittedColumns(Fitted):
             outputs = expand_ranges(self._first[table.columns], np.diff(self._first)[table.columns])
             source = np.searchsorted(table.columns, self.columns[outputs])
             sizes = np.diff(full.indptr)[source]
-            output, cell = np.repeat(np.arange(len(outputs)), sizes), expand_ranges(full.indptr[source], sizes)
+            output, cell = find_rows(sizes), expand_ranges(full.indptr[source], sizes)
             values, parts = full.values[cell], class_parts.take(full.cell_parts, cell)
         gaps = np.flatnonzero(full.missing_rows[source])
         if len(gaps):
