@@ -25,7 +25,7 @@ from filterkit.counts.summary import Moments
 from filterkit.data import arrow
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
-from filterkit.data.ragged import find_run_begins, find_starts
+from filterkit.data.ragged import find_rows, find_run_begins, find_starts
 from filterkit.data.schema import Schema
 
 
@@ -93,7 +93,7 @@ class Overview(Record):
         weights = batch.row_weights
         table = batch.passthrough
         texts = [] if table is None else [_measure_texts(each) for each in table.columns]
-        text_column = np.repeat(np.arange(len(texts)), [len(hashes) for _, hashes in texts])
+        lengths = np.array([len(hashes) for _, hashes in texts], np.int64)
         return cls(
             schema=schema,
             rows=len(batch),
@@ -108,9 +108,11 @@ class Overview(Record):
             least_weight=weights.min(initial=np.inf),
             largest_weight=weights.max(initial=-np.inf),
             weight=_sum_exactly(weights),
-            absent=np.array([len(batch) - len(hashes) for _, hashes in texts], np.int64),
+            absent=len(batch) - lengths,
             texts=DistinctSketch.of(
-                text_column, np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in texts)]), len(texts)
+                find_rows(lengths),
+                np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in texts)]),
+                len(texts),
             ),
             shortest=np.array([np.fmin.reduce(sizes, initial=np.nan) for sizes, _ in texts]),
             longest=np.array([np.fmax.reduce(sizes, initial=np.nan) for sizes, _ in texts]),

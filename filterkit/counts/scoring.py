@@ -207,7 +207,7 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
     tp, fp, pair, pos, neg = pairs
     scores, constant = np.full(len(tp), -np.inf), 0.0
 
-    def score_tests(tests: np.ndarray) -> None:
+    def score_some(tests: np.ndarray) -> None:
         nonlocal constant
         new = np.zeros(len(tp), bool)
         new[pair[tests]] = True
@@ -222,14 +222,14 @@ def _score_possible_best(thresholds: Thresholds, metric: Metric, task: int | Non
         stop = np.repeat(first + size, blocks)
         first = np.repeat(first, blocks) + expand_ranges(np.zeros_like(blocks), blocks) * most
         size = np.minimum(stop - first, most)
-        score_tests(first + size // 2)
+        score_some(first + size // 2)
         ends = np.stack([first, first + size], axis=1).ravel()
         low, high = (reduce.reduceat(counts, ends, axis=1)[:, ::2] for reduce in (np.minimum, np.maximum))
         found = metric.call(metric.bound, low[0], high[0], low[1], high[1], pos, neg)
         bound = check_numbers(found, first.shape, metric.name, "bound of the metric", metric)
         is_open = ~(bound < thresholds.find_best(scores[pair], -np.inf)[thresholds.column[first]])
         first, size = first[is_open], size[is_open]
-    score_tests(expand_ranges(first, size))
+    score_some(expand_ranges(first, size))
     return scores[pair], constant
 
 

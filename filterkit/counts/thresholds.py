@@ -55,7 +55,7 @@ class Thresholds:
         least = not table.nominal.any() and bool((table.values > 0).all())
         cells = table if least else table.with_zeros()
         column = cells.column_of_cell
-        is_test = np.arange(len(column)) > cells.indptr[column]
+        is_test = ~find_run_begins(column)
         if least:
             is_test |= table.zero_occurs[column]
         if cells.nominal.any():
