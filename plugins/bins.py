@@ -88,7 +88,7 @@ class Bins(ColumnStage):
         begin = np.concatenate([[0.0], running])[cells.indptr[:-1]]
         columns = np.flatnonzero(np.diff(cells.indptr) > 1)
         total = running[cells.indptr[columns + 1] - 1] - begin[columns]
-        wanted = (begin[columns] + total[:, None].T * np.arange(1, self.bins)[:, None] / self.bins).T.ravel()
+        wanted = (begin[columns, None] + total[:, None] * np.arange(1, self.bins) / self.bins).ravel()
         column = np.repeat(columns, self.bins - 1)
         # The last cell that may end a bin is the one before the column's last.
         at = np.clip(np.searchsorted(running, wanted), cells.indptr[column], cells.indptr[column + 1] - 2)

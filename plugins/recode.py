@@ -84,7 +84,7 @@ class Recode(ChoosingStage):
         for position, names, several in zip(positions, labels, codes):
             attribute, array = schema.attributes[position], np.array(several, np.int64)
             fits = len(array) == len(attribute.values) + 1 and all(isinstance(name, str) for name in names)
-            if not fits or (len(array) and (array.min() < -1 or array.max() >= len(names))):
+            if not fits or array.min() < -1 or array.max() >= len(names):
                 raise FilterkitError("the labels of recode do not fit its attributes")
             image = np.where(array < 0, np.nan, array)
             edit.change(position, attribute._replace(values=tuple(names)), partial(_recode_values, image, position))
