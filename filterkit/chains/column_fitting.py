@@ -12,7 +12,7 @@ Statistics stay where the engine has computed them. What is learned from them co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from itertools import pairwise
@@ -71,7 +71,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
         if strip is None:
             strip = yield from learn_in_strips(counting, stage, rows, memory, learning)
         else:
-            learning.add(strip.map_columns(learning.learn))
+            strip.teach(learning)
         fitted, _ = learning.finish(stage, rows.schema)
         all_fitted.append(fitted)
         rows = rows.through(fitted)
@@ -100,13 +100,10 @@ def learn_in_strips(
     high = width = rows.schema.width
     while True:
         strip = Strip(counting, stage, rows, low, high, statistic_share(memory))
-        yield [strip.query()]
-        strip.finish()
-        learning.add(strip.map_columns(learning.learn))
-        if strip.has_all_columns:
-            return strip
+        yield from strip.count()
+        strip.teach(learning)
         if strip.high == width:
-            return None
+            return strip if strip.low == 0 else None
         low, high = strip.high, min(strip.high + strip.n_columns_that_fit(), width)
 
 
@@ -189,9 +186,20 @@ class Strip:
         self._waiting: list[Any] = []
         self._counts = np.zeros(4)  # see `_count_batch`
 
-    def query(self) -> Query:
-        """Return what the pass has to compute."""
-        return Query(self._rows, partial(_count_batch, self._count, self.counting.supervised), self._add)
+    def count(self) -> Passes[None]:
+        """Yield the query of the pass, and merge what waits after it; without any batch, take the statistic of no rows.
+
+        Raises
+        ------
+        StageError : the sum of all weights cannot be counted exactly.
+        """
+        yield [Query(self._rows, partial(_count_batch, self._count, self.counting.supervised), self._add)]
+        weights, n_rows = self._counts[:2].tolist()
+        check_sum(self.counting.reader, weights, n_rows)
+        if self._merged is None and not self._waiting:
+            self._waiting = list(map_checked(self._engine, self._count, [empty(self._rows.schema)]))
+        if self._waiting:
+            self._merge()
 
     def _add(self, result: tuple[Any, np.ndarray]) -> None:
         """Append the result of `_count_batch`; merge the waiting statistics if they are many or large."""
@@ -201,20 +209,6 @@ class Strip:
         n_bytes = sum(each.nbytes for each in self._waiting)
         is_much = len(self._waiting) >= _FEW or n_bytes > self._budget // 2
         if is_much and (self._merged is None or n_bytes >= self._merged.nbytes):
-            self._merge()
-
-    def finish(self) -> None:
-        """Merge what waits after the pass; without any batch, take the statistic of no rows.
-
-        Raises
-        ------
-        StageError : the sum of all weights cannot be counted exactly.
-        """
-        weights, n_rows = self._counts[:2].tolist()
-        check_sum(self.counting.reader, weights, n_rows)
-        if self._merged is None and not self._waiting:
-            self._waiting = list(map_checked(self._engine, self._count, [empty(self._rows.schema)]))
-        if self._waiting:
             self._merge()
 
     def _merge(self) -> None:
@@ -227,20 +221,16 @@ class Strip:
                 return
             self.high = (self.low + self.high) // 2
 
-    @property
-    def has_all_columns(self) -> bool:
-        return self.low == 0 and self.high == self._rows.schema.width
-
     def n_columns_that_fit(self) -> int:
         """Estimate how many columns fit, if they are like those of this strip; at least two, to find out."""
         n_bytes: int = max(self._merged.nbytes, 1)
         return max(2, (self.high - self.low) * self._budget * 7 // 16 // n_bytes)
 
-    def map_columns(self, function: Callable[[tuple[Any, int, int]], T]) -> Iterator[T]:
-        """Yield ``function((statistic, begin, end))`` for ranges of columns, in order, small enough for the stage."""
+    def teach(self, learning: Learning) -> None:
+        """Let the stage learn from ranges of columns, in order, each small enough for it."""
         (cuts,) = map_checked(self._engine, partial(_split_columns, self._stage, self._budget), [self._merged])
         for begin, end in cuts:
-            yield from map_checked(self._engine, function, [(self._merged, begin, end)])
+            learning.add(map_checked(self._engine, learning.learn, [(self._merged, begin, end)]))
 
     def push_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Strip | None:
         """Return the strip of the rows that come out of a fitted stage.

@@ -56,11 +56,6 @@ def limit_folds(folds: int, rows: int) -> int:
     return min(folds, max(rows, 2))
 
 
-def explain_too_many_folds(folds: int, rows: int) -> str:
-    """Return the message for more folds than rows."""
-    return f"{folds} folds: there {'is' if rows == 1 else 'are'} only {rows} row{'s' * (rows != 1)}"
-
-
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     """Fit `stage` on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`.
 
@@ -73,7 +68,8 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     classes = read_counted_classes(rows)
     n_rows = int(np.count_nonzero(classes >= 0))
     if stage.cross_fits() and stage.folds() > n_rows:
-        raise StageError(stage.name, explain_too_many_folds(stage.folds(), n_rows))
+        found = "is only 1 row" if n_rows == 1 else f"are only {n_rows} rows"
+        raise StageError(stage.name, f"{stage.folds()} folds: there {found}")
     n_folds = limit_folds(stage.folds(), n_rows)
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds))

@@ -92,8 +92,7 @@ class BatchSource:
             return self._map_and_store(function)
         if self._stored is not None and not self._reads_again:
             items = [(each, *cut) for each in self._stored for cut in _cut(each.n_rows, each.n_values, growth)]
-            results = map_checked(self.engine, partial(_call_on_stored, self.schema, function), items)
-            return self.watch(results, [stop - first for _, first, stop in items])
+            return self._map_stored(function, items)
         if growth <= 1 or self.live:  # rows of a live input come in short batches, and must not wait
             return self.read(function)
         pieces = (
@@ -109,14 +108,18 @@ class BatchSource:
         on_batch = partial(call_on_pieces, function, growth)
         if self._stored is None or self._reads_again:
             return self.read(on_batch, done)
-        items = [(each, 0, each.n_rows) for each in self._stored]
-        results = map_wanted(partial(_call_on_stored, self.schema, on_batch), items, self.engine, done)
-        return self.watch(results, [each.n_rows for each in self._stored])
+        return self._map_stored(on_batch, [(each, 0, each.n_rows) for each in self._stored], done)
+
+    def _map_stored(
+        self, function: Callable[[Batch], T], items: list[tuple[_Stored, int, int]], done: Done = NOTHING_DONE
+    ) -> Iterator[T]:
+        results = map_wanted(partial(_call_on_stored, self.schema, function), items, self.engine, done)
+        return self.watch(results, [stop - first for _, first, stop in items])
 
     def _map_and_store(self, function: Callable[[Batch], T]) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch of the first pass, and store the batches for later passes."""
         spool = Spool(self.memory)
-        self.close_with(spool)
+        self._closing.callback(spool.close)
         self._stored = stored = []
         start = n_bytes = 0
         pack = self.engine.keep(SpooledBatch)
@@ -130,10 +133,6 @@ class BatchSource:
                 self._reads_again = True
                 stored.clear()
             yield result
-
-    def close_with(self, thing: Spool | BatchSource) -> None:
-        """Close something together with this source."""
-        self._closing.callback(thing.close)
 
     def close(self) -> None:
         """Delete temporary files; only batches that are in memory can be mapped over afterwards."""
@@ -230,9 +229,9 @@ class Rows:
             live=self.source.live,
             to_the_end=self.to_the_end or stage.to_the_end,
             part_size=self.source.part_size,
-            all_read=arrangement.all_read,
+            all_read=lambda: arrangement.all_read,
         )
-        self.source.close_with(source)
+        self.source._closing.callback(source.close)
         return Rows(source, _arrangement=arrangement)
 
 
@@ -242,6 +241,7 @@ class _Arrangement:
     Attributes
     ----------
     n_rows : how many rows the stage has arranged in the latest pass; None before the first.
+    all_read : as `BatchSource.all_read` returns it.
     """
 
     def __init__(self, rows: Rows, stage: TrainingStage) -> None:
@@ -249,11 +249,7 @@ class _Arrangement:
         self._rows = rows
         self._stage = stage
         self._all_read_before: deque[bool] = deque()  # for each batch that has been made and not been taken
-        self._all_read = False
-
-    def all_read(self) -> bool:
-        """Implement `BatchSource.all_read`."""
-        return self._all_read
+        self.all_read = False
 
     def read(self, function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
         """Yield ``function(batch)`` for each batch that the stage arranges, None for those that are `done`.
@@ -267,9 +263,9 @@ class _Arrangement:
             batches = resize_batches(batches, self._rows.schema, source.part_size)
         with closing(map_wanted(function, self._number(batches), engine, done)) as results:
             for result in results:
-                self._all_read = self._all_read_before.popleft()
+                self.all_read = self._all_read_before.popleft()
                 yield result
-        self._all_read = self._rows.all_read()
+        self.all_read = self._rows.all_read()
 
     def _number(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """Yield the batches with row numbers from 0, and note whether the input had been read to its end for each."""

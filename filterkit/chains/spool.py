@@ -9,7 +9,7 @@ import numpy as np
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.schema import Schema
-from filterkit.files.scratch import Scratch, Stored
+from filterkit.files.scratch import Scratch
 
 
 class Spool:
@@ -51,7 +51,7 @@ class SpooledBatch:
     def __init__(self, batch: Batch) -> None:
         self.rows = len(batch)
         self.start = batch.start
-        self._arrays: dict[str, np.ndarray] = (
+        self._arrays: dict[str, Any] = (  # arrays, or where they are in the scratch file
             {"data": _narrow_dtype(batch.csr.data), "indices": batch.csr.indices, "indptr": batch.csr.indptr}
             if batch.sparse
             else {"X": _narrow_dtype(np.ascontiguousarray(batch.X).ravel())}
@@ -61,24 +61,22 @@ class SpooledBatch:
                 self._arrays[name] = np.ascontiguousarray(getattr(batch, name)).ravel()
         if batch.passthrough is not None:
             self._arrays["passthrough"] = _pack_table(batch.passthrough)
-        self.nbytes = sum(array.nbytes for array in self._arrays.values())
-        self._stored: dict[str, Stored] = {}
+        self.nbytes: int = sum(array.nbytes for array in self._arrays.values())
         self._scratch: Scratch | None = None
 
     def write(self, scratch: Scratch) -> None:
         """Move the arrays to a scratch file."""
-        self._stored = dict(zip(self._arrays, scratch.store(list(self._arrays.values())), strict=True))
+        self._arrays = dict(zip(self._arrays, scratch.store(list(self._arrays.values())), strict=True))
         self._scratch = scratch
-        self._arrays = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_arrays": self._load_arrays(), "_stored": {}, "_scratch": None}
+        return vars(self) | {"_arrays": self._load_arrays(), "_scratch": None}
 
     def _load_arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays by name, read from the scratch file if they are there."""
         if self._scratch is None:
             return self._arrays
-        return {name: self._scratch.read(stored) for name, stored in self._stored.items()}
+        return {name: self._scratch.read(stored) for name, stored in self._arrays.items()}
 
     def load(self, schema: Schema) -> Batch:
         """Return the batch as it was, with its `schema`; may be called in any thread or process."""
@@ -88,7 +86,11 @@ class SpooledBatch:
             X = arrays["X"].astype(np.float64).reshape(self.rows, schema.width)
         else:
             X = Csr(arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"], schema.width)
-        passthrough = _unpack_table(arrays["passthrough"]) if "passthrough" in arrays else None
+        passthrough = None
+        if "passthrough" in arrays:
+            import pyarrow as pa
+
+            passthrough = pa.ipc.open_stream(pa.py_buffer(arrays["passthrough"])).read_all()
         y = arrays.get("y")
         if y is not None and schema.labels:
             y = y.reshape(self.rows, len(schema.labels))
@@ -114,9 +116,3 @@ def _pack_table(table: Any) -> np.ndarray:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return np.frombuffer(sink.getvalue(), np.uint8)
-
-
-def _unpack_table(data: np.ndarray) -> Any:
-    import pyarrow as pa
-
-    return pa.ipc.open_stream(pa.py_buffer(data)).read_all()

@@ -62,7 +62,7 @@ class Pool:
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Implement `filterkit.engines.engine.Engine.map`; raise a `FilterkitError` if a process is killed."""
-        call = self._write_call(function)
+        call = partial(_call_on_file, self._write(function))
 
         def wait_for(future: Future[str]) -> Any:
             (done,) = self._as_completed([future])
@@ -73,7 +73,7 @@ class Pool:
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Implement `filterkit.engines.engine.Engine.map_as_done`; raise a `FilterkitError` if a process is killed."""
-        call = self._write_call(function)
+        call = partial(_call_on_file, self._write(function))
         with self._end_on_failure():
             with hold_back_signals():
                 working = [self._submit(call, item) for item in items]
@@ -109,14 +109,11 @@ class Pool:
             self.close()
             raise
 
-    def _write_call(self, function: Callable[[T], R]) -> Callable[[str], str]:
-        """Write a function to a file, and return the call of it, for `_submit`."""
-        path = self._make_path()
-        _dump(function, path)
-        return partial(_call_on_file, path)
-
-    def _make_path(self) -> str:
-        return os.path.join(self._folder.path, str(next(self._file_numbers)))
+    def _write(self, thing: Any) -> str:
+        """Write a function or an item to a new file, and return its path."""
+        path = os.path.join(self._folder.path, str(next(self._file_numbers)))
+        _dump(thing, path)
+        return path
 
     def _submit(self, call: Callable[[str], str], item: Any) -> Future[str]:
         """Write an item to a file, and start work on it; the future gives the path of a file with the result.
@@ -125,8 +122,7 @@ class Pool:
         ------
         BrokenProcessPool : a process has been killed.
         """
-        path = self._make_path()
-        _dump(item, path)
+        path = self._write(item)
         with hold_back_signals():
             try:
                 future = self._pool.submit(call, path)

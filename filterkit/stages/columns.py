@@ -351,11 +351,11 @@ class FittedColumns(Fitted):
 
     def describe(self, incoming: Schema, top: int | None = None) -> list[LearnedTable]:
         scores = describe_scores(self.schema, incoming, top, of_earlier=len(self.columns) < incoming.width)
+        if scores:
+            return scores
         found = self.stage.describe_columns(incoming, self.state)
-        if scores or not found:
-            chosen = [] if scores or len(self.columns) >= incoming.width else list_feature_names(self.schema)
-            return scores or [make_learned_table("", chosen, {}, top)]
-        return [make_learned_table("", list_feature_names(incoming), found, top)]
+        chosen = list_feature_names(self.schema) if len(self.columns) < incoming.width else []
+        return [make_learned_table("", list_feature_names(incoming) if found else chosen, found, top)]
 
     def _transform_values(
         self, values: np.ndarray, columns: np.ndarray, find_row: Callable[[int], int] | None = None

@@ -147,7 +147,7 @@ class Learner(Stage):
             fault = model.find_fault(schema.width, len(tasks.names))
             if fault is not None:
                 raise make_contract_error(self.name, f"learn returns {fault}", type(self))
-            if model.has_nan():
+            if np.isnan(model.coefficients).any() or np.isnan(model.intercepts).any():
                 raise StageError(self.name, "it learns weights that are NaN; bring the values to a smaller range first")
         return FittedLearner(self, schema, tasks, model)
 

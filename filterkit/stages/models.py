@@ -253,10 +253,6 @@ class LinearModel:
                 return f"{name} of the type {kind} and shape {np.shape(values)}; make them float64 of shape {shape}"
         return None
 
-    def has_nan(self) -> bool:
-        """Return whether a coefficient or an intercept is NaN."""
-        return bool(np.isnan(self.coefficients).any() or np.isnan(self.intercepts).any())
-
     @property
     def state(self) -> dict[str, Any]:
         """Implement `Model.state`."""

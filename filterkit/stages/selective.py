@@ -169,13 +169,14 @@ class FittedOnSome(Fitted):
         return self._fitted.describe(self._choice.schema, top) if len(self._choice.columns) else []
 
     def transform(self, batch: Batch) -> Batch:
-        return self._join(batch, transform([self._fitted], self._choice.transform(batch)))
+        return self._transform_chosen(batch, training=False)
 
     def transform_training(self, batch: Batch) -> Batch:
-        return self._join(batch, transform([self._fitted], self._choice.transform(batch), training=True))
+        return self._transform_chosen(batch, training=True)
 
-    def _join(self, batch: Batch, out: Batch) -> Batch:
-        """Return `batch` with the columns of `out` in the positions of the chosen columns."""
+    def _transform_chosen(self, batch: Batch, training: bool) -> Batch:
+        """Return `batch` with the transformed columns in the positions of the chosen columns."""
+        out = transform([self._fitted], self._choice.transform(batch), training)
         width = len(self.columns)
         if not self.schema.sparse:
             X = np.empty((len(batch), width))

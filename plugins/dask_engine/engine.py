@@ -108,15 +108,13 @@ class DaskEngine(Engine):
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Implement `Engine.map`."""
         cluster = self._connect()
-        call = self._send_function(cluster, function)
-        submit = partial(self._submit, cluster, call)
+        submit = self._send_function(cluster, function)
         yield from map_ahead(submit, items, self._wait_for, _AHEAD * cluster.threads())
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Implement `Engine.map_as_done`."""
         cluster = self._connect()
-        call = self._send_function(cluster, function)
-        tasks = {each.small: each for each in (self._submit(cluster, call, item) for item in items)}
+        tasks = {task.small: task for task in map(self._send_function(cluster, function), items)}
         try:
             for small in cluster.yield_as_done(tasks):
                 yield self._wait_for(tasks.pop(small))
@@ -155,14 +153,15 @@ class DaskEngine(Engine):
             self._cluster = Cluster(self._wanted, self._options, self._client, self._preparations)
         return self._cluster
 
-    def _send_function(self, cluster: Cluster, function: Callable[[T], R]) -> Any:
-        """Send a function to each worker once, and return its future.
+    def _send_function(self, cluster: Cluster, function: Callable[[T], R]) -> Callable[[T], _Task]:
+        """Send a function to each worker once, and return what starts the work on an item, see `_submit`.
 
         The scheduler remembers a small function, such as one that counts. A large one, such as a fitted chain, goes to
         all workers past the scheduler, and is lost if all of them are.
         """
         pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
-        return cluster.submit(pickle.loads, cluster.send_to_workers(pickled) if len(pickled) > _HEAVY else pickled)
+        sent = cluster.send_to_workers(pickled) if len(pickled) > _HEAVY else pickled
+        return partial(self._submit, cluster, cluster.submit(pickle.loads, sent))
 
     def _submit(self, cluster: Cluster, call: Any, item: Any) -> _Task:
         """Start work on an item by `call`, the future of a function; on items with a `Kept` before others.
