@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from filterkit.engines.engine import PAUSE, Engine
 from filterkit.engines.signals import LONGEST_WAIT, ending
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -41,12 +44,7 @@ class LocalEngine(Engine):
             raise failures[0]
 
     def _map_in_threads(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        from concurrent.futures import Future, ThreadPoolExecutor, wait
-
-        def wait_for(future: Future[R]) -> R:
-            while not future.done():
-                wait([future], timeout=LONGEST_WAIT)
-            return future.result()
+        from concurrent.futures import ThreadPoolExecutor
 
         pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="filterkit")
         is_interrupted = False
@@ -57,6 +55,15 @@ class LocalEngine(Engine):
             raise
         finally:  # a signal may also come while the consumer has the control: then this generator is only closed
             pool.shutdown(not is_interrupted and not ending.is_set(), cancel_futures=True)
+
+
+def wait_for(future: Future[R]) -> R:
+    """Wait for the result of a future, so that signals are handled meanwhile."""
+    from concurrent.futures import wait
+
+    while not future.done():
+        wait([future], timeout=LONGEST_WAIT)
+    return future.result()
 
 
 def map_ahead(

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable
 from typing import TypeVar
 
-from filterkit.engines.signals import LONGEST_WAIT
+from filterkit.engines.local import wait_for
 
 T = TypeVar("T")
 
@@ -26,27 +26,20 @@ def call_interruptibly(function: Callable[..., T], *arguments: object) -> T:
     The exceptions of the function and of signal handlers.
     """
     import threading
+    from concurrent.futures import Future
     from contextvars import copy_context
 
     handled = any(callable(signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM))
     if not handled or threading.current_thread() is not threading.main_thread():
         return function(*arguments)
-    results: list[T] = []
-    failures: list[BaseException] = []
-    done = threading.Event()
+    future: Future[T] = Future()
     context = copy_context()  # numpy keeps its errstate there
 
     def work() -> None:
         try:
-            results.append(context.run(function, *arguments))
+            future.set_result(context.run(function, *arguments))
         except BaseException as failure:
-            failures.append(failure)
-        finally:
-            done.set()
+            future.set_exception(failure)
 
     threading.Thread(target=work, name="filterkit-native", daemon=True).start()
-    while not done.wait(LONGEST_WAIT):
-        pass
-    if failures:
-        raise failures[0]
-    return results[0]
+    return wait_for(future)

@@ -143,16 +143,10 @@ class FittedOnSome(Fitted):
         source = np.concatenate([others, replaced])
         order = np.argsort(source, kind="stable")  # an unchanged column and a new one never have the same origin
         self.columns = source[order]
-        target = np.empty(len(order), np.int64)
-        target[order] = np.arange(len(order))
+        target = np.argsort(order)
         self._others, self._others_to, self._new_to = others, target[: len(others)], target[len(others) :]
-        features: list[Any] = [None] * len(order)
-        for columns, to, schema in (
-            (others, self._others_to, incoming),
-            (range(len(replaced)), self._new_to, outgoing),
-        ):
-            for old, new in zip(columns, to.tolist()):
-                features[new] = schema.features[old]
+        unordered = [*(incoming.features[i] for i in others.tolist()), *outgoing.features]
+        features = [unordered[i] for i in order.tolist()]
         form = {"sparse": incoming.sparse and outgoing.sparse, "zero": outgoing.zero}
         try:
             self.schema = incoming.with_features(features, self.columns, **form)
