@@ -71,8 +71,9 @@ def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | No
 
 
 class FittedStep(NamedTuple):
-    """A fitted stage, and the training rows as they come out of it."""
+    """A stage as it was given and as it was fitted, and the training rows as they come out of it."""
 
+    stage: Stage
     fitted: Fitted
     rows: Rows
 
@@ -107,7 +108,6 @@ class Fitting:
     def __init__(self, rows: Rows, memory: int, has_trials: bool) -> None:
         self.steps: list[FittedStep] = []
         self.rows = rows
-        self._stages: list[Stage] = []  # those of the steps
         self._memory = memory
         self._has_trials = has_trials
         self._trial_rows, self._n_skipped = rows, 0  # the rows that a trial starts with, and the stages before these
@@ -136,7 +136,7 @@ class Fitting:
             self._trial_rows = rows
         self.rows = rows
         other = copy(self)
-        other.steps, other._stages = list(self.steps), list(self._stages)
+        other.steps = list(self.steps)
         return other
 
     def _fit_alone(self, stage: Stage) -> Fitted:
@@ -164,7 +164,8 @@ class Fitting:
 
             (fitted,) = fit_column_stages([stage], rows, self._memory)
         else:
-            splits = partial(split_inner_folds, self._stages[self._n_skipped :], self._trial_rows, stage, self._memory)
+            before = [step.stage for step in self.steps[self._n_skipped :]]
+            splits = partial(split_inner_folds, before, self._trial_rows, stage, self._memory)
             batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
             with blame_errors(stage):
                 fitted = stage.fit(batches, rows.schema)
@@ -183,8 +184,7 @@ class Fitting:
                 self._trial_rows, self._n_skipped = self.rows, self._n_skipped + 1
             if _changes_targets(stage, before.schema, self.rows.schema):
                 self._trial_rows, self._n_skipped = self.rows, len(self.steps) + 1
-        self._stages.append(stage)
-        self.steps.append(FittedStep(fitted, self.rows))
+        self.steps.append(FittedStep(stage, fitted, self.rows))
 
 
 def _changes_targets(stage: Stage, before: Schema, after: Schema) -> bool:

@@ -33,28 +33,27 @@ class Learning:
     def __init__(self, learn: Callable[[tuple[Any, int, int]], Learned]) -> None:
         self.learn = learn
         self._totals = np.empty(0)
-        self._first: list[State] | None = None  # of the first range, until there is another
+        self._held: list[list[State]] = []  # of the first range, until there is another
         self._stored: list[list[dict[str, list[Stored]]]] = []  # of each range
         self._scratch = Scratch()
 
     def add(self, results: Iterable[Learned]) -> None:
         """Add what `learn` returns of the next ranges of columns, in order."""
-        for states, totals in results:
-            self._totals = totals
-            if self._first is None and not self._stored:
-                self._first = states
-                continue
-            for each in (states,) if self._first is None else (self._first, states):
-                self._stored.append([{key: self._store(value) for key, value in state.items()} for state in each])
-            self._first = None
+        for states, self._totals in results:
+            self._held.append(states)
+            if self._stored or len(self._held) > 1:
+                for each in self._held:
+                    self._stored.append([{key: self._store(value) for key, value in state.items()} for state in each])
+                self._held.clear()
 
     def _store(self, value: np.ndarray | Ragged) -> list[Stored]:
         return self._scratch.store([value.lengths, value.values] if isinstance(value, Ragged) else [value])
 
     def finish(self, stage: ColumnStage, schema: Schema) -> tuple[FittedColumns, list[State]]:
         """Return the fitted stage of the first state, and the other states; `schema` is that of the incoming rows."""
-        states = self._first or []
-        if self._stored:
+        if self._held:
+            (states,) = self._held
+        else:
             give_back_freed_memory()  # of fitting, which may be as large
             states = [self._join(parts) for parts in zip(*self._stored)]
         with blame_errors(stage):

@@ -29,17 +29,15 @@ class LocalEngine(Engine):
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
         """Implement `Engine.map`; one item, or one job, takes no thread."""
-        if self.jobs <= 1:
-            for item in items:
-                yield item if item is PAUSE else function(item)
-            return
         failures: list[Exception] = []
         stream = yield_until_failure(items, failures)
-        ahead = list(islice(stream, 2))
-        if len(ahead) < 2:  # one item needs no thread
-            yield from (item if item is PAUSE else function(item) for item in ahead)
+        ahead = list(islice(stream, 2)) if self.jobs > 1 else []
+        items = chain(ahead, stream)
+        if len(ahead) > 1:
+            yield from self._map_in_threads(function, items)
         else:
-            yield from self._map_in_threads(function, chain(ahead, stream))
+            for item in items:
+                yield item if item is PAUSE else function(item)
         if failures:
             raise failures[0]
 

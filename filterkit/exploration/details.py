@@ -106,7 +106,7 @@ def _choose_outgoing(origin: np.ndarray, columns: np.ndarray) -> np.ndarray:
 def _find_origins(schema: Schema, steps: Sequence[FittedStep]) -> np.ndarray:
     """Find the feature that each column after the last step is made of: int64 (columns,), -1 if nothing tells it."""
     origin = np.arange(schema.width)
-    for fitted, _ in steps:
+    for _, fitted, _ in steps:
         if fitted.columns is not None:
             origin = origin[fitted.columns]
         else:

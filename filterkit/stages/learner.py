@@ -125,15 +125,14 @@ class Learner(Stage):
         check_sum(self.name, *sum_weights(known, supervised=False))
         tasks = self._choose_tasks(known)
         training = self._make_training(known, tasks)._replace(jobs=rows.jobs)
-        if not self.inner_folds():
-            return self._check_learned(self.learn(training), schema, tasks)
 
         def trials() -> Iterator[tuple[Training, Training]]:
             for inner, outer in rows.inner_splits():
                 if len(held_out := self._take_usable(outer)):
                     yield self._make_training(self._take_usable(inner), tasks), self._make_training(held_out, tasks)
 
-        return self._check_learned(self.learn_with_inner_cv(training, trials()), schema, tasks)
+        model = self.learn_with_inner_cv(training, trials()) if self.inner_folds() else self.learn(training)
+        return self._check_learned(model, schema, tasks)
 
     def _check_learned(self, model: Any, schema: Schema, tasks: Tasks) -> FittedLearner:
         """Make the fitted learner of a model that was just learned.

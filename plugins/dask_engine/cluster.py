@@ -11,8 +11,10 @@ from contextlib import suppress
 from multiprocessing import resource_tracker
 from typing import Any
 
-from distributed import Client, LocalCluster, WorkerPlugin
+import dask
+from distributed import Client, LocalCluster, WorkerPlugin, as_completed
 from distributed.comm.addressing import parse_address, parse_host_port
+from threadpoolctl import threadpool_limits
 
 from filterkit import FilterkitError
 from filterkit.plugin import KEEPING_ENVIRONMENT, TemporaryFolder, check_may_start, hold_back_signals
@@ -46,27 +48,20 @@ class Cluster:
     """
 
     def __init__(self, jobs: int, options: str, client: Client | None, preparations: list[Preparation]) -> None:
-        import dask
-        from threadpoolctl import threadpool_limits
-
         self._own: LocalCluster | None = None
         self._folder: TemporaryFolder | None = None
         self._is_ours = client is None
-        if self._is_ours:
+        if client is None:
             # Dask's own messages stay off standard error: what matters comes as an error of ours.
             for name in list(logging.root.manager.loggerDict):
                 if name.partition(".")[0] == "distributed":
                     logging.getLogger(name).setLevel(logging.CRITICAL)
-        if client is not None:
-            self._client = client
-        elif options or dask.config.get("scheduler-address", None):
-            self._client = _connect(options)
-        else:
-            self._client = self._start_workers(jobs)
+            is_running = options or dask.config.get("scheduler-address", None)
+            client = _connect(options) if is_running else self._start_workers(jobs)
+        self._client = client
         self._plugins: list[str] = []
         check_versions(self._client)
-        self.prepare(threadpool_limits, (1,))  # the tasks themselves use all cores
-        for function, arguments in preparations:
+        for function, arguments in [(threadpool_limits, (1,)), *preparations]:  # the tasks themselves use all cores
             self.prepare(function, arguments)
 
     def _start_workers(self, jobs: int) -> Client:
@@ -77,8 +72,6 @@ class Cluster:
         UsageError : see `check_may_start`.
         FilterkitError : they cannot be started.
         """
-        import dask
-
         check_may_start()
         try:
             self._folder = TemporaryFolder()
@@ -134,8 +127,6 @@ class Cluster:
         ------
         FilterkitError : all workers are lost, and for 30 seconds no new one comes.
         """
-        from distributed import as_completed
-
         ready, check = as_completed(list(futures)), self._watch_workers()
         while not ready.is_empty():
             if ready.has_ready():
@@ -213,8 +204,6 @@ def _connect(options: str) -> Client:
     ------
     FilterkitError : the scheduler does not answer, has no workers, or wants other certificates.
     """
-    import dask
-
     name = options or str(dask.config.get("scheduler-address"))
     try:
         address = _read_address(options) if options.endswith(".json") else name
