@@ -63,7 +63,7 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
     strip: Strip | None = None
     for stage, following in zip(stages, [*stages[1:], None]):
         check_class(stage, rows.schema)
-        counting = Counting.for_stage(stage) if strip is None else strip.counting
+        counting = Counting(stage.learns_from, stage.needs_class, stage.name) if strip is None else strip.counting
         if strip is None and stage.needs_class:
             values = yield from count_numeric_class(rows, stage.name)
             counting = counting._replace(numeric=None if values is None else NumericClass.of(values))
@@ -122,11 +122,6 @@ class Counting(NamedTuple):
     supervised: bool
     reader: str
     numeric: NumericClass | None = None
-
-    @classmethod
-    def for_stage(cls, stage: ColumnStage) -> Counting:
-        """Make the counting that fitting a stage needs."""
-        return cls(stage.learns_from, stage.needs_class, stage.name)
 
     def can_fit(self, stage: ColumnStage, n_unlabelled: float = 0, n_weighted: float = 0) -> bool:
         """Return whether `stage` can learn from this statistic once it is pushed through the stages before `stage`.

@@ -89,7 +89,7 @@ def _describe_steps(group: Sequence[Stage], is_numeric: bool) -> Iterator[Step]:
             yield Step("2 or more", names, f"{title} of {stage.folds()} folds")
             return
         # A statistic also serves the stages that follow. This is right if all rows have a class and the weight 1.
-        counting, count = Counting.for_stage(stage), 1
+        counting, count = Counting(statistic, stage.needs_class, stage.name), 1
         while count < len(group) and counting.can_fit(cast(ColumnStage, group[count])):
             count += 1
         how, passes = title + (" by class" if stage.needs_class else ""), 1

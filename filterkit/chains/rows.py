@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from filterkit.chains.batch_sizes import resize_batches
 from filterkit.chains.spool import Spool, SpooledBatch
-from filterkit.data.batch import Batch, itself
+from filterkit.data.batch import Batch, count_values, itself
 from filterkit.data.contract import check_arranged_batches
 from filterkit.data.schema import Schema
 from filterkit.engines.done import NOTHING_DONE, Done, map_wanted
@@ -77,7 +77,7 @@ class BatchSource:
         source = cls(schema, partial(map_wanted, items=batches, engine=engine), engine, memory)
         starts = accumulate(map(len, batches), initial=0)
         source._stored = [
-            _Stored(batch, len(batch), _count_values(batch), start) for batch, start in zip(batches, starts)
+            _Stored(batch, len(batch), count_values(batch), start) for batch, start in zip(batches, starts)
         ]
         source.in_memory = True
         return source
@@ -96,7 +96,7 @@ class BatchSource:
         if growth <= 1 or self.live:  # rows of a live input come in short batches, and must not wait
             return self.read(function)
         pieces = (
-            batch.rows(*cut) for batch in self.read(itself) for cut in _cut(len(batch), _count_values(batch), growth)
+            batch.rows(*cut) for batch in self.read(itself) for cut in _cut(len(batch), count_values(batch), growth)
         )
         return map_checked(self.engine, function, pieces)
 
@@ -350,12 +350,12 @@ def _pack_and_call(
     pack: Callable[[Batch], Any], function: Callable[[Batch], T], batch: Batch
 ) -> tuple[Any, int, int, T]:
     """Pack a batch for the spool; return that, the numbers of its rows and values, and ``function(batch)``."""
-    return pack(batch), len(batch), _count_values(batch), function(batch)
+    return pack(batch), len(batch), count_values(batch), function(batch)
 
 
 def call_on_pieces(function: PiecesFunction[T], growth: float, batch: Batch) -> T:
     """Call a function with an iterator over pieces of a batch, each of about `_MOST_VALUES` values after growth."""
-    n_values = int(_count_values(batch) * max(growth, 1.0))
+    n_values = int(count_values(batch) * max(growth, 1.0))
     return function(batch.rows(*cut) for cut in _divide(len(batch), n_values))
 
 
@@ -368,8 +368,3 @@ def _divide(n_rows: int, n_values: int) -> list[tuple[int, int]]:
     """Divide rows into equal ranges (first, stop), in order, of about `_MOST_VALUES` values each, or of one row."""
     count = min(n_values // _MOST_VALUES + 1, max(n_rows, 1))
     return list(pairwise([n_rows * number // count for number in range(count + 1)]))
-
-
-def _count_values(batch: Batch) -> int:
-    """Return how many values of X a batch stores: without zeros if it is sparse."""
-    return len(batch.csr.data) if batch.sparse else int(batch.X.size)

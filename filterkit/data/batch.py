@@ -168,6 +168,11 @@ def itself(batch: Batch) -> Batch:
     return batch
 
 
+def count_values(batch: Batch) -> int:
+    """Return how many values of X a batch stores: without zeros if it is sparse."""
+    return len(batch.csr.data) if batch.sparse else int(batch.X.size)
+
+
 def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:
     """Return one batch of all rows of `batches`, in order; an empty one if there are no batches."""
     parts = list(batches)

@@ -28,7 +28,7 @@ from filterkit.data.ragged import Ragged, expand_ranges, find_rows, find_starts
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
-from filterkit.stages.base import Batches, Fitted, Stage, make_missing_method_error
+from filterkit.stages.base import Batches, Fitted, Stage, make_missing_method_error, name_stage_in_errors
 from filterkit.stages.learned import LearnedTable, describe_scores, list_feature_names, make_learned_table
 from filterkit.stages.selective import SelectiveStage
 
@@ -240,10 +240,8 @@ class ColumnStage(SelectiveStage):
 
     def _make_outgoing(self, schema: Schema, attributes: Sequence[Attribute], columns: np.ndarray) -> Schema:
         """Return the incoming schema with other features; raise a `StageError` if two attributes have one name."""
-        try:
+        with name_stage_in_errors(self):
             return schema.with_features(attributes, columns, **self._choose_form(schema))
-        except FilterkitError as error:
-            raise StageError(self.name, str(error)) from None
 
     def _choose_form(self, schema: Schema) -> dict[str, bool]:
         """Return `zero` and `sparse` of the outgoing schema."""
