@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,18 @@ if TYPE_CHECKING:
 _MISSING = frozenset(
     ("null", "none", "nil", "na", "nan", "-nan", "n/a", "#n/a", "n.a.", "-", "--", ".", r"\n", "missing", "unknown")
 )
+# A number as people write prices and shares: 1,234.50 or 1.234,50, with a sign such as $ or %.
+_WRITTEN = re.compile(r"[-+]?[$€£¥]?\s?(?!0\d)\d{1,3}(?:\d*|(?:[,.'\s]\d{3})+)(?:[.,]\d+)?\s?[%$€£¥]?")
 
 
 def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
-    """Say why a column with these distinct texts is not numeric, and which option makes it so; "" if none does."""
+    """Say why a column with these distinct texts is not numeric, and what makes it so; "" if it is of texts."""
     point = "," if form.separator != "," and any("," in word for word in words[:1000]) else form.point
     if not all(is_number(word, point) or word.lower() in _MISSING for word in words):
-        return ""
+        others = [word for word in words if not is_number(word, point) and word.lower() not in _MISSING]
+        if not all(map(_WRITTEN.fullmatch, others)):
+            return ""
+        return f"as its numbers are written like {quoted(others[0])}; write them like 1234.5"
     others = [word for word in words if not is_number(word, point)]
     if len(others) == len(words):
         return ""

@@ -394,6 +394,9 @@ def test_numbers_with_decimal_commas(tmp_path, read):
          "--from 'csv:delimiter=pipe,missing=?,null'"),
         ("csv:delimiter=;", "1,5 - 2", "as its numbers have decimal commas and '-' is among them; if that is a missing "
          "value, say --from 'csv:delimiter=semicolon,decimal=comma,missing=,?,NA,NaN,-'"),
+        ("csv", "$5 $7.50 - 12%", "as its numbers are written like '$5'; write them like 1234.5"),
+        ("csv:delimiter=|", "1,234.50 2,000 999", "as its numbers are written like '1,234.50'; write them like 1234.5"),
+        ("csv", "1.2.3 1.2.4", ""),
         ("csv", "1 2 A", ""),
         ("csv", "unknown none", ""),
         ("csv", "0x10 0x11 7", ""),
