@@ -82,10 +82,8 @@ def test_an_experiment_runs(name, lab, monkeypatch, tmp_path):
     for constant, value in SMALL[name].items():
         monkeypatch.setattr(script, constant, value)
     if name == "safeguards":
-        beside = script.Further(
-            2, {"beside-threshold": "range svm --threshold f1"}, (("beside-threshold", "baseline"),)
-        )
-        monkeypatch.setattr(script, "FURTHER", {"UCI": (beside,), "Text": ()})
+        more = script.Further({"threshold-l2": "l2 svm --threshold f1"}, (("threshold-l2", "baseline"),))
+        monkeypatch.setattr(script, "FURTHER", {"UCI": (more,), "Text": (more,)})
     if name == "seed_002_ordinal_boosting":
         chains = {key: re.sub(r"(-mh|mp-boost)$", r"\1 --rounds 3", chain) for key, chain in script.CHAINS.items()}
         monkeypatch.setattr(script, "CHAINS", chains)
