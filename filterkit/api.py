@@ -242,7 +242,9 @@ def check_output_format(path: AnyPath, format: str | None, by: str) -> None:
     """
     file_path = path_as_text(path)
     if parse_part_names(file_path) is not None:
-        raise UsageError(f"{by}: {quoted(file_path, PATH)}: only -o and --test write parts; name one file")
+        raise UsageError(
+            f"{by}: {quoted(file_path, PATH)}: with * it names parts, which only -o and --test write; name one file"
+        )
     _format_to_write(file_path, format, by)
 
 

@@ -44,7 +44,7 @@ class RowNumbers(TrainingStage):
             low = {"first": 1, "last": count}.get(match[1]) or int(match[1])
             high = low if match[2] is None else _END if match[2] == "last" else int(match[2])
             if not 1 <= low <= high:
-                raise UsageError(f"{self.name}: {quoted(part)} is not a range of numbers from 1")
+                raise UsageError(f"{self.name}: {quoted(part)} must count from 1, and begin with the smaller number")
             ranges.append((low - 1, high))
         return ranges
 

@@ -100,7 +100,7 @@ class Alignment:
         if attribute.kind != wanted.kind:
             raise FilterkitError(
                 f"attribute {quoted(attribute.name)} is {attribute.kind}, "
-                f"but it was {wanted.kind} in the data that the chain was fitted on"
+                f"but it was {wanted.kind} in the data that the chain was fitted on; convert it"
             )
         if attribute.attributes != wanted.attributes:
             raise FilterkitError(

@@ -47,7 +47,7 @@ def attribute_numbers(stage: str, flag: str, text: str, count: int | None = None
         words = {"first": 1, "last": 10**18 if count is None else count}
         low, high = (words.get(end) or int(end) for end in (match[1], match[2] or match[1]))
         if not 1 <= low <= high:
-            raise UsageError(f"{stage}: {flag}: {quoted(part)} is not a range of numbers from 1")
+            raise UsageError(f"{stage}: {flag}: {quoted(part)} must count from 1, and begin with the smaller number")
         if count is None:
             continue
         if high > count:

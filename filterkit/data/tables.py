@@ -207,7 +207,7 @@ def _convert_texts(array: Any, attribute: Attribute) -> Any:
     try:
         return texts(array)
     except pa.ArrowInvalid:
-        raise RowError("it has bytes that are not UTF-8 text", attribute=attribute.name) from None
+        raise RowError("a value has bytes that are not UTF-8 text", attribute=attribute.name) from None
 
 
 def _convert_passthrough(column: Any, attribute: Attribute) -> Any:

@@ -54,7 +54,7 @@ class Design:
         if self.repeats < 1 or self.seed < 0 or int(self.repeats) != self.repeats or int(self.seed) != self.seed:
             raise UsageError("repeats must be a whole number from 1, and seed one from 0")
         if list(self.shares) != sorted(set(self.shares)) or min(self.shares, default=1) <= 0:
-            raise UsageError("the shares to train on must be above 0 and ascend")
+            raise UsageError("the shares to train on must be above 0, each larger than the one before")
         if self.shares and self.shares[-1] > self.most + 1e-9:
             raise UsageError(
                 f"{self.folds} folds leave {self.most * 100:.3g}% to train on, not {self.shares[-1] * 100:.3g}%; take "

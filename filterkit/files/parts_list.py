@@ -200,5 +200,5 @@ def _convert_parse_errors(path: str) -> Iterator[None]:
         yield
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FilterkitError(
-            f"{path}: this is not a list of parts, or it is damaged; remove it and the parts"
+            f"{path}: this is not a list of parts, or it is damaged; name another output, or remove it and the parts"
         ) from None

@@ -195,8 +195,12 @@ class Learner(Stage):
         if target is None:
             return choose_label_tasks(known)
         totals = np.bincount(known.y, known.weights, len(target.values))  # type: ignore[arg-type]
-        if np.count_nonzero(totals) < 2 or (schema.positive and not totals[target.values.index(schema.positive)]):
+        if np.count_nonzero(totals) < 2:
             raise StageError(self.name, "the training rows are all of one class, which leaves nothing to learn")
+        if schema.positive and not totals[target.values.index(schema.positive)]:
+            raise StageError(
+                self.name, f"no training row is of the positive class {quoted(schema.positive)}; name another"
+            )
         codes = schema.positive_classes(totals)
         return Tasks(tuple(target.values[code] for code in codes), np.array(codes), True)
 

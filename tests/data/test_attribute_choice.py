@@ -67,5 +67,5 @@ def test_a_choice_of_nothing_is_refused(text, message):
 
 @pytest.mark.parametrize("text", ["0", "3-2"])
 def test_numbers_count_from_one(text):
-    with pytest.raises(UsageError, match="is not a range of numbers from 1"):
+    with pytest.raises(UsageError, match="must count from 1, and begin with the smaller number"):
         attribute_numbers("it", "--range", text)

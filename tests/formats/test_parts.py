@@ -45,5 +45,7 @@ def test_nothing_stays_if_a_batch_fails(tmp_path):
 
 
 def test_a_stage_writes_no_parts():
-    with pytest.raises(UsageError, match=r"write: 'part-\*.arff': only -o and --test write parts"):
+    with pytest.raises(
+        UsageError, match=r"write: 'part-\*.arff': with \* it names parts, which only -o and --test write"
+    ):
         filterkit.chain("write part-*.arff")

@@ -239,7 +239,7 @@ def test_the_outcome_covers_the_rows_whose_class_is_known():
             "attribute 'a0' is nominal with more than two values; put a stage before it that makes numbers of it",
         ),
         (make([[1], [2]], [0, 1], weights=[1, 0]), "the training rows are all of one class, which leaves nothing to l"),
-        (make([[1], [2]], [0, 1], "abc", positive="c"), "the training rows are all of one class"),
+        (make([[1], [2]], [0, 1], "abc", positive="c"), "no training row is of the positive class 'c'; name another"),
         (make([[1], [2]], [-1, -1]), "there are no training rows"),
         (two_labels([[1], [2]], [[1, -1], [-1, 0]]), "there are no training rows"),
         (make(np.empty((2, 0)), [0, 1]), "there are no features to learn from"),
