@@ -252,7 +252,7 @@ class ColumnarTable(Table):
             self._rows = _SPARSE_ROWS if opening.block_size is None else max(opening.block_size >> 10, 1)
             super().__init__(schema.relation, schema.attributes)
             self.sparse = True
-            self._note_class(schema)
+            self._remember_class(schema)
             return
         self._pairs = ""
         rows = max((opening.block_size or _PART) // (8 * max(len(names), 1)), 1)
@@ -263,13 +263,13 @@ class ColumnarTable(Table):
             assert schema is not None
             super().__init__(schema.relation, noted)
             if schema.class_attribute is None or schema.class_attribute in noted:
-                self._note_class(schema)
+                self._remember_class(schema)
         else:
             known = {a.name: a for a in (opening.wanted or (noted if is_ours else ()))}
             relation = schema.relation if is_ours and schema is not None else relation_of(opening.path)
             super().__init__(relation, self._attributes(names, known, opening))
 
-    def _note_class(self, schema: Schema) -> None:
+    def _remember_class(self, schema: Schema) -> None:
         """Note the class of the schema that was written."""
         self.class_ = None if schema.class_attribute is None else schema.class_attribute.name
         self.classless, self.positive = self.class_ is None, schema.positive

@@ -66,7 +66,7 @@ class Recode(ChoosingStage):
         known = {label for position in positions for label in schema.attributes[position].values}
         self._check_labels("--missing", self.missing, known)
         self._check_labels("--rename", self._renames, known)
-        names = [self._rename_labels(schema.attributes[position]) for position in positions]
+        names = [self._list_new_labels(schema.attributes[position]) for position in positions]
         renamed = {name for each in names for name in each if name is not None}
         self._check_labels("--first", self.first, {self.rare_label, *renamed})
         counts = [np.zeros(len(each), np.int64) for each in names]
@@ -97,7 +97,7 @@ class Recode(ChoosingStage):
                 hint = suggestion(label, sorted(known))
                 raise StageError(self.name, f"{flag}: no attribute has the label {quoted(label)}{hint}")
 
-    def _rename_labels(self, attribute: Attribute) -> list[str | None]:
+    def _list_new_labels(self, attribute: Attribute) -> list[str | None]:
         """Apply ``--missing``, ``--fill`` and ``--rename`` to the labels of an attribute.
 
         Returns the new name of each label, and last that of a missing value; None for missing.
@@ -109,7 +109,7 @@ class Recode(ChoosingStage):
     def _order_labels(self, names: list[str | None], counts: np.ndarray) -> tuple[list[str], list[int]]:
         """Merge rare labels and sort them.
 
-        `names` are what `_rename_labels` returned, and `counts` the rows of each.
+        `names` are what `_list_new_labels` returned, and `counts` the rows of each.
 
         Returns
         -------

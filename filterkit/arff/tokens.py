@@ -73,13 +73,13 @@ def unescape(text: str) -> str:
     if "\\" not in text:
         return text
 
-    def resolve(match: re.Match[str]) -> str:
+    def resolve_escape(match: re.Match[str]) -> str:
         escape = match[1]
         if escape[0] in "01234567":
             return chr(int(escape, 8))
         return _NAMED_ESCAPES.get(escape, escape)
 
-    return _ESCAPE.sub(resolve, text)
+    return _ESCAPE.sub(resolve_escape, text)
 
 
 def tokenize(text: str, line: int = 1) -> Iterator[Token]:

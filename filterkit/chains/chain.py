@@ -26,7 +26,7 @@ from filterkit.engines.engine import Engine
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.plugin.engines import make_engine_on
-from filterkit.plugin.lookup import name_remedy
+from filterkit.plugin.lookup import append_remedy
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry, registry
 from filterkit.progress import StageProgress
@@ -200,7 +200,7 @@ def add_remedies() -> Iterator[None]:
     try:
         yield
     except StageError as error:
-        name_remedy(registry(), error)
+        append_remedy(registry(), error)
         raise
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from filterkit.chains.rows import Rows, compute_growth
+from filterkit.chains.rows import Rows, compute_peak_growth
 from filterkit.data.batch import Batch
 from filterkit.stages.base import Fitted, transform
 
@@ -66,7 +66,7 @@ def run_pass(queries: Sequence[Query]) -> None:
         by_source.setdefault(id(query.rows.source), []).append(query)
     for shared in by_source.values():
         tasks = [(query.rows.stages, query.compute) for query in shared]
-        growth = max(compute_growth(query.rows.stages) for query in shared)
+        growth = max(compute_peak_growth(query.rows.stages) for query in shared)
         for results in shared[0].rows.source.map(partial(_compute_all, tasks), growth=growth):
             for query, result in zip(shared, results, strict=True):
                 query.collect(result)

@@ -188,7 +188,7 @@ class Rows:
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`."""
         return self.source.map(
-            partial(_call_on_transformed, self.stages, self.training, function), last, compute_growth(self.stages)
+            partial(_call_on_transformed, self.stages, self.training, function), last, compute_peak_growth(self.stages)
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
@@ -196,7 +196,7 @@ class Rows:
         return self.source.map_pieces(
             partial(_call_on_transformed_pieces, self.stages, self.training, function),
             done,
-            compute_growth(self.stages),
+            compute_peak_growth(self.stages),
         )
 
     def all_read(self) -> bool:
@@ -276,7 +276,7 @@ class _Arrangement:
             self.n_rows += len(batch)
 
 
-def compute_growth(stages: Sequence[Fitted]) -> float:
+def compute_peak_growth(stages: Sequence[Fitted]) -> float:
     """Return the most values that some of the stages make, one after the other, of a value; 1 without stages."""
     return max(accumulate((stage.growth for stage in stages), mul), default=1.0)
 

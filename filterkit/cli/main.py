@@ -29,7 +29,7 @@ from filterkit.errors import (
     suggestion,
 )
 from filterkit.messages import draw_progress, format_click_message, say, show_warnings
-from filterkit.plugin.lookup import find_stage, name_remedy
+from filterkit.plugin.lookup import append_remedy, find_stage
 from filterkit.plugin.parsing import check_once, make_stage_command, move_options_forward
 from filterkit.plugin.registry import Plugin, Registry, registry
 
@@ -257,7 +257,7 @@ def _explain_error(error: Exception) -> tuple[str, int]:
     if isinstance(error, click.ClickException):
         return format_click_message(error, "filterkit --help"), 2
     if isinstance(error, StageError) and error.lacks:
-        name_remedy(registry(), error)
+        append_remedy(registry(), error)
     if isinstance(error, FilterkitError):
         return str(error), 2 if isinstance(error, UsageError) else 1
     if isinstance(error, MemoryError) or (isinstance(error, ImportError) and "failed to map" in str(error)):

@@ -86,7 +86,7 @@ def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
     has_indices = all(isinstance(value, str) for value in values)
     missing = None if attribute.kind == "string" else math.nan
 
-    def read_label(cell: Any) -> float:
+    def encode_label(cell: Any) -> float:
         if cell is None:
             return math.nan
         if has_indices and isinstance(cell, int) and not isinstance(cell, bool) and 0 <= cell < len(codes):
@@ -105,7 +105,7 @@ def _make_reader(attribute: Attribute, declared: Any) -> Callable[[Any], Any]:
             )
         return missing if cell is None else cell
 
-    return read_label if attribute.kind == "nominal" else read_number_or_text
+    return encode_label if attribute.kind == "nominal" else read_number_or_text
 
 
 def to_liac(batch: Batch) -> dict[str, Any]:

@@ -35,7 +35,7 @@ _LACKING = "no cell"  # read where a line has too few cells; no column can parse
 _ENDING = "/"  # in the name of a chain, separates the method from its variant
 
 
-def _parse_fold(text: str) -> int:
+def _parse_fold_index(text: str) -> int:
     if abs(fold := int(text) - 1) >= _MOST_FOLDS:
         raise ValueError
     return fold
@@ -71,7 +71,7 @@ def _parse_points(text: str) -> list[Any]:
 # The columns of a results file, which are fields of `Result`, and how each is parsed, with a ValueError or TypeError
 # for what it cannot be: those before the measures, and those after, which may be missing or empty.
 _KEYS: dict[str, Callable[[str], Any]] = {
-    **{"data": str, "task": str, "fold": _parse_fold, "share": float, "chain": str},
+    **{"data": str, "task": str, "fold": _parse_fold_index, "share": float, "chain": str},
     **{"train_rows": int, "test_rows": int, "seconds": float},
 }
 _LATER: dict[str, Callable[[str], Any]] = {
@@ -387,7 +387,7 @@ def read_several(paths: Iterable[str]) -> Results:
             tasks.setdefault((row.data, row.task), []).append(row)
         for task, found in tasks.items():
             known = splits.setdefault(task, {})
-            first = _choose_first_fold(found, known, files)
+            first = _choose_fold_offset(found, known, files)
             for row in found:
                 row = row._replace(fold=row.fold + first)
                 if (other := files.get(row[:5])) is not None:
@@ -400,7 +400,7 @@ def read_several(paths: Iterable[str]) -> Results:
     return Results(rows)
 
 
-def _choose_first_fold(rows: list[Result], known: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
+def _choose_fold_offset(rows: list[Result], known: dict[int, str], files: dict[tuple[Any, ...], str]) -> int:
     """Choose the number that the first fold of a file gets: of the fold with the same test rows, or a new one.
 
     Parameters

@@ -57,10 +57,10 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
     if len(words) > 1 and words[0] in known.stages:
         return f"; write stages and options as words of their own: {' '.join(words)}"
     answers = (stage.answer_unknown_stage(name) for stage in known.stages.values())
-    hint = next(filter(None, answers), "") or _find_in_weka(name, known.stages)
+    hint = next(filter(None, answers), "") or _suggest_weka_equivalent(name, known.stages)
     if hint:
         return hint
-    lines = list_completed_lines(known)
+    lines = map_words_to_lines(known)
     if (bare := name.rpartition(".")[2]) in lines:
         return f"; write: {lines[bare]}"
     hint = suggestion(name, sorted({*known.stages, *lines.values()}))
@@ -73,7 +73,7 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
     return _add_plugin_hint(known, hint or "; see: filterkit stages")
 
 
-def list_completed_lines(known: Registry) -> dict[str, str]:
+def map_words_to_lines(known: Registry) -> dict[str, str]:
     """Return the line to write for each word that options of stages complete: stage, option and word."""
     lines: dict[str, str] = {}
     for name, stage in known.stages.items():
@@ -84,7 +84,7 @@ def list_completed_lines(known: Registry) -> dict[str, str]:
     return lines
 
 
-def name_remedy(known: Registry, error: StageError) -> None:
+def append_remedy(known: Registry, error: StageError) -> None:
     """Add the stages that mend what a stage refuses to the message about it."""
     names = [name for name, stage in sorted(known.stages.items()) if error.lacks and stage.mends == error.lacks]
     error.message += f", such as {' or '.join(names)}" * bool(names)
@@ -107,7 +107,7 @@ def _add_plugin_hint(known: Registry, hint: str) -> str:
     return hint if known.files else add_plugin_hint(hint, known.in_python)
 
 
-def _find_in_weka(name: str, stages: Mapping[str, type[Stage]]) -> str:
+def _suggest_weka_equivalent(name: str, stages: Mapping[str, type[Stage]]) -> str:
     """Return ``"; Weka's X is 'y' here"`` if the help of a stage y names the class X of Weka, else "".
 
     The package of the class and the end ``AttributeEval`` may be left out.

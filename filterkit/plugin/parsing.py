@@ -15,7 +15,7 @@ import click
 
 from filterkit.errors import UsageError, find_plugin, make_file_error, quoted
 from filterkit.messages import format_click_message
-from filterkit.plugin.lookup import explain_option_position, find_stage, list_completed_lines
+from filterkit.plugin.lookup import explain_option_position, find_stage, map_words_to_lines
 from filterkit.plugin.registry import Registry
 from filterkit.stages.options import INT_OR_TEXT, get_option_types, list_option_fields, make_flag
 
@@ -156,7 +156,7 @@ def parse_stages(
             with note_stage_in_type_errors(stage):
                 stages.append(stage(**context.params))
         except UsageError:
-            line = list_completed_lines(plugins).get(words[0], "") if words else ""
+            line = map_words_to_lines(plugins).get(words[0], "") if words else ""
             if line.startswith(f"{stage.name} "):  # the word is a value whose option was forgotten
                 raise UsageError(f"{stage.name}: {quoted(words[0])} is not a stage; write: {line}") from None
             raise

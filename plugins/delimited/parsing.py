@@ -299,12 +299,12 @@ class RowParser(TextParser):
         batch = from_table(table, self.schema, weights, unseen=self.unseen)
         is_doubtful = self.quoted_nan and self.quoted_nan in text
         if is_doubtful or any(may_be_rounded(v) for v in (batch.X, batch.y, weights) if v is not None):
-            self._check_numbers(text, range(len(self.types)))
+            self._refuse_lossy_numbers(text, range(len(self.types)))
         elif self.quantities:
-            self._check_numbers(text, find_code_columns(self.form, text))
+            self._refuse_lossy_numbers(text, find_code_columns(self.form, text))
         return batch
 
-    def _check_numbers(self, text: bytes, positions: Iterable[int]) -> None:
+    def _refuse_lossy_numbers(self, text: bytes, positions: Iterable[int]) -> None:
         """Raise an error about a number of some columns that loses something as float64, such as zeros before it.
 
         Whole numbers are rounded in silence where options say that a column is numeric, and in weights.

@@ -229,7 +229,7 @@ class Predict(Learner):
             targets = [
                 truth[:, first:stop].argmax(axis=1)
                 if stop - first > 1
-                else (truth[:, first] == _find_positive_value(tasks)).astype(int)
+                else (truth[:, first] == _choose_positive_code(tasks)).astype(int)
                 for first, stop in pairwise(find_group_bounds(tasks.exclusive, len(tasks.names)))
             ]
         takes_several = self._tags.target_tags.multi_output if is_numeric else self._tags.classifier_tags.multi_label
@@ -274,7 +274,7 @@ class Predict(Learner):
         return Estimators(self, estimators, tasks, costs)
 
 
-def _find_positive_value(tasks: Tasks) -> int:
+def _choose_positive_code(tasks: Tasks) -> int:
     """Return the value, 0 or 1, of the positive rows of a single task: 0 if it is the first value of the class."""
     return int(tasks.exclusive is not True or len(tasks.names) > 1 or tasks.codes[0] != 0)
 
@@ -285,7 +285,7 @@ def _name_both(tasks: Tasks, task: int, schema: Schema) -> list[str]:
     if tasks.is_numeric:
         return [name]
     rest = f"not {name}" if target is None or len(target.values) > 2 else target.values[1 - tasks.codes[task]]
-    return [rest, name] if _find_positive_value(tasks) else [name, rest]
+    return [rest, name] if _choose_positive_code(tasks) else [name, rest]
 
 
 _THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}
@@ -402,5 +402,5 @@ class Estimators:
                     f"{method} returns {response.shape[1]} columns for {len(classes)} classes; return one for each"
                 )
             values[:, np.asarray(classes, np.int64)] = response
-            columns.append(values if width > 1 else values[:, [_find_positive_value(tasks)]])
+            columns.append(values if width > 1 else values[:, [_choose_positive_code(tasks)]])
         return np.hstack(columns)
