@@ -32,7 +32,7 @@ class _Draws(NamedTuple):
 
     @property
     def mode(self) -> np.ndarray:
-        """float64 (n,): the most likely number of positive rows, not rounded."""
+        """float64 (n,): the most likely number of positive rows in each draw, not rounded."""
         return (self.words + 1) * (self.pos + 1) / (self.pos + self.neg + 2)
 
     @property

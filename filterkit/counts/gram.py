@@ -241,7 +241,7 @@ def _cut_digits(numbers: np.ndarray) -> list[np.ndarray]:
 
 
 def _cut_sparse_digits(X: Csr, unit: np.ndarray, root: np.ndarray | None) -> list[Any]:
-    """Do as `_cut_dense_digits` with sparse rows; the digits are sparse, too."""
+    """Do as `_cut_dense_digits` with sparse rows and a column of ones after theirs; the digits are sparse, too."""
     ends = X.indptr[1:]
     indptr = X.indptr + np.arange(len(X.indptr), dtype=np.int32)
     indices, data = np.insert(X.indices, ends, X.columns), np.insert(X.data, ends, 1.0)

@@ -188,7 +188,8 @@ def _parse_part(letter: str, part: str) -> tuple[str, int | None]:
 def _compute_day(found: dict[str, int], short: bool) -> int | None:
     """Compute the day, counted from 1970-01-01, from the value of each letter; None if there is no such day.
 
-    `short` says whether the year has two digits. A weekday without a day of the month means the first such day.
+    `short` says whether the year has two digits. A missing year is 1970, a missing month or day the first. A weekday
+    without a day of the month means the first such day of the month.
     """
     for letter, value in found.items():
         low, high = _LIMITS.get(letter, (value, value))

@@ -158,11 +158,11 @@ def _is_sparse(kind: Any, subtypes: str = "biuf") -> bool:
 
 
 def _read_entries(column: pd.Series) -> Entries:
-    """Read the values of a sparse column that are not 0.
+    """Read the rows and values of a sparse column that are not 0, and how many rows there are.
 
     Raises
     ------
-    FilterkitError : float64 does not have one of them.
+    FilterkitError : float64 cannot hold one of the values.
     """
     import pyarrow as pa
 

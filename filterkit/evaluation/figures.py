@@ -184,7 +184,7 @@ def draw_lines(figure: Any, panels: list[Any], lines: list[list[Line]], about: s
 
 
 def choose_line_style(number: int) -> dict[str, Any]:
-    """Return the style of a line by its number, from 0."""
+    """Return the colour, dashes and marker of a line by its number, from 0, as arguments of matplotlib."""
     return {
         "color": COLOURS[number % len(COLOURS)],
         "linestyle": _DASHES[number // len(COLOURS) % len(_DASHES)],

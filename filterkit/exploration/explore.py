@@ -77,7 +77,7 @@ def explore(
     metrics = chosen or list_metrics(explored.schema, known)
 
     def choose_metrics() -> list[Metric]:
-        """Leave out slow metrics where they would take too long, unless they are asked for or the only ones."""
+        """Return the metrics without those that would take too long, unless they are asked for or the only ones."""
         quick = [metric for metric in metrics if not metric.slow]
         return quick if quick and not chosen and estimate_tests(overviews.merge()) > _MANY_TESTS else metrics
 

@@ -55,7 +55,7 @@ def find_written_path(number: int) -> str:
 
 
 def is_read_only(number: int) -> bool:
-    """Return whether an open descriptor is only for reading, as far as the system can tell.
+    """Return whether an open descriptor is only for reading; False where the system cannot tell.
 
     Raises
     ------

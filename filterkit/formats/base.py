@@ -432,7 +432,7 @@ def _parse_value(kind: type[FileFormat], name: str, type_: Any, text: str) -> An
 
 
 def relation_of(path: str) -> str:
-    """Return the name of the relation in a file that does not say it: that of the file without its endings."""
+    """Return a name for a relation that its file does not name: that of the file up to its first dot, or ``table``."""
     name = os.path.basename(path.rstrip("/")).partition(".")[0]
     return "table" if path == "-" or not name or any(mark in name for mark in "*?[") else name
 

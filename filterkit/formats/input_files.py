@@ -170,7 +170,7 @@ class LineCounts:
         self._uncounted: dict[str, list[Stretch]] = {}  # finished stretches of each file that nobody has read
 
     def begin(self, name: str, n_lines: int) -> None:
-        """Begin a file; `n_lines` come before its first stretch."""
+        """Start to count the lines of a file; `n_lines` come before its first stretch."""
         self._lines[name] = n_lines
 
     def add(self, stretch: Stretch, n_lines: int | None) -> None:

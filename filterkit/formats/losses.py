@@ -91,7 +91,7 @@ class RowLosses:
         self._used[np.fromiter(numbers, np.int64)] = True
 
     def describe(self, title: str, word: str) -> Iterable[str]:
-        """Yield a text for each loss, with the title of the format and its word for ``--from``."""
+        """Yield at most two texts: of string attributes whose texts are all numbers, and of labels that no row has."""
         has_texts, has_others = self._used[self._labels :: 2], self._used[self._labels + 1 :: 2]
         numbers = [self._strings[i] for i in np.flatnonzero(has_texts & ~has_others).tolist()]
         if numbers:

@@ -47,7 +47,7 @@ class FileRows(NamedTuple):
     is_own: bool | None = None
 
     def append(self, more: FileRows) -> FileRows:
-        """Add the rows of a part that follows; the name stays."""
+        """Return the counts of this part and of the part `more` that follows it; the name stays."""
         stated = self.stated if more.stated is None else more.stated
         return FileRows(
             self.name, self.n_rows + more.n_rows, stated, more.is_own if self.is_own is None else self.is_own

@@ -82,12 +82,12 @@ def _make_contiguous(value: Any) -> np.ndarray:
 
 
 def _read_scripts(name: str) -> list[str]:
-    """Return the scripts in the folder of the name of a page, which only declare functions; none without a folder."""
+    """Return the paths of the scripts in the folder that has the name of a page; none if there is no such folder."""
     folder = _FOLDER.joinpath(name)
     return sorted(f"{name}/{part.name}" for part in folder.iterdir()) if folder.is_dir() else []
 
 
 def _read_asset(path: str) -> str:
-    """Return the text of a file of this folder, which ends its last line."""
+    """Return the text of a file of this folder, with a line end at its end."""
     text = _FOLDER.joinpath(path).read_text("utf-8")
     return text if text.endswith("\n") else text + "\n"

@@ -255,7 +255,7 @@ def _has_known_labels(text: bytes, nominal: list[Attribute]) -> bool:
 
 
 def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
-    """Return the Arrow table of whole lines."""
+    """Read whole lines of JSON, an object each, as an Arrow table."""
     import pyarrow as pa
     import pyarrow.json
 

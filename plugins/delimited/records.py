@@ -78,7 +78,7 @@ class Records:
         return np.asarray(ends + 1)
 
     def _open_cells(self, characters: np.ndarray, quotes: np.ndarray) -> bool:
-        """Return whether each quote at these offsets begins a cell, or is the second of a pair."""
+        """Return whether all quotes at these offsets, as one bool, begin a cell or are the second of a pair."""
         return bool(self._may_adjoin_quote[characters[quotes[quotes > 0] - 1]].all())
 
     def check_quotes(self, text: bytes, form: str) -> None:

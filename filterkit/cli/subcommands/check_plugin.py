@@ -61,7 +61,7 @@ def check_plugin(known: Registry, words: tuple[str, ...], debug: bool) -> None:
 
 
 def _check_words(known: Registry, words: list[str], debug: bool) -> Iterator[tuple[str, Report]]:
-    """Check what the words of the command line name; yield as `_report_plugins` does."""
+    """Check the subcommand, chain or plugins that the words name; yield as `_report_plugins` does."""
     from filterkit.testing import report_subcommand
 
     name, arguments = words[0], words[1:]
