@@ -259,7 +259,7 @@ class Moments(Summary):
     def deviation(self, scale: np.ndarray | int = 0) -> np.ndarray:
         """Return the standard deviation, as of values times ``2**scale``: float64 (k,). Its divisor is n − 1.
 
-        n is the weight of the rows whose value is not missing. A column of equal values, or of none, has the deviation 0.
+        n is the weight of the rows whose value is not missing. A column of equal values, or of none, has 0.
         It is NaN where the values differ and n is at most 1, because so few rows have no deviation.
         """
         low, high = self.extremes()
