@@ -19,9 +19,10 @@ from filterkit.errors import FilterkitError, RowError, StageError
 from filterkit.files.rejects import Rejects
 from filterkit.files.stretches import Stretch
 from filterkit.formats.base import FileFormat, Files, Opening, Table, add_input_name
+from filterkit.formats.held_reads import HeldReads
 from filterkit.formats.input_files import InputFiles, Restart
 from filterkit.formats.notes import Notes
-from filterkit.formats.omitted_texts import HeldReads, find_first_texts, read_ahead
+from filterkit.formats.omitted_texts import find_first_texts, read_ahead
 from filterkit.formats.part_reader import Item, PartReader, Read, UnclosedRecord, name_format_errors
 from filterkit.formats.row_counts import RowCounts
 from filterkit.formats.text import TextTable
