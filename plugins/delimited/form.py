@@ -33,6 +33,7 @@ class Delimited(TypedFormat):
     missing: tuple[str, ...] = option(
         ("", "?", "NA", "NaN"), "Texts without quotes that stand for a missing value; the first is written."
     )
+    strip: bool = option(False, "Whether spaces at both ends of texts are dropped, as in a, b, ?.")
     weights: str | None = option(None, "The column with the weights of rows, which is read and written.")
 
     def __post_init__(self) -> None:

@@ -21,6 +21,9 @@ _WRITTEN = re.compile(r"[-+]?[$€£¥]?\s?(?!0\d)\d{1,3}(?:\d*|(?:[,.'\s]\d{3})
 
 def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
     """Say why a column with these distinct texts is not numeric, and what makes it so; "" if it is of texts."""
+    spaced = [word for word in words if word[:1].isspace()]
+    if len(spaced) == len(words) or any(word.strip() in form.missing for word in spaced):
+        return f"with spaces before values; to drop them, say {_format_option(form, form.point, [], strip=True)}"
     point = "," if form.separator != "," and any("," in word for word in words[:1000]) else form.point
     if not all(is_number(word, point) or word.lower() in _MISSING for word in words):
         others = [word for word in words if not is_number(word, point) and word.lower() not in _MISSING]
@@ -53,13 +56,15 @@ def advise_on_word(form: Delimited, word: str) -> str:
     return ""
 
 
-def _format_option(form: Delimited, point: str, missing: Sequence[str]) -> str:
-    """Return the option that reads such numbers and missing values."""
+def _format_option(form: Delimited, point: str, missing: Sequence[str], strip: bool = False) -> str:
+    """Return the option that reads such numbers and missing values, and drops spaces at the ends of texts."""
     options = []
     if form.delimiter != type(form).delimiter:
         options.append(f"delimiter={form.delimiter_word}")
     if point == ",":
         options.append("decimal=comma")
+    if strip:
+        options.append("strip=yes")
     if missing:
         options.append(f"missing={','.join([*form.missing, *missing])}")
     text = f"{form.name}:{','.join(options)}"

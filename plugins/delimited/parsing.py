@@ -64,7 +64,9 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
     if text.startswith(BOM_UTF8):  # Arrow would skip one
         text = BOM_UTF8 + text
     handler = options.pop("invalid_row_handler", None)
-    return pyarrow.csv.read_csv(
+    spaces = [(before, after) for before in range(9) for after in range(2)] if form.strip else [(0, 0)]
+    missing = [" " * before + word + " " * after for word in form.missing for before, after in spaces]
+    table = pyarrow.csv.read_csv(
         pa.py_buffer(text),
         read_options=pyarrow.csv.ReadOptions(
             column_names=[str(i) for i in range(columns)], use_threads=False, block_size=len(text) + 1
@@ -80,12 +82,25 @@ def read(text: bytes, form: Delimited, columns: int, types: dict[str, Any] | Non
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=types,
             decimal_point=form.point,
-            null_values=list(form.missing),
+            null_values=missing,
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
             **options,
         ),
     )
+    return _strip_texts(table) if form.strip else table
+
+
+def _strip_texts(table: Any) -> Any:
+    """Return a table whose texts have no spaces at their ends."""
+    import pyarrow.compute as pc
+
+    for position, kind in enumerate(table.schema.types):
+        if pa.types.is_string(kind) or pa.types.is_dictionary(kind):
+            texts = pc.utf8_trim_whitespace(table.column(position).cast(pa.string()))
+            texts = texts.dictionary_encode() if pa.types.is_dictionary(kind) else texts
+            table = table.set_column(position, table.column_names[position], texts)
+    return table
 
 
 _WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -127,10 +142,29 @@ def find_attributes(opened: DelimitedTable) -> list[Attribute]:
         table = table.set_column(position, str(position), column)
     found = form.infer_attributes(table, names, kinds, needed)
     known = {*kinds, *needed}
+    if form.header:
+        _warn_of_row_as_header(form, opening.name, found, table)
     _warn_of_texts(form, opening.name, [(a.name, table.column(i)) for i, a in enumerate(found) if a.name not in known])
     if not opened.look.is_whole and os.path.isfile(opening.path):
         found = form.add_labels(found, known, partial(read_labels, opened, found))
     return form.read_truth_values(found, kinds)
+
+
+def _warn_of_row_as_header(form: Delimited, source: str, attributes: Iterable[Attribute], table: Any) -> None:
+    """Warn if the names of the columns look like a row: numbers with decimals, or values of their own columns."""
+    for attribute, column in zip(attributes, table.columns):
+        name = attribute.name
+        is_text = pa.types.is_dictionary(column.type)
+        if is_text and column.null_count < len(column):
+            words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+            is_value = name in map(str.strip, words)
+        else:
+            is_value = not is_text and form.point in name and is_number(name, form.point)
+        if is_value:
+            call = f"--from {form.name}:header=no"
+            text = f"{source}: the first line names a column {quoted(name)}; if that line is a row, say {call}"
+            warnings.warn(ConversionWarning(text), stacklevel=2)
+            return
 
 
 def _warn_of_texts(form: Delimited, source: str, columns: Iterable[tuple[str, Any]]) -> None:
@@ -345,7 +379,7 @@ class RowParser(TextParser):
     def _find_fault(self, position: int, attribute: Attribute, cell: bytes, is_quoted: bool) -> str:
         """Say what is wrong with a cell, and what to do; return "" if nothing is."""
         try:
-            word = cell.decode()
+            word = cell.decode().strip() if self.form.strip else cell.decode()
         except UnicodeDecodeError:
             return (
                 f"{quoted(cell.decode('utf-8', 'replace'))} is not UTF-8 text; name its encoding, such as "

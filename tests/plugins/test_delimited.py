@@ -415,6 +415,31 @@ def test_other_words_for_missing_values_are_noticed(form, words, said, read):
     assert texts == ([f"column 'a' is text, {said}"] if said else [])
 
 
+SPACED = 'id, state ,n\n1, NSW,   ?\n2, ?, 3 \n3," VIC ",4\n4, NSW,5\n'
+
+
+def test_spaces_around_texts_are_noticed_and_dropped_if_asked(read):
+    with pytest.warns(filterkit.ConversionWarning, match="'state', 'n' are text, .* --from csv:strip=yes"):
+        assert view(read(SPACED))["state"] == [" NSW", " ?", " VIC ", " NSW"]
+    assert view(read(SPACED, format="csv:strip=yes")) == {
+        "id": [1, 2, 3, 4],
+        "state": ["NSW", None, "VIC", "NSW"],
+        "n": [None, 3, 4, 5],
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [("5.1,x", "5.1"), ("5,Iris", "Iris"), ("-0.5,Iris", "-0.5"), ("2019,2020", ""), ("n,kind", "")],
+)
+def test_a_first_row_instead_of_names_is_noticed(first, name, read):
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        read(f"{first}\n4.9, Iris\n1.2,Iris\n3,b\n")
+    said = f"the first line names a column '{name}'; if that line is a row, say --from csv:header=no"
+    assert [str(each.message).rpartition("x.csv: ")[2] for each in noted] == ([said] if name else [])
+
+
 def test_json_lines_with_dates_in_several_forms(read):
     rows = [
         '{"day":"2024-01-01","at":"2024-01-01 10:00:00","n":1}',
