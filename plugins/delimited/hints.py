@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _MISSING = frozenset(
     ("null", "none", "nil", "na", "nan", "-nan", "n/a", "#n/a", "n.a.", "-", "--", ".", r"\n", "missing", "unknown")
 )
+_MANY = 20  # distinct values, of which a single text is a slip rather than a label
 # A number as people write prices and shares: 1,234.50 or 1.234,50, with a sign such as $ or %.
 _WRITTEN = re.compile(r"[-+]?[$€£¥]?\s?(?!0\d)\d{1,3}(?:\d*|(?:[,.'\s]\d{3})+)(?:[.,]\d+)?\s?[%$€£¥]?")
 
@@ -25,11 +26,11 @@ def advise_on_texts(form: Delimited, words: Sequence[str]) -> str:
     if len(spaced) == len(words) or any(word.strip() in form.missing for word in spaced):
         return f"with spaces before values; to drop them, say {_format_option(form, form.point, [], strip=True)}"
     point = "," if form.separator != "," and any("," in word for word in words[:1000]) else form.point
-    if not all(is_number(word, point) or word.lower() in _MISSING for word in words):
-        others = [word for word in words if not is_number(word, point) and word.lower() not in _MISSING]
-        if not all(map(_WRITTEN.fullmatch, others)):
-            return ""
-        return f"as its numbers are written like {quoted(others[0])}; write them like 1234.5"
+    odd = [word for word in words if not is_number(word, point) and word.lower() not in _MISSING]
+    if odd and all(map(_WRITTEN.fullmatch, odd)):
+        return f"as its numbers are written like {quoted(odd[0])}; write them like 1234.5"
+    if len(odd) > 1 or (odd and len(words) < _MANY):
+        return ""
     others = [word for word in words if not is_number(word, point)]
     if len(others) == len(words):
         return ""

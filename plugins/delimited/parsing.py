@@ -154,16 +154,15 @@ def _warn_of_row_as_header(form: Delimited, source: str, attributes: Iterable[At
     """Warn if the names of the columns look like a row: numbers with decimals, or values of their own columns."""
     for attribute, column in zip(attributes, table.columns):
         name = attribute.name
-        is_text = pa.types.is_dictionary(column.type)
-        if is_text and column.null_count < len(column):
+        about = ""
+        if not pa.types.is_dictionary(column.type):
+            about = "a number" if form.point in name and is_number(name, form.point) else ""
+        elif column.null_count < len(column):
             words = column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-            is_value = name in map(str.strip, words)
-        else:
-            is_value = not is_text and form.point in name and is_number(name, form.point)
-        if is_value:
-            call = f"--from {form.name}:header=no"
-            text = f"{source}: the first line names a column {quoted(name)}; if that line is a row, say {call}"
-            warnings.warn(ConversionWarning(text), stacklevel=2)
+            about = "among its values" if name in map(str.strip, words) else ""
+        if about:
+            text = f"{source}: the name of column {quoted(name)} is {about}; if the first line is a row, say"
+            warnings.warn(ConversionWarning(f"{text} --from {form.name}:header=no"), stacklevel=2)
             return
 
 

@@ -396,6 +396,8 @@ def test_numbers_with_decimal_commas(tmp_path, read):
          "value, say --from 'csv:delimiter=semicolon,decimal=comma,missing=,?,NA,NaN,-'"),
         ("csv", "$5 $7.50 - 12%", "as its numbers are written like '$5'; write them like 1234.5"),
         ("csv:delimiter=|", "1,234.50 2,000 999", "as its numbers are written like '1,234.50'; write them like 1234.5"),
+        ("csv", " ".join(map(str, range(30))) + " Total", "as 'Total' is among its numbers; if that is a missing "
+         "value, say --from 'csv:missing=,?,NA,NaN,Total'"),
         ("csv", "1.2.3 1.2.4", ""),
         ("csv", "1 2 A", ""),
         ("csv", "unknown none", ""),
@@ -429,15 +431,21 @@ def test_spaces_around_texts_are_noticed_and_dropped_if_asked(read):
 
 
 @pytest.mark.parametrize(
-    ("first", "name"),
-    [("5.1,x", "5.1"), ("5,Iris", "Iris"), ("-0.5,Iris", "-0.5"), ("2019,2020", ""), ("n,kind", "")],
+    ("first", "said"),
+    [
+        ("5.1,x", "'5.1' is a number"),
+        ("-0.5,Iris", "'-0.5' is a number"),
+        ("5,Iris", "'Iris' is among its values"),
+        ("2019,2020", ""),
+        ("n,kind", ""),
+    ],
 )
-def test_a_first_row_instead_of_names_is_noticed(first, name, read):
+def test_a_first_row_instead_of_names_is_noticed(first, said, read):
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         read(f"{first}\n4.9, Iris\n1.2,Iris\n3,b\n")
-    said = f"the first line names a column '{name}'; if that line is a row, say --from csv:header=no"
-    assert [str(each.message).rpartition("x.csv: ")[2] for each in noted] == ([said] if name else [])
+    text = f"the name of column {said}; if the first line is a row, say --from csv:header=no"
+    assert [str(each.message).rpartition("x.csv: ")[2] for each in noted] == ([text] if said else [])
 
 
 def test_json_lines_with_dates_in_several_forms(read):
