@@ -56,6 +56,8 @@ def _explain_unknown_stage(known: Registry, name: str) -> str:
         return explain_option_position(known, flag) or "; the options of a stage go after its name"
     if len(words) > 1 and words[0] in known.stages:
         return f"; write stages and options as words of their own: {' '.join(words)}"
+    if name in known.subcommands:
+        return f", but a subcommand; write it first: filterkit {name}"
     answers = (stage.answer_unknown_stage(name) for stage in known.stages.values())
     hint = next(filter(None, answers), "") or _suggest_weka_equivalent(name, known.stages)
     if hint:

@@ -200,6 +200,7 @@ MISUSE = [
     ("l2 --test x", "option '--test' requires 2 arguments"),
     ("l2 --neighbors 2 --to csv", "l2: no such option '--neighbors'"),
     ("../iris.arff l2", "but a file; several files that make one input are given as a pattern in quotes"),
+    ("l2 evaluate", "no stage 'evaluate', but a subcommand; write it first: filterkit evaluate"),
     ("l2 'my out.csv'", "no stage 'my out.csv'; to write a file, say: -o 'my out.csv'"),
     ("l2 --memory 1e400GB", "'1e400GB' is not a size such as 256MB"),
     ("l2 --jobs 1000000", "invalid value for '--jobs'"),
