@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from filterkit import Batch, Learner, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Rows, attribute_values, itself, join_all_rows, quoted, take_rows
+from filterkit import Batch, Learner, StageError, TrainingStage, UsageError, option
+from filterkit.plugin import Rows, attribute_values, itself, join_all_rows, offer, quoted, take_rows
 
 if TYPE_CHECKING:
     from filterkit import Chain
@@ -36,7 +36,6 @@ class Agree(TrainingStage):
     seed: int = option(0, "Seed for dealing.", minimum=0)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not self.chain:
             raise UsageError(f'{self.name}: name the stages, as in --chain "impute onehot svm"')
         stages = self._parse_chain().stages
@@ -94,6 +93,4 @@ class Agree(TrainingStage):
         return np.asarray(attribute_values(out, position) == code[out.y])
 
 
-@hookimpl
-def filterkit_stages() -> list[type[TrainingStage]]:
-    return [Agree]
+filterkit_stages = offer(Agree)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from filterkit import Attribute, Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, hookimpl, option
+from filterkit import Attribute, Batch, Built, FilterkitError, Schema, StageError, UsageError, option
 from filterkit.plugin import (
     Batches,
     ChoosingStage,
@@ -15,6 +15,7 @@ from filterkit.plugin import (
     Edit,
     attribute_values,
     format_number,
+    offer,
     parse_number,
 )
 
@@ -282,7 +283,6 @@ class Date(Retyping):
     invalid: str = option("error", "What becomes of a text that is not a date.", choices=("error", "missing"))
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         try:
             self._form = DateFormat(self.format)
         except FilterkitError as error:
@@ -312,6 +312,4 @@ class Date(Retyping):
 _EARLIEST, _LATEST = -62_135_769_600_000, 9.2e18  # milliseconds; from the year 1
 
 
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Date, Nominal, Numeric, String]
+filterkit_stages = offer(Date, Nominal, Numeric, String)

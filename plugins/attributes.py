@@ -14,7 +14,6 @@ from filterkit import (
     Schema,
     Stage,
     UsageError,
-    hookimpl,
     option,
 )
 from filterkit.plugin import (
@@ -23,6 +22,7 @@ from filterkit.plugin import (
     attribute_numbers,
     chosen_attributes,
     find_class,
+    offer,
     quoted,
     suggestion,
 )
@@ -49,7 +49,6 @@ class Remove(Stage):
     type: str | None = option(None, "Select attributes of this type.", choices=KINDS)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not (self.attribute or self.match or self.range or self.type):
             raise UsageError(f"{self.name}: name attributes with --attribute, --match, --range or --type")
         if self.match:
@@ -133,7 +132,6 @@ class Rename(Stage):
     replace: str = option("", "The replacement for each match.")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not self.find:
             raise UsageError(f"{self.name}: give the text to look for with --find")
         Pattern(self.name, "--find", self.find)
@@ -201,7 +199,6 @@ class Reorder(Stage):
     last: tuple[str, ...] = option((), "Put these attributes last.", names="attribute")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not (self.first or self.last):
             raise UsageError(f"{self.name}: name attributes with --first or --last")
 
@@ -248,6 +245,4 @@ class Id(Stage):
             raise FilterkitError(f"{error}; see --attribute") from None
 
 
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Class, Id, Keep, Remove, Rename, Reorder]
+filterkit_stages = offer(Class, Id, Keep, Remove, Rename, Reorder)

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from filterkit import Batch, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Rows, choose_rows, read_classes, take_rows
+from filterkit import Batch, TrainingStage, UsageError, option
+from filterkit.plugin import Rows, choose_rows, offer, read_classes, take_rows
 
 
 class Balance(TrainingStage):
@@ -35,7 +35,6 @@ class Balance(TrainingStage):
     seed: int = option(0, "Seed for drawing the rows that stay.", minimum=0)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if 0 < self.spread < 1:
             raise UsageError(f"{self.name}: --spread must be 0 or at least 1, not {self.spread:g}")
 
@@ -69,6 +68,4 @@ def _multiply_weights(batch: Batch, factors: np.ndarray) -> Batch:
     return batch.replace(weights=batch.row_weights * factors[batch.y])
 
 
-@hookimpl
-def filterkit_stages() -> list[type[TrainingStage]]:
-    return [Balance]
+filterkit_stages = offer(Balance)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Batch, RowStage, hookimpl
-from filterkit.plugin import SelectiveStage, map_numbers
+from filterkit import Batch, RowStage
+from filterkit.plugin import SelectiveStage, map_numbers, offer
 
 
 class Binary(SelectiveStage, RowStage):
@@ -23,6 +23,4 @@ class Binary(SelectiveStage, RowStage):
         return map_numbers(batch, lambda values: (values != 0).astype(np.float64))
 
 
-@hookimpl
-def filterkit_stages() -> list[type[RowStage]]:
-    return [Binary]
+filterkit_stages = offer(Binary)

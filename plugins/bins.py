@@ -6,8 +6,8 @@ import itertools
 
 import numpy as np
 
-from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, Ragged, State, find_mdl_cuts, find_run_begins, format_number
+from filterkit import Attribute, ColumnStage, Schema, StageError, option
+from filterkit.plugin import ContingencyTable, Ragged, State, find_mdl_cuts, find_run_begins, format_number, offer
 
 
 class Bins(ColumnStage):
@@ -127,6 +127,4 @@ def _make_labels(cuts: list[float]) -> tuple[str, ...]:
     return (f"(-inf-{ends[0]}]", *inner, f"({ends[-1]}-inf)")
 
 
-@hookimpl
-def filterkit_stages() -> list[type[ColumnStage]]:
-    return [Bins]
+filterkit_stages = offer(Bins)

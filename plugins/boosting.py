@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import FilterkitError, Learner, Schema, Stage, StageError, hookimpl, option
+from filterkit import FilterkitError, Learner, Schema, StageError, option
 from filterkit.plugin import (
     LearnedTable,
     LinearModel,
@@ -21,6 +21,7 @@ from filterkit.plugin import (
     Training,
     list_feature_names,
     make_learned_table,
+    offer,
     quoted,
 )
 
@@ -260,6 +261,4 @@ class MpBoost(Boosting):
     multiple_pivots = True
 
 
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [AdaBoostMh, MpBoost]
+filterkit_stages = offer(AdaBoostMh, MpBoost)

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, Schema, StageError, hookimpl
-from filterkit.plugin import Moments, State, Summary, compute_scaling_state, exponents_of_extremes, quoted, rescale
+from filterkit import ColumnStage, Schema, StageError
+from filterkit.plugin import (
+    Moments,
+    State,
+    Summary,
+    compute_scaling_state,
+    exponents_of_extremes,
+    offer,
+    quoted,
+    rescale,
+)
 
 _UNSEEN = 2.0**-44  # of a deviation; no result shows that the mean is off by less
 
@@ -87,6 +96,4 @@ def _describe_scaling(schema: Schema, state: State, subtracted: str, divided: st
     return {name: np.where(schema.nominal, np.nan, values / state["unit"]) for name, values in parts.items()}
 
 
-@hookimpl
-def filterkit_stages() -> list[type[ColumnStage]]:
-    return [Range, Standardize]
+filterkit_stages = offer(Range, Standardize)

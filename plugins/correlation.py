@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Metric, hookimpl
-from filterkit.plugin import ContingencyTable, divide_or_zero, sum_over_classes
+from filterkit import Metric
+from filterkit.plugin import ContingencyTable, divide_or_zero, offer, sum_over_classes
 
 
 def correlation(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndarray:
@@ -112,9 +112,7 @@ def _compute_r(product: np.ndarray, squares: np.ndarray) -> np.ndarray:
     return np.asarray(np.minimum(divide_or_zero(np.abs(product), np.sqrt(np.maximum(squares, 0.0))), 1.0))
 
 
-@hookimpl
-def filterkit_metrics() -> list[Metric]:
-    return [
-        Metric("correlation", correlation, by_table=correlation_of_columns, numeric_class=True),
-        Metric("ftest", f_test, by_table=f_test_of_columns, numeric_class=True),
-    ]
+filterkit_metrics = offer(
+    Metric("correlation", correlation, by_table=correlation_of_columns, numeric_class=True),
+    Metric("ftest", f_test, by_table=f_test_of_columns, numeric_class=True),
+)

@@ -13,7 +13,6 @@ from filterkit import (
     Schema,
     Stage,
     UsageError,
-    hookimpl,
     option,
 )
 from filterkit.plugin import (
@@ -24,6 +23,7 @@ from filterkit.plugin import (
     SelectiveStage,
     Texts,
     expand_ranges,
+    offer,
     parse_number,
     quoted,
     suggestion,
@@ -125,7 +125,6 @@ class Label(Stage):
     positive: str = option("", "The class value to separate from the rest.")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not self.positive:
             raise UsageError("label: say which class value, with --positive VALUE")
 
@@ -153,6 +152,4 @@ class Label(Stage):
         return edit.build(positive=self.positive)
 
 
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Label, OneHot]
+filterkit_stages = offer(Label, OneHot)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit import Metric, hookimpl
+from filterkit import Metric
+from filterkit.plugin import offer
 
 # Outcomes whose log probability exceeds the observed one by this much count as no more likely, because rounding makes
 # equal probabilities differ.
@@ -204,9 +205,6 @@ def _compute_beta(a: np.ndarray, b: np.ndarray, p: np.ndarray) -> np.ndarray:
     return np.asarray(result)
 
 
-@hookimpl
-def filterkit_metrics() -> list[Metric]:
-    return [
-        Metric("bbs", bbs, bound=bound_bbs, slow=True),
-        Metric("fisher", fisher, bound=bound_fisher, slow=True),
-    ]
+filterkit_metrics = offer(
+    Metric("bbs", bbs, bound=bound_bbs, slow=True), Metric("fisher", fisher, bound=bound_fisher, slow=True)
+)

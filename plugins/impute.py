@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, Schema, hookimpl
-from filterkit.plugin import Moments, State
+from filterkit import ColumnStage, Schema
+from filterkit.plugin import Moments, State, offer
 
 
 class Impute(ColumnStage):
@@ -40,6 +40,4 @@ class Impute(ColumnStage):
         return np.where(np.isnan(values), state["fill"][columns], values)
 
 
-@hookimpl
-def filterkit_stages() -> list[type[ColumnStage]]:
-    return [Impute]
+filterkit_stages = offer(Impute)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Metric, hookimpl
+from filterkit import Metric
 from filterkit.plugin import (
     ClassSums,
     ContingencyTable,
     bin_by_mdl,
     divide_or_zero,
+    offer,
     share_out_missing,
     sum_over_classes,
     times_log2,
@@ -280,30 +281,24 @@ def hellinger(tp: np.ndarray, fp: np.ndarray, pos: float, neg: float) -> np.ndar
     return np.asarray(np.sqrt(squares))
 
 
-_BEST_AT_ENDS = {
-    "acc": acc,
-    "acc2": acc2,
-    "f1": f1,
-    "hellinger": hellinger,
-    "hyp": hyp,
-    "oddn": oddn,
-    "odds": odds,
-    "pmi": pmi,
-    "pow": power,
-    "pr": pr,
-}
+_BEST_AT_ENDS = (acc, acc2, f1, hellinger, hyp, oddn, odds, pmi, power, pr)
 
-
-@hookimpl
-def filterkit_metrics() -> list[Metric]:
-    chi_sums, ig_sums = ClassSums(_chi_term, _chi_of_sums), ClassSums(_ig_term, _ig_of_sums)
-    return [
-        *(Metric(name, score, best_at_ends=True) for name, score in _BEST_AT_ENDS.items()),
-        Metric("bns", bns, best_at_ends=True, leads=True),
-        Metric("chi", chi, chi_classes, class_sums=chi_sums, best_at_ends=True, by_labels=chi_squared),
-        Metric("chisquared", chi, by_table=chi_squared),
-        Metric("dfreq", dfreq, needs_class=False),
-        Metric("ig", ig, ig_classes, class_sums=ig_sums, best_at_ends=True, by_labels=information_gain),
-        Metric("infogain", ig, by_table=information_gain),
-        Metric("rand", rand, needs_class=False, by_column=rand_columns),
-    ]
+filterkit_metrics = offer(
+    *(Metric({power: "pow"}.get(score, score.__name__), score, best_at_ends=True) for score in _BEST_AT_ENDS),
+    Metric("bns", bns, best_at_ends=True, leads=True),
+    Metric(
+        "chi",
+        chi,
+        chi_classes,
+        class_sums=ClassSums(_chi_term, _chi_of_sums),
+        best_at_ends=True,
+        by_labels=chi_squared,
+    ),
+    Metric("chisquared", chi, by_table=chi_squared),
+    Metric("dfreq", dfreq, needs_class=False),
+    Metric(
+        "ig", ig, ig_classes, class_sums=ClassSums(_ig_term, _ig_of_sums), best_at_ends=True, by_labels=information_gain
+    ),
+    Metric("infogain", ig, by_table=information_gain),
+    Metric("rand", rand, needs_class=False, by_column=rand_columns),
+)

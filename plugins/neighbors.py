@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import FilterkitError, Learner, Schema, Stage, StageError, hookimpl, option
+from filterkit import FilterkitError, Learner, Schema, StageError, option
 from filterkit.plugin import (
     Csr,
     LearnedTable,
@@ -18,6 +18,7 @@ from filterkit.plugin import (
     divide_or_zero,
     exponents_of_extremes,
     make_learned_table,
+    offer,
 )
 
 _DISTANCES = 1 << 20  # that are held in memory at once
@@ -214,6 +215,4 @@ def _compute_square_lengths(X: Any) -> np.ndarray:
     return np.asarray((X * X).sum(axis=1))
 
 
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Neighbors]
+filterkit_stages = offer(Neighbors)

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from filterkit import Batch, StageError, TrainingStage, hookimpl, option
-from filterkit.plugin import NAME_A_CLASS, ChoosingStage, Edit, Rows, attribute_values, itself
+from filterkit import Batch, StageError, TrainingStage, option
+from filterkit.plugin import NAME_A_CLASS, ChoosingStage, Edit, Rows, attribute_values, itself, offer
 
 
 class Noise(ChoosingStage, TrainingStage):
@@ -56,6 +56,4 @@ class Noise(ChoosingStage, TrainingStage):
         return np.asarray(np.where(draws[:, 0] < self.share, (codes + step) % labels, codes))
 
 
-@hookimpl
-def filterkit_stages() -> list[type[TrainingStage]]:
-    return [Noise]
+filterkit_stages = offer(Noise)

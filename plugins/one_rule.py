@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Metric, hookimpl
-from filterkit.plugin import ContingencyTable, Ragged, find_run_begins
+from filterkit import Metric
+from filterkit.plugin import ContingencyTable, Ragged, find_run_begins, offer
 
 _BUCKET = 6.0  # the least weight of the most frequent class in a bucket, as in Holte's paper and Weka
 
@@ -68,6 +68,4 @@ def _find_bucket_begins(cells: ContingencyTable) -> np.ndarray:
     return begins[:-1]
 
 
-@hookimpl
-def filterkit_metrics() -> list[Metric]:
-    return [Metric("oner", one_rule, by_table=one_rule_of_columns)]
+filterkit_metrics = offer(Metric("oner", one_rule, by_table=one_rule_of_columns))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Attribute, ColumnStage, Schema, StageError, hookimpl, option
-from filterkit.plugin import ContingencyTable, Ragged, State, expand_ranges
+from filterkit import Attribute, ColumnStage, Schema, StageError, option
+from filterkit.plugin import ContingencyTable, Ragged, State, expand_ranges, offer
 
 _MOST = 5_000_000  # columns
 _ALL = 1 << 40  # levels, more than any column has
@@ -89,6 +89,4 @@ class Ordinal(ColumnStage):
         return np.where(np.isnan(values) | np.isnan(threshold), values, (values >= threshold).astype(np.float64))
 
 
-@hookimpl
-def filterkit_stages() -> list[type[ColumnStage]]:
-    return [Ordinal]
+filterkit_stages = offer(Ordinal)

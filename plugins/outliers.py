@@ -14,12 +14,10 @@ from filterkit import (
     ColumnStage,
     FilterkitError,
     Schema,
-    Stage,
     UsageError,
-    hookimpl,
     option,
 )
-from filterkit.plugin import Batches, ContingencyTable, Edit, SelectiveStage, SortedValues, State, quantiles
+from filterkit.plugin import Batches, ContingencyTable, Edit, SelectiveStage, SortedValues, State, offer, quantiles
 
 
 class Limit(ColumnStage):
@@ -45,7 +43,6 @@ class Limit(ColumnStage):
     outside: str = option("limit", "What becomes of a value outside.", choices=("limit", "missing"))
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         limits = {"--min": self.min, "--max": self.max, "--lower": self.lower, "--upper": self.upper}
         if all(limit is None for limit in limits.values()):
             raise UsageError(f"{self.name}: give the range with --min, --max, --lower or --upper")
@@ -157,6 +154,4 @@ def _is_outside(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nda
     return (values < low) | (values > high)
 
 
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Limit, Outliers]
+filterkit_stages = offer(Limit, Outliers)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, Built, FilterkitError, Schema, Stage, StageError, hookimpl, option
+from filterkit import Attribute, Batch, Built, FilterkitError, Schema, StageError, option
 from filterkit.plugin import (
     Batches,
     Csr,
@@ -21,6 +21,7 @@ from filterkit.plugin import (
     equal_blocks,
     fix_signs,
     mix_bits,
+    offer,
     one_blas_thread,
     rows_times,
 )
@@ -238,6 +239,4 @@ def _replace_columns(stage: Svd | Project, schema: Schema, count: int, compute: 
     return Built(outgoing, transform, growth=growth)
 
 
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Project, Svd]
+filterkit_stages = offer(Project, Svd)

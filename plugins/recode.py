@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Attribute, Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import Batches, ChoosingStage, Edit, attribute_values, quoted, suggestion
+from filterkit import Attribute, Batch, Built, FilterkitError, Schema, StageError, UsageError, option
+from filterkit.plugin import Batches, ChoosingStage, Edit, attribute_values, offer, quoted, suggestion
 
 
 class Recode(ChoosingStage):
@@ -45,7 +45,6 @@ class Recode(ChoosingStage):
     sort: bool = option(False, "Sort the labels by name.")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         asked = self.missing or self.fill is not None or self.rename or self.rare is not None or self.first or self.sort
         if not asked:
             raise UsageError(f"{self.name}: say what to do, such as --rename OLD=NEW or --sort")
@@ -137,6 +136,4 @@ def _recode_values(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray
     return codes[np.where(np.isnan(values), -1, values).astype(np.int64)]
 
 
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Recode]
+filterkit_stages = offer(Recode)

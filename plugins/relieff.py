@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from filterkit import Batch, Schema, StageError, hookimpl, option
-from filterkit.plugin import Batches, Scaling, State, compute_scaling_state, concatenate, read_counted
+from filterkit import Batch, Schema, StageError, option
+from filterkit.plugin import Batches, Scaling, State, compute_scaling_state, concatenate, offer, read_counted
 
 _ROWS = 50_000  # the most training rows; the time grows with the square of their number
 _VALUES = 1 << 26  # the most values of them, which are held dense
@@ -230,6 +230,4 @@ def _sum_differences(space: Space, some: np.ndarray, others: np.ndarray, weights
     return total
 
 
-@hookimpl
-def filterkit_stages() -> list[type[ReliefF]]:
-    return [ReliefF]
+filterkit_stages = offer(ReliefF)

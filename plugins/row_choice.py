@@ -8,8 +8,18 @@ from functools import partial
 
 import numpy as np
 
-from filterkit import Batch, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import ChoosingStage, Rows, attribute_values, find_run_begins, itself, mix_bits, quoted, take_rows
+from filterkit import Batch, TrainingStage, UsageError, option
+from filterkit.plugin import (
+    ChoosingStage,
+    Rows,
+    attribute_values,
+    find_run_begins,
+    itself,
+    mix_bits,
+    offer,
+    quoted,
+    take_rows,
+)
 
 _END = 1 << 62
 
@@ -29,7 +39,6 @@ class RowNumbers(TrainingStage):
     numbers: str | None = option(None, "Numbers and ranges, as 1-100,501-last.", bare=True)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         self._parse_ranges(1)
 
     def _parse_ranges(self, count: int) -> list[tuple[int, int]]:
@@ -135,6 +144,4 @@ def _add_hashes(found: np.ndarray, rows: np.ndarray, columns: np.ndarray, bits: 
             np.add.at(found[:, number], rows, mix_bits(value))
 
 
-@hookimpl
-def filterkit_stages() -> list[type[TrainingStage]]:
-    return [Distinct, RowNumbers]
+filterkit_stages = offer(Distinct, RowNumbers)

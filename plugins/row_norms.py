@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Batch, RowStage, StageError, UsageError, hookimpl, option
-from filterkit.plugin import SelectiveStage
+from filterkit import Batch, RowStage, StageError, UsageError, option
+from filterkit.plugin import SelectiveStage, offer
 
 
 class Normalizer(SelectiveStage, RowStage):
@@ -20,7 +20,6 @@ class Normalizer(SelectiveStage, RowStage):
     norm: float = option(1.0, "The length of the rows put out.")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not 0 < self.norm < np.inf:
             raise UsageError(f"{self.name}: --norm must be above 0, not {self.norm:g}")
 
@@ -135,6 +134,4 @@ def _reduce_rows(function: np.ufunc, values: np.ndarray, indptr: np.ndarray) -> 
     return reduced
 
 
-@hookimpl
-def filterkit_stages() -> list[type[RowStage]]:
-    return [L1, L2, Max]
+filterkit_stages = offer(L1, L2, Max)

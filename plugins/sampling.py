@@ -6,8 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import NAME_A_CLASS, Rows, choose_rows, itself, parse_share, quoted, read_classes, take_rows
+from filterkit import Batch, StageError, TrainingStage, UsageError, option
+from filterkit.plugin import (
+    NAME_A_CLASS,
+    Rows,
+    choose_rows,
+    itself,
+    offer,
+    parse_share,
+    quoted,
+    read_classes,
+    take_rows,
+)
 
 _AT_ONCE = 1 << 16  # copies of rows
 _LONGEST_FOLD = 100  # characters; Python refuses to convert thousands of digits to a number
@@ -56,7 +66,6 @@ class Sample(TrainingStage):
     seed: int = option(0, "Seed for drawing.", minimum=0)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if bool(self.fraction) == (self.rows is not None):
             raise UsageError(f"{self.name}: say how many rows to keep, with either --fraction or --rows")
         self._share = parse_share(self.name, "--fraction", self.fraction) if self.fraction else 0
@@ -124,7 +133,6 @@ class Split(TrainingStage):
     seed: int = option(0, "Seed for shuffling the rows first; 0 does not shuffle.", minimum=0)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         number, _, folds = self.fold.partition("/")
         whole = number.isdecimal() and folds.isdecimal() and len(self.fold) <= _LONGEST_FOLD
         if not (whole and 1 <= int(number) <= int(folds) and int(folds) > 1):
@@ -205,6 +213,4 @@ def _order_for_stratifying(classes: np.ndarray) -> np.ndarray:
     return order
 
 
-@hookimpl
-def filterkit_stages() -> list[type[TrainingStage]]:
-    return [Head, Sample, Split, Shuffle]
+filterkit_stages = offer(Head, Sample, Split, Shuffle)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import Attribute, ColumnStage, Schema, StageError, UsageError, hookimpl, option
+from filterkit import Attribute, ColumnStage, Schema, StageError, UsageError, option
 from filterkit.plugin import (
     COMBINATIONS,
     ContingencyTable,
@@ -13,6 +13,7 @@ from filterkit.plugin import (
     Thresholds,
     declare_alpha,
     find_metric,
+    offer,
     one_against_rest,
     quoted,
     score_columns,
@@ -65,7 +66,6 @@ class Select(ColumnStage):
     seed: int = option(0, "Seed for a random metric.", minimum=0)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.fraction == 0:
             raise UsageError("select: --fraction must be above 0")
         ranked = (self.top, self.fraction, self.min_score, self.sparsity)
@@ -191,6 +191,4 @@ def _take_turns(rankings: list[np.ndarray]) -> np.ndarray:
     return np.array(list(order), np.int64)
 
 
-@hookimpl
-def filterkit_stages() -> list[type[ColumnStage]]:
-    return [Select]
+filterkit_stages = offer(Select)

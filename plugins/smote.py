@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from filterkit import Batch, StageError, TrainingStage, UsageError, hookimpl, option
-from filterkit.plugin import Csr, Rows, call_interruptibly, empty, itself, join_all_rows
+from filterkit import Batch, StageError, TrainingStage, UsageError, option
+from filterkit.plugin import Csr, Rows, call_interruptibly, empty, itself, join_all_rows, offer
 
 
 class Smote(TrainingStage):
@@ -92,6 +92,4 @@ class Smote(TrainingStage):
         return Batch(schema, X, made, weights, nothing)
 
 
-@hookimpl
-def filterkit_stages() -> list[type[TrainingStage]]:
-    return [Smote]
+filterkit_stages = offer(Smote)

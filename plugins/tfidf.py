@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, StageError, hookimpl, option
-from filterkit.plugin import State, Summary
+from filterkit import ColumnStage, StageError, option
+from filterkit.plugin import State, Summary, offer
 
 
 class Tfidf(ColumnStage):
@@ -55,6 +55,4 @@ class Tfidf(ColumnStage):
         return image
 
 
-@hookimpl
-def filterkit_stages() -> list[type[ColumnStage]]:
-    return [Tfidf]
+filterkit_stages = offer(Tfidf)

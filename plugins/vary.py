@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit import ColumnStage, Schema, hookimpl, option
-from filterkit.plugin import ContingencyTable, State
+from filterkit import ColumnStage, Schema, option
+from filterkit.plugin import ContingencyTable, State, offer
 
 
 class Vary(ColumnStage):
@@ -43,6 +43,4 @@ class Vary(ColumnStage):
         return np.flatnonzero(state["kept"])
 
 
-@hookimpl
-def filterkit_stages() -> list[type[ColumnStage]]:
-    return [Vary]
+filterkit_stages = offer(Vary)

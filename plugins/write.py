@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from filterkit import Batch, TrainingStage, hookimpl, option
-from filterkit.plugin import Rows
+from filterkit import Batch, TrainingStage, option
+from filterkit.plugin import Rows, offer
 
 
 class Write(TrainingStage):
@@ -28,7 +28,6 @@ class Write(TrainingStage):
     def __post_init__(self) -> None:
         from filterkit.plugin import check_output_format  # imports every format's needs, and lists need none
 
-        super().__post_init__()
         assert self.path is not None
         check_output_format(self.path, self.to, self.name)
 
@@ -39,6 +38,4 @@ class Write(TrainingStage):
         yield from tee(rows, self.path, self.to)
 
 
-@hookimpl
-def filterkit_stages() -> list[type[TrainingStage]]:
-    return [Write]
+filterkit_stages = offer(Write)

@@ -49,7 +49,6 @@ class TypedFormat(FileFormat):
     look: str = option("1MB", "How much is read to find out types and labels: a size such as 10MB, or all.")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         match = _SIZE.fullmatch(self.look.strip())
         if match is None and self.look.lower() != "all":
             raise UsageError(f"{self.name}: look must be a size such as 10MB, or all, not {quoted(self.look)}")

@@ -144,6 +144,7 @@ from filterkit.formats.text import TextParser as TextParser
 from filterkit.formats.text import TextTable as TextTable
 from filterkit.formats.text import first_line as first_line
 from filterkit.formats.typed import TypedFormat as TypedFormat
+from filterkit.plugin.hookspecs import offer as offer
 from filterkit.plugin.lookup import find_metric as find_metric
 from filterkit.stages.all_rows import join_all_rows as join_all_rows
 from filterkit.stages.base import Batches as Batches

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from pluggy import HookimplMarker, HookspecMarker
 
@@ -19,6 +20,16 @@ PROJECT = "filterkit"  # the name of the hooks for pluggy, and the start of the 
 
 hookspec = HookspecMarker(PROJECT)
 hookimpl = HookimplMarker(PROJECT)
+
+
+def offer(*items: Any) -> Callable[[], list[Any]]:
+    """Make a hook that returns these items; a plugin assigns it to the name: ``filterkit_stages = offer(MyStage)``."""
+
+    @hookimpl
+    def hook() -> list[Any]:
+        return list(items)
+
+    return hook
 
 
 class Hooks:

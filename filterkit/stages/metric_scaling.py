@@ -59,7 +59,6 @@ class ScalingOptions(Stage):
     multiply: bool = option(False, "Multiply values by the score, and do not divide them by their range.")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.score_only and self.multiply:
             raise UsageError(f"{self.name}: --score-only changes no values, and --multiply does; leave one out")
 

@@ -114,10 +114,12 @@ class Configured:
             raise TypeError(f"{type(self).__name__} has no option {next(iter(options))!r}")
         for field in dataclasses.fields(self):
             check_value(type(self), field, getattr(self, field.name))
-        self.__post_init__()
+        for kind in reversed(type(self).__mro__):
+            if "__post_init__" in vars(kind):
+                vars(kind)["__post_init__"](self)
 
     def __post_init__(self) -> None:
-        """Check the options together, once each is within its own bounds; an override calls that of its base first."""
+        """Check the options together, once each is within its own bounds; that of a base class is called before."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), **get_option_values(self)), ()

@@ -1,12 +1,7 @@
 """Stages that compute with expressions: `where`, `set` and `map`. `language` says what an expression is."""
 
-from __future__ import annotations
-
-from filterkit import Stage, hookimpl
+from filterkit.plugin import offer
 
 from .stages import Map, Set, Where
 
-
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Map, Set, Where]
+filterkit_stages = offer(Map, Set, Where)

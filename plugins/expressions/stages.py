@@ -50,7 +50,6 @@ class Where(TrainingStage):
     expression: str | None = option(None, "The condition.", bare=True)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         _parse(self.name, self.expression or "")
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
@@ -102,7 +101,6 @@ class Set(Stage):
     assignment: str | None = option(None, "NAME=EXPRESSION.", bare=True)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         name, start = self._split_assignment()
         if not name:
             raise UsageError(f"{self.name}: write NAME=EXPRESSION")
@@ -171,7 +169,6 @@ class Map(ColumnStage):
     expression: str | None = option(None, "The new value, an expression of VALUE.", bare=True)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         text = self.expression or ""
         tree = _parse(self.name, text)
         try:

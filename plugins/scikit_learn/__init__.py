@@ -1,11 +1,8 @@
 """Any transformer and any classifier with scikit-learn's interface as a stage."""
 
-from filterkit import Stage, hookimpl
+from filterkit.plugin import offer
 
 from .predict import Predict
 from .transformer import Sklearn
 
-
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Predict, Sklearn]
+filterkit_stages = offer(Predict, Sklearn)

@@ -104,7 +104,6 @@ class Predict(Learner):
         return answer_learner(name)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         assert self.estimator is not None
         self.class_name = self.estimator.rpartition(".")[2]
         check_words(self.name, self.estimator, self.set)

@@ -56,7 +56,6 @@ class Sklearn(SelectiveStage):
     set: tuple[str, ...] = set_option()
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not self.class_:
             raise UsageError(f"{self.name}: name the transformer, as in: sklearn --class PowerTransformer")
         check_words(self.name, self.class_, self.set)

@@ -1,10 +1,7 @@
 """Feature shaping (Forman, Scholz and Rajaram, KDD 2009)."""
 
-from filterkit import ColumnStage, hookimpl
+from filterkit.plugin import offer
 
 from .stage import Shape
 
-
-@hookimpl
-def filterkit_stages() -> list[type[ColumnStage]]:
-    return [Shape]
+filterkit_stages = offer(Shape)

@@ -118,7 +118,6 @@ class Shape(ColumnStage):
     seed: int = option(0, "Seed for drawing the folds.", minimum=0)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if isinstance(self.neighbors, str):
             parse_neighbors(self.neighbors, 0)  # refuses what is no share
         self._log_odds = self.method == "logodds" or (self.method is None and self.center)

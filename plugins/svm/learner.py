@@ -66,7 +66,6 @@ class Svm(Learner):
     )
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         try:
             self._costs = sorted({float(text) for text in self.c.split(",")})
         except ValueError:

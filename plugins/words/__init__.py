@@ -1,10 +1,7 @@
 """Texts as counts of words."""
 
-from filterkit import Stage, hookimpl
+from filterkit.plugin import offer
 
 from .stage import Words
 
-
-@hookimpl
-def filterkit_stages() -> list[type[Stage]]:
-    return [Words]
+filterkit_stages = offer(Words)

@@ -60,7 +60,6 @@ class Words(Stage):
     prefix: str = option("", "Put this before the name of every word.")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.pattern != RUN and Pattern(self.name, "--pattern", self.pattern).groups > 1:
             raise UsageError(f"words: --pattern {quoted(self.pattern)}: it has several groups; write (?:…) for a group")
         if self.hash is not None and (self.keep is not None or self.min_docs > 1 or self.max_docs is not None):
