@@ -15,7 +15,7 @@ os.environ["FILTERKIT_NO_PLUGINS"] = "1"  # document filterkit's own stages and 
 import click
 
 from filterkit._version import __version__
-from filterkit.cli.main import SECTIONS, command
+from filterkit.cli.main import SECTIONS, TITLES, command
 from filterkit.evaluation.measures import MEANINGS
 from filterkit.plugin.registry import registry
 from filterkit.stages.base import group_by_heading
@@ -47,10 +47,9 @@ def _lines() -> Iterator[str]:
     yield ".SH DESCRIPTION"
     yield from _paragraphs(command.help or "")
     options = {str(param.name): param for param in command.params if isinstance(param, click.Option)}
-    listed = {name for names in SECTIONS.values() for name in names}
-    for title, names in {**SECTIONS, "Other options": tuple(name for name in options if name not in listed)}.items():
+    for title in TITLES:
         yield f".SH {title.upper() if title.endswith('options') else f'{title.upper()} OPTIONS'}"
-        yield from _options([options[name] for name in names])
+        yield from _options([each for name, each in options.items() if SECTIONS.get(name, TITLES[-1]) == title])
     yield ".SH SUBCOMMANDS"
     for each in registry().subcommands.values():
         yield f".SS filterkit {_text(str(each.name))}"

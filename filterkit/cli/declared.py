@@ -1,28 +1,43 @@
-"""Declares options of commands: one field of a dataclass is the option for click, its default, and its value."""
+"""Declares options of commands, and writes them as words.
+
+A field of a class is the option for click, its default and, in an object of the class, its value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import Field, field, fields
+import os
+import shlex
+from collections.abc import Callable
+from dataclasses import Field, dataclass, field, fields
 from functools import wraps
 from inspect import get_annotations
-from typing import Any, TypeVar
+from typing import Any, ClassVar
 
 import click
 
-F = TypeVar("F", bound=Callable[..., Any])
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-def option(*flags: str, default: Any = None, section: str = "", decides: bool = False, **attributes: Any) -> Any:
-    """Declare an option, as the value of a field in a dataclass.
+def option(
+    flags: str = "",
+    *,
+    default: Any = None,
+    section: str = "Other options",
+    decides: bool = False,
+    needs: str = "",
+    **attributes: Any,
+) -> Any:
+    """Declare an option, as the value of a field in a class of `CommandOptions`.
 
     Parameters
     ----------
-    flags : such as ``-o`` and ``--output``, or a pair ``--sparse/--dense``; without any, the name of the field says it.
+    flags : with blanks between, such as ``-o --output``, or a pair ``--sparse/--dense``; "" for that of the field's
+        name, such as ``--max-rejects`` for `max_rejects`.
     default : False makes a flag without a value, and () an option that may be repeated. Help shows any other default
         but None, unless `attributes` say otherwise.
-    section : the title below which the help of ``filterkit`` lists it; "" stands for other options.
+    section : the title below which the help of ``filterkit`` lists it.
     decides : whether the option decides the bytes of the output, whose comments then name it.
+    needs : the attribute of a file format that says whether the option applies to it; "" if it applies to all.
     attributes : those of a `click.Option`, such as ``metavar``, ``type`` and ``help``.
     """
     if default is False:
@@ -31,85 +46,95 @@ def option(*flags: str, default: Any = None, section: str = "", decides: bool = 
         attributes = {"multiple": True} | attributes
     elif default is not None:
         attributes = {"default": default, "show_default": True} | attributes
-    elif any("/" in flag for flag in flags):  # a pair would be False without a default
+    elif "/" in flags:  # a pair would be False without a default
         attributes = {"default": None} | attributes
-    return field(default=default, metadata={"clicks": [(flags, attributes)], "section": section, "decides": decides})
+    about = {"flags": flags.split(), "click": attributes, "section": section, "decides": decides, "needs": needs}
+    return field(default=default, metadata=about)
 
 
-def one_of(first: Any, *others: Any) -> Any:
-    """Declare a field whose value comes from one of several options, each with a ``flag_value`` of its own."""
-    clicks = [each for one in (first, *others) for each in one.metadata["clicks"]]
-    return field(default=first.default, metadata={**first.metadata, "clicks": clicks})
+class CommandOptions:
+    """A base for classes whose fields declare the options of a command, and whose objects hold their values."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __init_subclass__(cls) -> None:
+        # Only for the fields: making methods would take time at every start.
+        dataclass(init=False, repr=False, eq=False)(cls)
+
+    def __init__(self, **values: Any) -> None:
+        vars(self).update({each.name: each.default for each in fields(self)} | values)
 
 
-def list_declared(kind: type) -> list[Field[Any]]:
-    """List the fields of a dataclass that are options: its own first, then those of the classes that it extends.
+def list_declared(kind: type[CommandOptions]) -> list[Field[Any]]:
+    """List the fields of a class that are options: its own first, then those of the classes that it extends.
 
     A field that a class declares anew stays where the class that it extends has it.
     """
-    found = {each.name: each for each in fields(kind) if "clicks" in each.metadata}
     level = {name: at for at, each in enumerate(kind.__mro__) for name in get_annotations(each)}
-    return sorted(found.values(), key=lambda each: level[each.name])
+    return sorted((each for each in fields(kind) if each.metadata), key=lambda each: level[each.name])
 
 
-def make_click_options(each: Field[Any]) -> list[click.Option]:
-    """Make the options for click that a field declares."""
+def make_click_option(each: Field[Any]) -> click.Option:
+    """Make the option for click that a field declares."""
     usual = "--" + each.name.removesuffix("_").replace("_", "-")
-    return [
-        click.Option([*(flags or [usual]), each.name], **attributes) for flags, attributes in each.metadata["clicks"]
-    ]
+    return click.Option([*(each.metadata["flags"] or [usual]), each.name], **each.metadata["click"])
 
 
-def with_options(kind: type) -> Callable[[F], F]:
-    """Give a click command the options that a dataclass declares; its function gets them as one object, `options`."""
+def make_command(
+    kind: type[CommandOptions], made: type[click.Command] = click.Command, **settings: Any
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Decorate a function, to make it a command with the options that a class declares.
 
-    def decorate(function: F) -> F:
-        names = [each.name for each in list_declared(kind)]
+    The function gets the values as one object, `options`.
+
+    Parameters
+    ----------
+    kind : the class.
+    made : the class of the command.
+    settings : of the command's context.
+    """
+
+    def decorate(function: Callable[..., None]) -> click.Command:
+        declared = list_declared(kind)
 
         @wraps(function)
-        def call(*arguments: Any, **values: Any) -> Any:
-            options = kind(**{name: values.pop(name) for name in names})
-            return function(*arguments, options=options, **values)
+        def call(*arguments: Any, **values: Any) -> None:
+            options = kind(**{each.name: values.pop(each.name) for each in declared})
+            function(*arguments, options=options, **values)
 
-        clicks = [made for each in list_declared(kind) for made in make_click_options(each)]
-        # click lists parameters from the last to the first, as decorators run
-        call.__click_params__ = [*getattr(function, "__click_params__", ()), *reversed(clicks)]  # type: ignore[attr-defined]
-        return call  # type: ignore[return-value]
+        command = click.command(cls=made, context_settings=SETTINGS | settings)(call)
+        command.params[:0] = map(make_click_option, declared)
+        return command
 
     return decorate
-
-
-def group_by_section(kind: type, titles: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Group the names of the options of a dataclass by the titles of their sections."""
-    return {
-        title: tuple(each.name for each in list_declared(kind) if each.metadata["section"] == title) for title in titles
-    }
 
 
 def format_option(option: click.Parameter, value: Any) -> list[str]:
     """Write an option with a value, or each of several values, as words of a command line."""
     if isinstance(value, bool):
         return [(option.opts if value else option.secondary_opts)[-1]]
-    flag = option.opts[-1]
-    if getattr(option, "flag_value", None) == value:
-        return [flag]
-    return [word for each in (value if isinstance(value, tuple) else (value,)) for word in (flag, str(each))]
+    return [word for each in (value if isinstance(value, tuple) else (value,)) for word in (option.opts[-1], str(each))]
 
 
-def list_deciding_words(options: Any) -> Iterator[str]:
-    """Yield the options of an object that decide the bytes of an output and differ from their defaults, as words.
+def list_deciding_words(options: CommandOptions) -> list[str]:
+    """List the options of an object that decide the bytes of an output and differ from their defaults, as words.
 
     Options with values come first, flags last.
     """
-    flags: list[str] = []
-    for each in fields(options):
-        value = getattr(options, each.name)
-        if each.metadata.get("decides") and value is not None and value != each.default:
-            clicks = make_click_options(each)
-            made = next((one for one in clicks if getattr(one, "flag_value", None) == value), clicks[0])
-            words = format_option(made, value)
-            if made.is_flag:
-                flags += words
-            else:
-                yield from words
-    yield from flags
+    given = [(getattr(options, each.name), each) for each in fields(options) if each.metadata.get("decides")]
+    given.sort(key=lambda pair: isinstance(pair[0], bool))
+    words = (format_option(make_click_option(each), value) for value, each in given if value != each.default)
+    return [word for some in words for word in some]
+
+
+def join_for_shell(words: list[str]) -> str:
+    """Join words to a line for a shell."""
+    return " ".join(map(_quote_for_shell, words))
+
+
+def _quote_for_shell(word: str) -> str:
+    """Quote a word for a shell; spell unprintable characters, such as a line end, as bash and zsh do."""
+    if word.isprintable():
+        return shlex.quote(word)
+    spelt = {c: "".join(f"\\x{byte:02x}" for byte in os.fsencode(c)) for c in word if not c.isprintable()}
+    return "$'" + "".join(spelt.get(c) or ("\\" + c if c in "\\'" else c) for c in word) + "'"

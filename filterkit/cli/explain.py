@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from filterkit.chains.budget import spool_share, statistic_share
 from filterkit.chains.explain import Explanation, explain, format_bytes
-from filterkit.cli.inputs import Work, open_input, open_rows_to_fit
+from filterkit.cli.inputs import open_input, open_rows_to_fit
 from filterkit.cli.plan import Job, check
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows
@@ -28,7 +29,7 @@ def print_explanation(job: Job) -> None:
         raise UsageError("--explain cannot be combined with --load: the saved chain is fitted already")
     check(job)
     reader = open_input(job.path, options, job.formats)
-    with open_rows_to_fit(reader, Work(job.engine, options.memory, False)) as rows:
+    with open_rows_to_fit(reader, job.engine, replace(options, progress=False)) as rows:
         found = explain(job.stages, rows.schema)
         print_document(options.as_json, _describe(reader.name, reader.schema, found, options.memory), _format_lines)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from filterkit.chains.budget import spool_share
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import BatchSource, Rows
-from filterkit.cli.options import InputOptions
+from filterkit.cli.declared import CommandOptions, format_option, list_declared, make_click_option
+from filterkit.cli.options import FitOptions, InputOptions
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
 from filterkit.engines.done import NOTHING_DONE, Done
@@ -27,14 +28,6 @@ if TYPE_CHECKING:
     from filterkit.data.alignment import Alignment
 
 T = TypeVar("T")
-
-
-class Work(NamedTuple):
-    """The engine, the bytes of memory, and whether to show progress (None: only on a terminal)."""
-
-    engine: Engine
-    memory: int
-    progress: bool | None
 
 
 def open_input(
@@ -81,25 +74,31 @@ def open_input(
 
 @contextmanager
 def open_rows_to_fit(
-    reader: Reader, work: Work, part_size: int | None = None, numbered: bool = False
+    reader: Reader, engine: Engine, options: FitOptions, part_size: int | None = None, numbered: bool = False
 ) -> Iterator[Rows]:
-    """Open the rows of `reader` as a context, ready to be fitted on; at its end the input is closed.
+    """Open the rows of an input as a context, ready to be fitted on; at its end the input is closed.
 
-    `part_size` is that of `BatchSource`; `numbered` says whether a stage needs the numbers of rows in every pass.
+    Parameters
+    ----------
+    reader : the input.
+    engine : reads and maps over the rows.
+    options : say how much memory rows take, and whether progress is shown.
+    part_size : as for `BatchSource`.
+    numbered : whether a stage needs the numbers of rows in every pass.
 
     Raises
     ------
     StageError : a stage fails on these rows; it names the input.
     """
-    shown = ReadingProgress(work.progress)
+    shown = ReadingProgress(options.progress)
     mapping = partial(map_numbered, reader) if numbered else reader.map
     with reader:
         source = BatchSource(
             reader.schema,
-            lambda function, done=NOTHING_DONE: shown.watch(mapping(function, work.engine, done), reader),
-            work.engine,
-            spool_share(work.memory),
-            rereads=reader.rereads(work.engine),
+            lambda function, done=NOTHING_DONE: shown.watch(mapping(function, engine, done), reader),
+            engine,
+            spool_share(options.memory),
+            rereads=reader.rereads(engine),
             live=reader.live,
             part_size=part_size,
             watch=shown.watch_again,
@@ -114,24 +113,34 @@ def open_rows_to_fit(
 
 
 def transform_later_rows(
-    reader: Reader, alignment: Alignment, fitted: FittedChain, work: Work, numbered: bool = False
+    reader: Reader,
+    alignment: Alignment,
+    fitted: FittedChain,
+    engine: Engine,
+    options: FitOptions,
+    numbered: bool = False,
 ) -> Rows:
-    """Return the rows of `reader` as they come out of a chain fitted on others; they can be mapped over once.
+    """Return the rows of an input as they come out of a chain fitted on others; they can be mapped over once.
 
-    `alignment` gives them the columns that the chain takes; `numbered` says whether batches must say the numbers of
-    their rows, even if no stage needs them.
+    Parameters
+    ----------
+    reader : the input.
+    alignment : gives its rows the columns that the chain takes.
+    fitted : the chain.
+    engine, options : as for `open_rows_to_fit`.
+    numbered : whether batches must say the numbers of their rows, even if no stage needs them.
     """
-    shown = ReadingProgress(work.progress)
+    shown = ReadingProgress(options.progress)
     mapping = partial(map_numbered, reader) if numbered or needs_numbers(fitted.chain.stages) else reader.map
 
     def read(function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        return shown.watch(mapping(partial(_on_aligned, alignment, function), work.engine, done), reader)
+        return shown.watch(mapping(partial(_call_on_aligned, alignment, function), engine, done), reader)
 
-    source = BatchSource(fitted.incoming, read, work.engine, spool_share(work.memory), live=reader.live)
+    source = BatchSource(fitted.incoming, read, engine, spool_share(options.memory), live=reader.live)
     return Rows(source, fitted.stages, training=False)
 
 
-def _on_aligned(alignment: Alignment, function: Callable[[Batch], T], batch: Batch) -> T:
+def _call_on_aligned(alignment: Alignment, function: Callable[[Batch], T], batch: Batch) -> T:
     return function(alignment.apply(batch))
 
 
@@ -145,26 +154,27 @@ def add_source_to_errors(reader: Reader) -> Iterator[None]:
         raise
 
 
-def check_input_options(paths: Sequence[str], kinds: Sequence[FileFormat], options: InputOptions) -> None:
-    """Refuse options about how inputs are read that none of their formats has a use for; see `check_used`."""
-    check_used(paths, kinds, options.about_text, "textual")
-    check_used(paths, kinds, options.about_arff, "lenient")
-
-
-def check_used(paths: Sequence[str], kinds: Sequence[FileFormat], set_options: dict[str, bool], can: str) -> None:
-    """Refuse options that none of the formats of some files has a use for.
+def check_options_apply(
+    options: CommandOptions,
+    paths: Sequence[str],
+    kinds: Sequence[FileFormat],
+    needs: Container[str] = ("textual", "lenient"),
+) -> None:
+    """Refuse a given option that applies to none of the formats of some files.
 
     Parameters
     ----------
-    paths : at least one.
-    kinds : the format of each.
-    set_options : whether the user set each option, by its flag.
-    can : the attribute of a format that says whether it has a use for them.
+    options : of a command.
+    paths, kinds : the files, at least one, and the format of each.
+    needs : the options to check, by what they need; see `option`. By default, those about reading.
 
     Raises
     ------
     UsageError : names the first such option and path.
     """
-    options = [option for option, is_set in set_options.items() if is_set]
-    if options and not any(getattr(kind, can) for kind in kinds):
-        raise UsageError(f"{options[0]} does not apply to {quoted(paths[0], PATH)}, which is {kinds[0].title}")
+    for each in list_declared(type(options)):
+        value, need = getattr(options, each.name), each.metadata["needs"]
+        is_given = value not in (each.default, "missing")  # every format can be read with --unseen missing
+        if is_given and need in needs and not any(getattr(kind, need) for kind in kinds):
+            words = " ".join(format_option(make_click_option(each), value))
+            raise UsageError(f"{words} does not apply to {quoted(paths[0], PATH)}, which is {kinds[0].title}")

@@ -16,8 +16,8 @@ import click
 from filterkit._lazy import postpone_import
 from filterkit._version import __version__
 from filterkit.allocators import keep_freed_memory
-from filterkit.cli.declared import group_by_section, with_options
-from filterkit.cli.options import SETTINGS, Options
+from filterkit.cli.declared import list_declared, make_command
+from filterkit.cli.options import Options
 from filterkit.cli.shell.signals import end_at_once, end_by_unwinding, exit_status
 from filterkit.errors import (
     FilterkitError,
@@ -52,8 +52,8 @@ SUBCOMMANDS = {
     "check-plugin": "Check a plugin or a stage against the conformance kit.",
 }
 
-# How the help groups the options, by parameter names.
-SECTIONS = group_by_section(Options, ("Input", "Chain", "Output", "Work"))
+TITLES = ("Input", "Chain", "Output", "Work", "Other options")  # of the sections of the help
+SECTIONS = {each.name: each.metadata["section"] for each in list_declared(Options)}  # titles by parameters
 
 
 class _Command(click.Command):
@@ -98,11 +98,10 @@ class _Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under several titles."""
-        params = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
-        listed = {name for names in SECTIONS.values() for name in names}
-        others = tuple(str(param.name) for param in params if param.name not in listed)
-        for title, names in {**SECTIONS, "Other options": others}.items():
-            records = [param.get_help_record(ctx) for name in names for param in params if param.name == name]
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        for title in TITLES:
+            listed = [each for each in options if SECTIONS.get(str(each.name), TITLES[-1]) == title]
+            records = [each.get_help_record(ctx) for each in listed]
             with formatter.section(title):
                 formatter.write_dl([record for record in records if record is not None])
 
@@ -120,10 +119,7 @@ def find_other_subcommands(known: Registry) -> dict[str, click.Command]:
     return {name: known.subcommands[name] for name in known.subcommands if name not in SUBCOMMANDS}
 
 
-@click.command(
-    cls=_Command, context_settings=SETTINGS | {"allow_interspersed_args": False}, options_metavar="[OPTIONS]"
-)
-@with_options(Options)
+@make_command(Options, _Command, allow_interspersed_args=False)
 @click.version_option(__version__, prog_name="filterkit")
 @click.argument("words", metavar="INPUT [STAGE [STAGE OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context

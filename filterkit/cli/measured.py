@@ -28,7 +28,7 @@ class MeasuredRows:
 
     Parameters
     ----------
-    rows : the rows.
+    rows : the rows, which can be mapped over once.
     learner : the last of the stages that they pass, which is an attribute, too.
     """
 
@@ -39,7 +39,6 @@ class MeasuredRows:
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Implement `Rows.map`."""
-        self._counts, self._errors = {}, None
         for result, found in self._rows.map(partial(_apply_and_measure, function, self.learner), last):
             self._add(found)
             yield result
@@ -47,7 +46,6 @@ class MeasuredRows:
     def map_pieces(self, function: PiecesFunction[T], done: Done) -> Iterator[T]:
         """Implement `Rows.map_pieces`; nothing must be done, because all rows are counted."""
         assert not done
-        self._counts, self._errors = {}, None
         for both in self._rows.map_pieces(partial(_apply_and_measure_pieces, function, self.learner), done):
             for found in both[1]:
                 self._add(found)
@@ -62,10 +60,6 @@ class MeasuredRows:
                 self._counts.setdefault(name, PredictionCounts()).add(values, cells)
         else:
             self._errors = found if self._errors is None else self._errors + found
-
-    def all_read(self) -> bool:
-        """Implement `Rows.all_read`."""
-        return self._rows.all_read()
 
     def print_counts(self, name: str) -> None:
         """Print the counts on standard error, with the rates of each class unless there are very many.

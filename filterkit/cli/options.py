@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from typing import Any
 
 import click
 
-from filterkit.cli.declared import one_of, option
+from filterkit.cli.declared import CommandOptions, option
 from filterkit.engines.engine import Engine, count_available_cores
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import quoted
 from filterkit.messages import show_warnings
 from filterkit.plugin.engines import make_engine
 from filterkit.plugin.registry import Registry
-
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]  # older versions of click take no argument
@@ -26,10 +24,9 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # older versions of clic
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
-        text = value.strip().upper().removesuffix("B").removesuffix("I")
-        factor = 1024 ** (" KMGT".find(text[-1:]) if text[-1:] in "KMGT" and text else 0)
+        number, unit = re.split("([KMGT]?)I?B?$", value.strip().upper())[:2]
         try:
-            size = int(float(text.rstrip("KMGT")) * factor)
+            size = int(float(number) * 1024 ** " KMGT".find(unit))  # without a unit it finds 0
         except (ValueError, OverflowError):
             size = 0
         if size <= 0:
@@ -37,23 +34,20 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # older versions of clic
         return size
 
 
-# Each method that `dataclass` generates takes start-up time, so there are no others than `__init__`.
-@dataclass(kw_only=True, eq=False, repr=False)
-class JsonOptions:
+class JsonOptions(CommandOptions):
     """The option of a command that prints a document."""
 
     as_json: bool = option("--json", default=False, help="Print one JSON document, with all digits.")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class InputOptions:
+class InputOptions(CommandOptions):
     """The options about how inputs are read.
 
     `from_` is their format; the others are parameters of `filterkit.formats.reader.Reader`.
     """
 
     class_: str | None = option(
-        *("-c", "--class"),
+        "-c --class",
         metavar="ATTRIBUTE",
         section="Input",
         decides=True,
@@ -80,12 +74,18 @@ class InputOptions:
         help='The format of the input, if the ending of its name does not tell it. "filterkit formats" lists all.',
     )
     encoding: str = option(
-        default="utf-8", metavar="NAME", section="Input", decides=True, help="Encoding of the input."
+        default="utf-8",
+        metavar="NAME",
+        section="Input",
+        decides=True,
+        needs="textual",
+        help="Encoding of the input.",
     )
     lenient: bool = option(
         default=False,
         section="Input",
         decides=True,
+        needs="lenient",
         help="Also read lines that Weka refuses, if their meaning is clear: an empty field is a missing value, texts "
         "with blanks or apostrophes need no quotes, and header lines of KEEL are known. A warning counts the "
         "corrections.",
@@ -95,29 +95,17 @@ class InputOptions:
         type=click.Choice(("error", "missing", "extend")),
         section="Input",
         decides=True,
+        needs="lenient",
         help="What to do with a nominal value that is not declared, in the header or in the training data: fail, read "
         "it as missing, or add it to the header.",
     )
     complete: bool = option(
         default=False,
         section="Input",
+        needs="lenient",
         help="Refuse an ARFF file without the last line that filterkit writes, the number of rows: it may be cut off.",
     )
     block_size: int | None = option(type=Size(), hidden=True)
-
-    @property
-    def about_text(self) -> dict[str, bool]:
-        """Return whether each option that applies to text alone is set, by its flag."""
-        return {"--encoding": self.encoding != "utf-8"}
-
-    @property
-    def about_arff(self) -> dict[str, bool]:
-        """Return whether each option that applies to ARFF alone is set, by its flag."""
-        return {
-            "--lenient": self.lenient,
-            "--unseen extend": self.unseen == "extend",
-            "--complete": self.complete,
-        }
 
 
 def declare_jobs(workers: str) -> Any:
@@ -150,8 +138,7 @@ def declare_debug(help: str = "Show the traceback of an error.") -> Any:
     return option(default=False, help=help)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class WorkOptions:
+class WorkOptions(CommandOptions):
     """The options about where work runs, and whether it shows progress."""
 
     jobs: int | None = declare_jobs("threads")
@@ -167,7 +154,6 @@ class WorkOptions:
     )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class FitOptions(WorkOptions):
     """The options of commands that fit stages."""
 
@@ -181,7 +167,6 @@ class FitOptions(WorkOptions):
     seed: int | None = declare_seed("all stages that draw random numbers")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class Options(InputOptions, FitOptions, JsonOptions):
     """The options of the command ``filterkit``."""
 
@@ -189,7 +174,7 @@ class Options(InputOptions, FitOptions, JsonOptions):
         "--plugin", default=(), metavar="FILE", decides=True, help="Load a plugin from a Python file. Repeatable."
     )
     output: str = option(
-        *("-o", "--output"),
+        "-o --output",
         default="-",
         show_default=False,
         metavar="PATH",
@@ -208,6 +193,7 @@ class Options(InputOptions, FitOptions, JsonOptions):
         "--sparse/--dense",
         section="Output",
         decides=True,
+        needs="has_both_forms",
         help="Write sparse or dense rows.  [default: as in INPUT]",
     )
     precision: int | None = option(
@@ -215,6 +201,7 @@ class Options(InputOptions, FitOptions, JsonOptions):
         type=click.IntRange(1, 17),
         section="Output",
         decides=True,
+        needs="rounds",
         help="Write numbers with N significant digits.  [default: as many as are needed to read the same number again]",
     )
     chain: str | None = option(
@@ -227,16 +214,19 @@ class Options(InputOptions, FitOptions, JsonOptions):
         section="Chain",
         help="Also transform the rows of IN by the chain fitted on INPUT, and write them to OUT. Repeatable.",
     )
-    predictions: str | None = one_of(
-        option(
-            *("-p", "--predictions"),
-            flag_value="all",
-            section="Chain",
-            decides=True,
-            help="For each row of --test, or of INPUT with --load, write the true and the predicted class instead of "
-            "the row, with a mark where they differ. As OUT, - means standard output.",
-        ),
-        option("--errors", flag_value="errors", help="Like --predictions, but only for wrongly predicted rows."),
+    predictions: bool = option(
+        "-p --predictions",
+        default=False,
+        section="Chain",
+        decides=True,
+        help="For each row of --test, or of INPUT with --load, write the true and the predicted class instead of the "
+        "row, with a mark where they differ. As OUT, - means standard output.",
+    )
+    errors: bool = option(
+        default=False,
+        section="Chain",
+        decides=True,
+        help="Like --predictions, but only for wrongly predicted rows.",
     )
     save: str | None = option(metavar="FILE", section="Chain", help="Save the fitted chain to FILE.")
     load: str | None = option(
@@ -250,6 +240,7 @@ class Options(InputOptions, FitOptions, JsonOptions):
         metavar="FILE",
         section="Input",
         decides=True,
+        needs="textual",
         help="Write unreadable rows to FILE, with line and reason, and go on.",
     )
     max_rejects: int | None = option(
@@ -265,18 +256,25 @@ class Options(InputOptions, FitOptions, JsonOptions):
     no_defaults: bool = option(default=False, help="Ignore the defaults file.")
     explain: bool = option(default=False, help="Show how the chain would be fitted, without reading or writing rows.")
     verbose: bool = option(
-        *("-v", "--verbose"), default=False, help="Report on standard error what each stage did, and how long it took."
+        "-v --verbose", default=False, help="Report on standard error what each stage did, and how long it took."
     )
     debug: bool = declare_debug()
 
+    @property
+    def writes_predictions(self) -> bool:
+        """Whether predictions are written instead of rows."""
+        return self.predictions or self.errors
 
-def open_engine(known: Registry, text: str | None, jobs: int | None) -> Engine:
+
+def open_engine(known: Registry, options: WorkOptions) -> Engine:
     """Make the engine that ``--engine`` and ``--jobs`` choose.
 
     Raises
     ------
     UsageError : there is no engine of this name, or it does not know the options.
     """
-    engine = make_engine(LocalEngine.name if text is None else text, jobs or count_available_cores(), known)
+    engine = make_engine(
+        LocalEngine.name if options.engine is None else options.engine, options.jobs or count_available_cores(), known
+    )
     engine.prepare(show_warnings)
     return engine

@@ -4,89 +4,110 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from filterkit._version import __version__
+from filterkit.chains import saved
 from filterkit.chains.chain import FittedChain
-from filterkit.cli.comments import join_for_shell, list_command_words
+from filterkit.data.batch import Batch
 from filterkit.errors import FilterkitError
 from filterkit.files.digest import digest_files
 from filterkit.files.part_names import parse_part_names
 from filterkit.files.parts_list import Parts, Work
+from filterkit.formats.output import Form
+from filterkit.formats.parts import write_parts
 from filterkit.messages import say
 
 if TYPE_CHECKING:
     from filterkit.cli.plan import Job
 
 
-@dataclass(eq=False, repr=False)
-class OutputParts:
-    """An output in parts.
-
-    Attributes
-    ----------
-    parts : its parts, complete and missing ones.
-    work : what decides the bytes of the parts, as far as it is known before the chain is fitted.
-    again : whether complete parts are written again, because something is counted in all rows.
-    """
+class OutputParts(NamedTuple):
+    """An output in parts: its `parts`, complete and missing ones, and the `work` that decides their bytes, as far as it
+    is known before the chain is fitted."""
 
     parts: Parts
     work: Work
-    again: bool = False
 
-    @property
-    def all_there(self) -> str:
-        """Return the message that nothing is left to do."""
-        return f"{self.parts.names.path}: all parts exist already ({len(self.parts.done)})"
+    def report_complete(self) -> None:
+        """Print that nothing is left to do."""
+        say(f"filterkit: {self.parts.names.path}: all parts exist already ({len(self.parts.done)})")
 
-    @property
-    def some_there(self) -> str:
-        """Return the message about a run that stopped before all parts were complete."""
-        count = len(self.parts.done)
-        they = "1 part is" if count == 1 else f"{count} parts are"
-        return f"{self.parts.names.path}: {they} complete; run the same command again to write the others"
+    def write(self, form: Form, rows: Any, fitted: FittedChain, again: bool) -> int:
+        """Write the parts that are missing, and return how many rows all parts have.
+
+        Parameters
+        ----------
+        form : of the rows.
+        rows : what comes out of the chain; those who make the rows of a part write it, too.
+        fitted : the chain.
+        again : whether complete parts are written again, because something is counted in all rows.
+
+        Raises
+        ------
+        FilterkitError : a part cannot be written, or the parts that are there are of other work.
+        """
+        parts, work = self.parts, self.work | {"chain": _hash_chain(fitted)}
+        parts.check(work)
+        done = {} if again else dict(parts.done)
+        if parts.is_complete and not again:
+            self.report_complete()
+            for _ in rows.map_pieces(_count_rows, done):  # rejected rows are noted, and stages in the chain may write
+                pass
+            return parts.rows
+        try:
+            write_parts(parts, work, form, lambda part: rows.map_pieces(part, done), done)
+        except BaseException:
+            if count := len(parts.done):
+                they = "1 part is" if count == 1 else f"{count} parts are"
+                say(f"filterkit: {parts.names.path}: {they} complete; run the same command again to write the others")
+            raise
+        return parts.rows
 
 
-def outputs_in_parts(job: Job) -> dict[str, OutputParts]:
-    """List the outputs of a job that are written in parts, by their paths.
+def _count_rows(pieces: Iterator[Batch]) -> int:
+    return sum(map(len, pieces))
+
+
+def find_outputs_in_parts(job: Job) -> dict[str, OutputParts]:
+    """Find the outputs of a job that are written in parts, by their paths.
 
     Raises
     ------
     FilterkitError : there are parts of another command or input.
     """
     found = {}
-    for source, output, later in job.rows_out:
-        names = parse_part_names(output)
+    options = job.options
+    others = [options.load, options.chain, options.labels, *options.plugins]
+    files = [path for path in others if path is not None and os.path.isfile(path)]
+    for transfer in job.written:
+        names = parse_part_names(transfer.output)
         if names is not None:
-            parts, options = Parts(names), job.options
-            others = [options.load, options.chain, options.labels, *options.plugins]
-            files = [path for path in others if path is not None and os.path.isfile(path)]
+            parts = Parts(names)
             work: Work = {
                 "version": __version__,
-                "command": join_for_shell(list_command_words(job, source, output, later)),
-                "input": digest_files(dict.fromkeys([job.path, source, *files])),
+                "command": job.format_command(transfer),
+                "input": digest_files(dict.fromkeys([job.path, transfer.source, *files])),
                 "part size": job.part_size,
             }
             parts.check(work)
-            found[output] = OutputParts(parts, work)
+            found[transfer.output] = OutputParts(parts, work)
     return found
 
 
 def all_parts_exist(job: Job, found: dict[str, OutputParts]) -> bool:
-    """Return whether all parts of all outputs of the job exist; if so, print that there is nothing to do."""
+    """Return whether all parts of all outputs of a job exist; if so, print that there is nothing to do."""
     others = job.options.save is not None or job.options.rejects is not None or job.stage_destinations
-    if others or len(found) < len(job.row_destinations) or not all(each.parts.is_complete for each in found.values()):
+    if others or len(found) < len(job.written) or not all(each.parts.is_complete for each in found.values()):
         return False
     for each in found.values():
-        say(f"filterkit: {each.all_there}")
+        each.report_complete()
     return True
 
 
-def hash_chain(fitted: FittedChain) -> str | None:
+def _hash_chain(fitted: FittedChain) -> str | None:
     """Hash the fitted chain as it would be saved; return None if it cannot be saved."""
-    from filterkit.chains import saved
-
     try:
         return hashlib.sha256(saved.encode_chain(fitted)).hexdigest()[:32]
     except FilterkitError:  # then its input and its options have to do

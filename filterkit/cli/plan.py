@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from filterkit.chains.chain import FittedChain
 from filterkit.chains.rows import Rows
+from filterkit.cli.declared import join_for_shell, list_deciding_words
 from filterkit.cli.destinations import Destination, check_destinations, check_sources
-from filterkit.cli.inputs import Work, check_input_options, check_used, open_input, open_rows_to_fit
+from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
 from filterkit.cli.options import Options, open_engine
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import Engine
@@ -29,6 +30,22 @@ if TYPE_CHECKING:
     from filterkit.data.alignment import Alignment
 
 _PART_SIZE = 1 << 24  # bytes of text that a part of an output is made of
+
+
+class Transfer(NamedTuple):
+    """Rows that go from an input to an output.
+
+    Attributes
+    ----------
+    source, output : the paths.
+    option : what names the output, ``-o`` or ``--test``.
+    later : whether the chain is not fitted on these rows.
+    """
+
+    source: str
+    output: str
+    option: str
+    later: bool
 
 
 @dataclass(eq=False, repr=False)
@@ -51,33 +68,37 @@ class Job:
     engine: Engine
 
     @property
-    def sources(self) -> list[str]:
-        """List the paths of all inputs."""
-        return [self.path, *(source for source, _ in self.options.test)]
+    def transfers(self) -> list[Transfer]:
+        """List all inputs with their outputs, INPUT first."""
+        main = Transfer(self.path, self.options.output, "-o", self.options.load is not None)
+        return [main, *(Transfer(source, output, "--test", True) for source, output in self.options.test)]
 
     @property
-    def row_destinations(self) -> list[Destination]:
-        """List the outputs for transformed rows."""
-        later = (Destination("--test", path, in_parts=True) for _, path in self.options.test)
-        if self.options.predictions is not None and self.options.load is None:
-            return [*later]
-        return [Destination("-o", self.options.output, data=True, in_parts=True), *later]
+    def written(self) -> list[Transfer]:
+        """List the transfers whose output is written: there are no predictions of the training rows."""
+        return [each for each in self.transfers if each.later or not self.options.writes_predictions]
 
-    def is_main(self, number: int) -> bool:
-        """Return whether ``--to`` applies to one of `row_destinations`, by its index: to the first one, or to any of
-        predictions."""
-        return not number or self.options.predictions is not None
+    def obeys_to(self, transfer: Transfer) -> bool:
+        """Return whether ``--to`` applies to the output of a transfer: that of INPUT, or any of predictions."""
+        return transfer.option == "-o" or self.options.writes_predictions
 
-    @property
-    def rows_out(self) -> list[tuple[str, str, bool]]:
-        """List each input with its output, and whether the chain is not fitted on it."""
-        tests = ((source, output, True) for source, output in self.options.test)
-        return [(self.path, self.options.output, self.options.load is not None), *tests]
+    def format_command(self, transfer: Transfer) -> str:
+        """Write the command line that decides the bytes of the output of a transfer.
+
+        Where there was a defaults file, it says what that gave, and that it needs no other.
+        """
+        words = list_deciding_words(self.options)  # seeds are options of stages
+        if self.options.no_defaults or self.options.defaults is not None:
+            words.insert(0, "--no-defaults")
+        if self.options.load is not None:
+            return join_for_shell([*words, transfer.source])
+        words += [self.path, *(word for stage in self.stages for word in stage.words())]
+        return join_for_shell(["--test", transfer.source, transfer.output, *words] if transfer.later else words)
 
     @property
     def part_size(self) -> int | None:
         """Return the bytes of text that a part is made of; None if no output is in parts."""
-        if all(parse_part_names(destination.path) is None for destination in self.row_destinations):
+        if all(parse_part_names(each.output) is None for each in self.written):
             return None
         return self.options.block_size or _PART_SIZE
 
@@ -87,29 +108,20 @@ class Job:
         return [Destination(stage.name, path, data=True) for stage in self.stages for path in stage.written_files()]
 
 
-class Training(NamedTuple):
-    """An input that the chain is fitted on, and its rows."""
+class Opened(NamedTuple):
+    """A transfer whose input is open. `alignment` gives its rows the columns of the chain; None for training rows."""
 
+    transfer: Transfer
     reader: Reader
-    rows: Rows
-
-
-class Later(NamedTuple):
-    """An input that the fitted chain transforms, the alignment of its columns with the chain's, the output, and whether
-    the input is INPUT itself."""
-
-    reader: Reader
-    alignment: Alignment
-    output: str
-    is_main: bool
+    alignment: Alignment | None
 
 
 class Plan(NamedTuple):
-    """The inputs of a job, opened. There is either `training` data or, with ``--load``, a `loaded` chain."""
+    """The transfers of a job, with open inputs; and either `training` rows or, with ``--load``, a `loaded` chain."""
 
-    training: Training | None
+    transfers: list[Opened]
+    training: Rows | None
     loaded: FittedChain | None
-    later: list[Later]
     rejects: Rejects | None
 
 
@@ -126,7 +138,7 @@ def resolve(path: str, words: list[str], options: Options, known: Registry) -> J
             raise UsageError("stages cannot be combined with --chain")
         stages = read_stages(options.chain, known, options.seed, known.defaults)
     formats = Formats(known.formats, options.from_, options.to)
-    return Job(path, stages, options, formats, open_engine(known, options.engine, options.jobs))
+    return Job(path, stages, options, formats, open_engine(known, options))
 
 
 def make_plan(job: Job, opened: ExitStack) -> Plan:
@@ -146,31 +158,29 @@ def make_plan(job: Job, opened: ExitStack) -> Plan:
     options, rejects = job.options, None
     if options.rejects is not None:
         rejects = Rejects(opened.enter_context(open_output(options.rejects, onward=True)), options.max_rejects)
+    transfers: list[Opened] = []
     training, loaded = None, None
-    outputs = [(source, output, False) for source, output in options.test]
     if options.load is None:
         reader = open_input(job.path, options, job.formats, rejects, job.part_size)
-        work = Work(job.engine, options.memory, options.progress)
-        rows = opened.enter_context(open_rows_to_fit(reader, work, job.part_size, needs_numbers(job.stages)))
-        training, incoming = Training(reader, rows), reader.schema
+        rows = open_rows_to_fit(reader, job.engine, options, job.part_size, needs_numbers(job.stages))
+        training, incoming, stages = opened.enter_context(rows), reader.schema, job.stages
+        transfers.append(Opened(job.transfers[0], reader, None))
     else:
         from filterkit.chains import saved
 
         loaded = saved.load(options.load, trust=options.trust)
-        incoming = loaded.incoming
-        outputs.insert(0, (job.path, options.output, True))
-    stages = job.stages if loaded is None else loaded.chain.stages
-    if options.predictions is not None:
+        incoming, stages = loaded.incoming, loaded.chain.stages
+    if options.writes_predictions:
         from filterkit.stages.learner import Learner
 
         if not any(isinstance(stage, Learner) for stage in stages[-1:]):
             raise UsageError("--predictions needs a chain that ends in a stage that predicts the class or labels")
-    later = []
-    for source, output, is_main in outputs:
-        like = open_input(source, options, job.formats, rejects, job.part_size, incoming, is_main)
+    for each in job.transfers[len(transfers) :]:
+        is_main = each.option == "-o"
+        like = open_input(each.source, options, job.formats, rejects, job.part_size, incoming, is_main)
         reader = opened.enter_context(like)
-        later.append(Later(reader, align(reader, incoming, options.unseen == "missing"), output, is_main))
-    return Plan(training, loaded, later, rejects)
+        transfers.append(Opened(each, reader, align(reader, incoming, options.unseen == "missing")))
+    return Plan(transfers, training, loaded, rejects)
 
 
 def align(reader: Reader, wanted: Schema, unseen: bool) -> Alignment:
@@ -200,7 +210,8 @@ def check(job: Job) -> None:
     FilterkitError : an output cannot be written to; names it.
     """
     options = job.options
-    check_sources(job.sources)
+    sources = [each.source for each in job.transfers]
+    check_sources(sources)
     if options.max_rejects is not None and options.rejects is None:
         raise UsageError("--max-rejects needs --rejects FILE, to which unreadable rows are written")
     if options.trust and options.load is None:
@@ -212,19 +223,20 @@ def check(job: Job) -> None:
             f"--unseen extend cannot be combined with {'--load' if options.load is not None else '--test'}, "
             "because the chain knows only the values that it was fitted on; --unseen missing can"
         )
-    if options.predictions is not None:
+    if options.writes_predictions:
         _check_predictions(job)
-    _check_used(job)
+    _check_options_apply(job)
     files = {"--save": options.save, "--rejects": options.rejects}
     others = [Destination(option, path) for option, path in files.items() if path is not None]
+    of_rows = [Destination(each.option, each.output, each.option == "-o", in_parts=True) for each in job.written]
     check_destinations(
-        [*job.row_destinations, *job.stage_destinations, *others],
-        job.sources,
+        [*of_rows, *job.stage_destinations, *others],
+        sources,
         options.plugins,
         [("--load", options.load), ("--chain", options.chain)],
     )
-    for number, destination in enumerate(job.row_destinations):
-        job.formats.check_output(destination.path, destination.option, job.is_main(number))
+    for each in job.written:
+        job.formats.check_output(each.output, each.option, job.obeys_to(each))
     if options.save is not None:
         check_chain(options.save, "--save")
 
@@ -256,15 +268,9 @@ def _check_beside_load(job: Job) -> None:
             raise UsageError(f"{option} cannot be combined with --load: the saved chain decides")
 
 
-def _check_used(job: Job) -> None:
-    """Refuse options that the formats of the inputs or outputs have no use for."""
-    options = job.options
-    sources = [job.formats.of_input(path, not number) for number, path in enumerate(job.sources)]
-    check_input_options(job.sources, sources, options)
-    check_used(job.sources, sources, {"--rejects": options.rejects is not None}, "textual")
-    destinations = [destination.path for destination in job.row_destinations]
-    kinds = [job.formats.of_output(path, job.is_main(number)) for number, path in enumerate(destinations)]
-    check_used(
-        destinations, kinds, {"--sparse": options.sparse is True, "--dense": options.sparse is False}, "has_both_forms"
-    )
-    check_used(destinations, kinds, {"--precision": options.precision is not None}, "rounds")
+def _check_options_apply(job: Job) -> None:
+    """Refuse options that do not apply to the formats of the inputs or outputs."""
+    kinds = [job.formats.of_input(each.source, each.option == "-o") for each in job.transfers]
+    check_options_apply(job.options, [each.source for each in job.transfers], kinds)
+    kinds = [job.formats.of_output(each.output, job.obeys_to(each)) for each in job.written]
+    check_options_apply(job.options, [each.output for each in job.written], kinds, ("has_both_forms", "rounds"))

@@ -15,57 +15,50 @@ from filterkit.data.batch import Batch, itself
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import visible
 from filterkit.files.output import open_output
+from filterkit.formats.output import Mapping
 from filterkit.stages.learner import FittedLearner
 
 T = TypeVar("T")
 MARK = "+"  # of an error, as in Weka
 
 
-class PredictedRows:
-    """Rows that come out of a learner, as tables of their numbers from 1, true and predicted values, errors and scores.
+def make_predictions_schema(learner: FittedLearner) -> Schema:
+    """Make the schema of a table of predictions: row numbers from 1, true and predicted values, errors and scores.
 
     An error is a mark or, of numbers, what the predicted one is above the true one.
+    """
+    schema, several = learner.schema, len(learner.schema.targets) > 1
+    truths = [schema.attributes[place] for place in schema.targets]
+    pairs = [
+        each._replace(name=f"{what}@{truth.name}" if several else what, weight=1.0)
+        for truth, predicted in zip(truths, learner.added)
+        for what, each in (("actual", truth), ("predicted", predicted))
+    ]
+    errors = [Attribute("error", "nominal", (MARK,))]
+    if learner.tasks.is_numeric:
+        errors = [Attribute(f"error@{truth.name}" if several else "error") for truth in truths]
+    return Schema("predictions", [Attribute("row"), *pairs, *errors, *learner.added[len(truths) :]])
+
+
+def map_predictions(
+    rows: MeasuredRows, schema: Schema, errors_only: bool, function: Callable[[Batch], T]
+) -> Iterator[T]:
+    """Yield what a function makes of each table of predictions.
 
     Parameters
     ----------
     rows : the rows, whose batches say their numbers.
-    errors_only : whether rows that are predicted rightly, or whose truth is not known, are left out.
-
-    Attributes
-    ----------
     schema : of the tables.
+    errors_only : whether rows that are predicted rightly, or whose truth is not known, are left out.
+    function : is called in the engine with a table, as a batch.
     """
-
-    def __init__(self, rows: MeasuredRows, errors_only: bool) -> None:
-        self._rows, self._errors_only = rows, errors_only
-        learner = rows.learner
-        schema, several = learner.schema, len(learner.schema.targets) > 1
-        truths = [schema.attributes[place] for place in schema.targets]
-        pairs = [
-            each._replace(name=f"{what}@{truth.name}" if several else what, weight=1.0)
-            for truth, predicted in zip(truths, learner.added)
-            for what, each in (("actual", truth), ("predicted", predicted))
-        ]
-        errors = [Attribute("error", "nominal", (MARK,))]
-        if learner.tasks.is_numeric:
-            errors = [Attribute(f"error@{truth.name}" if several else "error") for truth in truths]
-        self.schema = Schema("predictions", [Attribute("row"), *pairs, *errors, *learner.added[len(truths) :]])
-
-    def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
-        """Implement `Rows.map`."""
-        return self._rows.map(
-            partial(_on_predictions, function, self.schema, self._rows.learner, self._errors_only), last
-        )
-
-    def all_read(self) -> bool:
-        """Implement `Rows.all_read`."""
-        return False  # as many rows as are written
+    return rows.map(partial(_call_on_predictions, function, schema, rows.learner, errors_only), last=True)
 
 
-def _on_predictions(
+def _call_on_predictions(
     function: Callable[[Batch], T], schema: Schema, learner: FittedLearner, errors_only: bool, batch: Batch
 ) -> T:
-    """Apply a function to the predictions of a batch."""
+    """Call a function with the table of predictions of a batch, see `map_predictions`."""
     codes, scores = learner.read_predictions(batch)
     assert batch.y is not None
     truth = batch.y.reshape(codes.shape).astype(np.float64)
@@ -83,12 +76,16 @@ def _on_predictions(
     return function(Batch(schema, table[wrong] if errors_only else table))
 
 
-def print_predictions(rows: PredictedRows, onward: bool) -> int:
-    """Print the rows as text in columns of fixed widths, and return how many there are.
+def print_predictions(schema: Schema, rows: Mapping, onward: bool) -> int:
+    """Print a table of predictions as text in columns of fixed widths, and return how many rows there are.
 
-    `onward` is as for `open_output`.
+    Parameters
+    ----------
+    schema : of the table.
+    rows : maps a function over its batches.
+    onward : as for `open_output`.
     """
-    attributes, count = rows.schema.attributes, 0
+    attributes, count = schema.attributes, 0
     texts = [[a.name, *a.values, "" if a.name == "error" else "?"] for a in attributes]
     widths = [max(9, *(len(visible(each)) for each in some)) for some in texts]
     forms = [f"%{width}.{'0f' if a.name == 'row' else '5g'}" for a, width in zip(attributes, widths)]
@@ -96,7 +93,7 @@ def print_predictions(rows: PredictedRows, onward: bool) -> int:
     with open_output("-", onward) as out:
         write = codecs.getwriter(sys.stdout.encoding)(out, "backslashreplace").write
         write("  ".join(some[0] for some in padded) + "\n")
-        for batch in rows.map(itself, last=True):
+        for batch in rows(itself):
             columns = [
                 np.array(some[1:], object)[np.nan_to_num(values, nan=-1).astype(np.int64)]
                 if attribute.values

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
+from filterkit._version import __version__
 from filterkit.chains.cancelled import find_cancelled_weights
-from filterkit.chains.chain import Chain, FittedChain
+from filterkit.chains.chain import Chain, FittedChain, describe_learned
 from filterkit.chains.rows import Rows
-from filterkit.cli.comments import list_command_words, make_command_comment
-from filterkit.cli.inputs import Work, add_source_to_errors, transform_later_rows
+from filterkit.cli.inputs import add_source_to_errors, transform_later_rows
 from filterkit.cli.options import Options
-from filterkit.cli.plan import Job, Plan, Training, make_plan, resolve
+from filterkit.cli.plan import Job, Opened, make_plan, resolve
 from filterkit.cli.shell.streams import send_prints_to_stderr
-from filterkit.cli.verbose import StageTimes
-from filterkit.cli.writing import ChainWriter
 from filterkit.errors import UsageError
 from filterkit.files.descriptors import find_written_path
 from filterkit.files.output import open_output, rename_together
+from filterkit.formats.output import Form, RowWriter
 from filterkit.messages import say
 from filterkit.plugin.registry import Registry
 
@@ -52,7 +53,7 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
 
         print_explanation(job)
         return
-    if "-" in [destination.path for destination in job.row_destinations] and (
+    if any(each.output == "-" for each in job.written) and (
         message := job.formats.describe_misleading_name(find_written_path(1))
     ):
         say(f"filterkit: warning: {message}")
@@ -63,93 +64,130 @@ def run(path: str, words: list[str], options: Options, known: Registry) -> None:
         opened.enter_context(send_prints_to_stderr())
         in_parts = {}
         if job.part_size is not None:
-            from filterkit.cli.parts import all_parts_exist, outputs_in_parts
+            from filterkit.cli.parts import all_parts_exist, find_outputs_in_parts
 
-            in_parts = outputs_in_parts(job)
+            in_parts = find_outputs_in_parts(job)
             if all_parts_exist(job, in_parts):
                 return
         times = StageTimes()
-        if plan.training is not None:
-            fitted, rows = fit(job, plan.training, times)
-        else:
-            assert plan.loaded is not None
-            fitted, rows = plan.loaded, None
-        write(job, plan, fitted, rows, in_parts, times, began)
+        fitted, training = plan.loaded, plan.training
+        if training is not None:
+            fitted, training = Chain(job.stages).fit_rows(training, options.memory, times)
+            if options.save is not None:
+                from filterkit.chains import saved
+
+                with open_output(options.save, onward=True) as file:
+                    file.write(saved.encode_chain(fitted))
+        assert fitted is not None
+        for each in plan.transfers:
+            if each.transfer in job.written:
+                what = write_transfer(job, each, fitted, training, in_parts)
+                lines = times.list_lines(fitted, each.reader.count) if each.alignment is None else ()
+                for line in (*lines, f"{what}, {time.perf_counter() - began:.2f} s") if options.verbose else ():
+                    say(f"filterkit: {line}")
     if plan.rejects is not None:
         count = plan.rejects.count
         where = f", and {'is' if count == 1 else 'are'} in {options.rejects}" if count else ""
         say(f"filterkit: {count} row{'s' * (count != 1)} could not be read{where}")
 
 
-def fit(job: Job, training: Training, times: StageTimes) -> tuple[FittedChain, Rows]:
-    """Fit the chain, and save it if asked. Return it, and the training rows as they come out of it."""
-    fitted, rows = Chain(job.stages).fit_rows(training.rows, job.options.memory, times)
-    if job.options.save is not None:
-        from filterkit.chains import saved
-
-        with open_output(job.options.save, onward=True) as file:
-            file.write(saved.encode_chain(fitted))
-    return fitted, rows
-
-
-def write(
-    job: Job,
-    plan: Plan,
-    fitted: FittedChain,
-    rows: Rows | None,
-    in_parts: dict[str, OutputParts],
-    times: StageTimes,
-    began: float,
-) -> None:
-    """Write all outputs of rows.
+def write_transfer(
+    job: Job, opened: Opened, fitted: FittedChain, training: Rows | None, in_parts: Mapping[str, OutputParts]
+) -> str:
+    """Write the output of a transfer; print how well its rows are predicted, and return how many there are, as text.
 
     Parameters
     ----------
-    job, plan : what to do.
+    job : what to do.
+    opened : the transfer.
     fitted : the chain.
-    rows : the training rows as they come out of it; None with ``--load``.
+    training : the training rows as they come out of the chain; None with ``--load``.
     in_parts : the outputs that are written in parts, by their paths.
-    times, began : of the stages and when the run began, for ``--verbose``.
     """
-    options, writer = job.options, ChainWriter(fitted, job.options, job.formats)
-
-    def done(what: str) -> None:
-        if options.verbose:
-            say(f"filterkit: {what}, {time.perf_counter() - began:.2f} s")
-
-    if plan.training is not None and rows is not None and options.predictions is None:
-        reader = plan.training.reader
-        path = options.output
-        history = [*reader.history, make_command_comment(list_command_words(job, job.path, path, later=False))]
-        onward = bool(plan.later or job.stage_destinations or options.rejects)
-        count = writer.write(path, rows, history, reader, onward, in_parts=in_parts.get(path))
-        if options.verbose:
-            for line in times.lines(fitted, reader.count):
-                say(f"filterkit: {line}")
-        done(f"{count} rows, {len(reader.schema.features)} features to {fitted.schema.width}")
-    for number, (reader, alignment, output, is_main) in enumerate(plan.later, 1):
+    options, (transfer, reader, alignment) = job.options, opened
+    rows, measured = training, None
+    if alignment is not None:
         from filterkit.cli.measured import measure_rows  # which imports what learners need
 
-        with add_source_to_errors(reader):
-            work = Work(job.engine, options.memory, options.progress)
-            outgoing = transform_later_rows(reader, alignment, fitted, work, options.predictions is not None)
-            measured = measure_rows(outgoing) if options.predictions is not None or not is_main else None
-            parts = in_parts.get(output)
-            if parts is not None:
-                parts.again = measured is not None
-            onward = options.rejects is not None or number < len(plan.later)
-            comments = [*reader.history, make_command_comment(list_command_words(job, reader.path, output, later=True))]
-            if options.predictions is not None:
-                from filterkit.cli.predictions import PredictedRows, print_predictions
+        rows = transform_later_rows(reader, alignment, fitted, job.engine, options, options.writes_predictions)
+        if options.writes_predictions or transfer.option == "--test":
+            measured = measure_rows(rows)
+    assert rows is not None
+    source = measured or rows
+    mapped = partial(source.map, last=True)
+    schema, sparse = fitted.schema, options.sparse
+    if sparse is None:
+        sparse = fitted.incoming.sparse or schema.sparse
+    if options.writes_predictions:
+        from filterkit.cli.predictions import make_predictions_schema, map_predictions, print_predictions
 
-                assert measured is not None
-                found = PredictedRows(measured, options.predictions == "errors")
-                if output == "-" and options.to is None:
-                    count = print_predictions(found, onward)
-                else:
-                    count = writer.write(output, found, comments, reader, onward, later=True, predictions=found.schema)
-            else:
-                count = writer.write(output, measured or outgoing, comments, reader, onward, is_main, True, parts)
-        if measured is not None:
-            measured.print_counts(reader.name)
-        done(f"{reader.name}: {count} rows")
+        assert measured is not None
+        schema, sparse = make_predictions_schema(measured.learner), False
+        mapped = partial(map_predictions, measured, schema, options.errors)
+
+    def count_rows_read(n_written: int) -> int | None:
+        if reader.may_be_cut:
+            return None
+        is_whole = rows.all_read() and not options.writes_predictions
+        return reader.count if is_whole and reader.count is not None else n_written
+
+    onward = transfer is not job.written[-1] or bool(options.rejects or job.stage_destinations)
+    comments = (*reader.history, f"filterkit {__version__}: {job.format_command(transfer)}")
+    kind = job.formats.of_output(transfer.output, job.obeys_to(transfer))
+    form = Form(kind, schema, sparse, options.precision, transfer.later, comments)
+    with add_source_to_errors(reader):
+        if transfer.output in in_parts:
+            count = in_parts[transfer.output].write(form, source, fitted, measured is not None)
+        elif options.writes_predictions and transfer.output == "-" and options.to is None:
+            count = print_predictions(schema, mapped, onward)
+        else:
+            writer = RowWriter(form)
+            with open_output(transfer.output, onward) as out:
+                count = writer.write(out, mapped, count_rows_read)
+    if measured is not None:
+        measured.print_counts(reader.name)
+    if transfer.later:
+        return f"{reader.name}: {count} rows"
+    return f"{count} rows, {len(reader.schema.features)} features to {fitted.schema.width}"
+
+
+class StageTimes:
+    """Notes when each stage was fitted, and the rows that come out of it.
+
+    Call it as `Chain.fit_rows` calls ``tell``.
+    """
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._fitted: list[tuple[int, float, Rows]] = []  # stages done, seconds, rows
+
+    def __call__(self, done: int, rows: Rows) -> None:
+        self._fitted.append((done, time.perf_counter() - self._began, rows))
+
+    def list_lines(self, chain: FittedChain, count: int | None) -> Iterator[str]:
+        """Yield a line for each stage; `count` is the number of training rows. Call it when the rows have been
+        written."""
+        before, first, since = chain.incoming, 0, 0.0
+        names = [stage.name for stage in chain.chain.stages]
+        for done, seconds, rows in self._fitted:
+            for index in range(first, done):
+                fitted = chain.stages[index]
+                others = [name for i, name in enumerate(names[first:done], first) if i != index]
+                together = f" together with {', '.join(others)}" if others else ""
+                left = count if rows.n_arranged is None else rows.n_arranged
+                figures = [
+                    _format_change(before.width, fitted.schema.width, "column"),
+                    f"learned {describe_learned(fitted, before)}",
+                    f"{seconds - since:.2f} s{together}",
+                ]
+                if left is not None:  # otherwise the input was not read to its end
+                    figures.insert(0, _format_change(count, left, "row"))
+                yield f"{names[index]}: {', '.join(figures)}"
+                before, count = fitted.schema, left
+            first, since = done, seconds
+
+
+def _format_change(before: int | None, after: int | None, what: str) -> str:
+    """Write a number and what it has become, such as ``4 to 12 columns``."""
+    numbers = [f"{number:,}" for number in dict.fromkeys((before, after)) if number is not None]
+    return f"{' to '.join(numbers)} {what}{'s' * (after != 1)}"

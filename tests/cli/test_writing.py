@@ -6,7 +6,8 @@ import pytest
 import filterkit
 from filterkit.arff.form import Arff
 from filterkit.chains import rows as chain_rows
-from filterkit.cli.inputs import Work, transform_later_rows
+from filterkit.cli.inputs import transform_later_rows
+from filterkit.cli.options import FitOptions
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import concatenate, itself
 from filterkit.engines.local import LocalEngine
@@ -20,10 +21,9 @@ def test_a_chain_that_makes_many_values_of_each_gets_short_batches(jobs, monkeyp
     monkeypatch.setattr(chain_rows, "_MOST_VALUES", 40)
     fitted = filterkit.chain("shape l2").fit(filterkit.read(PATH))
     with Reader(Arff(), PATH) as reader:
-        work = Work(LocalEngine(jobs), 1 << 30, False)
-        batches = list(
-            transform_later_rows(reader, Alignment(reader.schema, fitted.incoming), fitted, work).map(itself, last=True)
-        )
+        alignment, options = Alignment(reader.schema, fitted.incoming), FitOptions(memory=1 << 30, progress=False)
+        rows = transform_later_rows(reader, alignment, fitted, LocalEngine(jobs), options)
+        batches = list(rows.map(itself, last=True))
     assert len(batches) > 5
     assert max(len(batch.csr.data) for batch in batches) < 80
     whole = fitted.transform(filterkit.read(PATH))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from filterkit.cli.options import SETTINGS
+from filterkit.cli.declared import SETTINGS
 from filterkit.errors import PATH, FilterkitError, UsageError, add_plugin_hint, quoted, suggestion, visible
 from filterkit.plugin.parsing import note_stage_in_type_errors, parse_stages
 from filterkit.plugin.registry import OWN, Plugin, Registry

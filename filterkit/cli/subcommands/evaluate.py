@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from filterkit.cli.declared import option, with_options
+from filterkit.cli.declared import make_command, option
 from filterkit.cli.destinations import Destination, check_destinations, is_page
-from filterkit.cli.inputs import check_input_options, open_input
+from filterkit.cli.inputs import check_options_apply, open_input
 from filterkit.cli.options import (
-    SETTINGS,
     InputOptions,
     WorkOptions,
     declare_jobs,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from filterkit.evaluation.results import Results
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
     """The options of ``evaluate``."""
 
@@ -107,7 +105,7 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
         help="With --one-against-rest: skip classes with fewer than N rows.",
     )
     output: str | None = option(
-        *("-o", "--output"),
+        "-o --output",
         metavar="FILE",
         help='Write the results of all folds to FILE: as CSV, which "filterkit report" reads, or, if its name ends in '
         ".html, as a page for the browser with all tables and figures.",
@@ -118,7 +116,7 @@ class EvaluateOptions(ResultsOptions, InputOptions, WorkOptions):
         "from there.",
     )
     classes: tuple[str, ...] = option(
-        *("-c", "--class"),
+        "-c --class",
         default=(),
         metavar="ATTRIBUTE",
         help="The class attribute: its name, its number from 1, first, last or none; once, or once for each DATA in "
@@ -162,8 +160,7 @@ class EvaluateCommand(CommandWithMeasures):
         return super().parse_args(ctx, args)
 
 
-@click.command(cls=EvaluateCommand, context_settings=SETTINGS)
-@with_options(EvaluateOptions)
+@make_command(EvaluateOptions, EvaluateCommand)
 @click.argument("paths", metavar="DATA...", nargs=-1, required=True)
 @click.pass_context
 def evaluate(context: click.Context, /, paths: tuple[str, ...], options: EvaluateOptions) -> None:
@@ -242,7 +239,7 @@ def _write(results: Results, measures: list[str], options: EvaluateOptions) -> N
 
 def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) -> None:
     """Refuse options that contradict each other, and outputs that would be lost."""
-    open_engine(known, options.engine, options.jobs).close()
+    open_engine(known, options).close()
     files: dict[str, str] = {}
     for path in paths:
         file = os.path.realpath(path)
@@ -255,7 +252,7 @@ def _check(paths: tuple[str, ...], options: EvaluateOptions, known: Registry) ->
     check_destinations(options.outputs, inputs, known.files)
     formats = Formats(known.formats, options.from_)
     kinds = [formats.of_input(path) for path in paths]
-    check_input_options(paths, kinds, options)
+    check_options_apply(options, paths, kinds)
     if options.output is not None:
         check_ending(options.output, CSV, "-o")
         if options.as_json and options.output == "-":
@@ -376,6 +373,7 @@ def _run(data: list[tuple[str, Batch]], design: Design, options: EvaluateOptions
         design = replace(design, costs=tuple(map(tuple, matrices[0].tolist())))
     evaluator = Evaluator(data, design, test, own)
     rows = data if test is None else [*data, ("--test", test)]
+    options.engine = options.engine or ProcessEngine.name
     journal = Journal(options.journal, rows, design) if options.journal is not None else None
-    with send_prints_to_stderr(), open_engine(known, options.engine or ProcessEngine.name, options.jobs) as engine:
+    with send_prints_to_stderr(), open_engine(known, options) as engine:
         return Results(evaluate_all(evaluator, engine, options.progress, journal))

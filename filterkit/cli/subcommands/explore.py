@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 
 import click
 
 from filterkit._version import __version__
-from filterkit.cli.declared import option, with_options
+from filterkit.cli.declared import make_command, option
 from filterkit.cli.destinations import Destination, check_destinations, check_page
-from filterkit.cli.inputs import Work, check_input_options, open_input, open_rows_to_fit
-from filterkit.cli.options import SETTINGS, FitOptions, InputOptions, declare_seed, open_engine
+from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
+from filterkit.cli.options import FitOptions, InputOptions, declare_seed, open_engine
 from filterkit.cli.shell.streams import send_prints_to_stderr
 from filterkit.files.output import open_output
 from filterkit.messages import say
@@ -24,11 +23,10 @@ _BEST = 50
 _FLAGS = ("-o", "--output")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ExploreOptions(InputOptions, FitOptions):
     """The options of ``explore``."""
 
-    output: str = option(*("-o", "--output"), metavar="PATH", required=True, help="Write the page to this file.")
+    output: str = option("-o --output", metavar="PATH", required=True, help="Write the page to this file.")
     by: tuple[str, ...] = option(
         default=(),
         metavar="METRIC",
@@ -60,8 +58,7 @@ class _ExploreCommand(click.Command):
         return list(click.Command(self.name, params=options).make_parser(ctx).parse_args(list(args))[1])
 
 
-@click.command(cls=_ExploreCommand, context_settings=SETTINGS | {"allow_interspersed_args": False})
-@with_options(ExploreOptions)
+@make_command(ExploreOptions, _ExploreCommand, allow_interspersed_args=False)
 @click.argument("path", metavar="INPUT")
 @click.argument("words", metavar="[STAGE [OPTIONS]]...", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
@@ -80,7 +77,7 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     stages = parse_stages(list(words), known, options.seed)
     check_page("explore", options.output)
     check_destinations([Destination("-o", options.output)], [path], known.files)
-    check_input_options([path], [kind], options)
+    check_options_apply(options, [path], [kind])
 
     from filterkit.exploration.explore import explore
     from filterkit.exploration.plain import render_without_scripts
@@ -90,8 +87,8 @@ def explore(known: Registry, /, path: str, words: tuple[str, ...], options: Expl
     reader = open_input(path, options, formats)
     with (
         send_prints_to_stderr(),
-        open_engine(known, options.engine, options.jobs) as engine,
-        open_rows_to_fit(reader, Work(engine, options.memory, options.progress), numbered=numbered) as rows,
+        open_engine(known, options) as engine,
+        open_rows_to_fit(reader, engine, options, numbered=numbered) as rows,
     ):
         found = explore(rows, stages, options.by, options.top, known, options.memory)
         relation = rows.schema.relation

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from filterkit.cli.declared import with_options
-from filterkit.cli.options import SETTINGS, JsonOptions
+from filterkit.cli.declared import make_command
+from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows
 from filterkit.errors import UsageError, add_plugin_hint, quoted, suggestion, visible
@@ -17,8 +17,7 @@ from filterkit.plugin.registry import Registry
 from filterkit.stages.options import describe_options
 
 
-@click.command(context_settings=SETTINGS)
-@with_options(JsonOptions)
+@make_command(JsonOptions)
 @click.argument("names", metavar="[FORMAT]...", nargs=-1)
 @click.pass_obj
 def formats(known: Registry, /, names: tuple[str, ...], options: JsonOptions) -> None:

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,9 +14,9 @@ import click
 import numpy as np
 
 from filterkit.chains.budget import DEFAULT_MEMORY
-from filterkit.cli.declared import option, with_options
-from filterkit.cli.inputs import Work, check_input_options, open_input, open_rows_to_fit
-from filterkit.cli.options import SETTINGS, InputOptions, JsonOptions, WorkOptions, open_engine
+from filterkit.cli.declared import make_command, option
+from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
+from filterkit.cli.options import FitOptions, InputOptions, JsonOptions, open_engine
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import Heading, align_rows, shorten
 from filterkit.counts.overview import Overview, describe_attributes
@@ -34,15 +34,15 @@ _NAME_WIDTH = 40  # of attributes, unless the terminal is narrow
 _LEFT = ("name", "kind", "values")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class InfoOptions(JsonOptions, InputOptions, WorkOptions):
+class InfoOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``info``."""
 
     top: int = option(default=_SHOWN, metavar="N", type=click.IntRange(0), help="Show the first N attributes.")
+    memory: int = DEFAULT_MEMORY  # this and the seed are no options
+    seed: int | None = None
 
 
-@click.command(context_settings=SETTINGS)
-@with_options(InfoOptions)
+@make_command(InfoOptions)
 @click.argument("path", metavar="INPUT")
 @click.pass_obj
 def info(known: Registry, /, path: str, options: InfoOptions) -> None:
@@ -61,7 +61,7 @@ def info(known: Registry, /, path: str, options: InfoOptions) -> None:
     """
     formats = Formats(known.formats, options.from_)
     kind = formats.of_input(path)
-    check_input_options([path], [kind], options)
+    check_options_apply(options, [path], [kind])
     overview, class_, is_rereadable = _read_overview(path, options, known, formats)
     index, labels = find_targets(overview.schema.relation, overview.schema.attributes, class_, options.labels)
     document = _describe(overview, path, kind.title, index, labels)
@@ -85,7 +85,7 @@ def _read_overview(
     plain = replace(options, class_="none", labels=None, positive=None)
     shown = ReadingProgress(options.progress)
     with (
-        open_engine(known, options.engine, options.jobs) as engine,
+        open_engine(known, options) as engine,
         open_input(path, plain, formats) as reader,
     ):
         class_ = reader.named_class if options.class_ is None and options.labels is None else options.class_
@@ -112,8 +112,8 @@ def _add_correlations(document: dict[str, Any], options: InfoOptions, known: Reg
         return
     try:
         with (
-            open_engine(known, options.engine, options.jobs) as engine,
-            open_rows_to_fit(reader, Work(engine, DEFAULT_MEMORY, options.progress)) as rows,
+            open_engine(known, options) as engine,
+            open_rows_to_fit(reader, engine, options) as rows,
         ):
             table = scores(rows, metric)
     except StageError as error:

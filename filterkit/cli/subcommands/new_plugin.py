@@ -12,7 +12,7 @@ from typing import NamedTuple
 import click
 
 from filterkit._version import DISTRIBUTION, __version__
-from filterkit.cli.options import SETTINGS
+from filterkit.cli.declared import SETTINGS
 from filterkit.errors import FilterkitError, UsageError, make_file_error
 from filterkit.plugin.registry import Registry
 

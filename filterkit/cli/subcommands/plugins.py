@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from filterkit.cli.declared import with_options
-from filterkit.cli.options import SETTINGS, JsonOptions, declare_debug
+from filterkit.cli.declared import make_command
+from filterkit.cli.options import JsonOptions, declare_debug
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows
 from filterkit.errors import visible
 from filterkit.plugin.registry import Plugin, Registry
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class PluginsOptions(JsonOptions):
     """The options of ``plugins``."""
 
     debug: bool = declare_debug("Show the traceback of each broken plugin.")
 
 
-@click.command(context_settings=SETTINGS)
-@with_options(PluginsOptions)
+@make_command(PluginsOptions)
 @click.pass_obj
 def plugins(known: Registry, /, options: PluginsOptions) -> None:
     """List all plugins, what each offers, and whether it works."""

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
 
-from filterkit.cli.declared import option, with_options
+from filterkit.cli.declared import make_command, option
 from filterkit.cli.destinations import Destination, check_destinations, check_page
-from filterkit.cli.options import SETTINGS
 from filterkit.cli.subcommands.results import CommandWithMeasures, ResultsOptions, choose_measures, show, write_page
 from filterkit.errors import UsageError
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ReportOptions(ResultsOptions):
     """The options of ``report``."""
 
@@ -23,14 +19,13 @@ class ReportOptions(ResultsOptions):
         "--by-class.",
     )
     output: str | None = option(
-        *("-o", "--output"),
+        "-o --output",
         metavar="FILE.html",
         help="Write a page for the browser with all tables and figures.",
     )
 
 
-@click.command(cls=CommandWithMeasures, context_settings=SETTINGS)
-@with_options(ReportOptions)
+@make_command(ReportOptions, CommandWithMeasures)
 @click.argument("paths", metavar="RESULTS...", nargs=-1, required=True)
 def report(paths: tuple[str, ...], options: ReportOptions) -> None:
     """Show the results of evaluations.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,7 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from filterkit.cli.comments import join_for_shell
-from filterkit.cli.declared import format_option, option
+from filterkit.cli.declared import format_option, join_for_shell, option
 from filterkit.cli.options import JsonOptions
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows
@@ -36,7 +34,6 @@ MOST_SHOWN = 20  # classes in a table of how rows were predicted
 _RATES = ("precision", "recall", "f1")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ResultsOptions(JsonOptions):
     """The options of the commands that show results."""
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from filterkit.cli.declared import option, with_options
+from filterkit.cli.declared import make_command, option
 from filterkit.cli.destinations import Destination, check_destinations
-from filterkit.cli.inputs import Work, check_input_options, open_input, open_rows_to_fit
+from filterkit.cli.inputs import check_options_apply, open_input, open_rows_to_fit
 from filterkit.cli.options import (
-    SETTINGS,
     FitOptions,
     InputOptions,
     JsonOptions,
@@ -39,12 +37,11 @@ _NAMES = ("attribute", "class", "label")  # the columns of text
 _COUNTS = ("rank", "tp", "fp", "rows", "threshold")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class ScoresOptions(JsonOptions, InputOptions, FitOptions):
     """The options of ``scores``."""
 
     output: str | None = option(
-        *("-o", "--output"),
+        "-o --output",
         metavar="PATH",
         help="Write the table with all digits to PATH, which ends in .csv or .parquet.",
     )
@@ -82,8 +79,7 @@ def _complete_scorers(context: click.Context, _: click.Parameter, begun: str) ->
     return [CompletionItem(name, help=each.summary()) for name, each in stages.items() if name not in known.metrics]
 
 
-@click.command(context_settings=SETTINGS)
-@with_options(ScoresOptions)
+@make_command(ScoresOptions)
 @click.argument("path", metavar="INPUT")
 @click.argument("metrics", metavar="METRIC...", nargs=-1, required=True, shell_complete=_complete_scorers)
 @click.pass_obj
@@ -124,7 +120,7 @@ def _check(path: str, options: ScoresOptions, known: Registry) -> None:
         raise UsageError("scores: --csv cannot be combined with --json")
     check_destinations([Destination("-o", options.path)], [path], known.files)
     kind = Formats(known.formats, options.from_).of_input(path)
-    check_input_options([path], [kind], options)
+    check_options_apply(options, [path], [kind])
 
 
 def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: Registry) -> pa.Table:
@@ -134,8 +130,8 @@ def _score(path: str, metrics: tuple[str, ...], options: ScoresOptions, known: R
     formats = Formats(known.formats, options.from_)
     with (
         send_prints_to_stderr(),
-        open_engine(known, options.engine, options.jobs) as engine,
-        open_rows_to_fit(open_input(path, options, formats), Work(engine, options.memory, options.progress)) as rows,
+        open_engine(known, options) as engine,
+        open_rows_to_fit(open_input(path, options, formats), engine, options) as rows,
     ):
         return score_features(
             rows,

@@ -6,15 +6,14 @@ import inspect
 import os
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 import click
 
-from filterkit.cli.declared import option, with_options
-from filterkit.cli.options import SETTINGS, JsonOptions, declare_trust
+from filterkit.cli.declared import make_command, option
+from filterkit.cli.options import JsonOptions, declare_trust
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import Heading, align_rows, shorten
 from filterkit.errors import FilterkitError, visible
@@ -31,7 +30,6 @@ _TABLES = 20  # of a stage
 _WIDTH = 100  # of a text in a cell
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class StagesOptions(JsonOptions):
     """The options of ``stages``."""
 
@@ -43,8 +41,7 @@ class StagesOptions(JsonOptions):
     trust: tuple[str, ...] = declare_trust()
 
 
-@click.command(context_settings=SETTINGS)
-@with_options(StagesOptions)
+@make_command(StagesOptions)
 @click.argument("names", metavar="[STAGE|FILE]...", nargs=-1)
 @click.pass_obj
 def stages(known: Registry, /, names: tuple[str, ...], options: StagesOptions) -> None:
