@@ -46,21 +46,21 @@ def format_header_pieces(schema: Schema, comments: Iterable[str] = ()) -> Iterat
         some = schema.attributes[first : first + _DECLARATIONS]
         scores = some.numeric_scores if isinstance(some, Attributes) else None
         if scores is not None:
-            yield _format_numeric_declarations(list_names(some), *scores)
+            yield _format_numeric_declarations(list_names(some), scores)
         else:
             yield "".join([f"{line}\n" for each in some for line in _format_declaration(each)]).encode()
     yield b"\n@data\n"
 
 
-def _format_numeric_declarations(names: Sequence[str], metrics: tuple[str, ...], scores: np.ndarray) -> bytes:
-    """Return the lines that declare numeric attributes with float64 (n, metrics) scores, without a loop over them."""
+def _format_numeric_declarations(names: Sequence[str], scores: Sequence[tuple[str, np.ndarray]]) -> bytes:
+    """Return the lines that declare numeric attributes with float64 (n,) scores of some metrics, without a loop."""
     quoted_names = quote_all(list(names))
-    if not metrics:
+    if not scores:
         return "".join([f"@attribute {name} numeric\n" for name in quoted_names]).encode()
     from filterkit.arff.number_texts import row_texts  # imports pyarrow, and few headers have scores
     from filterkit.data import arrow
 
-    comments = [(f" % {visible(metric)}=", row_texts(column[:, None])) for metric, column in zip(metrics, scores.T)]
+    comments = [(f" % {visible(metric)}=", row_texts(column[:, None])) for metric, column in scores]
     return bytes(
         arrow.concatenate_bytes(
             arrow.join("@attribute ", arrow.make_strings(quoted_names), " numeric", *sum(comments, ()), "\n")

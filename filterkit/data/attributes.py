@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Generic, NamedTuple, SupportsIndex, TypeAlias, TypeVar, overload
+from typing import Any, NamedTuple, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 
-from filterkit.data.ragged import expand_ranges, find_run_begins, find_starts
 from filterkit.data.texts import Texts
 from filterkit.errors import quoted
 
-T = TypeVar("T", bound=Hashable)
 U = TypeVar("U")
 
 MANY = 1 << 14  # a schema holds fewer attributes than these in a tuple
@@ -47,101 +46,31 @@ class Attribute(NamedTuple):
         return tuple.__new__(Attribute, (*self[:-1], (*rest, (metric, score))))  # ten times faster than _replace
 
 
-class _Coded(Generic[T]):
-    """A sequence of values of which many are equal; it does not know its length if all are.
-
-    Attributes
-    ----------
-    distinct : the distinct values.
-    codes : int32 (n,), the index of each value in `distinct`; None if all are equal.
-    """
-
-    def __init__(self, distinct: list[T], codes: np.ndarray | None) -> None:
-        self.distinct = distinct
-        self.codes = codes if len(distinct) != 1 else None
-
-    @staticmethod
-    def from_values(values: Iterable[T], count: int) -> _Coded[T]:
-        """Encode `count` values."""
-        known: dict[T, int] = {}
-        codes = np.fromiter((known.setdefault(value, len(known)) for value in values), np.int32, count)
-        return _Coded(list(known), codes)
-
-    @staticmethod
-    def concatenate(parts: Sequence[_Coded[T]], counts: Sequence[int]) -> _Coded[T]:
-        """Concatenate several sequences; `counts` are their lengths."""
-        known: dict[T, int] = {}
-        new = [np.array([known.setdefault(value, len(known)) for value in part.distinct], np.int32) for part in parts]
-        if len(known) == 1:
-            return _Coded(list(known), None)
-        codes = [image[part.get_codes(count)] for image, part, count in zip(new, parts, counts)]
-        return _Coded(list(known), np.concatenate(codes))
-
-    def get_codes(self, count: int) -> np.ndarray:
-        """Return the code of each of the `count` values, int32, also if all are equal."""
-        return np.zeros(count, np.int32) if self.codes is None else self.codes
-
-    def get_value(self, position: int) -> T:
-        return self.distinct[0 if self.codes is None else int(self.codes[position])]
-
-    def find_common_value(self) -> T | None:
-        """Return the value that all are equal to; None if they differ, or there are none."""
-        if self.codes is None:
-            return self.distinct[0]
-        return self.get_value(0) if len(self.codes) and (self.codes == self.codes[0]).all() else None
-
-    def take(self, positions: np.ndarray | slice) -> _Coded[T]:
-        return self if self.codes is None else _Coded(self.distinct, self.codes[positions])
-
-    def map_to_array(self, function: Callable[[T], Any], count: int, dtype: type) -> np.ndarray:
-        """Apply a function to each of the `count` values, and return the array; it is called once for equal values."""
-        images: np.ndarray = np.array([function(value) for value in self.distinct], dtype)
-        return np.full(count, images[0], dtype) if self.codes is None else np.asarray(images[self.codes])
-
-    def map_values(self, function: Callable[[T], T], count: int, chosen: np.ndarray | None) -> _Coded[T]:
-        """Apply a function to the `count` values where bool `chosen` is true, or to all if it is None; others stay."""
-        known: dict[T, int] = {}
-        new = np.array([known.setdefault(function(value), len(known)) for value in self.distinct], np.int32)
-        if chosen is None or chosen.all():
-            return _Coded(list(known), new[self.get_codes(count)] if len(known) > 1 else None)
-        same = np.array([known.setdefault(value, len(known)) for value in self.distinct], np.int32)
-        codes = self.get_codes(count)
-        return _Coded(list(known), np.where(chosen, new[codes], same[codes]))
-
-    def equals(self, other: _Coded[T], count: int) -> bool:
-        """Return whether both have the same `count` values."""
-        step = max(len(other.distinct), 1)
-        pairs = np.sort(self.get_codes(count).astype(np.int64) * step + other.get_codes(count))
-        return all(self.distinct[i // step] == other.distinct[i % step] for i in pairs[find_run_begins(pairs)].tolist())
-
-
-# What an attribute is apart from its name and its scores, in the order of its fields.
-_Rest = tuple[str, tuple[str, ...], str, tuple[Attribute, ...], float]
-_PLAIN: _Rest = Attribute("")[1:6]
+_PLAIN = Attribute("")
 
 
 class Attributes(Sequence[Attribute]):
     """Many attributes; immutable. An `Attribute` is made when it is asked for.
 
-    What is equal for many attributes is held once, their names are in one buffer, and their scores in one array. An
+    The names are in one buffer, and everything else that attributes have in common is held once, in a form. So an
     attribute takes some 20 bytes, where an `Attribute` takes more than 200.
 
     Parameters
     ----------
     names : the names.
-    rest : what each attribute is apart from its name and scores.
-    metrics : the metrics that each attribute has scores of.
-    scores : float64 (all scores,), these scores, attribute by attribute.
+    forms : attributes without a name, which have a key of `scores` in place of each score.
+    codes : int32 (n,), the index in `forms` of what each attribute is.
+    scores : float64 (n,) for each key, the scores of the attributes whose form has this key; arbitrary for others. A
+        key is a metric and a number: how many scores of this metric, as a rule 0, come before in the same attribute.
     """
 
-    def __init__(self, names: Texts, rest: _Coded[_Rest], metrics: _Coded[tuple[str, ...]], scores: np.ndarray) -> None:
+    def __init__(
+        self, names: Texts, forms: list[Attribute], codes: np.ndarray, scores: Mapping[tuple[str, float], np.ndarray]
+    ) -> None:
         self.names = names
-        self._rest = rest
-        self._metrics = metrics
+        self.forms = forms
+        self.codes = codes
         self._scores = scores
-        self._starts: np.ndarray | None = None  # in `scores`, where attributes have different numbers of them
-        if metrics.codes is not None:
-            self._starts = find_starts(self._score_counts)
 
     @staticmethod
     def of(attributes: Iterable[Attribute]) -> Attributes:
@@ -155,41 +84,36 @@ class Attributes(Sequence[Attribute]):
     @staticmethod
     def numeric(names: Iterable[str]) -> Attributes:
         """Make numeric attributes of these names."""
-        return Attributes(Texts.of(names), _Coded([_PLAIN], None), _Coded([()], None), np.zeros(0))
+        texts = Texts.of(names)
+        return Attributes(texts, [_PLAIN], np.zeros(len(texts), np.int32), {})
 
     @staticmethod
     def concatenate(parts: Sequence[Attributes]) -> Attributes:
         """Return the attributes of at least one part, in order."""
-        parts = [part for part in parts if len(part)] or list(parts[:1])
-        counts = [len(part) for part in parts]
-        return Attributes(
-            Texts.concatenate([part.names for part in parts]),
-            _Coded.concatenate([part._rest for part in parts], counts),
-            _Coded.concatenate([part._metrics for part in parts], counts),
-            np.concatenate([part._scores for part in parts]),
-        )
+        forms: dict[Attribute, int] = {}
+        codes = [_number_forms(part.forms, forms)[part.codes] for part in parts]
+        scores = {
+            key: np.concatenate([part._scores.get(key, np.zeros(len(part))) for part in parts])
+            for key in set().union(*(part._scores for part in parts))
+        }
+        return Attributes(Texts.concatenate([part.names for part in parts]), list(forms), np.concatenate(codes), scores)
 
-    def take(self, positions: np.ndarray, names: Texts | None = None) -> Attributes:
+    def take(self, positions: np.ndarray | slice, names: Texts | None = None) -> Attributes:
         """Return the attributes at int `positions`, which may repeat, with `names` instead of theirs unless None."""
-        scores = self._scores
-        if self._starts is not None:
-            scores = scores[expand_ranges(self._starts[positions], self._score_counts[positions])]
-        elif len(scores):
-            scores = scores.reshape(len(self), -1)[positions].ravel()
-        names = self.names.take(positions) if names is None else names
-        return Attributes(names, self._rest.take(positions), self._metrics.take(positions), scores)
+        if names is None:
+            names = self.names[positions] if isinstance(positions, slice) else self.names.take(positions)
+        scores = {key: each[positions] for key, each in self._scores.items()}
+        return Attributes(names, self.forms, self.codes[positions], scores)
 
     def as_numeric(self, chosen: np.ndarray | None = None) -> Attributes:
         """Make attributes numeric where bool `chosen` is true, or all if it is None; weights and scores stay."""
-        rest = self._rest.map_values(lambda rest: ("numeric", (), "", (), rest[4]), len(self), chosen)
-        return Attributes(self.names, rest, self._metrics, self._scores)
+        return self._change_forms(lambda form: Attribute("", weight=form.weight, scores=form.scores), chosen)
 
     def scored(self, metric: str, scores: np.ndarray) -> Attributes:
         """Return these attributes with float64 (n,) `scores` under `metric` as their latest scores."""
-        bare = self.drop_scores(metric)
-        metrics = bare._metrics.map_values(lambda metrics: (*metrics, metric), len(self), None)
-        ends = np.cumsum(bare._score_counts)
-        return Attributes(bare.names, bare._rest, metrics, np.insert(bare._scores, ends, scores))
+        bare, key = self.drop_scores(metric), (metric, 0)
+        bare._scores = {**bare._scores, key: scores}
+        return bare._change_forms(lambda form: form._replace(scores=(*form.scores, key)))
 
     def drop_scores(self, metric: str | None = None, chosen: np.ndarray | None = None) -> Attributes:
         """Return these attributes without their scores of a metric, or without any if `metric` is None.
@@ -197,56 +121,44 @@ class Attributes(Sequence[Attribute]):
         Only attributes where bool `chosen` is true lose them; None means all.
         """
 
-        def remain(metrics: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(each for each in metrics if metric is not None and each != metric)
+        def drop(form: Attribute) -> Attribute:
+            return form._replace(scores=tuple(key for key in form.scores if metric not in (None, key[0])))
 
-        stays = [[metric is not None and each != metric for each in metrics] for metrics in self._metrics.distinct]
-        if all(map(all, stays)):
-            return self
-        lengths = np.array([len(each) for each in stays])
-        first = np.cumsum(lengths) - lengths
-        codes = self._metrics.get_codes(len(self))
-        remains = np.concatenate([np.array(each, bool) for each in stays])[expand_ranges(first[codes], lengths[codes])]
+        return self._change_forms(drop, chosen)
+
+    def _change_forms(self, function: Callable[[Attribute], Attribute], chosen: np.ndarray | None = None) -> Attributes:
+        """Apply a function to the forms of the attributes where bool `chosen` is true, or of all if it is None."""
+        forms: dict[Attribute, int] = {}
+        codes = _number_forms(map(function, self.forms), forms)[self.codes]
         if chosen is not None:
-            remains |= np.repeat(~chosen, self._score_counts)
-        metrics = self._metrics.map_values(remain, len(self), chosen)
-        return Attributes(self.names, self._rest, metrics, self._scores[remains])
+            codes = np.where(chosen, codes, _number_forms(self.forms, forms)[self.codes])
+        keys = {key for form in forms for key in form.scores}
+        return Attributes(self.names, list(forms), codes, {key: self._scores[key] for key in keys})
 
-    def mask_kinds(self, *kinds: str) -> np.ndarray:
-        """Return bool (n,): whether each attribute is of one of these kinds."""
-        return self._rest.map_to_array(lambda rest: rest[0] in kinds, len(self), bool)
+    def map_forms(self, function: Callable[[Attribute], Any], dtype: type) -> np.ndarray:
+        """Apply a function to each attribute without its name and scores; return the results, (n,) of this dtype."""
+        return np.asarray(np.array([function(form) for form in self.forms], dtype)[self.codes])
 
     @property
     def label_counts(self) -> np.ndarray:
         """int64 (n,): how many labels each attribute declares."""
-        return self._rest.map_to_array(lambda rest: len(rest[1]), len(self), np.int64)
-
-    @property
-    def label_sets(self) -> tuple[list[tuple[str, ...]], np.ndarray]:
-        """The distinct tuples of labels, and int32 (n,), the index among them of the labels of each attribute."""
-        return [rest[1] for rest in self._rest.distinct], self._rest.get_codes(len(self))
+        return self.map_forms(lambda form: len(form.values), np.int64)
 
     @property
     def is_plain(self) -> np.ndarray:
         """bool (n,): whether each is numeric without a weight or scores."""
-        unscored = self._metrics.map_to_array(lambda metrics: not metrics, len(self), bool)
-        return np.asarray(self._rest.map_to_array(lambda rest: rest == _PLAIN, len(self), bool) & unscored)
+        return self.map_forms(_PLAIN.__eq__, bool)
 
     @property
-    def numeric_scores(self) -> tuple[tuple[str, ...], np.ndarray] | None:
-        """The metrics that all attributes have scores of, and float64 (n, metrics), these scores.
+    def numeric_scores(self) -> list[tuple[str, np.ndarray]] | None:
+        """The metrics that all attributes have scores of, each with these scores, float64 (n,).
 
         None if they have scores of different metrics, or are not all numeric without weights.
         """
-        metrics = self._metrics.find_common_value()
-        if metrics is None or self._rest.find_common_value() != _PLAIN:
+        present = [self.forms[code] for code in np.unique(self.codes).tolist()]
+        if len(present) != 1 or present[0]._replace(scores=()) != _PLAIN:
             return None
-        return metrics, self._scores.reshape(len(self), len(metrics))
-
-    @property
-    def _score_counts(self) -> np.ndarray:
-        """int64 (n,): the number of scores of each attribute."""
-        return self._metrics.map_to_array(len, len(self), np.int64)
+        return [(key[0], self._scores[key]) for key in present[0].scores]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -256,49 +168,34 @@ class Attributes(Sequence[Attribute]):
     @overload
     def __getitem__(self, position: slice) -> Attributes: ...
     def __getitem__(self, position: SupportsIndex | slice) -> Attribute | Attributes:
-        if not isinstance(position, slice):
-            position = range(len(self))[position]
-            pairs = tuple(zip(self._metrics.get_value(position), self._slice_scores(position, position + 1).tolist()))
-            return tuple.__new__(Attribute, (self.names[position], *self._rest.get_value(position), pairs))
-        first, stop, step = position.indices(len(self))
-        if step != 1:
-            return self.take(np.arange(first, stop, step))
-        stop = max(first, stop)
-        some = slice(first, stop)
-        return Attributes(
-            self.names[some], self._rest.take(some), self._metrics.take(some), self._slice_scores(first, stop)
-        )
-
-    def _slice_scores(self, first: int, stop: int) -> np.ndarray:
-        """Return the scores of the attributes from `first` up to, but not including, `stop`."""
-        if self._starts is not None:
-            first, stop = self._starts[[first, stop]].tolist()
-            return self._scores[first:stop]
-        count = len(self._metrics.distinct[0]) if self._metrics.distinct else 0
-        return self._scores[first * count : stop * count]
+        if isinstance(position, slice):
+            return self.take(position)
+        position = range(len(self))[position]
+        return _make_attribute(self.names[position], self.forms[self.codes[position]], self._scores, position)
 
     def __iter__(self) -> Iterator[Attribute]:
         for first in range(0, len(self), _AT_ONCE):
             some = self[first : first + _AT_ONCE]
-            scores = iter(some._scores.tolist())
-            rests, metrics = (
-                [coded.distinct[code] for code in coded.get_codes(len(some)).tolist()]
-                for coded in (some._rest, some._metrics)
-            )
-            for name, rest, each in zip(some.names, rests, metrics):
-                yield tuple.__new__(Attribute, (name, *rest, tuple([(metric, next(scores)) for metric in each])))
+            scores = {key: values.tolist() for key, values in some._scores.items()}
+            for number, (name, code) in enumerate(zip(some.names, some.codes.tolist())):
+                yield _make_attribute(name, some.forms[code], scores, number)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, tuple):
             return len(self) == len(other) and all(one == another for one, another in zip(self, other))
         if not isinstance(other, Attributes):
             return NotImplemented
-        return (
-            self.names == other.names
-            and self._rest.equals(other._rest, len(self))
-            and self._metrics.equals(other._metrics, len(self))
-            and np.array_equal(self._scores, other._scores)
-        )
+        if self.names != other.names:
+            return False
+        step = max(len(other.forms), 1)
+        pairs = np.unique(self.codes.astype(np.int64) * step + other.codes).tolist()
+        if any(self.forms[pair // step] != other.forms[pair % step] for pair in pairs):
+            return False
+        for key in self._scores.keys() & other._scores.keys():
+            has_score = np.array([key in form.scores for form in self.forms], bool)[self.codes]
+            if not np.array_equal(self._scores[key][has_score], other._scores[key][has_score]):
+                return False
+        return True
 
     def __hash__(self) -> int:
         return hash(tuple(self))
@@ -313,13 +210,32 @@ class Attributes(Sequence[Attribute]):
         return (*other, *self)
 
 
+def _number_forms(forms: Iterable[Attribute], known: dict[Attribute, int]) -> np.ndarray:
+    """Return the number of each form among the `known` ones, int32 (n,); add those that are new to these."""
+    return np.array([known.setdefault(form, len(known)) for form in forms], np.int32)
+
+
+def _make_attribute(name: str, form: Attribute, scores: Mapping[tuple[str, float], Any], position: int) -> Attribute:
+    """Make the attribute of this name and form whose scores are at `position` in `scores`, by their keys."""
+    pairs = tuple([(key[0], float(scores[key][position])) for key in form[6]]) if form[6] else ()
+    return tuple.__new__(Attribute, (name, *form[1:6], pairs))
+
+
 def _pack_attributes(some: list[Attribute]) -> Attributes:
-    scores = [score for each in some for _, score in each[6]]
+    scores: dict[tuple[str, float], list[float]] = defaultdict(lambda: [0.0] * len(some))
+    known: dict[tuple[Any, ...], int] = {}  # the fields of each form but the name
+    codes = []
+    for number, attribute in enumerate(some):
+        keys: list[tuple[str, float]] = []
+        for metric, score in attribute[6]:
+            keys.append((metric, sum([each == metric for each, _ in keys])))
+            scores[keys[-1]][number] = score
+        codes.append(known.setdefault((*attribute[1:6], tuple(keys)), len(known)))
     return Attributes(
         Texts.of([each[0] for each in some]),
-        _Coded.from_values((each[1:6] for each in some), len(some)),
-        _Coded.from_values((tuple([metric for metric, _ in each[6]]) for each in some), len(some)),
-        np.array(scores, np.float64),
+        [Attribute("", *fields) for fields in known],
+        np.array(codes, np.int32),
+        {key: np.array(each, np.float64) for key, each in scores.items()},
     )
 
 
@@ -378,7 +294,7 @@ def list_names(attributes: Sequence[Attribute]) -> Sequence[str]:
 def mask_kinds(attributes: Sequence[Attribute], *kinds: str) -> np.ndarray:
     """Return bool (n,): whether each attribute is of one of these kinds."""
     if isinstance(attributes, Attributes):
-        return attributes.mask_kinds(*kinds)
+        return attributes.map_forms(lambda form: form.kind in kinds, bool)
     return np.fromiter((each[1] in kinds for each in attributes), bool, len(attributes))
 
 
@@ -387,19 +303,11 @@ def map_labels(attributes: Sequence[Attribute], function: Callable[[tuple[str, .
 
     It is called once for equal labels, whose result is one object.
     """
-    if isinstance(attributes, Attributes):
-        sets, codes = attributes.label_sets
-        positions = np.flatnonzero(attributes.mask_kinds("nominal"))
-        images = {code: function(sets[code]) for code in set(codes[positions].tolist())}
-        return {position: images[code] for position, code in zip(positions.tolist(), codes[positions].tolist())}
-    known: dict[tuple[str, ...], U] = {}
-    found = {}
-    for position, each in enumerate(attributes):
-        if each[1] == "nominal":
-            if each[2] not in known:
-                known[each[2]] = function(each[2])
-            found[position] = known[each[2]]
-    return found
+    attributes = Attributes.of(attributes)
+    positions = np.flatnonzero(mask_kinds(attributes, "nominal"))
+    codes = attributes.codes[positions].tolist()
+    images = {code: function(attributes.forms[code].values) for code in set(codes)}
+    return {position: images[code] for position, code in zip(positions.tolist(), codes)}
 
 
 def find_attribute(attributes: Sequence[Attribute], name: str) -> int | None:
@@ -428,16 +336,10 @@ def find_duplicate_name(attributes: Sequence[Attribute]) -> tuple[int, int] | No
 
     None if all names differ.
     """
-    if isinstance(attributes, Attributes):
-        return attributes.names.first_duplicate
-    if len({each[0] for each in attributes}) == len(attributes):
+    names = list_names(attributes)
+    if isinstance(names, list) and len(set(names)) == len(names):
         return None
-    first: dict[str, int] = {}
-    return next(
-        (before, position)
-        for position, each in enumerate(attributes)
-        if (before := first.setdefault(each[0], position)) != position
-    )
+    return Texts.of(names).first_duplicate
 
 
 def describe_difference(these: Sequence[Attribute], those: Sequence[Attribute], but_values: bool = False) -> str:
