@@ -155,6 +155,12 @@ def way(request, monkeypatch):
     return request.param
 
 
+@pytest.fixture(params=[False, True])
+def sparse(request):
+    """Both forms of rows: whether they are sparse."""
+    return request.param
+
+
 @pytest.fixture
 def quick_processes(monkeypatch):
     """Processes that `multiprocessing` starts are forks of one that has imported filterkit, which takes less time."""

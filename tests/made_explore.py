@@ -40,11 +40,6 @@ def many_classes(rows=300, classes=12):
     return explored(make(values, codes, [f"class {i}" for i in range(classes)], nominal=[5]))
 
 
-def real_table():
-    """A sample, by all metrics."""
-    return explored(sample("fortunes", positive="food"), "shape bns l2", ())
-
-
 def numeric_class(rows=80):
     """Numbers, a label and zeros, and a number for the class, which is missing in a row."""
     rng = np.random.default_rng(4)

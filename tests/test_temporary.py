@@ -11,7 +11,7 @@ import pytest
 from filterkit import FilterkitError
 from filterkit.temporary import TemporaryFolder, name_temporary_errors, remove_all
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+pytestmark = pytest.mark.posix
 
 HOLD = """
 import sys, tempfile

@@ -81,7 +81,6 @@ def numbered(found):
 
 
 # x@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("chosen", ["none", "last", "first"])
 def test_every_kind_of_value_reads_back(tmp_path, way, sparse, chosen):
     batch = load(write_text(tmp_path, everything(chosen != "last")), class_=chosen)
@@ -100,7 +99,6 @@ def small(samples):
 
 
 # x@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(("precision", "at_once"), [(None, 7), (3, 7), (17, 1 << 16)])
 def test_numbers_of_every_kind_are_written_alike(tmp_path, monkeypatch, sparse, precision, at_once):
     """Counts, numbers that repeat, and numbers whose text is not that of JSON, in pieces of any size."""
@@ -177,7 +175,6 @@ def test_weka_reads_back_the_same_values(request, arff_samples, tmp_path, versio
         assert numbered(json.loads(theirs)) == numbered(expected), path.name
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_liac_arff_reads_back_the_same_values(tmp_path, sparse):
     columns = {"n 1": [0, 1.5, None], "b": ["x", "y, z", None], "s": ["p", "it's", ""], "class": ["no", "oh yes", "no"]}
     batch = rows(columns, texts="s")

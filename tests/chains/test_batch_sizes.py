@@ -12,7 +12,6 @@ def cut(batch, bounds):
 
 
 @pytest.mark.parametrize(("size", "batches"), [(1, 50), (1 << 20, 1)])
-@pytest.mark.parametrize("sparse", [False, True])
 def test_the_division_does_not_depend_on_the_one_before(sparse, size, batches):
     batch = sample("iris").rows(0, 50).in_form(sparse)
     lengths = set()

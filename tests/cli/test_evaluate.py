@@ -469,6 +469,10 @@ MISUSE = [
     ("{iris} --splits s --train 10%", "evaluate: --train applies to folds drawn at random, but"),
     ("{iris} wine.arff --splits s", "evaluate: --splits gives the folds of one DATA; name only one"),
     ("{iris} --choose f1", "give at least two chains to choose from"),
+    ("{iris} --costs c --one-against-rest", "evaluate: --costs apply to all classes together; leave out --one-agai"),
+    ("{iris} --measure cost", "evaluate: the measure cost needs --costs FILE"),
+    ("{numbers} --measure f1", "--measure f1 is a measure of classes, but a number is predicted; choose one of mae, r"),
+    ("{numbers} --choose f1", "--choose f1 is a measure of classes, but a number is predicted"),
     ("report", "report: missing argument 'RESULTS...'; see: filterkit report --help"),
     ("report {here}/r.csv --by-class", "--by-class: the results have no counts of classes; run evaluate again with"),
     ("report {here}/r.csv --measure auk", "report: invalid value for '--measure': 'auk' is not one of"),
@@ -481,6 +485,7 @@ ERRORS = [
     ("evaluate {here}/data.arff --chain svm", "{here}/data.arff:6: attribute 'c': 'z' is not one of its values"),
     ("evaluate mixed.arff --chain neighbors", "mixed, outcome, fold 1, chain 'neighbors': neighbors: attribute"),
     ("{iris} --group nobody", "iris: group 'nobody': there is no such attribute"),
+    ("{numbers} --positive 1", "iris.arff: --positive '1' needs a nominal class"),
     ("{iris} --plot no/x.svg --journal {here}/j", "no/x.svg: No such file or directory; make the folder first"),
     ("report iris.arff", "iris.arff:2: these are not results of an evaluation"),
 ]
@@ -493,7 +498,8 @@ def test_a_mistake_is_reported_on_one_line_and_nothing_is_written(status, line, 
     Path("data.arff").write_text(f"{HEAD}1,x\n3,z\n")
     save_results(drawn(2, 2, 1, 1))
     before = files()
-    words = line.format(iris="evaluate iris.arff --chain svm", here=here)
+    numbers = "evaluate iris.arff --class 3 --chain 'a: predict Ridge' --chain 'predict Lasso'"
+    words = line.format(iris="evaluate iris.arff --chain svm", numbers=numbers, here=here)
     assert refusal(words, status=status, cwd="..").startswith(message.format(here=here))
     assert files() == before
 

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from statistics import mean
 
-import pytest
 from command import output, refusal, run
 
 from filterkit.evaluation.regression import OF_NUMBERS
@@ -50,18 +49,6 @@ def test_figures_are_drawn():
     assert Path("p.svg").stat().st_size > 5000
     message = "--figure confusion: these results are of predicted numbers; choose --figure predicted"
     assert message in run(f"{EVALUATE} --plot p.svg --figure confusion").stderr
-
-
-@pytest.mark.parametrize(
-    ("status", "options", "message"),
-    [
-        (2, "--measure f1", "--measure f1 is a measure of classes, but a number is predicted; choose one of mae, rmse"),
-        (2, "--choose f1", "--choose f1 is a measure of classes, but a number is predicted"),
-        (1, "--positive 1", "--positive '1' needs a nominal class"),
-    ],
-)
-def test_what_is_of_classes_is_refused_in_one_line(status, options, message):
-    assert message in refusal(f"{EVALUATE} {options}", status=status)
 
 
 def test_a_file_of_one_row_for_each_target_and_a_test_set():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import COMMAND
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+pytestmark = pytest.mark.posix
 
 NAMES = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU"]
 HEADER = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n"

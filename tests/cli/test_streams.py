@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import COMMAND, files, quick
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+pytestmark = pytest.mark.posix
 
 CLOSED = {0: "<&-", 1: ">&-", 2: "2>&-"}
 NOT_OPEN = "standard output: it is closed or not open for writing"

@@ -75,7 +75,6 @@ def test_the_sums_do_not_depend_on_how_the_rows_come(batch, random):
         assert content(found) == content(whole)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_chunks_and_short_batches_do_not_matter(sparse, monkeypatch):
     random = np.random.default_rng(0)
     X = random.normal(size=(900, 5)) * (random.random((900, 5)) < 0.1)

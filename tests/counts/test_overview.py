@@ -82,7 +82,6 @@ def test_the_sum_of_weights_does_not_depend_on_the_batches():
     assert Overview.of(batch.replace(weights=weights + np.inf)).weight == np.inf
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_infinite_values_are_told_apart(sparse):
     X = np.array([[1.0], [np.inf], [np.nan], [-np.inf], [3.0], [0.0]])
     (found,) = described(Batch(Schema("r", [Attribute("a")]), X).in_form(sparse)).values()

@@ -83,7 +83,6 @@ def test_a_weight_that_cannot_be_counted_is_an_error_with_its_row(weight):
         table_of(batch)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_an_infinite_value_is_an_error_with_its_attribute_and_row(sparse):
     """Rows that are not counted and columns that are not asked for are not checked."""
     batch = make([[1, 2], [np.inf, 0], [3, np.inf]], [0, -1, 1], sparse=sparse).replace(start=10)

@@ -64,7 +64,6 @@ TEXTS_SPARSE = TEXTS_SPARSE.replace("{1 02.01.2001,", "{0 yes,1 02.01.2001,2 gre
 
 @pytest.mark.parametrize("text", [OTHER, OTHER_SPARSE, TEXTS, TEXTS_SPARSE])
 @pytest.mark.parametrize("class_", ["class", "none"])
-@pytest.mark.parametrize("sparse", [False, True])
 def test_rows_are_aligned_to_the_columns_fitted_on(text, class_, sparse, tmp_path):
     """Texts stand for the same labels."""
     training = read(tmp_path, TRAINING).in_form(sparse)
@@ -103,7 +102,6 @@ def test_truth_values_are_the_same_in_every_spelling(rows, tmp_path):
     assert testing.same(align(other, training), training)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_labels_are_columns_where_the_chain_was_fitted_without_labels(sparse, tmp_path):
     text = "@relation 'x: -C 1'\n@attribute y {0,1}\n@attribute a numeric\n@attribute z {0,1}\n@data\n1,5,0\n0,7,1\n"
     labelled = read(tmp_path, text).in_form(sparse)

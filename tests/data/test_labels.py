@@ -175,7 +175,6 @@ def test_labels_are_in_y_and_written_as_they_were_read(data, tmp_path):
 
 
 @pytest.mark.parametrize("labels", [(0,), (1, 4), (0, 1, 2, 3, 4, 5)])
-@pytest.mark.parametrize("sparse", [False, True])
 def test_splitting_labels_off_undoes_joining_them(labels, sparse):
     values = np.random.default_rng(0).choice([0, 0, 1, np.nan], (30, 6))
     attributes = [Attribute(name, "nominal", BIT) for name in "abcdef"]
@@ -288,7 +287,6 @@ def targets(request, tmp_path):
     return write_text(tmp_path, TARGET_TEXTS[request.param])
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_targets_are_in_y(sparse, targets):
     filterkit.write(filterkit.read(targets), targets, sparse=sparse)
     data = filterkit.read(targets)

@@ -8,7 +8,6 @@ from cases import view
 from filterkit import Attribute, Schema, StageError, plugin
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_a_value_that_is_no_number_is_named(sparse):
     batch = make([[1, 2], [0, np.nan], [np.inf, 0]], [0, 0, 1], sparse=sparse).replace(start=10)
     with pytest.raises(StageError, match=r"mine: row 12: attribute 'a1' is missing; put a stage before it that fills"):

@@ -14,7 +14,7 @@ from filterkit import FilterkitError
 from filterkit.engines.engine import PAUSE
 from filterkit.engines.processes import ProcessEngine
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+pytestmark = pytest.mark.posix
 
 _given = None
 

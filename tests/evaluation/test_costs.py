@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from agreement import sample
-from command import run
 from made_results import design, evaluated
 from weka import weka
 
@@ -93,18 +92,3 @@ def test_what_is_no_cost_matrix_is_refused(text, schema, message, tmp_path):
     path.write_text(text)
     with pytest.raises(FilterkitError, match=f"^{re.escape(f'{path}{message}')}"):
         read_costs(str(path), schema)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--costs {path} --one-against-rest", "--costs apply to all classes together; leave out --one-against-rest"),
-        ("--measure cost", "the measure cost needs --costs FILE"),
-    ],
-)
-def test_costs_without_use_are_refused(arguments, message, tmp_path):
-    (tmp_path / "a.cost").write_text(SQUARE)
-    done = run(
-        "evaluate", "iris.arff", *arguments.format(path=tmp_path / "a.cost").split(), "--chain", "svm", cwd=SAMPLES
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"filterkit: evaluate: {message}\n")

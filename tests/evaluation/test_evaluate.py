@@ -1,10 +1,5 @@
 """`filterkit.evaluate`: what the command prints, for data in Python."""
 
-import base64
-import gzip
-import html
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,15 +56,12 @@ def test_warnings_of_fits_are_given():
 
 
 def test_each_training_part_may_choose_the_chain_that_costs_least(tmp_path):
-    costs = [[0, 1, 5], [2, 0, 1], [9, 1, 0]]
     (tmp_path / "a.cost").write_text("3 3\n0 1 5\n2 0 1\n9 1 0\n")
-    frames = [
-        filterkit.evaluate(sample("iris"), CHAINS, folds=2, choose="cost", costs=each).frame()
-        for each in (costs, tmp_path / "a.cost")
-    ]
-    assert frames[0].cost.tolist() == frames[1].cost.tolist()
-    assert list(frames[0].chain.unique()) == [*CHAINS, "chosen"]
-    assert frames[0].cost.notna().all()
+    one, other = (
+        filterkit.evaluate(sample("iris"), CHAINS, folds=2, choose="cost", costs=each).frame().cost.tolist()
+        for each in ([[0, 1, 5], [2, 0, 1], [9, 1, 0]], tmp_path / "a.cost")
+    )
+    assert one == other and len(one) == 3 * 2
 
 
 def test_a_notebook_shows_the_page():
@@ -109,11 +101,9 @@ def test_wrong_arguments_are_refused(arguments, message):
     assert str(caught.value).startswith(message)
 
 
-def test_numbers_have_a_frame_and_a_page_of_errors():
+def test_numbers_have_a_frame_of_errors():
     chains = {"ridge": "onehot predict Ridge", "mean": "onehot predict DummyRegressor"}
     found = filterkit.evaluate(sample("iris"), chains, class_="petal length (cm)", folds=3)
     frame = found.frame()
     assert {"mae", "rrse"} < set(frame.columns) and "accuracy" not in frame.columns
     assert frame[frame.chain == "ridge"].mae.max() < frame[frame.chain == "mean"].mae.min()
-    packed = re.search(r"gzip;base64\">([^<]*)<", html.unescape(found._repr_html_()))[1]
-    assert "mean absolute error" in gzip.decompress(base64.b64decode(packed)).decode()

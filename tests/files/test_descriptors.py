@@ -16,7 +16,7 @@ from filterkit import FilterkitError
 from filterkit.files.descriptors import find_descriptor
 from filterkit.files.output import check_output, open_output
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+pytestmark = pytest.mark.posix
 
 SAMPLES = Path(__file__).parents[2] / "arff_samples"
 

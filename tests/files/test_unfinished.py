@@ -11,7 +11,7 @@ from command import files, refusal, run_python
 from filterkit import FilterkitError
 from filterkit.files.output import open_output
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system")
+pytestmark = pytest.mark.posix
 
 
 def write(path, text=b"text"):

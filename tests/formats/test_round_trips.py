@@ -59,7 +59,6 @@ def test_lost_weights_and_bags_are_warned_of_once(form, title, tmp_path, capsys)
         assert (filterkit.read(tmp_path / "y.csv", format="csv:weights=w").weights == 2).all()
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_labels_that_are_lost_are_warned_of(sparse, tmp_path, capsys):
     columns = {"a": ["x", None], "b": ["0", "0"], "c": [1, 2], "class": ["p", "p"]}
     labels = {"a": ["x", "y", "z"], "b": ["0", "1"], "class": ["p", "n"]}

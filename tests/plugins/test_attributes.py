@@ -24,7 +24,6 @@ def names(chain, sparse=False):
     return " ".join(out)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("options", "removed"),
     [
@@ -48,7 +47,6 @@ def test_without_a_class_all_attributes_can_be_removed():
         run("remove --range 1-last", {"a": [1], "b": [2]})
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_rename_changes_the_names_of_attributes(sparse):
     out = run(r"rename --find '^(.)' --replace 'x_\1'", COLUMNS, texts=["text"], sparse=sparse)
     assert out == {f"x_{name}": values for name, values in COLUMNS.items()}
@@ -83,7 +81,6 @@ def test_attributes_that_are_not_there_are_reported(text, message):
 # ---- order and numbers ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("options", "order"),
     [
@@ -96,7 +93,6 @@ def test_attributes_move(options, order, sparse):
     assert names(f"reorder {options}", sparse) == order
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_rows_are_numbered_as_they_come(sparse):
     assert run("id", COLUMNS, texts=["text"], sparse=sparse) == {"ID": [1, 2, 3, 4]} | COLUMNS
     data = {"a": [5, 0, 7, None, 9]}

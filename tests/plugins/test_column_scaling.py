@@ -1,11 +1,11 @@
-"""`range`, `standardize`, `impute` and `tfidf`: by hand, and against scikit-learn."""
+"""`range`, `standardize`, `impute` and `tfidf` by hand; test_coming_from_scikit_learn.py has its counterparts."""
 
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from agreement import dense, make, sample
+from agreement import dense, make
 from cases import fit, rows, run, view
 
 import filterkit
@@ -101,15 +101,6 @@ def test_every_value_of_a_constant_column_becomes_0(value):
         assert image.ravel()[:9].tobytes() == np.zeros(9).tobytes() and np.isnan(image[9])  # not -0
 
 
-def test_standardize_equals_the_scaler_of_scikit_learn_on_ordinary_columns():
-    from sklearn.preprocessing import StandardScaler
-
-    batch = sample("wine")
-    count, numeric = len(batch), ~batch.schema.nominal
-    expected = StandardScaler().fit_transform(batch.X[:, numeric]) * np.sqrt((count - 1) / count)
-    np.testing.assert_allclose(scale(batch, "standardize")[:, numeric], expected, rtol=1e-9, atol=1e-13)
-
-
 def test_weights_that_add_up_to_one_row_have_no_deviation():
     batch = make([[1, 5], [2, 5]] * 10, [0, 1] * 10, weights=[1 / 20] * 20)
     with pytest.raises(
@@ -126,23 +117,3 @@ def test_weights_that_add_up_to_one_row_have_no_deviation():
 def test_plain_idf_of_a_word_in_no_row_is_1_whatever_the_weights():
     fitted, _ = fit("tfidf --idf plain", rows({"a": [0, 0], "b": [1, 0]}, weights=[0.25, 0.25], sparse=True, zero=True))
     assert view(fitted.transform(rows({"a": [1], "b": [0]}, sparse=True, zero=True))) == {"a": [1], "b": [0]}
-
-
-@pytest.mark.parametrize(
-    ("tf", "idf", "sparse"),
-    [("raw", "smooth", True), ("log", "plain", True), ("binary", "plain", False), ("log", "none", True)],
-)
-def test_tfidf_equals_that_of_scikit_learn(tf, idf, sparse):
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    batch = sample("fortunes").rows(0, 100)
-    if not sparse:
-        batch = batch.in_form(False).replace(schema=batch.schema.replace(sparse=False, zero=False))
-    counts = dense(batch) if tf != "binary" else (dense(batch) != 0).astype(float)
-    seen = (counts[:80] != 0).any(axis=0)  # of others scikit-learn's plain idf is infinite
-    peer = TfidfTransformer(norm=None, use_idf=idf != "none", smooth_idf=idf == "smooth", sublinear_tf=tf == "log")
-    with np.errstate(divide="ignore"):
-        expected = peer.fit(counts[:80]).transform(counts).toarray()
-    got = scale(batch, f"tfidf --tf {tf} --idf {idf}", 80)
-    np.testing.assert_allclose(got[:, seen], expected[:, seen], rtol=1e-12)
-    assert np.isfinite(got).all()

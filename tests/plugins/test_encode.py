@@ -1,7 +1,6 @@
 """`onehot` and `label`."""
 
 import numpy as np
-import pytest
 from cases import fit, rows, run, view
 
 COLOURS = {
@@ -14,7 +13,6 @@ COLOURS = {
 LABELS = {"yes": ("no", "yes")}
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_a_column_for_each_of_more_than_two_labels(sparse):
     batch = rows(COLOURS, labels=LABELS, sparse=sparse, zero=sparse)
     features = [a._replace(weight=2.0 if a.name == "colour" else 1.0) for a in batch.schema.features]
@@ -32,7 +30,6 @@ def test_a_column_for_each_of_more_than_two_labels(sparse):
     assert [a.weight for a in fitted.schema.features] == [1, 2, 2, 2, 1, 1]
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_the_class_becomes_two_valued(sparse):
     fitted, out = fit("label --positive b", rows(COLOURS, labels=LABELS, sparse=sparse))
     assert fitted.schema.class_attribute.values == ("rest", "b") and fitted.schema.positive == "b"

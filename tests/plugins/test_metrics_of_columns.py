@@ -65,7 +65,6 @@ def test_the_correlation_with_a_numeric_class_equals_that_of_weka(weka39, tmp_pa
     np.testing.assert_allclose(scored(batch, "correlation"), np.abs(theirs), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_blocks_jobs_memory_and_order_change_no_score_by_a_numeric_class(sparse):
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=300), rng.integers(0, 3, (300, 2)) * rng.random((300, 2))])

@@ -200,7 +200,6 @@ def test_numbers_have_the_mean_and_the_errors_of_ibk_of_weka(weka39, tmp_path):
     np.testing.assert_allclose(measured, printed, atol=5.01e-5)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_a_number_is_the_mean_of_the_nearest_by_weight(sparse):
     data = {"a": [0, 4, 5, 7, -3], "n": [10, 20, None, -40, 0]}
     fitted, _ = fit(

@@ -8,7 +8,6 @@ import filterkit
 from filterkit import StageError
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("options", "columns", "expected"),
     [

@@ -55,7 +55,6 @@ def test_a_special_zero_is_always_inside_and_so_is_what_is_nearer():
 # ---- outliers ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("training", "first", "third"),
     [
@@ -88,7 +87,6 @@ def test_few_rows_have_no_outliers():
         assert out == {"a": values, "Outlier": ["no"] * count, "ExtremeValue": ["no"] * count, "class": ["x"] * count}
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_a_zero_that_is_not_stored_may_be_far_off(sparse):
     values = [10, 11, 12, 13, 0, 10, 11, 12]
     assert run("outliers", {"a": values}, sparse=sparse) == {

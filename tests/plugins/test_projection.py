@@ -87,7 +87,6 @@ def test_two_of_them_stand_side_by_side():
 
 
 @pytest.mark.parametrize("width", [3, 2100])
-@pytest.mark.parametrize("sparse", [False, True])
 def test_rows_count_by_weight(width, sparse):
     X = np.random.default_rng(0).normal(size=(40, width))
     weights = np.tile([3.0, 0.0], 20)
@@ -146,7 +145,6 @@ def plain_sign(seed, column, component):
     return 1 if number >> bit & 1 else -1
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_each_new_column_is_a_sum_with_signs(sparse):
     X = np.random.default_rng(0).integers(-3, 4, (6, 5)).astype(np.float64)
     X[2], X[:, 3] = 0, 0

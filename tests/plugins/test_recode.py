@@ -11,7 +11,6 @@ COLOURS = {
 LABELS = {"c": ("red", "blue", "green", "grey")}
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("options", "labels", "values"),
     [

@@ -402,7 +402,6 @@ def test_the_table_of_names_is_that_of_the_installed_scikit_learn():
 # ---- what looks right and is not -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_rows_that_fill_up_a_block_are_rows_of_the_data(sparse):
     """A row of zeros has no neighbor here, and the class refuses such rows."""
     batch = make(np.full((6, 2), 100.0) + np.eye(6, 2), [0, 1] * 3, sparse=sparse)

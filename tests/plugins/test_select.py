@@ -4,8 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-import reference_metrics as ref
-from agreement import columns, dense, make, sample
+from agreement import columns, dense, make
 
 import filterkit
 from filterkit import StageError
@@ -39,7 +38,6 @@ def kept(batch, text):
     return names
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -129,17 +127,6 @@ def test_the_columns_of_a_chain_that_are_kept(batch, chain, expected):
 def test_by_leaves_its_score():
     (attribute,) = filterkit.chain("select --by acc2 --top 1").fit(WORDS).schema.features
     assert attribute.scores == (("acc2", 1.0),)
-
-
-def test_a_ranking_equals_the_plain_one():
-    batch = columns(sample("fortunes", positive="science"), np.arange(0, 2011, 40)).rows(0, 300)
-    kinds, classes = [a.kind for a in batch.schema.features], list(batch.schema.class_attribute.values)
-    scores = ref.scores("f1", dense(batch).tolist(), kinds, batch.y.tolist(), classes, positive="science")
-    varied = (dense(batch) != dense(batch)[:1]).any(axis=0)
-    order = sorted(range(len(scores)), key=lambda c: (not varied[c], -round(scores[c], 9), c))
-    names = [a.name for a in batch.schema.features]
-    for count in (1, 10, 30):
-        assert kept(batch, f"select --by f1 --top {count}") == [names[c] for c in sorted(order[:count])]
 
 
 def test_it_needs_as_much_memory_as_the_metric_that_it_selects_by():

@@ -129,7 +129,6 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_images_of_numbers_worked_by_hand(case, sparse):
     (options, *training), images = CASES[case]
@@ -173,10 +172,6 @@ def test_a_label_is_unseen_also_beside_a_column_that_has_a_value(other):
     assert dense(assert_agrees(batch, "shape", trained=3))[3, 0] == close(2 / 5 - 1 / 4)
 
 
-def test_fifteen_neighbours_is_the_default():
-    assert filterkit.chain("shape").stages == filterkit.chain("shape --neighbors 15").stages
-
-
 def test_several_classes_give_one_column_for_each_that_has_rows():
     # Column 0: 5 is a and c, 6 is c:         a: 2/4, 1/3;  c: 2/4, 2/3
     # Column 1: 7 is a, 8 is c twice:         a: 2/3, 1/4;  c: 1/3, 3/4
@@ -195,8 +190,12 @@ def test_attribute_weights_stay_and_nominal_becomes_numeric():
     features = [a._replace(weight=1.0 + j) for j, a in enumerate(batch.schema.features)]
     batch = batch.replace(schema=batch.schema.with_features(features, np.arange(len(features))))
     out = filterkit.chain("shape").fit(batch).transform(batch)
-    assert list(out.schema.features) == [a._replace(kind="numeric", values=()) for a in features]
+    numeric = [a._replace(kind="numeric", values=()) for a in features]
+    assert list(out.schema.features) == numeric
     assert out.passthrough is batch.passthrough and out.weights is batch.weights
+    beside = filterkit.chain("shape --beside").fit(batch).schema.features
+    assert list(beside[::2]) == features
+    assert [(a.kind, a.weight) for a in beside[1::2]] == [(a.kind, a.weight) for a in numeric]
 
 
 @pytest.mark.parametrize("options", ["", "--zero", "--no-zero", "--beside"])

@@ -29,15 +29,6 @@ def test_a_column_keeps_its_name_and_the_shaped_one_is_named_by_the_class():
     assert names(shaped("", make(batch.X, [0, 2, 2], "abc"))) == ["a0", "a0@a", "a0@c", "a1", "a1@a", "a1@c"]
 
 
-def test_a_column_beside_keeps_kind_and_weight():
-    batch = sample("mixed")
-    features = [a._replace(weight=1.0 + j) for j, a in enumerate(batch.schema.features)]
-    batch = batch.replace(schema=batch.schema.with_features(features, np.arange(len(features))))
-    out = shaped("", batch).schema.features
-    assert list(out[::2]) == features
-    assert [(a.kind, a.weight) for a in out[1::2]] == [("numeric", a.weight) for a in features]
-
-
 def test_a_name_that_is_taken_is_refused():
     batch = rows({"a": [1, 2], "a@y": [2, 1], "class": ["n", "y"]})
     with pytest.raises(FilterkitError, match=r"^shape: .*two attributes are named 'a@y'"):

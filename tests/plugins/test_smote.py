@@ -21,7 +21,6 @@ def run(chain, batch):
     return out
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("nominal", "sampler"),
     [

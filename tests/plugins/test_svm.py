@@ -41,7 +41,6 @@ def solver(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("solver")
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("X", "y", "cost", "plane"),
     [

@@ -15,7 +15,6 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     ("options", "names"),
     [

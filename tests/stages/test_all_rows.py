@@ -14,7 +14,6 @@ from filterkit.data.batch import same
 from filterkit.stages.all_rows import MemoryWarning, join_all_rows
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_rows_that_are_too_large_are_told(sparse):
     schema = Schema("r", [Attribute("a"), Attribute("b")], sparse=sparse)
     X = np.arange(1.0, 2001.0).reshape(-1, 2)

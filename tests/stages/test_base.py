@@ -162,7 +162,6 @@ def test_a_row_stage_maps_rows_and_may_change_the_schema():
 RANKED = [[5, NAN, 2, 0], [3, NAN, 2, 0], [3, NAN, NAN, 7], [-4, NAN, 2, NAN]]
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_a_column_stage_maps_each_column_and_may_drop_or_double_some(sparse):
     out = run(Rank(twice=True, zero=False, missing=9), make(RANKED, [0, 1, 1, -1], sparse=sparse))
     assert view(out) == {
@@ -194,7 +193,6 @@ def test_dense_rows_stay_dense_even_if_zero_becomes_special():
     assert out.schema.zero and not out.schema.sparse and not out.sparse
 
 
-@pytest.mark.parametrize("sparse", [False, True])
 def test_no_column_may_be_left(sparse):
     out = run(Rank(), make([[NAN], [NAN]], [0, 1], sparse=sparse))
     assert view(out) == {"class": ["no", "yes"]} and out.X.shape == (2, 0)

@@ -140,7 +140,6 @@ class Grow(Floor):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("sparse", [False, True])
 def test_a_value_that_becomes_no_number_is_named_with_its_row(sparse):
     fitted = Chain([Grow()]).fit(rows({"a": [1, 0, 1], "b": [0, 1, 1]}, sparse=sparse, zero=sparse))
     later = rows({"a": [1, 1, 0, 1], "b": [1, 0, 7, 1]}, sparse=sparse, zero=sparse)

@@ -329,12 +329,6 @@ def known():
     return found
 
 
-@pytest.mark.parametrize("name", ["sparse-two-classes", "multi-label"])
-def test_the_learner_of_this_file_conforms(name):
-    testing.check_stage(Means(), testing.sample(name))
-    testing.check_declaration(Means())
-
-
 @pytest.mark.parametrize(
     "damage",
     [
