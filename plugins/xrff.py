@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import groupby
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from filterkit.plugin import (
 )
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     import pyarrow as pa
 
 _PART = 1 << 20  # bytes of the ARFF text of a part
@@ -39,24 +41,10 @@ _CELLS = 1 << 18  # values that are formatted at once
 _DATE = "yyyy-MM-dd'T'HH:mm:ss"  # the format of a date that says none
 _KINDS = ("numeric", "date", "nominal", "string", "relational")
 _SCORE = "score:"  # begins the names of properties that hold scores
-_DEFAULTS = {"missing": "no", "xml:space": "default"}  # what the declarations of Weka add to each value
 
-# The elements that mean something in each element; others are passed over, as Weka does.
-_CHILDREN: dict[str | None, tuple[str, ...]] = {
-    "": ("dataset",),
-    "dataset": ("header", "body"),
-    "header": ("attributes",),
-    "attributes": ("attribute",),
-    "attribute": ("labels", "metadata", "attributes"),
-    "labels": ("label",),
-    "label": (),
-    "metadata": ("property",),
-    "property": (),
-    "body": ("instances",),
-    "instances": ("instance",),
-    "instance": ("value",),
-    "value": ("instances",),
-}
+# What stands in an element is read once it is complete: that of a row, and that of an attribute.
+_ROW = ["dataset", "body", "instances", "instance"]
+_ATTRIBUTE = ["dataset", "header", "attributes", "attribute"]
 
 _DECLARATIONS = """\
 <!DOCTYPE dataset
@@ -182,7 +170,8 @@ class Document:
     """
 
     def __init__(self, name: str, encoding: str | None) -> None:
-        from xml.parsers import expat  # only this format needs it
+        from xml.etree.ElementTree import TreeBuilder  # only this format needs it
+        from xml.parsers import expat
 
         self.relation = ""
         self.attributes: tuple[Attribute, ...] | None = None
@@ -190,24 +179,18 @@ class Document:
         self.is_sparse: bool | None = None
         self.rows: list[str] = []
         self.size = self._unfinished = self._given = 0
+        self._path: list[str] = []  # the tags of the elements that have begun, from the root to that at work
+        self._element: Element | None = None  # the row or declaration at work
+        self._line = self._begin = 0  # the number of its first line, and of the bytes before it
         self._numbers: list[int] = []
-        self._name, self._expat = name, expat
+        self._name, self._expat, self._builder = name, expat, TreeBuilder()
         self._parser = parser = expat.ParserCreate(encoding)
         parser.buffer_text = True
-        parser.StartElementHandler, parser.EndElementHandler = self._start_root, self._end
-        parser.CharacterDataHandler = self._characters
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._builder.data
         parser.EntityDeclHandler = self._refuse_entity
         self._is_over = False
-        self._begin: dict[str | None, Any] = {tag: getattr(self, f"_begin_{tag}", _pass) for tag in _CHILDREN}
-        self._finish = {tag: getattr(self, f"_end_{tag}", _pass) for tag in _CHILDREN}
-        self._path: list[str | None] = [
-            ""
-        ]  # the tags of the element at work, and of those around it; for one that means nothing, None
-        self._text: list[str] = []
-        self._length = 0  # of the characters since the beginning of the row or declaration
-        self._declared: list[_Declared] = []
-        self._lists: list[list[Attribute]] = []
-        self._open: list[_Row] = []  # the row, and those of bags inside
+        self._declared: list[Attribute] = []
 
     def parse(self, text: bytes) -> bool:
         """Parse the next piece of the text, empty at its end; return whether more may come.
@@ -228,6 +211,8 @@ class Document:
         self._unfinished = self._given - max(self._parser.CurrentByteIndex, 0)
         if self._unfinished > _LONGEST_TAG:
             raise self._fault(f"a tag or comment is longer than {_LONGEST_TAG >> 20} MB")
+        if self._given - self._begin > _LONGEST:
+            raise self._fault(f"a row is longer than {_LONGEST >> 20} MB")
         return bool(text)
 
     def next_size(self, least: int) -> int:
@@ -249,193 +234,121 @@ class Document:
         return part
 
     def _fault(self, message: str, attribute: str | None = None) -> RowError:
-        return RowError(message, source=self._name, line=self._parser.CurrentLineNumber, attribute=attribute)
+        """Return an error about the row or declaration at work, or about what the parser is at."""
+        line = self._line or self._parser.CurrentLineNumber
+        return RowError(message, source=self._name, line=line, attribute=attribute)
 
     def _refuse_entity(self, name: str, *_: Any) -> None:
         raise self._fault(f"it declares the entity {quoted(name)}, and entities are refused; write its text instead")
 
-    def _start_root(self, tag: str, xml_attributes: dict[str, str]) -> None:
-        if tag not in _CHILDREN[""]:
-            raise self._fault(f"this is not XRFF: the root element must be dataset, not {quoted(tag)}")
-        self._parser.StartElementHandler = self._start
-        self._start(tag, xml_attributes)
-
     def _start(self, tag: str, xml_attributes: dict[str, str]) -> None:
-        means = tag in _CHILDREN.get(self._path[-1], ())
-        self._path.append(tag if means else None)
-        if means:
-            self._begin[tag](xml_attributes)
+        if not self._path:
+            if tag != "dataset":
+                raise self._fault(f"this is not XRFF: the root element must be dataset, not {quoted(tag)}")
+            self.relation = xml_attributes.get("name", "")
+        element = self._builder.start(tag, xml_attributes)
+        self._path.append(tag)
+        if self._path == _ROW[:2] and self.attributes is None:
+            raise self._fault("this is not XRFF: the rows come before the attributes")
+        if self._path in (_ROW, _ATTRIBUTE):
+            self._element, self._line = element, self._parser.CurrentLineNumber
+            self._parser.StartElementHandler = self._builder.start  # until the element ends
+        elif len(self._path) == 3:
+            self._parent = element
 
     def _end(self, tag: str) -> None:
-        if self._path.pop() is not None:
-            self._finish[tag]()
-
-    def _characters(self, text: str) -> None:
-        if self._path[-1] is not None:
-            self._text.append(text)
-            self._length += len(text)
-            if self._length > _LONGEST:
-                raise self._fault(f"a row is longer than {_LONGEST >> 20} MB")
-
-    def _begin_dataset(self, xml_attributes: dict[str, str]) -> None:
-        self.relation = xml_attributes.get("name", "")
-
-    def _begin_body(self, xml_attributes: dict[str, str]) -> None:
-        if self.attributes is None:
-            raise self._fault("this is not XRFF: the rows come before the attributes")
-
-    def _begin_attributes(self, xml_attributes: dict[str, str]) -> None:
-        if len(self._lists) > _DEEPEST:
-            raise self._fault(f"relational attributes are nested more than {_DEEPEST} deep")
-        self._lists.append([])
-
-    def _end_attributes(self) -> None:
-        found = tuple(self._lists.pop())
-        if self._declared:
-            self._declared[-1].attributes[:] = found
-        elif not found:
-            raise self._fault("it declares no attributes")
-        else:
-            self.attributes = found
-            self._has_bags = any(a.kind == "relational" for a in found)
-
-    def _begin_attribute(self, xml_attributes: dict[str, str]) -> None:
-        self._length = 0
-        if "name" not in xml_attributes:
-            raise self._fault("an attribute has no name")
-        if xml_attributes.get("type") not in _KINDS:
-            what = quoted(xml_attributes.get("type", ""))
-            raise self._fault(f"the type must be one of {', '.join(_KINDS)}, not {what}", xml_attributes["name"])
-        self._declared.append(_Declared(xml_attributes, [], {}, []))
-
-    def _end_attribute(self) -> None:
-        xml_attributes, labels, numbers, attributes = self._declared.pop()
-        kind, weight = xml_attributes["type"], numbers.pop("weight", 1.0)
-        self._lists[-1].append(
-            Attribute(
-                xml_attributes["name"],
-                kind,
-                tuple(labels) if kind == "nominal" else (),
-                xml_attributes.get("format") or _DATE if kind == "date" else "",
-                tuple(attributes) if kind == "relational" else (),
-                weight,
-                tuple((name.removeprefix(_SCORE), number) for name, number in numbers.items()),
-            )
-        )
-        if xml_attributes.get("class") == "yes" and not self._declared:
-            self.class_ = xml_attributes["name"]
-
-    def _begin_label(self, xml_attributes: dict[str, str]) -> None:
-        self._text, self._is_kept = [], xml_attributes.get("xml:space") == "preserve"
-
-    def _end_label(self) -> None:
-        text = "".join(self._text)
-        self._declared[-1].labels.append(text if self._is_kept else text.strip())
-
-    def _begin_property(self, xml_attributes: dict[str, str]) -> None:
-        self._text, self._property = [], xml_attributes.get("name", "")
-
-    def _end_property(self) -> None:
-        text, declared = "".join(self._text).strip(), self._declared[-1]
-        if self._property == "weight" or self._property.startswith(_SCORE):
-            number = parse_number(text)
-            if number is None or number != number:
-                what = f"the property {quoted(self._property)} is {quoted(text)}, which is not a number"
-                raise self._fault(what, declared.xml_attributes["name"])
-            declared.numbers[self._property] = number
-
-    def _begin_instance(self, xml_attributes: dict[str, str]) -> None:
-        if not self._open:
-            self._length = 0
-        known = self._open[-1].attribute.attributes if self._open else self.attributes
-        assert known is not None
-        has_bags = self._has_bags if not self._open else any(a.kind == "relational" for a in known)
-        self._open.append(_Row(xml_attributes, known, has_bags, self._parser.CurrentLineNumber))
-
-    def _end_instance(self) -> None:
-        row = self._open.pop()
-        if self._open:
-            self._open[-1].bag.append(row.text())
+        element = self._builder.end(tag)
+        if element is self._element:
+            if tag == "attribute":
+                self._declared.append(self._read_attribute(element))
+                if element.get("class") == "yes":
+                    self.class_ = element.get("name")
+            else:
+                assert self.attributes is not None
+                self.rows.append(self._read_row(element, self.attributes))
+                self._numbers.append(self._line)
+                self.size += len(self.rows[-1]) + 1
+                if self.is_sparse is None:
+                    self.is_sparse = element.get("type") == "sparse"
+            self._parent.clear()
+            self._element, self._line, self._begin = None, 0, self._parser.CurrentByteIndex
+            self._parser.StartElementHandler = self._start
+        elif self._element is not None:
             return
-        if self.is_sparse is None:
-            self.is_sparse = row.is_sparse
-        text = row.text()
-        self.rows.append(text)
-        self._numbers.append(row.line)
-        self.size += len(text) + 1
+        elif self._path == _ATTRIBUTE[:3]:
+            if not self._declared:
+                raise self._fault("it declares no attributes")
+            self.attributes, self._declared = tuple(self._declared), []
+        self._path.pop()
 
-    def _begin_value(self, xml_attributes: dict[str, str]) -> None:
-        self._text, row = [], self._open[-1]
-        row.xml_attributes = {} if xml_attributes == _DEFAULTS else xml_attributes
-        if row.is_sparse:
-            try:
-                row.positions.append(_parse_index(xml_attributes.pop("index", ""), len(row.attributes)))
-            except ValueError as error:
-                raise self._fault(str(error)) from None
-        elif len(row.texts) == len(row.attributes):
-            raise self._fault(f"a row has more values than the {len(row.attributes)} attributes")
+    def _read_attribute(self, element: Element, depth: int = 1) -> Attribute:
+        """Return the attribute that an element declares; attributes of relational ones have greater depths."""
+        name, kind = element.get("name"), element.get("type", "")
+        if name is None:
+            raise self._fault("an attribute has no name")
+        if kind not in _KINDS:
+            raise self._fault(f"the type must be one of {', '.join(_KINDS)}, not {quoted(kind)}", name)
+        numbers: dict[str, float] = {}
+        for each in element.iterfind("metadata/property"):
+            word, text = each.get("name", ""), _read_text(each).strip()
+            if word == "weight" or word.startswith(_SCORE):
+                number = parse_number(text)
+                if number is None or number != number:
+                    what = f"the property {quoted(word)} is {quoted(text)}, which is not a number"
+                    raise self._fault(what, name)
+                numbers[word] = number
+        inner: tuple[Attribute, ...] = ()
+        for each in element.iterfind("attributes"):
+            if depth > _DEEPEST:
+                raise self._fault(f"relational attributes are nested more than {_DEEPEST} deep")
+            inner = tuple(self._read_attribute(a, depth + 1) for a in each.iterfind("attribute"))
+        return Attribute(
+            name,
+            kind,
+            tuple(map(_read_text, element.iterfind("labels/label"))) if kind == "nominal" else (),
+            element.get("format") or _DATE if kind == "date" else "",
+            inner if kind == "relational" else (),
+            numbers.pop("weight", 1.0),
+            tuple((word.removeprefix(_SCORE), number) for word, number in numbers.items()),
+        )
 
-    def _end_value(self) -> None:
-        row, text = self._open[-1], "".join(self._text)
-        row.texts.append(row.read_value(text) if row.xml_attributes or row.has_bags else text.strip())
+    def _read_row(self, element: Element, attributes: tuple[Attribute, ...]) -> str:
+        """Return the row of an element as ARFF."""
+        is_sparse, width = element.get("type") == "sparse", len(attributes)
+        texts: list[str | None] = []
+        positions: list[int] = []
+        for value in element.iterfind("value"):
+            position = len(texts)
+            if is_sparse:
+                try:
+                    position = _parse_index(value.get("index", ""), width)
+                except ValueError as error:
+                    raise self._fault(str(error)) from None
+                positions.append(position)
+            elif position == width:
+                raise self._fault(f"a row has more values than the {width} attributes")
+            texts.append(self._read_value(value, attributes[position]))
+        return arff_row(texts, positions if is_sparse else None, element.get("weight"))
 
-    def _begin_instances(self, xml_attributes: dict[str, str]) -> None:
-        if self._open and self._open[-1].attribute.kind != "relational":
-            raise self._fault("the attribute contains rows, but it is not relational", self._open[-1].attribute.name)
-
-
-class _Declared(NamedTuple):
-    """A declaration of an attribute while it is read: what its element says, labels, weight and scores, and columns."""
-
-    xml_attributes: dict[str, str]
-    labels: list[str]
-    numbers: dict[str, float]
-    attributes: list[Attribute]
-
-
-def _pass(*_: Any) -> None:
-    """Do nothing."""
-
-
-class _Row:
-    """A row while it is read.
-
-    Attributes
-    ----------
-    texts : one for each value; None for missing.
-    positions : of the attributes of its values, if it is sparse.
-    xml_attributes : of the element of the value that is being read.
-    bag : the rows of its bag, as ARFF.
-    has_bags : whether there are relational attributes.
-    """
-
-    def __init__(
-        self, xml_attributes: dict[str, str], attributes: tuple[Attribute, ...], has_bags: bool, line: int
-    ) -> None:
-        self.is_sparse, self._weight = xml_attributes.get("type") == "sparse", xml_attributes.get("weight")
-        self.texts: list[str | None] = []
-        self.positions: list[int] = []
-        self.xml_attributes: dict[str, str] = {}
-        self.bag: list[str] = []
-        self.attributes, self.has_bags, self.line = attributes, has_bags, line
-
-    @property
-    def attribute(self) -> Attribute:
-        """The attribute of the value that is being read."""
-        return self.attributes[self.positions[-1] if self.is_sparse else len(self.texts)]
-
-    def read_value(self, text: str) -> str | None:
-        """Return the value, whose element has this text; None for missing."""
-        bag, self.bag = self.bag, []
-        if self.xml_attributes.get("missing") == "yes":
+    def _read_value(self, element: Element, attribute: Attribute) -> str | None:
+        """Return the text of a value, that of a bag being its rows as ARFF; None for missing."""
+        if element.get("missing") == "yes":
             return None
-        if self.has_bags and self.attribute.kind == "relational":
-            return "\n".join(bag)
-        return text if self.xml_attributes.get("xml:space") == "preserve" else text.strip()
+        if attribute.kind == "relational":
+            return "\n".join(
+                self._read_row(row, attribute.attributes) for row in element.iterfind("instances/instance")
+            )
+        if len(element) and element.find("instances") is not None:
+            raise self._fault("the attribute contains rows, but it is not relational", attribute.name)
+        return _read_text(element)
 
-    def text(self) -> str:
-        """Return the row as ARFF."""
-        return arff_row(self.texts, self.positions if self.is_sparse else None, self._weight)
+
+def _read_text(element: Element) -> str:
+    """Return the text of an element, without that of elements inside."""
+    text = element.text or ""
+    if len(element):
+        text = "".join([text, *(inner.tail or "" for inner in element)])
+    return text if element.get("xml:space") == "preserve" else text.strip()
 
 
 @lru_cache(maxsize=1 << 16)
