@@ -138,7 +138,7 @@ def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray
     """
     if batch.sparse and _is_outside(np.zeros(1), *limits[:2]).any():  # a zero, which is not stored, is far off
         batch = batch.in_form(False)
-    values = batch.csr.data if batch.sparse else batch.X
+    values = batch.stored_values
     low, high, least, most = limits[:, batch.csr.indices] if batch.sparse else limits
     found = _is_outside(values, least, most)
     if not is_extreme:

@@ -109,7 +109,7 @@ def _find_axes_of_many(stage: Svd, rows: Batches, schema: Schema) -> tuple[np.nd
         check_weights(stage.name, batch)
         check_finite(stage.name, batch, batch.row_weights > 0)
         batch = _take_counted(batch)
-        largest = max(largest, float(np.abs(batch.csr.data if batch.sparse else batch.X).max(initial=0.0)))
+        largest = max(largest, float(np.abs(batch.stored_values).max(initial=0.0)))
         total += float(batch.row_weights.sum())
         count += len(batch)
     if not count:

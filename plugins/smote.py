@@ -54,7 +54,7 @@ class Smote(TrainingStage):
         if len(alone):
             value = schema.class_attribute.values[int(alone[0])]
             raise StageError(self.name, f"class '{value}' has only 1 row; it takes 2 to make rows between them")
-        if not np.isfinite(known.csr.data if known.sparse else known.X).all():
+        if not np.isfinite(known.stored_values).all():
             raise StageError(self.name, "there are missing or infinite values; put impute before it")
         neighbors = min(self.neighbors, int(counts[fewer].min()) - 1)
         nominal = schema.nominal

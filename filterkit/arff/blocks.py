@@ -172,7 +172,7 @@ def _fast_is_loaded() -> bool:
 
 def _find_rounded(block: Block, batch: Batch) -> tuple[Note, ...]:
     """Return a note of the first whole number in a block that float64 cannot hold exactly; () if there is none."""
-    values = [batch.csr.data if batch.sparse else batch.X]
+    values = [batch.stored_values]
     if batch.y is not None and batch.y.dtype == np.float64:
         values.append(batch.y)
     large = {each for array in values if may_be_rounded(array) for each in array[np.abs(array) >= 2.0**53].tolist()}

@@ -12,7 +12,7 @@ import pyarrow as pa
 from filterkit.arff.number_texts import row_texts, spaced_texts
 from filterkit.arff.row_format import RowFormat
 from filterkit.data import arrow
-from filterkit.data.batch import Batch, count_values
+from filterkit.data.batch import Batch
 from filterkit.data.numbers import format_weight, round_number
 
 _AT_ONCE = 150_000  # numbers formatted at once: with fewer, threads wait more often for each other
@@ -33,7 +33,7 @@ class FastFormatter:
         """Return the rows of `batch` as pieces of text; X is sparse if the schema of `form` is, dense if not."""
         if not len(batch):
             return []
-        values = count_values(batch)
+        values = batch.stored_values.size
         count = min(values // _AT_ONCE + 1, len(batch))
         if batch.sparse:
             cuts = np.searchsorted(batch.csr.indptr, [values * number // count for number in range(1, count)]).tolist()

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from filterkit.arff.row_format import RowFormat, quote, quote_all
 from filterkit.data.attributes import Attribute, Attributes, list_names
-from filterkit.data.batch import Batch, count_values
+from filterkit.data.batch import Batch
 from filterkit.data.numbers import format_number, format_weight
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Schema
 from filterkit.errors import visible
@@ -119,7 +119,7 @@ class ArffWriter(Writer):
                 parts = [batch.rows(i, min(i + step, len(batch))) for i in range(0, len(batch), step)]
                 return Pieces(piece for part in parts for piece in self.format_rows(part))
         batch = batch.in_form(sparse)
-        self._plain += count_values(batch)
+        self._plain += batch.stored_values.size
         if self._plain < SMALL and self._fast is None:
             return Pieces([_format_plain_rows(self._format, batch).encode()])
         if self._fast is None:

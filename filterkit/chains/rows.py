@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from filterkit.chains.batch_sizes import resize_batches
 from filterkit.chains.spool import Spool, SpooledBatch
-from filterkit.data.batch import Batch, count_values, itself
+from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import check_arranged_batches
 from filterkit.data.schema import Schema
 from filterkit.engines.done import NOTHING_DONE, Done, map_wanted
@@ -77,7 +77,7 @@ class BatchSource:
         source = cls(schema, partial(map_wanted, items=batches, engine=engine), engine, memory)
         starts = accumulate(map(len, batches), initial=0)
         source._stored = [
-            _Stored(batch, len(batch), count_values(batch), start) for batch, start in zip(batches, starts)
+            _Stored(batch, len(batch), batch.stored_values.size, start) for batch, start in zip(batches, starts)
         ]
         source.in_memory = True
         return source
@@ -96,7 +96,9 @@ class BatchSource:
         if growth <= 1 or self.live:  # rows of a live input come in short batches, and must not wait
             return self.read(function)
         pieces = (
-            batch.rows(*cut) for batch in self.read(itself) for cut in _cut(len(batch), count_values(batch), growth)
+            batch.rows(*cut)
+            for batch in self.read(itself)
+            for cut in _cut(len(batch), batch.stored_values.size, growth)
         )
         return map_checked(self.engine, function, pieces)
 
@@ -350,12 +352,12 @@ def _pack_and_call(
     pack: Callable[[Batch], Any], function: Callable[[Batch], T], batch: Batch
 ) -> tuple[Any, int, int, T]:
     """Pack a batch for the spool; return that, the numbers of its rows and values, and ``function(batch)``."""
-    return pack(batch), len(batch), count_values(batch), function(batch)
+    return pack(batch), len(batch), batch.stored_values.size, function(batch)
 
 
 def call_on_pieces(function: PiecesFunction[T], growth: float, batch: Batch) -> T:
     """Call a function with an iterator over pieces of a batch, each of about `_MOST_VALUES` values after growth."""
-    n_values = int(count_values(batch) * max(growth, 1.0))
+    n_values = int(batch.stored_values.size * max(growth, 1.0))
     return function(batch.rows(*cut) for cut in _divide(len(batch), n_values))
 
 

@@ -176,7 +176,7 @@ def _sum_exactly(values: np.ndarray) -> Fraction | float:
 
 def _replace_infinite(batch: Batch) -> Batch:
     """Return the batch with infinite values made missing; itself if there are none."""
-    values = batch.csr.data if batch.sparse else batch.X
+    values = batch.stored_values
     infinite = np.isinf(values)
     if not infinite.any():
         return batch

@@ -8,8 +8,8 @@ import numpy as np
 
 from filterkit.data.columns import make_weight_column
 from filterkit.data.dates import DateFormat
-from filterkit.data.labels import join_labels
 from filterkit.data.losses import named, warn_of_losses
+from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute
 from filterkit.data.schema_json import noted
 
@@ -33,7 +33,7 @@ def to_table(batch: Batch) -> Any:
     from filterkit.data import arrow
 
     if batch.schema.labels:
-        batch = join_labels(batch, batch.schema.replace(labels=()))
+        batch = change_targets(batch, batch.schema.replace(labels=()))
     schema = batch.schema
     X = np.ascontiguousarray(batch.in_form(False).X.T)
     features = iter(range(len(X)))

@@ -98,6 +98,11 @@ class Batch:
         """The arrays of a sparse matrix; unlike `X`, they do not need scipy."""
         return self._X if isinstance(self._X, Csr) else Csr.of(self._X)
 
+    @property
+    def stored_values(self) -> np.ndarray:
+        """float64: the values of X that are stored, which are those that are not zero if it is sparse."""
+        return self.csr.data if self.sparse else self.X
+
     def replace(self, **changes: Any) -> Batch:
         """Return a copy with some of the constructor's arguments changed."""
         parts: dict[str, Any] = {"X": self._X}
@@ -166,11 +171,6 @@ class Batch:
 def itself(batch: Batch) -> Batch:
     """Return the batch unchanged; for maps that need the batches as they are."""
     return batch
-
-
-def count_values(batch: Batch) -> int:
-    """Return how many values of X a batch stores: without zeros if it is sparse."""
-    return len(batch.csr.data) if batch.sparse else int(batch.X.size)
 
 
 def concatenate(batches: Iterable[Batch], schema: Schema) -> Batch:

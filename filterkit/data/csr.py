@@ -124,13 +124,6 @@ class Csr(NamedTuple):
         indptr = np.searchsorted(keep, self.indptr).astype(np.int32)
         return Csr(self.data[keep], self.indices[keep], indptr, self.columns)
 
-    def reorder_columns(self, order: np.ndarray) -> Csr:
-        """Return all columns in another order: `order`, int (columns,), has the present index of each."""
-        position = np.empty(self.columns, np.int32)
-        position[order] = np.arange(self.columns, dtype=np.int32)
-        column = position[self.indices]
-        return Csr.from_entries(self.row_of_entry, column, self.data, self.shape)
-
     def toarray(self) -> np.ndarray:
         """Return the same matrix as a dense array."""
         dense = np.zeros(self.shape)

@@ -12,8 +12,7 @@ from filterkit.data.columns import Entries
 from filterkit.data.csr import Csr
 from filterkit.data.dates import DateFormat
 from filterkit.data.declared_labels import update_label_count
-from filterkit.data.labels import split_labels
-from filterkit.data.rearrangement import to_codes
+from filterkit.data.rearrangement import change_targets, to_codes
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.data.tables import from_table, texts
 from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted
@@ -125,7 +124,7 @@ def build_batch(
     if noted is not None:
         batch = batch.in_form(noted.sparse)
         batch = batch.replace(schema=batch.schema.replace(sparse=noted.sparse, zero=noted.zero))
-    return split_labels(batch, batch.schema.replace(labels=labels)) if labels else batch
+    return change_targets(batch, batch.schema.replace(labels=labels)) if labels else batch
 
 
 def _restore_attribute(found: Attribute, noted: Attribute | None) -> Attribute:

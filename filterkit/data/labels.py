@@ -1,22 +1,14 @@
-"""Labels of multi-label and multi-target data: finding them, and moving them from X to y and back."""
+"""The class, or the labels of multi-label and multi-target data: finding out which attributes they are."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from filterkit.data.attributes import find_attribute
-from filterkit.data.csr import Csr
 from filterkit.data.declared_labels import count_declared_labels
-from filterkit.data.rearrangement import to_codes
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.errors import PATH, FilterkitError, UsageError, make_file_error, quoted, suggestion, to_one_line
-
-if TYPE_CHECKING:
-    from filterkit.data.batch import Batch
 
 # Which attributes are labels: the last N, the first N for -N, names or patterns, or a file of names.
 Labels = int | str | Sequence[str]
@@ -124,38 +116,3 @@ def _read_label_names(path: str) -> list[str]:
     if not names or "" in names:
         raise FilterkitError(f'{quoted(path, PATH)} names no labels, as <label name="…"> in an XML file of Mulan does')
     return names
-
-
-def _find_columns(schema: Schema, flat: Schema) -> tuple[np.ndarray, np.ndarray]:
-    """Find the features and the labels of `schema` in the X of `flat`, which has both; return their columns."""
-    positions = flat.feature_indices
-    return np.searchsorted(positions, schema.feature_indices), np.searchsorted(positions, list(schema.labels))
-
-
-def split_labels(batch: Batch, schema: Schema) -> Batch:
-    """Move the labels of a batch from X to y; `schema` is that of the result."""
-    features, labels = _find_columns(schema, batch.schema)
-    if batch.sparse:
-        X: Any = batch.csr.take_columns(features)
-        values = batch.csr.take_columns(labels).toarray()
-    else:
-        X, values = np.ascontiguousarray(batch.X[:, features]), batch.X[:, labels]
-    return batch.replace(schema=schema, X=X, y=to_codes(values, schema.label_dtype))
-
-
-def join_labels(batch: Batch, flat: Schema) -> Batch:
-    """Move the labels of a batch from y to X; `flat` is the schema of the result."""
-    features, labels = _find_columns(batch.schema, flat)
-    assert batch.y is not None
-    values = batch.y if batch.schema.has_numeric_target else np.where(batch.y < 0, np.nan, batch.y)
-    if not batch.sparse:
-        dense = np.empty((len(batch), len(features) + len(labels)))
-        dense[:, features], dense[:, labels] = batch.X, values
-        return batch.replace(schema=flat, X=dense, y=None)
-    matrix = batch.csr
-    row, label = np.nonzero(values)
-    rows = np.concatenate([matrix.row_of_entry, row])
-    columns = np.concatenate([features[matrix.indices], labels[label]])
-    entries = np.concatenate([matrix.data, values[row, label]])
-    shape = (len(batch), len(features) + len(labels))
-    return batch.replace(schema=flat, X=Csr.from_entries(rows, columns, entries, shape), y=None)

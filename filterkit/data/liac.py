@@ -14,9 +14,8 @@ from filterkit.data.arrow_export import to_table
 from filterkit.data.batch import Batch
 from filterkit.data.contract import describe_type
 from filterkit.data.interop import from_columns, from_entries
-from filterkit.data.labels import join_labels
 from filterkit.data.losses import describe_inexact, is_exact, named, warn_of_losses
-from filterkit.data.rearrangement import attribute_values
+from filterkit.data.rearrangement import attribute_values, change_targets
 from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.errors import FilterkitError, quoted
 
@@ -132,7 +131,7 @@ def to_liac(batch: Batch) -> dict[str, Any]:
         result["data"] = [list(row) for row in zip(*columns, strict=True)]
         return result
     if batch.schema.labels:
-        batch = join_labels(batch, batch.schema.replace(labels=()))
+        batch = change_targets(batch, batch.schema.replace(labels=()))
     schema, X = batch.schema, batch.csr
     rows: list[dict[int, Any]] = [{} for _ in range(len(batch))]
     cells: Iterable[tuple[int, int, float]] = zip(

@@ -107,7 +107,7 @@ def check_finite(stage: str, batch: Batch, chosen: np.ndarray | None = None, mis
     ------
     StageError : a value is missing or infinite; the message names row, attribute and value.
     """
-    values = (batch.csr.data if batch.sparse else batch.X).ravel()
+    values = batch.stored_values.ravel()
     if np.isfinite(values).all():
         return
     bad = np.flatnonzero(np.isinf(values) if missing_allowed else ~np.isfinite(values))

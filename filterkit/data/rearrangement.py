@@ -151,12 +151,12 @@ class Rearrangement:
             batch = batch.in_form(self.wanted.sparse)
             return batch.csr.take_columns(self._moved) if batch.sparse else np.take(batch.X, self._moved, axis=1)
         features = self.wanted.feature_indices
-        others = [(column, self._get_values(batch, new, int(features[column]))) for column in self._others.tolist()]
+        others = [self._get_values(batch, new, int(features[column])) for column in self._others.tolist()]
         shape = (len(batch), len(features))
         if not self.wanted.sparse:
             X = np.empty(shape)
             X[:, self._moved_to] = batch.in_form(False).X[:, self._moved]
-            for target, values in others:
+            for target, values in zip(self._others.tolist(), others):
                 X[:, target] = values
             return X
         entries = batch.in_form(True).csr
@@ -164,21 +164,37 @@ class Rearrangement:
         column_of[self._moved] = self._moved_to
         column = column_of[entries.indices]
         moved = np.flatnonzero(column >= 0)
-        parts = [(entries.row_of_entry[moved], column[moved], entries.data[moved])]
-        for target, values in others:
-            rows = np.flatnonzero(values)  # NaN is not zero
-            parts.append((rows, np.full(len(rows), target), values[rows]))
-        rows, columns, data = (np.concatenate(arrays) for arrays in zip(*parts))
-        return Csr.from_entries(rows, columns, data, shape)
+        made = np.array(others, np.float64).reshape(len(others), len(batch))
+        number, row = np.nonzero(made)  # NaN is not zero
+        return Csr.from_entries(
+            np.concatenate([entries.row_of_entry[moved], row]),
+            np.concatenate([column[moved], self._others[number]]),
+            np.concatenate([entries.data[moved], made[number, row]]),
+            shape,
+        )
 
     def _rearrange_y(self, batch: Batch, new: Mapping[int, Any]) -> np.ndarray | None:
         targets = self.wanted.targets
         if not targets:
             return None
-        values = [np.asarray(self._get_values(batch, new, position)) for position in targets]
+        origin = self._source[list(targets)]
+        if batch.sparse and (origin >= 0).all() and (self._map.part[origin] == IN_X).all():
+            columns, order = np.unique(self._map.column[origin], return_inverse=True)
+            values = batch.csr.take_columns(columns).toarray()[:, order]  # at once, as labels may be many
+        else:
+            values = np.column_stack([self._get_values(batch, new, position) for position in targets])
         if self.wanted.labels:
-            return to_codes(np.column_stack(values), self.wanted.label_dtype)
+            return to_codes(values, self.wanted.label_dtype)
         target = self.wanted.class_attribute
         if target is not None and target.kind == "numeric":
-            return values[0].copy()
-        return to_codes(values[0])
+            return values[:, 0].copy()
+        return to_codes(values[:, 0])
+
+
+def change_targets(batch: Batch, schema: Schema) -> Batch:
+    """Return the rows of a batch in a schema of the same attributes, of which others are the class or the labels.
+
+    They stay sparse or dense, whatever `schema` says.
+    """
+    rearrangement = Rearrangement(batch.schema, schema, np.arange(len(schema.attributes)))
+    return rearrangement.apply(batch).in_form(batch.sparse)

@@ -24,6 +24,6 @@ class CellCounts(Record):
     @classmethod
     def of(cls, batch: Batch) -> Self:
         """Count the rows and cells of one batch."""
-        values = batch.csr.data if batch.sparse else batch.X
+        values = batch.stored_values
         missing = int(np.count_nonzero(np.isnan(values)))
         return cls(rows=len(batch), nonzero=int(np.count_nonzero(values)) - missing, missing=missing)

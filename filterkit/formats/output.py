@@ -8,7 +8,7 @@ from io import BufferedWriter
 from typing import IO, Any, NamedTuple, TypeAlias
 
 from filterkit.data.batch import Batch, empty, itself
-from filterkit.data.labels import join_labels
+from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Schema
 from filterkit.formats.base import FileFormat, Pieces
 from filterkit.formats.losses import Losses, RowLosses, list_lost
@@ -130,7 +130,7 @@ def _convert(
     flat: Schema, convert: Callable[[Batch], Any], keep: bool, labels: RowLosses | None, batch: Batch
 ) -> tuple[int, Any, Batch | None, bool, Any]:
     """Convert a batch to a piece: return n_rows, piece, batch if `keep` else None, has_weights, and used labels."""
-    joined = join_labels(batch, flat) if batch.schema.labels else batch
+    joined = change_targets(batch, flat) if batch.schema.labels else batch
     piece = convert(joined)
     return (
         len(batch),

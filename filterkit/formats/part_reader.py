@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from filterkit.data.batch import Batch, empty
 from filterkit.data.contract import find_misfit, make_contract_error, normalize_matrix
-from filterkit.data.labels import split_labels
+from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, RowError, UsageError, make_file_error, to_one_line
 from filterkit.files.lines import count_lines
@@ -167,7 +167,7 @@ class PartReader:
             if fault is not None:
                 raise make_contract_error(self.kind.title, fault, type(self.kind))
             parsed = parsed._replace(batch=normalize_matrix(parsed.batch))
-        return parsed if self.schema is self.flat else parsed._replace(batch=split_labels(parsed.batch, self.schema))
+        return parsed if self.schema is self.flat else parsed._replace(batch=change_targets(parsed.batch, self.schema))
 
 
 @contextmanager

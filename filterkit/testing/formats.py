@@ -16,7 +16,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch, concatenate
 from filterkit.data.columns import to_columns
-from filterkit.data.labels import join_labels
+from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema import Attribute, Schema
 from filterkit.errors import FilterkitError, PluginError
 from filterkit.files.output import open_output
@@ -313,15 +313,10 @@ def _make_class_an_attribute(data: Batch) -> Batch:
     """Return the same rows, with the class as an attribute like the others."""
     schema = data.schema
     if schema.labels:
-        return join_labels(data, schema.replace(labels=()))
+        return change_targets(data, schema.replace(labels=()))
     if schema.class_index is None:
         return data
-    names = [a.name for a in schema.attributes]
-    flat = Schema(schema.relation, schema.attributes, sparse=False)
-    columns = to_columns(data)
-    X = [np.asarray(columns[names.index(a.name)], np.float64) for a in flat.features]
-    matrix = np.column_stack(X) if X else np.empty((len(data), 0))
-    return Batch(flat, np.ascontiguousarray(matrix), None, data.weights, data.passthrough)
+    return change_targets(data, Schema(schema.relation, schema.attributes, sparse=False))
 
 
 def _read_bytes(path: str) -> bytes:

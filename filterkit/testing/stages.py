@@ -23,6 +23,7 @@ from filterkit.counts.table import ContingencyTable
 from filterkit.data.batch import Batch, concatenate, empty, make_passthrough_table, same
 from filterkit.data.contract import find_misfit
 from filterkit.data.csr import Csr
+from filterkit.data.rearrangement import Rearrangement
 from filterkit.errors import FilterkitError, PluginError, StageError, quoted
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import Registry
@@ -340,13 +341,11 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     fitted = fit(stage, data.rows(0, (len(data) + 1) // 2))
     if fitted is None:
         return
-    order = np.arange(data.schema.width)[::-1]
-    attributes = [*(data.schema.features[j] for j in order), *data.schema.passthrough]
-    other = data.replace(
-        schema=data.schema.replace(attributes=attributes, class_index=None, positive=None, labels=()),
-        X=data.csr.reorder_columns(order) if data.sparse else data.X[:, order],
-        y=None,
-    )
+    schema = data.schema
+    order = [*schema.feature_indices[::-1].tolist(), *schema.passthrough_indices]
+    attributes = [schema.attributes[position] for position in order]
+    turned = schema.replace(attributes=attributes, class_index=None, positive=None, labels=())
+    other = Rearrangement(schema, turned, order).apply(data)
     unknown = data if data.y is None else data.replace(y=np.full_like(data.y, -1))
     if data.y is not None and data.y.dtype.kind == "f":
         unknown = data.replace(y=np.full_like(data.y, np.nan))

@@ -15,7 +15,8 @@ import filterkit
 from filterkit import Attribute, Batch, FilterkitError, Schema, StageError, UsageError, testing
 from filterkit.data.alignment import Alignment
 from filterkit.data.batch import empty
-from filterkit.data.labels import find_targets, join_labels, split_labels
+from filterkit.data.labels import find_targets
+from filterkit.data.rearrangement import change_targets
 from filterkit.data.schema_json import schema_from_json, schema_to_json
 from filterkit.plugin import Batches
 
@@ -179,10 +180,10 @@ def test_splitting_labels_off_undoes_joining_them(labels, sparse):
     values = np.random.default_rng(0).choice([0, 0, 1, np.nan], (30, 6))
     attributes = [Attribute(name, "nominal", BIT) for name in "abcdef"]
     flat = Batch(Schema("s", attributes), values, weights=np.arange(30.0)).in_form(sparse)
-    batch = split_labels(flat, flat.schema.replace(labels=labels))
+    batch = change_targets(flat, flat.schema.replace(labels=labels))
     np.testing.assert_array_equal(dense(batch), np.delete(values, labels, axis=1))
     np.testing.assert_array_equal(batch.y, np.nan_to_num(values[:, labels], nan=-1))
-    assert testing.same(join_labels(batch, flat.schema), flat)
+    assert testing.same(change_targets(batch, flat.schema), flat)
 
 
 # ---- other data --------------------------------------------------------------------------------------------
@@ -207,7 +208,7 @@ def test_other_data_is_aligned_to_the_columns_and_labels_fitted_on(other, data, 
     rows = read(tmp_path, OTHERS[other], class_="none")
     assert testing.same(Alignment(rows.schema, data.schema).apply(rows), data)
     schema = rows.schema.replace(labels=(0, 2))
-    assert testing.same(Alignment(schema, data.schema).apply(split_labels(rows, schema)), data)
+    assert testing.same(Alignment(schema, data.schema).apply(change_targets(rows, schema)), data)
 
 
 @pytest.mark.parametrize(
@@ -308,9 +309,9 @@ def test_a_label_may_declare_its_values_in_any_order(tmp_path):
 def test_many_values_of_a_target_fit_into_y():
     flat = Schema("r", [Attribute("x"), Attribute("t", "nominal", tuple(map(str, range(300))))])
     batch, schema = Batch(flat, np.array([[1.0, 299], [2.0, np.nan]])), flat.replace(labels=(1,))
-    out = split_labels(batch, schema)
+    out = change_targets(batch, schema)
     assert (out.y.dtype, out.y.tolist()) == (np.int32, [[299], [-1]])
-    assert empty(schema).y.dtype == np.int32 and testing.same(join_labels(out, flat), batch)
+    assert empty(schema).y.dtype == np.int32 and testing.same(change_targets(out, flat), batch)
 
 
 @pytest.mark.parametrize(
@@ -418,7 +419,7 @@ def test_invalid_labels_in_a_saved_chain_are_refused(labels):
 def test_labels_go_to_liac_arff_and_back(data):
     text, form = arff.dumps(filterkit.to_liac(data)), arff.LOD if data.sparse else arff.DENSE
     again = filterkit.from_liac(arff.loads(text, return_type=form), class_="none")
-    assert testing.same(split_labels(again, data.schema), data)
+    assert testing.same(change_targets(again, data.schema), data)
 
 
 def test_the_command_line_takes_labels_and_test_rows(tmp_path):
