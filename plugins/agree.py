@@ -63,10 +63,10 @@ class Agree(TrainingStage):
             left = data.take(numbers).replace(start=0)
             right = np.ones(len(left), bool)  # whether the class is predicted right, or is unknown
             # Deal the rows into folds, class by class; -1 for rows without a class and for the only row of one.
-            assert left.y is not None
+            y = np.asarray(left.y)
             order = random.permutation(np.flatnonzero(left.class_known))
-            order = order[np.argsort(left.y[order], kind="stable")]
-            order = order[np.bincount(left.y[order])[left.y[order]] > 1]
+            order = order[np.argsort(y[order], kind="stable")]
+            order = order[np.bincount(y[order])[y[order]] > 1]
             fold = np.full(len(left), -1)
             fold[order] = np.arange(len(order)) % min(self.folds, len(left) + 1)
             for number in range(int(fold.max(initial=-1)) + 1):

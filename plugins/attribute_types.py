@@ -13,7 +13,9 @@ from filterkit.plugin import (
     ChoosingStage,
     DateFormat,
     Edit,
+    State,
     attribute_values,
+    encode_attribute,
     format_number,
     offer,
     parse_number,
@@ -46,7 +48,7 @@ class Nominal(ChoosingStage):
         """Return the positions of the attributes to change."""
         return self.chosen(schema, ("numeric", "string", "date") if self.only else ("numeric",))
 
-    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
+    def fit_rows(self, rows: Batches, schema: Schema) -> State:
         positions = self._find_positions(schema)
         found: list[dict[Any, None]] = [{} for _ in positions]
         for batch in rows() if positions else ():
@@ -55,7 +57,7 @@ class Nominal(ChoosingStage):
                 if isinstance(values, np.ndarray):
                     distinct = (np.unique(values[~np.isnan(values)]) + 0.0).tolist()  # -0.0 and 0.0 are one value
                 else:
-                    distinct = _encode(values)[0]
+                    distinct = encode_attribute(batch, position)[0]
                 known.update(dict.fromkeys(distinct))
                 if len(known) > self.max_labels:
                     name = schema.attributes[position].name
@@ -71,7 +73,7 @@ class Nominal(ChoosingStage):
             ]
         }
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         positions, values = self._find_positions(schema), state["values"]
         kinds = {"numeric": float, "string": str, "date": int}
         if len(values) != len(positions) or not all(
@@ -108,7 +110,7 @@ class Nominal(ChoosingStage):
             codes = np.where(np.append(labels, np.nan)[at] == values, at, np.nan)
         else:
             code = {value: number for number, value in enumerate(known)}
-            distinct, at = _encode(values)
+            distinct, at = encode_attribute(batch, position)
             codes, missing = np.array([*map(code.get, distinct), None], np.float64)[at], at < 0
         for row in np.flatnonzero(np.isnan(codes) & ~missing)[:1].tolist() if self.unseen == "error" else ():
             value = values[row]
@@ -120,22 +122,6 @@ class Nominal(ChoosingStage):
                 batch.start + row,
             )
         return codes
-
-
-def _encode(values: Any, attribute: Attribute | None = None) -> tuple[list[Any], np.ndarray]:
-    """Return the distinct values of an attribute that are not missing, and the index of each among them, int64 (rows,).
-
-    The distinct values are floats, texts or milliseconds; of a nominal `attribute`, all its labels. The index of a
-    missing value is -1.
-    """
-    if not isinstance(values, np.ndarray):
-        from filterkit.plugin import encode_values
-
-        return encode_values(values)
-    if attribute is not None and attribute.kind == "nominal":
-        return list(attribute.values), np.where(np.isnan(values), -1, values).astype(np.int64)
-    numbers, codes = np.unique(values, return_inverse=True)
-    return numbers[~np.isnan(numbers)].tolist(), np.where(np.isnan(values), -1, codes)
 
 
 def _format_values(attribute: Attribute, values: list[Any]) -> list[str]:
@@ -159,24 +145,20 @@ class Retyping(ChoosingStage):
     default_kinds: ClassVar[tuple[str, ...]] = ("nominal",)
     changes_targets: ClassVar[bool] = False
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         edit = Edit(schema)
         kinds, targets = (self.kinds, self.changes_targets) if self.only else (self.default_kinds, False)
         for position in self.chosen(schema, kinds, targets):
-            attribute = schema.attributes[position]
-
-            def compute(batch: Batch, position: int = position, attribute: Attribute = attribute) -> Any:
-                return self.convert(attribute_values(batch, position), attribute, batch.start)
-
-            edit.change(position, self.retype(attribute), compute)
+            new = self.retype(schema.attributes[position])
+            edit.change(position, new, partial(self.convert, schema.attributes[position], position))
         return edit.build()
 
     def retype(self, attribute: Attribute) -> Attribute:
         """Return the attribute with its new type; raise a `StageError` if its values cannot have that."""
         raise NotImplementedError
 
-    def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
-        """Convert the values of an attribute; `start` is the number of their first row."""
+    def convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
+        """Return the converted values of an attribute, as `attribute_values` does; `position` is its position."""
         raise NotImplementedError
 
     def refuse(self, attribute: Attribute, text: str, what: str, row: int) -> StageError:
@@ -212,10 +194,10 @@ class Numeric(Retyping):
             self._number_labels(attribute)
         return Attribute(attribute.name, weight=attribute.weight)
 
-    def _number_labels(self, attribute: Attribute) -> np.ndarray:
-        """Return the number of each label, float64 (labels,); raise a `StageError` if one is no number."""
+    def _number_labels(self, attribute: Attribute) -> list[float | None]:
+        """Return the number of each label, None for a missing one; raise a `StageError` if one is not a number."""
         if self.codes:
-            return np.arange(len(attribute.values), dtype=np.float64)
+            return list(range(len(attribute.values)))
         numbers = [parse_number(label) for label in attribute.values]
         if None in numbers and self.invalid == "error":
             label = attribute.values[numbers.index(None)]
@@ -224,21 +206,22 @@ class Numeric(Retyping):
                 f"attribute '{attribute.name}': the label '{label}' is not a number; --codes takes its position "
                 "among the labels, and --invalid missing takes it for missing",
             )
-        return np.array(numbers, np.float64)
+        return numbers
 
-    def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
+    def convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         if attribute.kind == "date":
             from filterkit.plugin import read_dates
 
-            milliseconds, missing = read_dates(values)
+            milliseconds, missing = read_dates(attribute_values(batch, position))
             return np.where(missing, np.nan, milliseconds)
-        texts, codes = _encode(values, attribute)
+        texts, codes = encode_attribute(batch, position)
         if attribute.kind == "nominal":
-            return np.append(self._number_labels(attribute), np.nan)[codes]
-        found = [parse_number(text.strip()) for text in texts]
-        if self.invalid == "error" and None in found:
-            code = found.index(None)
-            raise self.refuse(attribute, texts[code], "number", start + int(np.flatnonzero(codes == code)[0]))
+            found = self._number_labels(attribute)
+        else:
+            found = [parse_number(text.strip()) for text in texts]
+            if self.invalid == "error" and None in found:
+                code = found.index(None)
+                raise self.refuse(attribute, texts[code], "number", batch.start + int((codes == code).argmax()))
         return np.array([*found, None], np.float64)[codes]
 
 
@@ -258,10 +241,10 @@ class String(Retyping):
     def retype(self, attribute: Attribute) -> Attribute:
         return Attribute(attribute.name, "string", weight=attribute.weight)
 
-    def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
+    def convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         from filterkit.plugin import pick_texts
 
-        distinct, codes = _encode(values, attribute)
+        distinct, codes = encode_attribute(batch, position)
         return pick_texts(_format_values(attribute, distinct), codes)
 
 
@@ -291,22 +274,23 @@ class Date(Retyping):
     def retype(self, attribute: Attribute) -> Attribute:
         return Attribute(attribute.name, "date", format=self.format, weight=attribute.weight)
 
-    def convert(self, values: Any, attribute: Attribute, start: int) -> Any:
+    def convert(self, attribute: Attribute, position: int, batch: Batch) -> Any:
         from filterkit.plugin import make_dates
 
+        values = attribute_values(batch, position)
         if attribute.kind == "date":
             return values
         if attribute.kind == "numeric":
             wrong = (values < _EARLIEST) | (values > _LATEST)
             for row in np.flatnonzero(wrong)[:1].tolist() if self.invalid == "error" else ():
-                raise self.refuse(attribute, format_number(float(values[row])), "date", start + row)
+                raise self.refuse(attribute, format_number(float(values[row])), "date", batch.start + row)
             return make_dates(values, np.isnan(values) | wrong)
-        texts, codes = _encode(values, attribute)
-        found = [self._form.parse(text) for text in texts]
-        is_known = np.array([*(moment is not None for moment in found), False])[codes]
+        texts, codes = encode_attribute(batch, position)
+        found = [*map(self._form.parse, texts), None]
+        is_known = np.array([moment is not None for moment in found])[codes]
         for row in np.flatnonzero((codes >= 0) & ~is_known)[:1].tolist() if self.invalid == "error" else ():
-            raise self.refuse(attribute, texts[codes[row]], f"date as {self.format}", start + row)
-        return make_dates(np.array([*(moment or 0 for moment in found), 0], np.int64)[codes], ~is_known)
+            raise self.refuse(attribute, texts[codes[row]], f"date as {self.format}", batch.start + row)
+        return make_dates(np.array([moment or 0 for moment in found], np.int64)[codes], ~is_known)
 
 
 _EARLIEST, _LATEST = -62_135_769_600_000, 9.2e18  # milliseconds; from the year 1

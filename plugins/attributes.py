@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,10 @@ from filterkit import (
     option,
 )
 from filterkit.plugin import (
+    KINDS,
     Edit,
     Pattern,
+    State,
     attribute_numbers,
     chosen_attributes,
     find_class,
@@ -26,8 +27,6 @@ from filterkit.plugin import (
     quoted,
     suggestion,
 )
-
-KINDS = ("numeric", "nominal", "string", "date", "relational")
 
 
 class Remove(Stage):
@@ -51,11 +50,10 @@ class Remove(Stage):
     def __post_init__(self) -> None:
         if not (self.attribute or self.match or self.range or self.type):
             raise UsageError(f"{self.name}: name attributes with --attribute, --match, --range or --type")
-        if self.match:
-            Pattern(self.name, "--match", self.match)
+        self._pattern = Pattern(self.name, "--match", self.match)
         attribute_numbers(self.name, "--range", self.range)
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         removed = set()
         for flag, text, positions in self._find_selected(schema):
             if positions <= set(schema.targets):
@@ -86,7 +84,7 @@ class Remove(Stage):
                 raise FilterkitError(f"there is no attribute {quoted(name)}{suggestion(name, names)}")
             yield "--attribute", name, {names.index(name)}
         if self.match:
-            positions = set(np.flatnonzero(Pattern(self.name, "--match", self.match).matches(names)).tolist())
+            positions = set(np.flatnonzero(self._pattern.matches(names)).tolist())
             if not positions:
                 raise FilterkitError(f"--match: no attribute has a name that matches {quoted(self.match)} as a whole")
             yield "--match", self.match, positions
@@ -110,7 +108,7 @@ class Keep(Remove):
 
     name = "keep"
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         return self._keep_positions(
             schema, sorted(set(schema.targets).union(*(positions for _, _, positions in self._find_selected(schema))))
         )
@@ -134,14 +132,14 @@ class Rename(Stage):
     def __post_init__(self) -> None:
         if not self.find:
             raise UsageError(f"{self.name}: give the text to look for with --find")
-        Pattern(self.name, "--find", self.find)
+        self._pattern = Pattern(self.name, "--find", self.find)
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        pattern, names = Pattern(self.name, "--find", self.find), list(schema.names)
-        if not any(pattern.find_matches(names)):
+    def build(self, schema: Schema, state: State) -> Built:
+        names = list(schema.names)
+        if not any(self._pattern.find_matches(names)):
             raise FilterkitError(f"--find: no attribute has a match for {quoted(self.find)} in its name")
         edit = Edit(schema)
-        for position, name in enumerate(pattern.replace_matches(names, self.replace)):
+        for position, name in enumerate(self._pattern.replace_matches(names, self.replace)):
             if name != names[position]:
                 edit.change(position, schema.attributes[position]._replace(name=name))
         return edit.build()
@@ -161,7 +159,7 @@ class Class(Stage):
 
     attribute: str | None = option(None, "Its name, its number from 1, first, last, or none for no class.", bare=True)
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         assert self.attribute is not None
         if schema.labels:
             raise FilterkitError(
@@ -202,7 +200,7 @@ class Reorder(Stage):
         if not (self.first or self.last):
             raise UsageError(f"{self.name}: name attributes with --first or --last")
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         first, last = (
             dict.fromkeys(
                 position
@@ -236,7 +234,7 @@ class Id(Stage):
 
     attribute: str = option("ID", "The name of the attribute.")
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         edit = Edit(schema)
         edit.insert(0, Attribute(self.attribute), lambda batch: np.arange(1.0, len(batch) + 1) + batch.start)
         try:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
 from filterkit import Batch, TrainingStage, UsageError, option
-from filterkit.plugin import Rows, choose_rows, offer, read_classes, take_rows
+from filterkit.plugin import Rows, choose_rows, itself, offer, read_classes, take_rows
 
 
 class Balance(TrainingStage):
@@ -50,22 +49,17 @@ class Balance(TrainingStage):
             yield from take_rows(rows, choose_rows(strata, limits, order))
             return
         classes, weights = map(np.concatenate, zip((np.empty(0, np.int32), np.empty(0)), *rows.map(_read_weights)))
-        target = rows.schema.class_attribute
-        assert target is not None
         # `fsum` does not round on the way, so that the order of rows does not matter.
-        sums = np.array([math.fsum(weights[classes == code]) for code in range(len(target.values))])
+        sums = np.array([math.fsum(weights[classes == code]) for code in range(int(classes.max(initial=-1)) + 1)])
         goal = math.fsum(sums) / max(1, int(np.count_nonzero(sums)))
         factors = np.divide(goal, sums, out=np.ones(len(sums)), where=sums > 0)
-        yield from rows.map(partial(_multiply_weights, factors=np.append(factors, 1.0)), last=True)
+        factors = np.append(factors, 1.0)  # the last is that of a missing class
+        for batch in rows.map(itself, last=True):
+            yield batch.replace(weights=batch.row_weights * factors[batch.y])
 
 
 def _read_weights(batch: Batch) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(batch.y), batch.row_weights
-
-
-def _multiply_weights(batch: Batch, factors: np.ndarray) -> Batch:
-    """Multiply the weight of each row by the factor of its class; the last factor is that of a missing class."""
-    return batch.replace(weights=batch.row_weights * factors[batch.y])
 
 
 filterkit_stages = offer(Balance)

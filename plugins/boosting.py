@@ -17,6 +17,7 @@ from filterkit.plugin import (
     LearnedTable,
     LinearModel,
     Model,
+    State,
     Tasks,
     Training,
     list_feature_names,
@@ -201,10 +202,10 @@ class Boosting(Learner):
         truth, weights = training.truth, training.weights
         return BoostedStumps(*boost(X, truth, self.rounds, self.multiple_pivots, training.jobs, weights))
 
-    def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
+    def model(self, state: State, features: int, tasks: Tasks) -> Model:
         linear, pivots = LinearModel.from_state(state, features, tasks), state["pivots"]
         if pivots.ndim != 2 or pivots.shape[1] != len(tasks.names) or not np.isin(pivots, np.arange(features)).all():
-            raise FilterkitError("the stumps in it do not fit its features")
+            raise FilterkitError("its saved pivots do not name a feature for each label in each round")
         return BoostedStumps(linear.coefficients, linear.intercepts, pivots)
 
 
@@ -221,7 +222,7 @@ class BoostedStumps(LinearModel):
         self.pivots = pivots
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Implement `Model.state`."""
         return super().state | {"pivots": self.pivots}
 

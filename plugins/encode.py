@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from filterkit import (
@@ -21,6 +19,7 @@ from filterkit.plugin import (
     Csr,
     Edit,
     SelectiveStage,
+    State,
     Texts,
     expand_ranges,
     offer,
@@ -45,67 +44,48 @@ class OneHot(SelectiveStage):
     group = "Encode values"
     mends = "nominal columns"
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
-        image = _OneHotColumns(schema)
-        attributes = image.make_attributes(schema)
-        outgoing = schema.with_features(attributes, image.source)
+    def build(self, schema: Schema, state: State) -> Built:
+        many = schema.label_counts > 2
+        width = np.where(many, schema.label_counts, 1)  # how many columns each column becomes
+        first = np.cumsum(width) - width
+        source = np.repeat(np.arange(schema.width), width)  # the incoming column of each outgoing one
+        # The label of each outgoing column, -1 if it takes the values as they are.
+        label = np.where(many[source], np.arange(len(source)) - first[source], -1)
+        features = Attributes.of(schema.features)
+        names = list(features.names.take(source))
+        for column in np.flatnonzero(label >= 0).tolist():
+            names[column] += f"={features[source[column]].values[label[column]]}"
+        attributes = features.take(source, Texts.of(names)).as_numeric().drop_scores(chosen=label >= 0)
+        outgoing = schema.with_features(attributes, source)
 
         def transform(batch: Batch) -> Batch:
-            X = image.encode_sparse(batch.csr) if batch.sparse else image.encode_dense(batch.X)
-            return batch.replace(schema=outgoing, X=X)
+            if batch.sparse:
+                return batch.replace(schema=outgoing, X=encode_sparse(batch.csr))
+            image = batch.X[:, source]
+            same = (label < 0) | np.isnan(image)
+            return batch.replace(schema=outgoing, X=np.where(same, image, (image == label).astype(np.float64)))
 
-        return Built(outgoing, transform, columns=image.source)
+        def encode_sparse(X: Csr) -> Csr:
+            is_many = many[X.indices]
+            several = np.flatnonzero(many)
+            codes = X.take_columns(several).toarray()  # with the first label, which is not stored
+            known = ~np.isnan(codes)
+            row, column = np.nonzero(known)
+            missing_row, missing_column = np.nonzero(~known)
+            repeats = width[several[missing_column]]
+            parts = [
+                (X.row_of_entry[~is_many], first[X.indices[~is_many]], X.data[~is_many]),
+                (row, first[several[column]] + codes[known].astype(np.int64), np.ones(len(row))),
+                (
+                    np.repeat(missing_row, repeats),
+                    expand_ranges(first[several[missing_column]], repeats),
+                    np.full(repeats.sum(), np.nan),
+                ),
+            ]
+            rows, columns, values = (np.concatenate(part) for part in zip(*parts))
+            return Csr.from_entries(rows, columns, values, (X.shape[0], len(source)))
 
-
-class _OneHotColumns:
-    """Makes the columns that come out of one-hot encoding.
-
-    Attributes
-    ----------
-    source : int64 (outgoing columns,), ascending: the incoming column of each.
-    """
-
-    def __init__(self, schema: Schema) -> None:
-        self._many = schema.label_counts > 2
-        self._width = np.where(self._many, schema.label_counts, 1)  # of the columns that each becomes
-        self._first = np.cumsum(self._width) - self._width
-        self.source = np.repeat(np.arange(schema.width), self._width)
-        # Of each outgoing column, -1 if it takes the values as they are.
-        self._label = np.where(self._many[self.source], np.arange(len(self.source)) - self._first[self.source], -1)
-
-    def make_attributes(self, schema: Schema) -> Attributes:
-        """Make the attributes of the outgoing columns."""
-        features = Attributes.of(schema.features)
-        is_label = self._label >= 0
-        names = list(features.names.take(self.source))
-        for column in np.flatnonzero(is_label).tolist():
-            names[column] += f"={features[self.source[column]].values[self._label[column]]}"
-        return features.take(self.source, Texts.of(names)).as_numeric().drop_scores(chosen=is_label)
-
-    def encode_dense(self, X: np.ndarray) -> np.ndarray:
-        image: np.ndarray = X[:, self.source]
-        same = (self._label < 0) | np.isnan(image)
-        return np.where(same, image, (image == self._label).astype(np.float64))
-
-    def encode_sparse(self, X: Csr) -> Csr:
-        is_many = self._many[X.indices]
-        several = np.flatnonzero(self._many)
-        codes = X.take_columns(several).toarray()  # with the first label, which is not stored
-        known = ~np.isnan(codes)
-        row, column = np.nonzero(known)
-        missing_row, missing_column = np.nonzero(~known)
-        repeats = self._width[several[missing_column]]
-        parts = [
-            (X.row_of_entry[~is_many], self._first[X.indices[~is_many]], X.data[~is_many]),
-            (row, self._first[several[column]] + codes[known].astype(np.int64), np.ones(len(row))),
-            (
-                np.repeat(missing_row, repeats),
-                expand_ranges(self._first[several[missing_column]], repeats),
-                np.full(repeats.sum(), np.nan),
-            ),
-        ]
-        rows, columns, values = (np.concatenate(part) for part in zip(*parts))
-        return Csr.from_entries(rows, columns, values, (X.shape[0], len(self.source)))
+        return Built(outgoing, transform, columns=source)
 
 
 class Label(Stage):
@@ -128,7 +108,7 @@ class Label(Stage):
         if not self.positive:
             raise UsageError("label: say which class value, with --positive VALUE")
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         target = schema.class_attribute
         if target is None or schema.class_index is None:
             raise FilterkitError(f"there is no class attribute, which it needs; {NAME_A_CLASS}")

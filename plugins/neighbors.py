@@ -12,6 +12,7 @@ from filterkit.plugin import (
     Csr,
     LearnedTable,
     Model,
+    State,
     Tasks,
     Training,
     call_interruptibly,
@@ -53,7 +54,7 @@ class Neighbors(Learner):
     def learn(self, training: Training) -> Model:
         return Nearest(self, training.X, training.truth, training.row_weights)
 
-    def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
+    def model(self, state: State, features: int, tasks: Tasks) -> Model:
         truth, weights = state["truth"], state["weights"]
         X: Any
         if "rows" in state:
@@ -110,7 +111,7 @@ class Nearest:
         return scaled
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Implement `Model.state`."""
         state = {"truth": np.ascontiguousarray(self._truth), "weights": self._weights}
         if self._columns is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -93,7 +92,7 @@ class Outliers(SelectiveStage):
     outlier_factor: float = option(3.0, "O, the factor of outliers.", minimum=0)
     extreme_factor: float = option(6.0, "E, the factor of extreme values.", minimum=0)
 
-    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
+    def fit_rows(self, rows: Batches, schema: Schema) -> State:
         columns = np.flatnonzero(~schema.nominal)
         waiting: list[ContingencyTable] = []
         for batch in rows():
@@ -116,7 +115,7 @@ class Outliers(SelectiveStage):
                 limits[2 * number : 2 * number + 2, columns] = first - beyond, third + beyond
         return dict(zip(_LIMITS, limits))
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         if any(state[name].shape != (schema.width,) or state[name].dtype != np.float64 for name in _LIMITS):
             raise FilterkitError("the limits of outliers are not those of its columns")
         limits = np.stack([state[name] for name in _LIMITS])
@@ -136,22 +135,18 @@ def _flag_rows(limits: np.ndarray, is_extreme: bool, batch: Batch) -> np.ndarray
     `limits`, float64 (4, columns), are the least and the largest value that is no outlier, then those of a value that
     is not extreme; NaN for a column that does not count.
     """
-    if batch.sparse and _is_outside(np.zeros(1), *limits[:2]).any():  # a zero, which is not stored, is far off
+    if batch.sparse and ((limits[0] > 0) | (limits[1] < 0)).any():  # a zero, which is not stored, is far off
         batch = batch.in_form(False)
     values = batch.stored_values
     low, high, least, most = limits[:, batch.csr.indices] if batch.sparse else limits
-    found = _is_outside(values, least, most)
+    found = (values < least) | (values > most)
     if not is_extreme:
-        found = _is_outside(values, low, high) & ~found
+        found = ((values < low) | (values > high)) & ~found
     if not batch.sparse:
         return np.asarray(found.any(axis=1), np.float64)
     flags = np.zeros(len(batch))
     flags[batch.csr.row_of_entry[found]] = 1.0
     return flags
-
-
-def _is_outside(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    return (values < low) | (values > high)
 
 
 filterkit_stages = offer(Limit, Outliers)

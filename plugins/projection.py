@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from filterkit.plugin import (
     Csr,
     Gram,
     SelectiveStage,
+    State,
     call_interruptibly,
     check_finite,
     check_numeric,
@@ -65,7 +65,7 @@ class Svd(SelectiveStage):
     def most_columns(self, width: int | None) -> int | None:
         return self.components if width is None else min(self.components, width)
 
-    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
+    def fit_rows(self, rows: Batches, schema: Schema) -> State:
         check_numeric(self.name, schema)
         if schema.width > _MOST_COLUMNS:
             values, axes = _find_axes_of_many(self, rows, schema)
@@ -78,7 +78,7 @@ class Svd(SelectiveStage):
             raise StageError(self.name, "all training values are 0, which leaves nothing to find")
         return {"values": values, "axes": axes}  # singular values, which descend; (columns, components)
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         values, axes = state["values"], state["axes"]
         built = _replace_columns(
             self, schema, len(values), lambda batch: rows_times(batch.csr if batch.sparse else batch.X, axes)
@@ -179,7 +179,7 @@ class Project(SelectiveStage):
     def most_columns(self, width: int | None) -> int | None:
         return self.components
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         return _replace_columns(self, schema, self.components, self._add_up_columns)
 
     def _add_up_columns(self, batch: Batch) -> np.ndarray:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from filterkit import Attribute, Batch, Built, FilterkitError, Schema, StageError, UsageError, option
-from filterkit.plugin import Batches, ChoosingStage, Edit, attribute_values, offer, quoted, suggestion
+from filterkit.plugin import Batches, ChoosingStage, Edit, State, encode_attribute, offer, quoted, suggestion
 
 
 class Recode(ChoosingStage):
@@ -60,7 +59,7 @@ class Recode(ChoosingStage):
         positions = self.chosen(schema, ("nominal",), targets=bool(self.only))
         return [position for position in positions if position not in schema.labels]
 
-    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
+    def fit_rows(self, rows: Batches, schema: Schema) -> State:
         positions = self._find_positions(schema)
         known = {label for position in positions for label in schema.attributes[position].values}
         self._check_labels("--missing", self.missing, known)
@@ -75,16 +74,17 @@ class Recode(ChoosingStage):
         made = [self._order_labels(*each) for each in zip(names, counts)]
         return {"labels": [labels for labels, _ in made], "codes": [codes for _, codes in made]}
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         positions, labels, codes = self._find_positions(schema), state["labels"], state["codes"]
         if len(labels) != len(positions) or len(codes) != len(positions):
-            raise FilterkitError("the labels of recode are not those of its attributes")
+            raise FilterkitError("recode has saved the labels of another number of attributes than it chooses")
         edit = Edit(schema)
         for position, names, several in zip(positions, labels, codes):
             attribute, array = schema.attributes[position], np.array(several, np.int64)
             fits = len(array) == len(attribute.values) + 1 and all(isinstance(name, str) for name in names)
             if not fits or array.min() < -1 or array.max() >= len(names):
-                raise FilterkitError("the labels of recode do not fit its attributes")
+                name = quoted(attribute.name)
+                raise FilterkitError(f"the saved labels and codes of attribute {name} contradict each other")
             image = np.where(array < 0, np.nan, array)
             edit.change(position, attribute._replace(values=tuple(names)), partial(_recode_values, image, position))
         return edit.build()
@@ -132,8 +132,7 @@ class Recode(ChoosingStage):
 
 def _recode_values(codes: np.ndarray, position: int, batch: Batch) -> np.ndarray:
     """Return the new code of each value of an attribute (rows,): `codes` holds those of all labels and of missing."""
-    values = attribute_values(batch, position)
-    return codes[np.where(np.isnan(values), -1, values).astype(np.int64)]
+    return np.asarray(codes[encode_attribute(batch, position)[1]])
 
 
 filterkit_stages = offer(Recode)

@@ -8,16 +8,17 @@ from functools import partial
 
 import numpy as np
 
-from filterkit import Batch, TrainingStage, UsageError, option
+from filterkit import Batch, TrainingStage, option
 from filterkit.plugin import (
     ChoosingStage,
     Rows,
     attribute_values,
+    encode_attribute,
     find_run_begins,
     itself,
     mix_bits,
     offer,
-    quoted,
+    parse_ranges,
     take_rows,
 )
 
@@ -39,34 +40,20 @@ class RowNumbers(TrainingStage):
     numbers: str | None = option(None, "Numbers and ranges, as 1-100,501-last.", bare=True)
 
     def __post_init__(self) -> None:
-        self._parse_ranges(1)
-
-    def _parse_ranges(self, count: int) -> list[tuple[int, int]]:
-        """Return the first row of each range, from 0, and the row after its last; `count` is the number of rows."""
-        ranges = []
-        for part in (self.numbers or "").split(","):
-            match = re.fullmatch(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?", part)
-            if match is None:
-                raise UsageError(
-                    f"{self.name}: NUMBERS must be numbers and ranges such as 1-100,501-last, not {quoted(part)}"
-                )
-            low = {"first": 1, "last": count}.get(match[1]) or int(match[1])
-            high = low if match[2] is None else _END if match[2] == "last" else int(match[2])
-            if not 1 <= low <= high:
-                raise UsageError(f"{self.name}: {quoted(part)} must count from 1, and begin with the smaller number")
-            ranges.append((low - 1, high))
-        return ranges
+        parse_ranges(self.name, "NUMBERS", self.numbers or "", _END)
 
     def arrange(self, rows: Rows) -> Iterator[Batch]:
-        starts_at_last = re.search(r"(?:^|,)\s*last", self.numbers or "") is not None
-        ranges = self._parse_ranges(max(1, sum(rows.map(len))) if starts_at_last else 1)
-        end = _END if self.invert else max(high for _, high in ranges)
+        text, last = self.numbers or "", _END
+        if re.search(r"(?:^|,)\s*last", text):  # a range begins with the last row
+            last = max(1, sum(rows.map(len)))
+        ranges = parse_ranges(self.name, "NUMBERS", text, last)
+        end = _END if self.invert else max(high for *_, high in ranges)
         start = 0
         for batch in rows.map(itself, last=True):
-            number = np.arange(start, start + len(batch))
+            number = np.arange(start, start + len(batch)) + 1
             chosen = np.zeros(len(batch), bool)
-            for low, high in ranges:
-                chosen |= (number >= low) & (number < high)
+            for _, low, high in ranges:
+                chosen |= (number >= low) & (number <= high)
             yield batch.take(np.flatnonzero(chosen != self.invert))
             start += len(batch)
             if start >= end and not rows.to_the_end:
@@ -122,9 +109,7 @@ def _hash_rows(batch: Batch, positions: list[int] | None) -> np.ndarray:
         else:
             from hashlib import blake2b
 
-            from filterkit.plugin import encode_values
-
-            texts, codes = encode_values(values)
+            texts, codes = encode_attribute(batch, position)
             hashes = b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts)
             bits = np.append(np.frombuffer(hashes, np.uint64), np.uint64(0))[codes]  # a missing text has 0
         _add_hashes(found, np.arange(len(batch)), column, bits)

@@ -26,8 +26,8 @@ from filterkit.data.contract import check_state
 from filterkit.data.ragged import find_starts
 from filterkit.data.schema import Schema
 from filterkit.errors import StageError
-from filterkit.stages.base import Fitted
-from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, State, learn_state
+from filterkit.stages.base import Fitted, State
+from filterkit.stages.columns import ColumnStage, FittedColumns, Fold, learn_state
 
 
 def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:

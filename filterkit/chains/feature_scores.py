@@ -23,8 +23,8 @@ from filterkit.errors import StageError, UsageError, quoted
 from filterkit.plugin.lookup import find_metric, find_stage
 from filterkit.plugin.parsing import parse_stages
 from filterkit.plugin.registry import registry
-from filterkit.stages.base import check_class
-from filterkit.stages.columns import ColumnStage, State
+from filterkit.stages.base import State, check_class
+from filterkit.stages.columns import ColumnStage
 from filterkit.stages.metric_scaling import ScalingOptions
 
 if TYPE_CHECKING:

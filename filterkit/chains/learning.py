@@ -12,8 +12,8 @@ from filterkit.data.contract import blame_errors
 from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.files.scratch import Scratch, Stored
-from filterkit.stages.base import check_fitted
-from filterkit.stages.columns import ColumnStage, FittedColumns, State
+from filterkit.stages.base import State, check_fitted
+from filterkit.stages.columns import ColumnStage, FittedColumns
 
 # What a stage learns from a range of columns: one state or several, and the totals of `ColumnStage.finish`.
 Learned = tuple[list[State], np.ndarray]

@@ -25,6 +25,36 @@ range."""
 _RANGE = re.compile(r"\s*(\d{1,18}|first|last)\s*(?:-\s*(\d{1,18}|last)\s*)?")
 
 
+def parse_ranges(stage: str, flag: str, text: str, last: int) -> list[tuple[str, int, int]]:
+    """Parse a list of numbers and ranges such as ``1-3,7,20-last``.
+
+    Parameters
+    ----------
+    stage, flag : the stage and its option, for messages.
+    text : the list.
+    last : the number that the word ``last`` stands for.
+
+    Returns
+    -------
+    Each part of the list as text, and its first and its last number, which count from 1.
+
+    Raises
+    ------
+    UsageError : it is no such list.
+    """
+    ranges = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part)
+        if match is None:
+            raise UsageError(f"{stage}: {flag} must be numbers and ranges such as 1-3,7,20-last, not {quoted(part)}")
+        words = {"first": 1, "last": last}
+        low, high = (words.get(end) or int(end) for end in (match[1], match[2] or match[1]))
+        if not 1 <= low <= high:
+            raise UsageError(f"{stage}: {flag}: {quoted(part)} must count from 1, and begin with the smaller number")
+        ranges.append((part, low, high))
+    return ranges
+
+
 def attribute_numbers(stage: str, flag: str, text: str, count: int | None = None) -> set[int]:
     """Parse a list of numbers and ranges such as ``1-3,7,20-last``; return the positions, from 0, that it means.
 
@@ -40,14 +70,7 @@ def attribute_numbers(stage: str, flag: str, text: str, count: int | None = None
     StageError : a number is larger than `count`.
     """
     positions: set[int] = set()
-    for part in text.split(",") if text else []:
-        match = _RANGE.fullmatch(part)
-        if match is None:
-            raise UsageError(f"{stage}: {flag} must be numbers and ranges such as 1-3,7,20-last, not {quoted(part)}")
-        words = {"first": 1, "last": 10**18 if count is None else count}
-        low, high = (words.get(end) or int(end) for end in (match[1], match[2] or match[1]))
-        if not 1 <= low <= high:
-            raise UsageError(f"{stage}: {flag}: {quoted(part)} must count from 1, and begin with the smaller number")
+    for part, low, high in parse_ranges(stage, flag, text, 10**18 if count is None else count) if text else []:
         if count is None:
             continue
         if high > count:

@@ -83,6 +83,25 @@ def attribute_values(batch: Batch, position: int) -> Any:
     return ColumnMap.from_schema(batch.schema).get_values(batch, position)
 
 
+def encode_attribute(batch: Batch, position: int) -> tuple[list[Any], np.ndarray]:
+    """Return the distinct values of one attribute that are not missing, and which of them each row has.
+
+    Returns
+    -------
+    The values: numbers, texts, or of dates milliseconds since 1970 UTC; of a nominal attribute all its labels. And
+    int64 (rows,), the index among them of the value of each row, -1 where it is missing.
+    """
+    values, attribute = attribute_values(batch, position), batch.schema.attributes[position]
+    if not isinstance(values, np.ndarray):
+        from filterkit.data.arrow import encode_values
+
+        return encode_values(values)
+    if attribute.kind == "nominal":
+        return list(attribute.values), np.where(np.isnan(values), -1, values).astype(np.int64)
+    numbers, codes = np.unique(values, return_inverse=True)
+    return numbers[~np.isnan(numbers)].tolist(), np.where(np.isnan(values), -1, codes)
+
+
 class Rearrangement:
     """Converts batches to another schema: attributes stay, move, are copied, are left out or are new.
 

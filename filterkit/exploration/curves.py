@@ -16,8 +16,8 @@ from filterkit.data.ragged import Ragged
 from filterkit.exploration.extents import MeasuringStage
 from filterkit.exploration.short import round_short
 from filterkit.plugin.registry import Registry
-from filterkit.stages.base import Stage
-from filterkit.stages.columns import ColumnStage, State
+from filterkit.stages.base import Stage, State
+from filterkit.stages.columns import ColumnStage
 from filterkit.stages.selective import OnlyColumns
 
 _MOST_VALUES = 200  # of a curve

@@ -14,7 +14,8 @@ from filterkit.counts.record import EVERY, LARGEST, LEAST, SUM_FOR_ALL, SUM_OF_P
 from filterkit.counts.weights import add_parts, select_counted_rows
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
-from filterkit.stages.columns import ColumnStage, FittedColumns, State
+from filterkit.stages.base import State
+from filterkit.stages.columns import ColumnStage, FittedColumns
 
 READER = "explore"  # whom messages name
 

@@ -20,7 +20,7 @@ from filterkit.counts.table import ContingencyTable
 from filterkit.counts.thresholds import Thresholds
 from filterkit.exploration.extents import MeasuringStage
 from filterkit.plugin.lookup import find_metric
-from filterkit.stages.columns import State
+from filterkit.stages.base import State
 
 BINS = 12  # of the small picture of a feature
 _MANY_TASKS = 20  # with more, the tests that are best by the first metric stand for those by the others

@@ -58,6 +58,7 @@ from filterkit.data.arrow import string_offsets as string_offsets
 from filterkit.data.arrow_export import to_table as to_table
 from filterkit.data.attribute_choice import attribute_numbers as attribute_numbers
 from filterkit.data.attribute_choice import chosen_attributes as chosen_attributes
+from filterkit.data.attribute_choice import parse_ranges as parse_ranges
 from filterkit.data.attributes import Attributes as Attributes
 from filterkit.data.attributes import find_attribute as find_attribute
 from filterkit.data.batch import concatenate as concatenate
@@ -97,6 +98,8 @@ from filterkit.data.ragged import expand_ranges as expand_ranges
 from filterkit.data.ragged import find_run_begins as find_run_begins
 from filterkit.data.rearrangement import Rearrangement as Rearrangement
 from filterkit.data.rearrangement import attribute_values as attribute_values
+from filterkit.data.rearrangement import encode_attribute as encode_attribute
+from filterkit.data.schema import KINDS as KINDS
 from filterkit.data.schema import find_class as find_class
 from filterkit.data.schema_json import noted as noted
 from filterkit.data.schema_json import schema_noted as schema_noted
@@ -149,9 +152,9 @@ from filterkit.plugin.lookup import find_metric as find_metric
 from filterkit.stages.all_rows import join_all_rows as join_all_rows
 from filterkit.stages.base import Batches as Batches
 from filterkit.stages.base import Rows as Rows
+from filterkit.stages.base import State as State
 from filterkit.stages.columns import FittedColumns as FittedColumns
 from filterkit.stages.columns import Fold as Fold
-from filterkit.stages.columns import State as State
 from filterkit.stages.edit import Edit as Edit
 from filterkit.stages.interrupts import call_interruptibly as call_interruptibly
 from filterkit.stages.learned import LearnedTable as LearnedTable

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# What a stage has learned, by name: arrays, `Ragged` arrays, numbers, texts, and lists of these. That of a column stage
+# has arrays and `Ragged` arrays alone, each with an entry for every column of X.
+State = dict[str, Any]
+
 
 def make_missing_method_error(instance: object, method: str) -> NotImplementedError:
     """Return, without raising it, the error that the class of `instance` lacks a method or attribute that it must have.

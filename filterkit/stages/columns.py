@@ -28,13 +28,11 @@ from filterkit.data.ragged import Ragged, expand_ranges, find_rows, find_starts
 from filterkit.data.schema import Schema
 from filterkit.data.schema_json import attributes_from_json, attributes_to_json
 from filterkit.errors import FilterkitError, StageError, quoted, to_one_line
-from filterkit.stages.base import Batches, Fitted, Stage, make_missing_method_error, name_stage_in_errors
+from filterkit.stages.base import Batches, Fitted, Stage, State, make_missing_method_error, name_stage_in_errors
 from filterkit.stages.learned import LearnedTable, describe_scores, list_feature_names, make_learned_table
 from filterkit.stages.selective import SelectiveStage
 
 _COLUMNS_AT_ONCE = 1 << 16  # columns whose image of zero is computed together
-
-State = dict[str, Any]  # np.ndarray and Ragged by name, each with one entry for every column of X
 
 
 class Fold(NamedTuple):

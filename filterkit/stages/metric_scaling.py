@@ -15,8 +15,8 @@ from filterkit.counts.thresholds import Thresholds
 from filterkit.data.attributes import Attribute, Attributes
 from filterkit.data.schema import Schema
 from filterkit.errors import UsageError
-from filterkit.stages.base import NUMERIC_CLASS, Stage, make_missing_method_error
-from filterkit.stages.columns import ColumnStage, FittedColumns, State
+from filterkit.stages.base import NUMERIC_CLASS, Stage, State, make_missing_method_error
+from filterkit.stages.columns import ColumnStage, FittedColumns
 from filterkit.stages.nothing_learned import warn_nothing_learned
 from filterkit.stages.options import get_option_values, option
 

@@ -22,8 +22,8 @@ from filterkit.engines.engine import PAUSE, Engine, find_options_fault
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.formats.reader import Reader
-from filterkit.stages.base import RowStage
-from filterkit.stages.columns import ColumnStage, State
+from filterkit.stages.base import RowStage, State
+from filterkit.stages.columns import ColumnStage
 from filterkit.testing.methods import check_methods
 from filterkit.testing.samples import SAMPLES
 

@@ -17,6 +17,7 @@ from filterkit import Batch, FilterkitError
 from filterkit.plugin import (
     DateFormat,
     attribute_values,
+    encode_attribute,
     find_attribute,
     format_number,
     parse_number,
@@ -134,20 +135,16 @@ def read_attribute(batch: Batch, tree: Tree) -> Value:
     attribute = schema.attributes[position]
     if attribute.kind == "relational":
         raise ExpressionError(f"{quoted(name)} is a relational attribute, which expressions cannot use", tree.at)
+    if attribute.kind in ("nominal", "string"):
+        texts, codes = encode_attribute(batch, position)
+        return Value(TEXT, codes, tuple(texts), is_closed=attribute.kind == "nominal")
     values = attribute_values(batch, position)
-    if attribute.kind == "nominal":
-        return Value(TEXT, np.where(np.isnan(values), -1, values).astype(np.int64), attribute.values)
-    if attribute.kind == "string":
-        from filterkit.plugin import encode_values
-
-        texts, codes = encode_values(values)
-        return Value(TEXT, codes, tuple(texts), is_closed=False)
     if attribute.kind == "date":
         from filterkit.plugin import read_dates
 
         milliseconds, missing = read_dates(values)
         return Value(DATE, np.where(missing, np.nan, milliseconds), format=attribute.format or _ISO)
-    return Value(NUMBER, np.asarray(values))
+    return Value(NUMBER, values)
 
 
 def read_variable(values: Mapping[str, np.ndarray], tree: Tree) -> Value:

@@ -114,7 +114,7 @@ class Set(Stage):
         quote, quoted, plain = match.groups()
         return plain.strip() if quote is None else quoted.replace(quote * 2, quote), match.end()
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         name, start = self._split_assignment()
         text = self.assignment or ""
         tree = _parse(self.name, text, start)

@@ -14,6 +14,7 @@ from filterkit.plugin import (
     LearnedTable,
     Model,
     Outcome,
+    State,
     Tasks,
     Training,
     check_finite,
@@ -257,7 +258,7 @@ class Predict(Learner):
             fitted.append(estimator)
         return Estimators(self, fitted, tasks, costs)
 
-    def model(self, state: dict[str, Any], features: int, tasks: Tasks) -> Model:
+    def model(self, state: State, features: int, tasks: Tasks) -> Model:
         estimators = load_estimator(self.name, state["estimators"])
         wanted, groups = type(self.make({})), len(find_group_bounds(tasks.exclusive, len(tasks.names))) - 1
         if not isinstance(estimators, list) or len(estimators) not in (1, groups):
@@ -321,7 +322,7 @@ class Estimators:
             )
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """Implement `Model.state`."""
         state = {"estimators": dump_estimator(self._estimators)}
         return state if self._costs is None else {**state, "costs": self._costs}

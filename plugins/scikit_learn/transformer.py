@@ -12,6 +12,7 @@ from filterkit.plugin import (
     Csr,
     LearnedTable,
     SelectiveStage,
+    State,
     call_interruptibly,
     join_all_rows,
     list_feature_names,
@@ -85,7 +86,7 @@ class Sklearn(SelectiveStage):
             names = estimator.get_feature_names_out(np.array(list_feature_names(schema), object))
         return run_foreign(self.name, self.class_, FittedSklearn, self.name, estimator, schema, names)
 
-    def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
+    def from_state(self, state: State, schema: Schema) -> Fitted:
         estimator = load_estimator(self.name, state["estimator"])
         if type(estimator) is not type(self.make()):
             raise FilterkitError(f"the transformer in it is not of the class {self.class_}")
@@ -117,7 +118,7 @@ class FittedSklearn(Fitted):
         self.schema = schema.with_features(attributes, first, sparse=self._sparse, zero=self._sparse and schema.zero)
 
     @property
-    def state(self) -> dict[str, Any]:  # type: ignore[override]
+    def state(self) -> State:  # type: ignore[override]
         """The transformer, dumped as `dump_estimator` does, and the names of its columns."""
         return {"estimator": dump_estimator(self._estimator), "names": self._names}
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from filterkit import Batch, Built, FilterkitError, Schema, Stage, StageError, UsageError, option
-from filterkit.plugin import Attributes, Batches, Csr, Pattern, Texts, quoted, suggestion
+from filterkit.plugin import Attributes, Batches, Csr, Pattern, State, Texts, quoted, suggestion
 
 from .analyzer import RUN, Analyzer, read_stop_words
 from .counts import Counter
@@ -65,7 +65,7 @@ class Words(Stage):
         if self.hash is not None and (self.keep is not None or self.min_docs > 1 or self.max_docs is not None):
             raise UsageError("words: --hash keeps all words; leave out --keep, --min-docs and --max-docs")
 
-    def fit_rows(self, rows: Batches, schema: Schema) -> dict[str, Any]:
+    def fit_rows(self, rows: Batches, schema: Schema) -> State:
         chosen = self._find_text_columns(schema)
         analyzer = Analyzer(self, read_stop_words(self))
         state = {"vocabularies": [Texts.of([])] * len(chosen), "stop": sorted(analyzer.stop)}
@@ -82,7 +82,7 @@ class Words(Stage):
         words = [choose_words(counter, self.min_docs, self.max_docs, self.keep) for counter in counters]
         return {**state, "vocabularies": words}
 
-    def build(self, schema: Schema, state: dict[str, Any]) -> Built:
+    def build(self, schema: Schema, state: State) -> Built:
         chosen, vocabularies, stop = self._find_text_columns(schema), state["vocabularies"], state["stop"]
         plain = [words for words in (*vocabularies, stop) if not isinstance(words, Texts)]
         if len(vocabularies) != len(chosen) or not all(isinstance(word, str) for words in plain for word in words):
