@@ -18,6 +18,7 @@ from filterkit.plugin import (
     call_interruptibly,
     divide_or_zero,
     exponents_of_extremes,
+    find_csr_misfit,
     make_learned_table,
     offer,
 )
@@ -55,26 +56,21 @@ class Neighbors(Learner):
         return Nearest(self, training.X, training.truth, training.row_weights)
 
     def model(self, state: State, features: int, tasks: Tasks) -> Model:
-        truth, weights = state["truth"], state["weights"]
-        X: Any
-        if "rows" in state:
-            X = state["rows"]
-        else:
-            data, indices, indptr = (state[name] for name in ("data", "indices", "indptr"))
-            lengths = np.diff(indptr)
-            if not len(indptr) or indptr[0] or (lengths < 0).any() or not len(data) == len(indices) == indptr[-1]:
-                raise FilterkitError("the arrays of its stored training rows do not match")
-            if len(indices) and not (indices.min() >= 0 and indices.max() < features):
-                raise FilterkitError("its stored training rows have other features")
-            X = Csr(data, indices, indptr, features).matrix()
+        values: Any = state.get("rows")
+        X, truth, weights = values, state["truth"], state["weights"]
+        if X is None:
+            stored = Csr(state["data"], state["indices"], state["indptr"], features)
+            fault = find_csr_misfit(stored, features)
+            if fault is not None:
+                raise FilterkitError(f"its stored training rows are damaged: {fault}")
+            X, values = stored.matrix(), stored.data
         if X.shape != (len(truth), features) or truth.shape != (len(weights), len(tasks.names)) or not len(truth):
             raise FilterkitError("the lengths of its stored training rows do not match")
-        values = X.data if hasattr(X, "indptr") else X
+        kinds = (values.dtype, weights.dtype, truth.dtype)
+        if kinds != (np.float64, np.float64, np.float64 if tasks.is_numeric else bool):
+            raise FilterkitError("its stored training rows are of the wrong type")
         if not (all(np.isfinite(part).all() for part in (values, truth, weights)) and (weights > 0).all()):
-            raise FilterkitError("its training rows are not numbers")
-        kind = np.float64 if tasks.is_numeric else bool
-        if truth.dtype != kind or weights.dtype != np.float64 or X.dtype != np.float64:
-            raise FilterkitError("its training rows are of the wrong type")
+            raise FilterkitError("its stored training rows are not finite, or a weight is not above 0")
         return Nearest(self, X, truth, weights)
 
 
@@ -113,10 +109,9 @@ class Nearest:
     @property
     def state(self) -> State:
         """Implement `Model.state`."""
-        state = {"truth": np.ascontiguousarray(self._truth), "weights": self._weights}
-        if self._columns is None:
-            return {**state, "rows": self._X}
-        return {**state, "data": self._X.data, "indices": self._X.indices, "indptr": self._X.indptr}
+        X = self._X
+        rows = {"rows": X} if self._columns is None else {"data": X.data, "indices": X.indices, "indptr": X.indptr}
+        return {"truth": np.ascontiguousarray(self._truth), "weights": self._weights, **rows}
 
     def describe(self, incoming: Schema, tasks: Tasks, top: int | None) -> list[LearnedTable]:
         """Implement `FittedLearner.describe`: return one table, which holds only the number of training rows."""

@@ -180,17 +180,18 @@ class Project(SelectiveStage):
         return self.components
 
     def build(self, schema: Schema, state: State) -> Built:
-        return _replace_columns(self, schema, self.components, self._add_up_columns)
+        def add_up_columns(batch: Batch) -> np.ndarray:
+            used = np.unique(batch.csr.indices) if batch.sparse else np.arange(schema.width)
+            X: Csr | np.ndarray = batch.csr.take_columns(used) if batch.sparse else batch.X
+            image = np.empty((len(batch), self.components))
+            step = max(_WORD, _AT_ONCE // max(len(used), 1) // _WORD * _WORD)
+            for first in range(0, self.components, step):
+                stop = min(first + step, self.components)
+                image[:, first:stop] = rows_times(X, draw_signs(self.seed, used, first, stop))
+            image /= np.sqrt(self.components)
+            return image
 
-    def _add_up_columns(self, batch: Batch) -> np.ndarray:
-        used = np.unique(batch.csr.indices) if batch.sparse else np.arange(batch.schema.width)
-        X: Csr | np.ndarray = batch.csr.take_columns(used) if batch.sparse else batch.X
-        image = np.empty((len(batch), self.components))
-        step = max(_WORD, _AT_ONCE // max(len(used), 1) // _WORD * _WORD)
-        for first in range(0, self.components, step):
-            stop = min(first + step, self.components)
-            image[:, first:stop] = rows_times(X, draw_signs(self.seed, used, first, stop))
-        return np.asarray(image / np.sqrt(self.components))
+        return _replace_columns(self, schema, self.components, add_up_columns)
 
 
 _WORD = 64  # signs come from the bits of a number

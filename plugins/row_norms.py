@@ -1,6 +1,8 @@
-"""Rows rescaled to the same length."""
+"""Rescale rows to the same length."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,6 +18,7 @@ class Normalizer(SelectiveStage, RowStage):
     """
 
     group = "Rescale rows"
+    exponent: ClassVar[float]  # p of the p-norm that is the length: 1, 2 or infinity
 
     norm: float = option(1.0, "The length of the rows put out.")
 
@@ -74,8 +77,14 @@ class Normalizer(SelectiveStage, RowStage):
         return lengths, exponents
 
     def _compute_lengths(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        """Compute the length of each row as it is, float64 (rows,); NaN where a value is missing."""
-        raise NotImplementedError
+        """Compute the length of each row as it is, float64 (rows,): 0 without entries, NaN where a value is missing."""
+        powers = values * values if self.exponent == 2 else np.abs(values)
+        lengths = np.zeros(len(indptr) - 1)
+        filled = np.flatnonzero(np.diff(indptr))
+        if len(filled):
+            reduce = np.maximum if self.exponent == np.inf else np.add
+            lengths[filled] = reduce.reduceat(powers, indptr[filled])
+        return np.sqrt(lengths) if self.exponent == 2 else lengths
 
 
 class L1(Normalizer):
@@ -89,9 +98,7 @@ class L1(Normalizer):
     """
 
     name = "l1"
-
-    def _compute_lengths(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        return _reduce_rows(np.add, np.abs(values), indptr)
+    exponent = 1
 
 
 class L2(Normalizer):
@@ -105,9 +112,7 @@ class L2(Normalizer):
     """
 
     name = "l2"
-
-    def _compute_lengths(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        return np.asarray(np.sqrt(_reduce_rows(np.add, values * values, indptr)))
+    exponent = 2
 
 
 class Max(Normalizer):
@@ -120,18 +125,7 @@ class Max(Normalizer):
     """
 
     name = "max"
-
-    def _compute_lengths(self, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-        return _reduce_rows(np.maximum, np.abs(values), indptr)
-
-
-def _reduce_rows(function: np.ufunc, values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """Reduce the entries of each row by `function`: float64 (rows,), 0 for a row without entries."""
-    reduced = np.zeros(len(indptr) - 1)
-    filled = np.flatnonzero(np.diff(indptr))
-    if len(filled):
-        reduced[filled] = function.reduceat(values, indptr[filled])
-    return reduced
+    exponent = np.inf
 
 
 filterkit_stages = offer(L1, L2, Max)

@@ -377,10 +377,10 @@ def _find_matrix_misfit(batch: Batch, schema: Schema) -> str | None:
         return (
             f"X has {X.shape[1]} columns, but the schema {schema.width} features; the schema must describe the output"
         )
-    return _find_csr_misfit(batch.csr, schema.width) if batch.sparse else None
+    return find_csr_misfit(batch.csr, schema.width) if batch.sparse else None
 
 
-def _find_csr_misfit(X: Csr, width: int) -> str | None:
+def find_csr_misfit(X: Csr, width: int) -> str | None:
     """Find what is wrong with the arrays of sparse rows; None if nothing is."""
     indices, indptr = X.indices, X.indptr
     if indices.dtype.kind != "i" or indptr.dtype.kind != "i":

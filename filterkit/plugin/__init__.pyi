@@ -76,6 +76,7 @@ from filterkit.data.column_types import label_attribute as label_attribute
 from filterkit.data.column_types import type_attribute as type_attribute
 from filterkit.data.columns import list_columns as list_columns
 from filterkit.data.columns import to_columns as to_columns
+from filterkit.data.contract import find_csr_misfit as find_csr_misfit
 from filterkit.data.csr import Csr as Csr
 from filterkit.data.csr import Matrix as Matrix
 from filterkit.data.dates import DateFormat as DateFormat
