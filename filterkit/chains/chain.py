@@ -172,8 +172,8 @@ class Chain:
                     raise UsageError(f"two stages write to {quoted(path, PATH)}; name another file for {options}")
                 writers[real_path] = stage.name
         with add_remedies():
-            fitted, out = fit_stages(self.stages, rows, memory, tell)
-        return FittedChain(self, rows.schema, fitted), out
+            fitting = fit_stages(self.stages, rows, memory, tell)
+        return FittedChain(self, rows.schema, fitting.fitted), fitting.rows
 
 
 @contextmanager

@@ -51,11 +51,6 @@ def draw_folds(y: np.ndarray, folds: int, seed: int) -> np.ndarray:
     return fold
 
 
-def limit_folds(folds: int, rows: int) -> int:
-    """Return `folds`, or fewer if there are fewer rows, because the others would be empty; but at least 2."""
-    return min(folds, max(rows, 2))
-
-
 def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     """Fit `stage` on all rows, and for each of its folds on the other folds; `memory` as for `Chain.fit`.
 
@@ -70,7 +65,7 @@ def cross_fit(stage: ColumnStage, rows: Rows, memory: int) -> Fitted:
     if stage.cross_fits() and stage.folds() > n_rows:
         found = "is only 1 row" if n_rows == 1 else f"are only {n_rows} rows"
         raise StageError(stage.name, f"{stage.folds()} folds: there {found}")
-    n_folds = limit_folds(stage.folds(), n_rows)
+    n_folds = min(stage.folds(), max(n_rows, 2))  # no fold is empty
     fold = draw_folds(classes, n_folds, stage.fold_seed())
     learning = Learning(partial(_learn_by_fold, stage, rows.schema, n_folds))
     paired = rows.through(_PairedWithFold(rows.schema, fold, n_folds))

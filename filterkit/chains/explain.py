@@ -59,7 +59,7 @@ def explain(stages: Sequence[Stage], incoming: Schema) -> Explanation:
         for stage in group:
             if schema is not None and learns_nothing(stage):
                 with open_rows([empty(schema)], LocalEngine(1), 0) as rows:
-                    schema = fit_stages([stage], rows, 0)[1].schema
+                    schema = fit_stages([stage], rows, 0).rows.schema
             elif not isinstance(stage, TrainingStage):
                 keeps_columns = (
                     isinstance(stage, ColumnStage) and type(stage).output_columns is ColumnStage.output_columns

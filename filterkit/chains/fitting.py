@@ -47,8 +47,16 @@ def _shares_passes(stage: Stage) -> bool:
     return learns_from_statistic(stage) and not stage.chooses_attributes and not stage.folds()
 
 
-def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> tuple[list[Fitted], Rows]:
-    """Fit stages, one after the other.
+class FittedStep(NamedTuple):
+    """A stage as it was given and as it was fitted, and the training rows as they come out of it."""
+
+    stage: Stage
+    fitted: Fitted
+    rows: Rows
+
+
+def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> Fitting:
+    """Fit stages, one after the other, and return them as the `steps` of a `Fitting`.
 
     Parameters
     ----------
@@ -58,31 +66,13 @@ def fit_stages(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | No
     tell : called after each group of stages with the number of fitted stages and the rows that come out of them; None
         for nobody.
 
-    Returns
-    -------
-    The fitted stages, and the training rows as they come out of the last one.
-
     Raises
     ------
     StageError : a stage cannot be fitted on these rows.
     """
-    steps = fit_each(stages, rows, memory, tell)
-    return [step.fitted for step in steps], steps[-1].rows if steps else rows
-
-
-class FittedStep(NamedTuple):
-    """A stage as it was given and as it was fitted, and the training rows as they come out of it."""
-
-    stage: Stage
-    fitted: Fitted
-    rows: Rows
-
-
-def fit_each(stages: Sequence[Stage], rows: Rows, memory: int, tell: Tell | None = None) -> list[FittedStep]:
-    """Fit stages as `fit_stages` does, and return each with the training rows that come out of it."""
     fitting = Fitting(rows, memory, any(stage.inner_folds() for stage in stages))
     fitting.fit(stages, tell)
-    return fitting.steps
+    return fitting
 
 
 class Fitting:
@@ -102,7 +92,7 @@ class Fitting:
     Attributes
     ----------
     steps : each fitted stage, and the rows that come out of it.
-    rows : the training rows that come to the next stage.
+    rows : the training rows as they come out of the last stage that is fitted.
     """
 
     def __init__(self, rows: Rows, memory: int, has_trials: bool) -> None:
@@ -128,6 +118,11 @@ class Fitting:
                 self._add(stage, each)
             if tell is not None:
                 tell(len(self.steps), self.rows)
+
+    @property
+    def fitted(self) -> list[Fitted]:
+        """The fitted stages."""
+        return [step.fitted for step in self.steps]
 
     def fork(self) -> Fitting:
         """Return a copy that goes on by itself. Rows in memory pass the stages so far once for all copies."""
@@ -169,8 +164,7 @@ class Fitting:
             batches = Batches(partial(rows.map, itself), stage_share(self._memory), rows.jobs, splits)
             with blame_errors(stage):
                 fitted = stage.fit(batches, rows.schema)
-        check_fitted(stage, fitted)
-        return fitted if choice is None else FittedOnSome(fitted, choice)
+        return fitted if choice is None else FittedOnSome(check_fitted(stage, fitted), choice)
 
     def _add(self, stage: Stage, fitted: Fitted) -> None:
         """Let the rows pass a fitted stage, and start trials after it if they can share that."""
@@ -203,10 +197,10 @@ def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory:
 
     Both come out of the stages `before` the learner, fitted on the rows of the other folds alone.
     """
-    from filterkit.chains.crossfit import Chosen, draw_folds, limit_folds, read_counted_classes  # few chains need it
+    from filterkit.chains.crossfit import Chosen, draw_folds, read_counted_classes  # few chains need it
 
     classes = read_counted_classes(rows)
-    count = limit_folds(learner.inner_folds(), int(np.count_nonzero(classes >= 0)))
+    count = min(learner.inner_folds(), max(int(np.count_nonzero(classes >= 0)), 2))  # no fold is empty
     # A stage that stores the rows would be left with those of the last fold.
     again = [stage for stage in before if not (isinstance(stage, TrainingStage) and stage.to_the_end)]
     fold = draw_folds(classes, count, learner.inner_seed())
@@ -215,6 +209,7 @@ def split_inner_folds(before: Sequence[Stage], rows: Rows, learner: Any, memory:
         others, held_out = (
             rows.through(chosen).in_memory() for chosen in (Chosen(rows.schema, ~own), Chosen(rows.schema, own))
         )
-        fitted, training = fit_stages(again, others, memory)
-        transformed = held_out.map(partial(transform, fitted))
+        fitting = fit_stages(again, others, memory)
+        training = fitting.rows
+        transformed = held_out.map(partial(transform, fitting.fitted))
         yield concatenate(training.map(itself), training.schema), concatenate(transformed, training.schema)

@@ -75,21 +75,17 @@ def run_pass(queries: Sequence[Query]) -> None:
 def _compute_all(tasks: list[tuple[Sequence[Fitted], Callable[[Batch], Any]]], batch: Batch) -> list[Any]:
     """Return the result of each task for a batch that has passed its stages.
 
-    The batch passes stages that tasks share once. What no further task needs is not held.
+    The batch passes stages that tasks share once.
     """
-    prefixes = [[tuple(map(id, stages[:n])) for n in range(len(stages) + 1)] for stages, _ in tasks]
+    prefixes = [[tuple(map(id, stages[: n + 1])) for n in range(len(stages))] for stages, _ in tasks]
     n_uses = Counter(prefix for each in prefixes for prefix in each)
-    passed: dict[tuple[int, ...], Batch] = {(): batch}
-    out = batch
-    del batch
+    passed: dict[tuple[int, ...], Batch] = {}
     results = []
     for (stages, compute), steps in zip(tasks, prefixes, strict=True):
-        for number, prefix in enumerate(steps):
-            out = passed[prefix] if prefix in passed else transform([stages[number - 1]], out, training=True)
-            n_uses[prefix] -= 1
-            if n_uses[prefix]:
+        out = batch
+        for stage, prefix in zip(stages, steps, strict=True):
+            out = passed[prefix] if prefix in passed else transform([stage], out, training=True)
+            if n_uses[prefix] > 1:
                 passed[prefix] = out
-            else:
-                passed.pop(prefix, None)
         results.append(compute(out))
     return results

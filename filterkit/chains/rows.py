@@ -22,8 +22,7 @@ from filterkit.chains.spool import Spool, SpooledBatch
 from filterkit.data.batch import Batch, itself
 from filterkit.data.contract import check_arranged_batches
 from filterkit.data.schema import Schema
-from filterkit.engines.done import NOTHING_DONE, Done, map_wanted
-from filterkit.engines.engine import Engine, map_checked
+from filterkit.engines.engine import NOTHING_DONE, Done, Engine, map_checked, map_unless_done
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError
 from filterkit.stages.base import Fitted, TrainingStage, transform
@@ -54,6 +53,12 @@ class BatchSource:
     watch : yields the results of a later pass, to show progress; it also gets the number of rows of each result.
     all_read : returns whether the input had been read to its end when the latest result was computed. What
         an engine reads ahead does not count.
+    in_memory : whether `read` takes the batches from memory, again and again, so that they need not be spooled.
+
+    Attributes
+    ----------
+    n_arranged : how many rows a training stage arranged in the latest pass; None before it, or if the rows come from
+        elsewhere.
     """
 
     schema: Schema
@@ -66,21 +71,18 @@ class BatchSource:
     part_size: int | None = None
     watch: Callable[[Iterator[Any], list[int]], Iterator[Any]] = lambda results, rows: results
     all_read: Callable[[], bool] = lambda: True
-    in_memory: bool = field(default=False, init=False)
-    _stored: list[_Stored] | None = field(default=None, init=False)  # after the first pass; empty if it reads again
+    in_memory: bool = False
+    n_arranged: int | None = field(default=None, init=False)
+    _stored: list[_Stored] | None = field(default=None, init=False)  # after the first pass, unless it reads again
     _reads_again: bool = field(default=False, init=False)
     _closing: ExitStack = field(default_factory=ExitStack, init=False)
 
     @classmethod
     def of_batches(cls, schema: Schema, batches: Sequence[Batch], engine: Engine, memory: int) -> BatchSource:
         """Make a source of batches that are in memory, and stay there."""
-        source = cls(schema, partial(map_wanted, items=batches, engine=engine), engine, memory)
         starts = accumulate(map(len, batches), initial=0)
-        source._stored = [
-            _Stored(batch, len(batch), batch.stored_values.size, start) for batch, start in zip(batches, starts)
-        ]
-        source.in_memory = True
-        return source
+        numbered = [batch.replace(start=start) for batch, start in zip(batches, starts)]
+        return cls(schema, partial(map_unless_done, engine, numbered), engine, memory, in_memory=True)
 
     def map(self, function: Callable[[Batch], T], last: bool = False, growth: float = 1.0) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`.
@@ -88,11 +90,11 @@ class BatchSource:
         The first pass stores the batches, unless it is the `last`. `growth` is how many values the function makes of
         each value. If there are many, it gets a batch in pieces.
         """
-        if self._stored is None and not last:
-            return self._map_and_store(function)
-        if self._stored is not None and not self._reads_again:
+        if self._stored is not None:
             items = [(each, *cut) for each in self._stored for cut in _cut(each.n_rows, each.n_values, growth)]
             return self._map_stored(function, items)
+        if not (last or self.in_memory or self._reads_again):
+            return self._map_and_store(function)
         if growth <= 1 or self.live:  # rows of a live input come in short batches, and must not wait
             return self.read(function)
         pieces = (
@@ -102,20 +104,16 @@ class BatchSource:
         )
         return map_checked(self.engine, function, pieces)
 
-    def map_pieces(self, function: PiecesFunction[T], done: Done, growth: float = 1.0) -> Iterator[T]:
-        """Yield ``function(pieces)`` for every batch, in order; None for those that are `done`. It is the last pass.
-
-        The function gets a batch in pieces, so that it need not hold `growth` times as many values at once.
-        """
-        on_batch = partial(call_on_pieces, function, growth)
-        if self._stored is None or self._reads_again:
-            return self.read(on_batch, done)
-        return self._map_stored(on_batch, [(each, 0, each.n_rows) for each in self._stored], done)
+    def map_undone(self, function: Callable[[Batch], T], done: Done) -> Iterator[T]:
+        """Yield ``function(batch)`` for every batch, in order; None for those that are `done`. It is the last pass."""
+        if self._stored is None:
+            return self.read(function, done)
+        return self._map_stored(function, [(each, 0, each.n_rows) for each in self._stored], done)
 
     def _map_stored(
         self, function: Callable[[Batch], T], items: list[tuple[_Stored, int, int]], done: Done = NOTHING_DONE
     ) -> Iterator[T]:
-        results = map_wanted(partial(_call_on_stored, self.schema, function), items, self.engine, done)
+        results = map_unless_done(self.engine, items, partial(_call_on_stored, self.schema, function), done)
         return self.watch(results, [stop - first for _, first, stop in items])
 
     def _map_and_store(self, function: Callable[[Batch], T]) -> Iterator[T]:
@@ -132,7 +130,7 @@ class BatchSource:
             start += n_rows
             n_bytes += packed.nbytes
             if self.rereads and n_bytes > self.memory * self.engine.jobs:
-                self._reads_again = True
+                self._reads_again, self._stored = True, None
                 stored.clear()
             yield result
 
@@ -155,7 +153,6 @@ class Rows:
     source: BatchSource
     stages: Sequence[Fitted] = ()
     training: bool = True
-    _arrangement: _Arrangement | None = None
 
     @property
     def schema(self) -> Schema:
@@ -169,23 +166,18 @@ class Rows:
 
     @property
     def jobs(self) -> int:
-        """Implement `Rows.jobs`."""
+        """The number of threads or workers that may work on the batches."""
         return self.engine.jobs
 
     @property
     def memory(self) -> int:
-        """Implement `Rows.memory`."""
+        """The bytes of the rows that a stage may store."""
         return self.source.memory
 
     @property
     def to_the_end(self) -> bool:
-        """Implement `Rows.to_the_end`."""
+        """Whether even a stage that needs only the first rows must read them to the end."""
         return self.source.to_the_end
-
-    @property
-    def n_arranged(self) -> int | None:
-        """Return how many rows the last training stage arranged in its latest pass; None before it, or without one."""
-        return None if self._arrangement is None else self._arrangement.n_rows
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order; see `filterkit.plugin.Rows`."""
@@ -194,12 +186,11 @@ class Rows:
         )
 
     def map_pieces(self, function: PiecesFunction[T], done: Done = NOTHING_DONE) -> Iterator[T]:
-        """Yield ``function(pieces)`` for every batch, in order; see `BatchSource.map_pieces`."""
-        return self.source.map_pieces(
-            partial(_call_on_transformed_pieces, self.stages, self.training, function),
-            done,
-            compute_peak_growth(self.stages),
-        )
+        """Yield ``function(pieces)`` for every batch, in order; None for those that are `done`. It is the last pass.
+
+        The function gets a batch in pieces, so that not all values that stages make of it need be held at once.
+        """
+        return self.source.map_undone(partial(_call_on_pieces, self.stages, self.training, function), done)
 
     def all_read(self) -> bool:
         """Return whether the input had been read to its end when the latest result was computed."""
@@ -222,65 +213,58 @@ class Rows:
 
         They are closed together with the source of these rows.
         """
-        arrangement = _Arrangement(self, stage)
-        source = BatchSource(
-            self.schema,
-            arrangement.read,
-            self.engine,
-            self.memory,
-            live=self.source.live,
-            to_the_end=self.to_the_end or stage.to_the_end,
-            part_size=self.source.part_size,
-            all_read=lambda: arrangement.all_read,
-        )
-        self.source._closing.callback(source.close)
-        return Rows(source, _arrangement=arrangement)
+        return Rows(ArrangedSource(self, stage))
 
 
-class _Arrangement:
-    """Rows as a training stage chooses or orders them; `read` is that of `BatchSource`.
-
-    Attributes
-    ----------
-    n_rows : how many rows the stage has arranged in the latest pass; None before the first.
-    all_read : as `BatchSource.all_read` returns it.
-    """
+class ArrangedSource(BatchSource):
+    """Batches of rows as a training stage chooses or orders them."""
 
     def __init__(self, rows: Rows, stage: TrainingStage) -> None:
-        self.n_rows: int | None = None
+        before = rows.source
+        super().__init__(
+            rows.schema,
+            self._arrange,
+            before.engine,
+            before.memory,
+            live=before.live,
+            to_the_end=before.to_the_end or stage.to_the_end,
+            part_size=before.part_size,
+            all_read=lambda: self._all_read,
+        )
+        before._closing.callback(self.close)
         self._rows = rows
         self._stage = stage
+        self._all_read = False
         self._all_read_before: deque[bool] = deque()  # for each batch that has been made and not been taken
-        self.all_read = False
 
-    def read(self, function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
+    def _arrange(self, function: Callable[[Batch], T], done: Done = NOTHING_DONE) -> Iterator[T]:
         """Yield ``function(batch)`` for each batch that the stage arranges, None for those that are `done`.
 
-        Rows of a live input pass in one thread. `n_rows` and `all_read` go along with the results.
+        Rows of a live input pass in one thread. `n_arranged` and `all_read` go along with the results.
         """
-        source = self._rows.source
-        engine = LocalEngine(1) if source.live else source.engine  # threads would ask for the next batch first
-        batches = check_arranged_batches(self._stage, partial(self._stage.arrange, self._rows), self._rows.schema)
-        if source.part_size is not None:
-            batches = resize_batches(batches, self._rows.schema, source.part_size)
-        with closing(map_wanted(function, self._number(batches), engine, done)) as results:
+        engine = LocalEngine(1) if self.live else self.engine  # threads would ask for the next batch first
+        arrange = partial(self._stage.arrange, self._rows)  # type: ignore[arg-type]  # stages set none of its attributes
+        batches = check_arranged_batches(self._stage, arrange, self.schema)
+        if self.part_size is not None:
+            batches = resize_batches(batches, self.schema, self.part_size)
+        with closing(map_unless_done(engine, self._number(batches), function, done)) as results:
             for result in results:
-                self.all_read = self._all_read_before.popleft()
+                self._all_read = self._all_read_before.popleft()
                 yield result
-        self.all_read = self._rows.all_read()
+        self._all_read = self._rows.source.all_read()
 
     def _number(self, batches: Iterator[Batch]) -> Iterator[Batch]:
         """Yield the batches with row numbers from 0, and note whether the input had been read to its end for each."""
-        self.n_rows = 0
+        self.n_arranged = 0
         for batch in batches:
-            self._all_read_before.append(self._rows.all_read())
-            yield batch if batch.start == self.n_rows else batch.replace(start=self.n_rows)
-            self.n_rows += len(batch)
+            self._all_read_before.append(self._rows.source.all_read())
+            yield batch if batch.start == self.n_arranged else batch.replace(start=self.n_arranged)
+            self.n_arranged += len(batch)
 
 
 def compute_peak_growth(stages: Sequence[Fitted]) -> float:
-    """Return the most values that some of the stages make, one after the other, of a value; 1 without stages."""
-    return max(accumulate((stage.growth for stage in stages), mul), default=1.0)
+    """Return the most values that some stages hold, one after the other, for each value that comes in; at least 1."""
+    return max(accumulate((stage.growth for stage in stages), mul, initial=1.0))
 
 
 @contextmanager
@@ -315,11 +299,11 @@ def open_rows(batches: Iterable[Batch], engine: Engine, memory: int) -> Iterator
 
 
 class _Stored(NamedTuple):
-    """A batch that later passes read.
+    """A spooled batch, which later passes read.
 
     Attributes
     ----------
-    batch : a `Batch`, a `SpooledBatch`, or what the engine keeps of a `SpooledBatch`.
+    batch : a `SpooledBatch`, or what the engine keeps of it.
     n_rows, n_values : how many rows and values it has.
     start : the number of its first row.
     """
@@ -333,8 +317,7 @@ class _Stored(NamedTuple):
 def _call_on_stored(schema: Schema, function: Callable[[Batch], T], piece: tuple[_Stored, int, int]) -> T:
     """Call ``function`` with the rows of a stored batch from `first` up to, but not including, `stop`."""
     stored, first, stop = piece
-    batch = stored.batch if isinstance(stored.batch, Batch) else stored.batch.load(schema)
-    batch = batch.replace(start=stored.start)
+    batch = stored.batch.load(schema).replace(start=stored.start)
     return function(batch if stop - first == len(batch) else batch.rows(first, stop))
 
 
@@ -342,10 +325,10 @@ def _call_on_transformed(stages: Sequence[Fitted], training: bool, function: Cal
     return function(transform(stages, batch, training))
 
 
-def _call_on_transformed_pieces(
-    stages: Sequence[Fitted], training: bool, function: PiecesFunction[T], pieces: Iterator[Batch]
-) -> T:
-    return function(transform(stages, piece, training) for piece in pieces)
+def _call_on_pieces(stages: Sequence[Fitted], training: bool, function: PiecesFunction[T], batch: Batch) -> T:
+    """Call a function with an iterator over pieces of a batch, transformed, each of about `_MOST_VALUES` values."""
+    cuts = _divide(len(batch), int(batch.stored_values.size * compute_peak_growth(stages)))
+    return function(transform(stages, batch.rows(*cut), training) for cut in cuts)
 
 
 def _pack_and_call(
@@ -355,14 +338,8 @@ def _pack_and_call(
     return pack(batch), len(batch), batch.stored_values.size, function(batch)
 
 
-def call_on_pieces(function: PiecesFunction[T], growth: float, batch: Batch) -> T:
-    """Call a function with an iterator over pieces of a batch, each of about `_MOST_VALUES` values after growth."""
-    n_values = int(batch.stored_values.size * max(growth, 1.0))
-    return function(batch.rows(*cut) for cut in _divide(len(batch), n_values))
-
-
 def _cut(n_rows: int, n_values: int, growth: float) -> list[tuple[int, int]]:
-    """Cut the rows of a batch into ranges (first, stop), as `_divide` does; one range if `growth` is at most 1."""
+    """Cut the rows of a batch into ranges (first, stop), as `_divide` does; one range if `growth` is 1."""
     return _divide(n_rows, int(n_values * growth) if growth > 1 else 0)
 
 

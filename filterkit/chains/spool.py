@@ -12,10 +12,10 @@ from filterkit.data.schema import Schema
 from filterkit.files.scratch import Scratch
 
 
-class Spool:
+class Spool(Scratch):
     """Where packed batches are held: in memory up to a budget, later ones in a temporary file.
 
-    The file has no name, so nothing of it remains.
+    After `close`, batches in the file cannot be loaded any longer.
 
     Parameters
     ----------
@@ -23,18 +23,14 @@ class Spool:
     """
 
     def __init__(self, budget: int) -> None:
+        super().__init__()
         self._left = budget
-        self._scratch = Scratch()
 
     def add(self, spooled: SpooledBatch) -> None:
         """Count a batch; once the budget is used up, move its arrays to the file."""
         self._left -= spooled.nbytes
         if self._left < 0:  # from here on everything goes to disk
-            spooled.write(self._scratch)
-
-    def close(self) -> None:
-        """Free the disk space; batches in the file cannot be loaded any longer."""
-        self._scratch.close()
+            spooled.move_to(self)
 
 
 class SpooledBatch:
@@ -64,7 +60,7 @@ class SpooledBatch:
         self.nbytes: int = sum(array.nbytes for array in self._arrays.values())
         self._scratch: Scratch | None = None
 
-    def write(self, scratch: Scratch) -> None:
+    def move_to(self, scratch: Scratch) -> None:
         """Move the arrays to a scratch file."""
         self._arrays = dict(zip(self._arrays, scratch.store(list(self._arrays.values())), strict=True))
         self._scratch = scratch

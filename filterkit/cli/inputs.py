@@ -14,8 +14,7 @@ from filterkit.cli.declared import CommandOptions, format_option, list_declared,
 from filterkit.cli.options import FitOptions, InputOptions
 from filterkit.data.batch import Batch
 from filterkit.data.schema import Schema
-from filterkit.engines.done import NOTHING_DONE, Done
-from filterkit.engines.engine import Engine
+from filterkit.engines.engine import NOTHING_DONE, Done, Engine
 from filterkit.errors import PATH, StageError, UsageError, quoted
 from filterkit.files.rejects import Rejects
 from filterkit.formats.base import FileFormat

@@ -10,7 +10,7 @@ import numpy as np
 
 from filterkit.chains.rows import PiecesFunction, Rows
 from filterkit.data.batch import Batch
-from filterkit.engines.done import Done
+from filterkit.engines.engine import Done
 from filterkit.messages import say
 from filterkit.stages.learner import FittedLearner
 

@@ -174,7 +174,7 @@ class StageTimes:
                 fitted = chain.stages[index]
                 others = [name for i, name in enumerate(names[first:done], first) if i != index]
                 together = f" together with {', '.join(others)}" if others else ""
-                left = count if rows.n_arranged is None else rows.n_arranged
+                left = count if rows.source.n_arranged is None else rows.source.n_arranged
                 figures = [
                     _format_change(before.width, fitted.schema.width, "column"),
                     f"learned {describe_learned(fitted, before)}",

@@ -7,8 +7,11 @@ shares no state. So it may run in a thread, in another process, or on another ma
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
+from itertools import count
+from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
 
 from filterkit.errors import PluginError, UsageError, quoted
@@ -19,6 +22,10 @@ R = TypeVar("R")
 # Stands among the items of a map if the next item has not arrived yet. An engine first yields the results of all items
 # before it, and then PAUSE itself. It is public for the engines of plugins.
 PAUSE: Any = type("Pause", (), {"__repr__": lambda self: "PAUSE"})()
+
+# The items that an earlier run has done: the number of each, from 0, and how many rows it has.
+Done = Mapping[int, int]
+NOTHING_DONE: Done = MappingProxyType({})
 
 
 def count_available_cores() -> int:
@@ -179,3 +186,18 @@ def map_checked(engine: Engine, function: Callable[[T], R], items: Iterable[T]) 
     if n_results != n_items:
         fault = f"map gives {n_results} results for {n_items} items"
         raise PluginError(f"the engine {engine.name}: {fault}; yield one result for each item")
+
+
+def map_unless_done(
+    engine: Engine, items: Iterable[Any], function: Callable[[Any], R], done: Done = NOTHING_DONE
+) -> Generator[R, None, None]:
+    """Yield ``function(item)`` for all items, in order, computed by the engine; None for those that are `done`."""
+    if not done:
+        return map_checked(engine, function, items)
+    numbers = count()
+    wanted = (item if item is PAUSE or next(numbers) not in done else None for item in items)
+    return map_checked(engine, partial(_call_unless_none, function), wanted)
+
+
+def _call_unless_none(function: Callable[[Any], Any], item: Any) -> Any:
+    return None if item is None else function(item)

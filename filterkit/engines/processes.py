@@ -1,14 +1,30 @@
-"""The engine of processes, which end when the process that waits for them ends."""
+"""The engine of processes, which end when the process that waits for them ends.
+
+Functions, items and results go to the processes and back in files. Only their names go through Python's own pipes: a
+process that writes much into a pipe, or reads it, waits forever if the process at the other end is killed meanwhile.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+import gc
+import multiprocessing
+import os
+import pickle
+import shutil
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, as_completed, process
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from itertools import count
+from typing import Any, TypeVar
 
-from filterkit.engines.engine import Engine
-
-if TYPE_CHECKING:
-    from filterkit.engines.pool import Pool
+from filterkit.allocators import keep_freed_memory
+from filterkit.engines.engine import Engine, check_may_start
+from filterkit.engines.local import map_ahead
+from filterkit.engines.signals import LONGEST_WAIT, hold_back_signals
+from filterkit.errors import FilterkitError
+from filterkit.temporary import TemporaryFolder, name_temporary_errors
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -27,38 +43,179 @@ class ProcessEngine(Engine):
 
     name = "processes"
     reads_files = True
+    _folder: TemporaryFolder  # of the processes that run
 
     def __init__(self, jobs: int, options: str = "") -> None:
         super().__init__(jobs, options)
         self._preparations: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
-        self._pool: Pool | None = None
+        self._file_numbers = count(1)
+        self._unfinished: set[Future[Any]] = set()
+        self._pool: process.ProcessPoolExecutor | None = None
 
     def prepare(self, function: Callable[..., None], *args: Any) -> None:
         """Make each process call ``function(*args)`` when it starts; processes that already run do not."""
         self._preparations.append((function, args))
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Implement `Engine.map`."""
-        yield from self._start().map(function, items)
+        """Implement `Engine.map`; raise a `FilterkitError` if a process is killed."""
+        pool = self._start()
+        submit = partial(self._submit, pool, self._write(function))
+
+        def wait_for(future: Future[str]) -> Any:
+            (done,) = _yield_as_done(pool, [future])
+            return _load_and_remove(done.result())
+
+        with self._end_on_failure():
+            yield from map_ahead(submit, items, wait_for, 2 * self.jobs)
 
     def map_as_done(self, function: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
-        """Implement `Engine.map_as_done`."""
-        yield from self._start().map_as_done(function, items)
+        """Implement `Engine.map_as_done`; raise a `FilterkitError` if a process is killed."""
+        pool = self._start()
+        path = self._write(function)
+        with self._end_on_failure():
+            with hold_back_signals():
+                working = [self._submit(pool, path, item) for item in items]
+            for done in _yield_as_done(pool, working):
+                yield _load_and_remove(done.result())
 
     def reduce(self, merge: Callable[[list[R]], R], kept: Sequence[Any]) -> R:
         """Implement `Engine.reduce` in this process, to which results come anyway."""
         return merge(list(kept))
 
     def close(self) -> None:
-        """Implement `Engine.close`; another map would start new processes."""
-        if self._pool is not None:
-            self._pool.close()
-            self._pool = None
+        """End the processes, even if they are at work, and remove their files; another map would start new ones."""
+        if self._pool is None:
+            return
+        if self._unfinished or self._pool._broken:  # a broken pool waits for a process that it was starting as it broke
+            for each in list((self._pool._processes or {}).values()):
+                each.kill()
+        self._pool.shutdown(cancel_futures=True)
+        gc.collect()  # frees the pool's semaphores; a command does not wait for Python's clean-up at exit
+        self._folder.remove()
+        self._pool = None
 
-    def _start(self) -> Pool:
+    def _start(self) -> process.ProcessPoolExecutor:
         """Return the processes, which are started unless they run."""
-        if self._pool is None or self._pool.closed:
-            from filterkit.engines.pool import Pool
-
-            self._pool = Pool(self.jobs, self._preparations)
+        if self._pool is None:
+            check_may_start()
+            self._unfinished = set()
+            self._folder = TemporaryFolder()
+            try:
+                _dump(self._preparations, os.path.join(self._folder.path, "preparations"))
+                with hold_back_signals():
+                    context = multiprocessing.get_context("spawn")
+                    self._pool = process.ProcessPoolExecutor(self.jobs, context, _start_worker, (self._folder.path,))
+            except BaseException:
+                self._folder.remove()
+                raise
         return self._pool
+
+    @contextmanager
+    def _end_on_failure(self) -> Iterator[None]:
+        """End all processes if one of them is killed, and raise a `FilterkitError`; or if a signal stops this one."""
+        try:
+            yield
+        except process.BrokenProcessPool:
+            self.close()
+            raise FilterkitError(
+                "a worker process was killed, perhaps because memory ran out; fewer --jobs may help"
+            ) from None
+        except (KeyboardInterrupt, SystemExit):  # from a signal
+            self.close()
+            raise
+
+    def _write(self, thing: Any) -> str:
+        """Write a function or an item to a new file, and return its path."""
+        path = os.path.join(self._folder.path, str(next(self._file_numbers)))
+        _dump(thing, path)
+        return path
+
+    def _submit(self, pool: process.ProcessPoolExecutor, function: str, item: Any) -> Future[str]:
+        """Write an item to a file, and start work on it; the future gives the path of a file with the result.
+
+        `function` is the path of the function.
+
+        Raises
+        ------
+        BrokenProcessPool : a process has been killed.
+        """
+        path = self._write(item)
+        with hold_back_signals():
+            try:
+                future = pool.submit(_call_on_file, function, path)
+            except (OSError, ValueError):
+                if pool._broken:  # its pipes may be closed while an item is put into it, or a process started
+                    raise process.BrokenProcessPool from None
+                raise
+            self._unfinished.add(future)
+            future.add_done_callback(self._unfinished.discard)
+            return future
+
+
+def _yield_as_done(pool: process.ProcessPoolExecutor, futures: Iterable[Future[R]]) -> Iterator[Future[R]]:
+    """Yield futures of a pool as they are done; raise `BrokenProcessPool` if that will never be.
+
+    A future that was submitted as the pool broke is never done.
+    """
+    left = set(futures)
+    while left:
+        was_broken = pool._broken
+        try:
+            for done in as_completed(left, timeout=LONGEST_WAIT):
+                left.discard(done)
+                yield done
+        except TimeoutError:
+            if was_broken:
+                raise process.BrokenProcessPool from None
+
+
+def _call_on_file(function: str, path: str) -> str:
+    """Load a function and an item from two files, call the function, and write the result to `path`; return that.
+
+    The item is pickled in `path`, and its file is removed before the call.
+    """
+    _dump(_load_function(function)(_load_and_remove(path)), path)
+    return path
+
+
+def _dump(thing: Any, path: str) -> None:
+    with name_temporary_errors(), open(path, "wb") as file:
+        pickle.dump(thing, file, pickle.HIGHEST_PROTOCOL)
+
+
+def _load(path: str) -> Any:
+    with name_temporary_errors(), open(path, "rb") as file:
+        return pickle.load(file)
+
+
+_load_function = lru_cache(maxsize=2)(_load)  # two, because a map may run within another
+
+
+def _load_and_remove(path: str) -> Any:
+    """Load a file, and remove it."""
+    thing = _load(path)
+    with name_temporary_errors():
+        os.unlink(path)
+    return thing
+
+
+def _start_worker(folder: str) -> None:
+    """Prepare this process to work for the pool whose temporary files are in `folder`."""
+    from threadpoolctl import threadpool_limits
+
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
+    keep_freed_memory()
+    threadpool_limits(1)  # the processes themselves use all cores
+    gc.freeze()  # as the command line does
+    gc.set_threshold(100_000, 50, 100)
+    for function, arguments in _load(os.path.join(folder, "preparations")):
+        function(*arguments)
+
+
+def _end_with_parent(folder: str) -> None:
+    """Wait until the process that this one works for ends; then remove its files, and end this process at once."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)

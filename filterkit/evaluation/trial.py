@@ -148,7 +148,7 @@ class _Branch(NamedTuple):
                     f"there are costs for {len(costs)} classes, but the chain changes the class; leave out the "
                     "costs, or the stage that changes it",
                 )
-            predicted = learner.tasks.decode(outcome.predicted)
+            predicted = learner.tasks.decode(outcome.predicted, self.test.schema)[:, 0]
             outcome = outcome._replace(costs=costs[y[counted_rows(self.test)], predicted])
         warnings = list(dict.fromkeys([*self.warnings, *messages]))
         if outcome.scores is None:

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 
 from filterkit.chains.column_fitting import count_numeric_class
-from filterkit.chains.fitting import fit_each
+from filterkit.chains.fitting import fit_stages
 from filterkit.chains.queries import Query, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.metric import Metric
@@ -70,7 +70,7 @@ def explore(
         raise UsageError(f"--by {repeated} is given twice")
     chosen = [find_metric(name) for name in by]
     ends = {0: time.perf_counter()}
-    steps = fit_each(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()}))
+    steps = fit_stages(stages, rows, memory, lambda done, _: ends.update({done: time.perf_counter()})).steps
     head = next((number for number, stage in enumerate(stages) if learns_from_statistic(stage)), len(stages))
     explored = steps[head - 1].rows if head else rows
     overviews = RecordMerger(Overview.of, explored.schema)

@@ -12,8 +12,7 @@ from filterkit.data.batch import Batch, empty, itself
 from filterkit.data.labels import Labels, find_targets
 from filterkit.data.schema import Schema
 from filterkit.data.unseen import check_unseen
-from filterkit.engines.done import NOTHING_DONE, Done
-from filterkit.engines.engine import PAUSE, Engine, map_checked
+from filterkit.engines.engine import NOTHING_DONE, PAUSE, Done, Engine, map_checked
 from filterkit.engines.local import LocalEngine
 from filterkit.errors import FilterkitError, RowError, StageError
 from filterkit.files.rejects import Rejects

@@ -424,17 +424,10 @@ class Rows(Protocol):
     to_the_end : whether even a stage that needs only the first rows must read them to the end.
     """
 
-    @property
-    def schema(self) -> Schema: ...
-
-    @property
-    def jobs(self) -> int: ...
-
-    @property
-    def memory(self) -> int: ...
-
-    @property
-    def to_the_end(self) -> bool: ...
+    schema: Schema
+    jobs: int
+    memory: int
+    to_the_end: bool
 
     def map(self, function: Callable[[Batch], T], last: bool = False) -> Iterator[T]:
         """Yield ``function(batch)`` for every batch, in order.

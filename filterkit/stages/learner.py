@@ -153,8 +153,9 @@ class Learner(Stage):
     def from_state(self, state: dict[str, Any], schema: Schema) -> Fitted:
         self._check_schema(schema)
         if schema.has_numeric_target:
-            tasks = make_numeric_tasks(schema, np.asarray(state["means"], np.float64))
-            if tasks.means is None or tasks.means.shape != tasks.codes.shape:
+            means = np.asarray(state["means"], np.float64)
+            tasks = make_numeric_tasks(schema, means)
+            if means.shape != tasks.codes.shape:
                 raise FilterkitError("what it predicts is not the numeric class or targets")
             return FittedLearner(self, schema, tasks, self.model(state, schema.width, tasks))
         names, codes = state["names"], np.asarray(state["codes"])
@@ -273,17 +274,14 @@ class FittedLearner(Fitted):
         self.model = model
         self._has_scores = tasks.is_numeric or model.threshold is not None
         prefix = "probability" if model.threshold else "score"
-        target = schema.class_attribute
-        self.predicts_rest = target is not None and len(tasks.names) == 1 and len(target.values) > 2
-        if tasks.is_numeric:
-            added = [Attribute("prediction" if target else f"prediction@{name}") for name in tasks.names]
-        elif target is None:
-            added = [Attribute(f"prediction@{a.name}", "nominal", a.values) for a in schema.label_attributes]
-        elif self.predicts_rest:
+        targets = [schema.attributes[position] for position in schema.targets]
+        self.predicts_rest = not schema.labels and len(tasks.names) == 1 and len(targets[0].values) > 2
+        added = [Attribute(f"prediction@{a.name}" if schema.labels else "prediction") for a in targets]
+        if self.predicts_rest:
             rest = REST if tasks.names[0] != REST else "other"
-            added = [Attribute("prediction", "nominal", (rest, *tasks.names))]
-        else:
-            added = [Attribute("prediction", "nominal", target.values)]
+            added = [added[0]._replace(kind="nominal", values=(rest, *tasks.names))]
+        elif not tasks.is_numeric:
+            added = [new._replace(kind="nominal", values=a.values) for new, a in zip(added, targets)]
         self._n_predictions = len(added)
         if self._has_scores and not tasks.is_numeric:
             added += [Attribute(f"{prefix}@{name}") for name in tasks.names]
@@ -335,16 +333,13 @@ class FittedLearner(Fitted):
         """
         batch = batch.take(np.flatnonzero(counted_rows(batch)))
         codes, scores = self.read_predictions(batch)
-        target = self._incoming.class_attribute
         if self.tasks.is_numeric:
             chosen = scores = codes
-        elif target is None:
-            known = self._incoming.label_values
-            chosen = codes[:, known.labels[self.tasks.codes]] == known.codes[self.tasks.codes]
         elif self.predicts_rest:
             chosen = codes == 1
         else:
-            chosen = codes == self.tasks.codes
+            target, value = self.tasks.find_values(self._incoming)
+            chosen = codes[:, target] == value
         return self._make_outcome(batch, chosen, scores)
 
     def read_predictions(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
@@ -399,15 +394,10 @@ class FittedLearner(Fitted):
     def transform(self, batch: Batch) -> Batch:
         scores = self.scores(batch)
         chosen = self._predict(batch.X, scores)
-        target = batch.schema.class_attribute
         if self.tasks.is_numeric:
             codes, scores = scores, scores[:, :0]
-        elif target is None:
-            codes = self._decode_labels(chosen)
-        elif self.predicts_rest:
-            codes = chosen.astype(np.float64)
         else:
-            codes = self.tasks.decode(chosen)[:, None].astype(np.float64)
+            codes = chosen if self.predicts_rest else self.tasks.decode(chosen, self._incoming)
         columns = np.hstack([codes, scores])
         X: Matrix | Csr
         if batch.sparse:
@@ -416,20 +406,3 @@ class FittedLearner(Fitted):
         else:
             X = np.hstack([batch.X, columns])
         return batch.replace(schema=self.schema, X=X)
-
-    def _decode_labels(self, chosen: np.ndarray) -> np.ndarray:
-        """Return float64 (rows, labels), the index of the predicted value of each label.
-
-        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive.
-        """
-        schema = self._incoming
-        known, codes = schema.label_values, self.tasks.codes
-        sizes = np.array([len(a.values) for a in schema.label_attributes])
-        label_of_task, value = known.labels[codes], known.codes[codes].astype(np.float64)
-        first = np.searchsorted(label_of_task, np.arange(len(sizes)))
-        # A label with two values has one task.
-        result: np.ndarray = np.where(chosen[:, first], value[first], 1 - value[first])
-        for number in np.flatnonzero((np.bincount(label_of_task) > 1) | (sizes != 2)).tolist():
-            own = slice(first[number], first[number] + np.count_nonzero(label_of_task == number))
-            result[:, number] = value[own][chosen[:, own].argmax(axis=1)]
-        return result

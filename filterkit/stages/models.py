@@ -56,21 +56,37 @@ class Tasks(NamedTuple):
         `batch.y` must be known in all rows.
         """
         assert batch.y is not None
+        y = batch.y if batch.y.ndim > 1 else batch.y[:, None]
         if self.is_numeric:
-            return batch.y.reshape(len(batch), len(self.names))
-        if batch.schema.labels:
-            known = batch.schema.label_values
-            return np.asarray(batch.y[:, known.labels[self.codes]] == known.codes[self.codes])
-        return np.asarray(batch.y[:, None] == self.codes)
+            return y
+        target, value = self.find_values(batch.schema)
+        return np.asarray(y[:, target] == value)
 
-    def decode(self, chosen: np.ndarray) -> np.ndarray:
-        """Return int64 (rows,), the index of the class that each row is predicted as, if all classes are told apart.
+    def find_values(self, schema: Schema) -> tuple[np.ndarray, np.ndarray]:
+        """Return the value that a row which is positive in a task has: in which target, and its index there.
 
-        `chosen`, bool (rows, tasks), says in which tasks each row is predicted as positive.
+        Both are int (tasks,); the only target is the class, or targets are the labels in order.
         """
-        if len(self.names) > 1:
-            return np.asarray(self.codes[chosen.argmax(axis=1)])
-        return np.asarray(np.where(chosen[:, 0], self.codes[0], 1 - self.codes[0]))
+        if not schema.labels:
+            return np.zeros_like(self.codes), self.codes
+        known = schema.label_values
+        return known.labels[self.codes], known.codes[self.codes]
+
+    def decode(self, chosen: np.ndarray, schema: Schema) -> np.ndarray:
+        """Return int (rows, targets), the index of the value that is predicted of the class, or of each label.
+
+        All classes must be told apart. `chosen`, bool (rows, tasks), says in which tasks each row is predicted as
+        positive.
+        """
+        target, value = self.find_values(schema)
+        sizes = np.array([len(schema.attributes[position].values) for position in schema.targets])
+        first = np.searchsorted(target, np.arange(len(sizes)))
+        # A target with two values has one task.
+        found: np.ndarray = np.where(chosen[:, first], value[first], 1 - value[first])
+        for number in np.flatnonzero((np.bincount(target) > 1) | (sizes != 2)).tolist():
+            own = slice(first[number], first[number] + np.count_nonzero(target == number))
+            found[:, number] = value[own][chosen[:, own].argmax(axis=1)]
+        return found
 
 
 def make_numeric_tasks(schema: Schema, means: np.ndarray) -> Tasks:

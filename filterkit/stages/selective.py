@@ -13,6 +13,7 @@ import numpy as np
 from filterkit.data.attribute_choice import chosen_attributes
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
+from filterkit.data.rearrangement import Rearrangement
 from filterkit.data.schema import KINDS, Schema
 from filterkit.errors import FilterkitError, StageError
 from filterkit.stages.base import Fitted, Stage, check_fitted, transform
@@ -95,12 +96,10 @@ class OnlyColumns(Fitted):
         new_index = {old: new for new, old in enumerate(remaining)}
         attributes = [schema.attributes[i] for i in remaining]
         self.schema = schema.replace(attributes=attributes, **schema.targets_at(new_index))
+        self._rearrangement = Rearrangement(schema, self.schema, remaining)
 
     def transform(self, batch: Batch) -> Batch:
-        X: Any = (
-            batch.csr.take_columns(self.columns) if batch.sparse else np.ascontiguousarray(batch.X[:, self.columns])
-        )
-        return batch.replace(schema=self.schema, X=X, passthrough=None)
+        return self._rearrangement.apply(batch)
 
 
 def choose_columns(stage: SelectiveStage, schema: Schema) -> OnlyColumns:
@@ -143,8 +142,7 @@ class FittedOnSome(Fitted):
         source = np.concatenate([others, replaced])
         order = np.argsort(source, kind="stable")  # an unchanged column and a new one never have the same origin
         self.columns = source[order]
-        target = np.argsort(order)
-        self._others, self._others_to, self._new_to = others, target[: len(others)], target[len(others) :]
+        self._others, self._order = others, order
         unordered = [*(incoming.features[i] for i in others.tolist()), *outgoing.features]
         features = [unordered[i] for i in order.tolist()]
         form = {"sparse": incoming.sparse and outgoing.sparse, "zero": outgoing.zero}
@@ -170,20 +168,17 @@ class FittedOnSome(Fitted):
 
     def _transform_chosen(self, batch: Batch, training: bool) -> Batch:
         """Return `batch` with the transformed columns in the positions of the chosen columns."""
-        out = transform([self._fitted], self._choice.transform(batch), training)
-        width = len(self.columns)
-        if not self.schema.sparse:
-            X = np.empty((len(batch), width))
-            X[:, self._others_to] = batch.in_form(False).X[:, self._others]
-            X[:, self._new_to] = out.in_form(False).X
-            return batch.replace(schema=self.schema, X=X)
-        parts = [(batch.csr.take_columns(self._others), self._others_to), (out.csr, self._new_to)]
-        rows, columns, values = (
-            np.concatenate(arrays)
-            for arrays in zip(*((part.row_of_entry, to[part.indices], part.data) for part, to in parts))
-        )
-        matrix = Csr.from_entries(rows, columns, values, (len(batch), width))
-        return batch.replace(schema=self.schema, X=matrix)
+        sparse = self.schema.sparse
+        out = transform([self._fitted], self._choice.transform(batch), training).in_form(sparse)
+        batch = batch.in_form(sparse)
+        X: Any
+        if sparse:
+            both = Csr.hstack([batch.csr.take_columns(self._others), out.csr])
+            column = np.argsort(self._order)[both.indices]
+            X = Csr.from_entries(both.row_of_entry, column, both.data, both.shape)
+        else:
+            X = np.take(np.hstack([batch.X[:, self._others], out.X]), self._order, axis=1)
+        return batch.replace(schema=self.schema, X=X)
 
 
 def rebuild(stage: Stage, state: dict[str, Any], schema: Schema) -> Fitted:

@@ -42,6 +42,10 @@ class Cluster:
     client : a client that the caller closes; None to open one.
     preparations : functions, with their arguments, that each worker calls first.
 
+    Attributes
+    ----------
+    client : of the scheduler.
+
     Raises
     ------
     FilterkitError : there is no such scheduler, it has no workers, or a worker has other versions than this process.
@@ -58,9 +62,9 @@ class Cluster:
                     logging.getLogger(name).setLevel(logging.CRITICAL)
             is_running = options or dask.config.get("scheduler-address", None)
             client = _connect(options) if is_running else self._start_workers(jobs)
-        self._client = client
+        self.client = client
         self._plugins: list[str] = []
-        check_versions(self._client)
+        check_versions(self.client)
         for function, arguments in [(threadpool_limits, (1,)), *preparations]:  # the tasks themselves use all cores
             self.prepare(function, arguments)
 
@@ -98,14 +102,14 @@ class Cluster:
 
     def threads(self) -> int:
         """Return the number of tasks that run at once, at least 1."""
-        return max(1, sum(map(int, self._client.nthreads().values())))
+        return max(1, sum(map(int, self.client.nthreads().values())))
 
     def submit(self, function: Callable[..., Any], *arguments: Any, priority: int = 0) -> Any:
         """Return the future of ``function(*arguments)``; the function gets the results of futures among `arguments`.
 
         Of the tasks that can run, those with a higher `priority` begin first, and then those submitted first.
         """
-        return self._client.submit(function, *arguments, pure=False, priority=priority)
+        return self.client.submit(function, *arguments, pure=False, priority=priority)
 
     def result(self, future: Any) -> Any:
         """Wait for the result of a future, or raise what its task raised.
@@ -144,7 +148,7 @@ class Cluster:
             nonlocal last_check, last_seen
             if time.monotonic() - last_check < _PAUSE:
                 return
-            if self._client.nthreads():
+            if self.client.nthreads():
                 last_seen = time.monotonic()
             last_check = time.monotonic()
             if last_check - last_seen > _PATIENCE:
@@ -154,15 +158,11 @@ class Cluster:
 
         return check
 
-    def send_to_workers(self, data: bytes) -> Any:
-        """Send bytes to all workers, past the scheduler, and return their future."""
-        return self._client.scatter(data, broadcast=True, hash=False)
-
     def prepare(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """Make each worker, and each that joins later, call ``function(*arguments)``."""
         plugin = _Preparation(function, arguments)
         name = f"filterkit-{id(self)}-{len(self._plugins)}"
-        self._client.register_plugin(plugin, name)
+        self.client.register_plugin(plugin, name)
         self._plugins.append(name)
 
     def close(self) -> None:
@@ -170,9 +170,9 @@ class Cluster:
         if self._own is None:
             with suppress(OSError):  # the cluster may be lost
                 for name in self._plugins:
-                    self._client.unregister_worker_plugin(name)
+                    self.client.unregister_worker_plugin(name)
         if self._is_ours:
-            self._client.close()
+            self.client.close()
         self._end_own()
 
     def _end_own(self) -> None:

@@ -19,9 +19,9 @@ from .work import (
     compute_large,
     get_large_part,
     get_result,
-    put_parts_in,
+    pickle_without,
     run_task,
-    take_parts_out,
+    unpickle_with,
 )
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class DaskEngine(Engine):
         all workers past the scheduler, and is lost if all of them are.
         """
         pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
-        sent = cluster.send_to_workers(pickled) if len(pickled) > _HEAVY else pickled
+        sent = cluster.client.scatter(pickled, broadcast=True, hash=False) if len(pickled) > _HEAVY else pickled
         return partial(self._submit, cluster, cluster.submit(pickle.loads, sent))
 
     def _submit(self, cluster: Cluster, call: Any, item: Any) -> _Task:
@@ -169,8 +169,7 @@ class DaskEngine(Engine):
         If a worker is lost, Dask computes the results that it held again, so the scheduler remembers their items. Large
         items would fill it up; therefore results of items of more than 64 KB do not stay on workers.
         """
-        item, kept = take_parts_out(item, Kept)
-        pickled = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
+        pickled, kept = pickle_without(item, Kept)
         futures, priority = [each.future for each in kept], _FIRST if kept else 0
         done = cluster.submit(run_task, call, pickled, futures, len(pickled) < _HEAVY, priority=priority)
         return _Task(done, cluster.submit(get_result, done, priority=priority), item)
@@ -182,14 +181,15 @@ class DaskEngine(Engine):
         """
         cluster = self._connect()
         with _convert_dask_errors(task.item):
-            result, sizes = cluster.result(task.small)
-        if isinstance(result, Failure):
-            raise result.error from OnWorker(result.traceback)
+            pickled, sizes = cluster.result(task.small)
         kept = [
             Kept(cluster.submit(get_large_part, task.done, number, priority=_FIRST), size)
             for number, size in enumerate(sizes)
         ]
-        return put_parts_in(result, kept)
+        result = unpickle_with(pickled, kept)
+        if isinstance(result, Failure):
+            raise result.error from OnWorker(result.traceback)
+        return result
 
 
 def _is_scheduler_named() -> bool:

@@ -7,19 +7,19 @@ future goes with the item, and on the worker the part itself replaces it.
 
 from __future__ import annotations
 
+import io
 import pickle
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from filterkit.plugin import itself
 
 
 class Done(NamedTuple):
-    """The result of a task, or a `Failure`, and its large parts, in whose positions the result has `Slot`s."""
+    """The result of a task, or a `Failure`, pickled without its large parts by `pickle_without`; and these parts."""
 
-    result: Any
+    result: bytes
     large: list[Any]
 
     def __sizeof__(self) -> int:
@@ -38,19 +38,11 @@ class OnWorker(Exception):
     """The cause of an error that a worker raised: its text is the traceback."""
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     """A handle of a part of a result that stays on the workers: its Dask future, and its size in bytes."""
 
     future: Any
     nbytes: int
-
-
-@dataclass(frozen=True)
-class Slot:
-    """Stands for a part that travels by itself: its index among these parts."""
-
-    number: int
 
 
 class Large:
@@ -74,63 +66,56 @@ def measure_bytes(value: Any) -> int:
     return n_bytes if isinstance(n_bytes, int) else sys.getsizeof(value)
 
 
-def replace_parts(thing: Any, type_: type, replace: Callable[[Any], Any]) -> Any:
-    """Return `thing` with ``replace(part)`` for each part of a type in its tuples, lists and dicts, at any depth."""
-    if isinstance(thing, type_):
-        return replace(thing)
-    if isinstance(thing, (tuple, list)):
-        parts = [replace_parts(part, type_, replace) for part in thing]
-        if all(one is other for one, other in zip(parts, thing)):
-            return thing
-        return type(thing)(*parts) if hasattr(thing, "_fields") else type(thing)(parts)
-    if type(thing) is dict:
-        return {key: replace_parts(part, type_, replace) for key, part in thing.items()}
-    return thing
-
-
-def take_parts_out(thing: Any, type_: type) -> tuple[Any, list[Any]]:
-    """Replace each part of a type by a `Slot`; return the thing with slots, and the parts by number of their slot."""
+def pickle_without(thing: Any, types: type | tuple[type, ...]) -> tuple[bytes, list[Any]]:
+    """Pickle a thing without its parts of some types, which `unpickle_with` needs; return both."""
     parts: list[Any] = []
 
-    def take_out(part: Any) -> Slot:
-        parts.append(part)
-        return Slot(len(parts) - 1)
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, part: Any) -> int | None:
+            if not isinstance(part, types):
+                return None
+            parts.append(part)
+            return len(parts) - 1
 
-    return replace_parts(thing, type_, take_out), parts
+    out = io.BytesIO()
+    Pickler(out, pickle.HIGHEST_PROTOCOL).dump(thing)
+    return out.getvalue(), parts
 
 
-def put_parts_in(thing: Any, parts: list[Any]) -> Any:
-    """Replace each `Slot` by its part."""
-    return replace_parts(thing, Slot, lambda slot: parts[slot.number])
+def unpickle_with(pickled: bytes, parts: list[Any]) -> Any:
+    """Return the thing that `pickle_without` has pickled, with other `parts` in place of those that it left out."""
+
+    class Unpickler(pickle.Unpickler):
+        def persistent_load(self, number: int) -> Any:
+            return parts[number]
+
+    return Unpickler(io.BytesIO(pickled)).load()
 
 
 # On the workers
 
 
 def run_task(function: Callable[[Any], Any], item: bytes, parts: list[Any], keeps: bool) -> Done:
-    """Call a function with a pickled item, in whose slots `parts` go. An error becomes a `Failure` in the result.
+    """Call a function with an item, pickled without its `parts`. An error becomes a `Failure` in the result.
 
     `keeps` says whether large parts of the result may stay here.
     """
     try:
-        result = function(put_parts_in(pickle.loads(item), parts))
-        if not keeps:
-            return Done(replace_parts(result, Large, lambda part: part.value), [])
-        result, large = take_parts_out(result, Large)
+        result = function(unpickle_with(item, parts))
+        pickled, large = pickle_without(result, Large if keeps else ())
+        return Done(pickled, [part.value for part in large])
     except Exception as error:  # returned, not raised: Dask would log it
         import traceback
 
-        text, raised = "".join(traceback.format_exception(error)), error
+        text = "".join(traceback.format_exception(error))
         try:
-            pickle.dumps(error)
+            return Done(pickle.dumps(Failure(error, text)), [])
         except Exception:  # not every exception can be pickled
-            raised = RuntimeError(f"{type(error).__name__}: {error}")
-        return Done(Failure(raised, text), [])
-    return Done(result, [part.value for part in large])
+            return Done(pickle.dumps(Failure(RuntimeError(f"{type(error).__name__}: {error}"), text)), [])
 
 
-def get_result(done: Done) -> tuple[Any, list[int]]:
-    """Return the result with a `Slot` for each large part, or a `Failure`; and the sizes of these parts in bytes."""
+def get_result(done: Done) -> tuple[bytes, list[int]]:
+    """Return the pickled result without its large parts, or a `Failure`; and the sizes of these parts in bytes."""
     return done.result, [measure_bytes(part) for part in done.large]
 
 

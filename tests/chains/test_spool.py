@@ -95,7 +95,7 @@ def test_batches_beyond_the_budget_go_to_an_unnamed_file_that_is_closed(tmp_path
     batch = make(np.full((100, 10), 0.5), [0] * 100)
     with closing(Spool(DISK)) as spool:
         spool.add(SpooledBatch(batch))
-        file = spool._scratch._file
+        file = spool._file
         assert os.fstat(file.fileno()).st_size == 100 * 10 * 8 + 100 * 4
         assert list(tmp_path.iterdir()) == []
     assert file.closed
@@ -142,7 +142,7 @@ def test_short_reads_are_completed_and_a_truncated_file_is_an_error(monkeypatch)
     with closing(Spool(DISK)) as spool:
         spool.add(kept := SpooledBatch(batch))
         assert_same(kept.load(batch.schema), batch)
-        spool._scratch._file.truncate(100)
+        spool._file.truncate(100)
         with pytest.raises(FilterkitError, match=r"temporary folder .* shorter than what was written"):
             kept.load(batch.schema)
 
