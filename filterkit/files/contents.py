@@ -1,4 +1,4 @@
-"""What an input is that is not text, or not in UTF-8, by its first bytes."""
+"""What an input is that holds no table as text in UTF-8, by its first bytes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ _BEGINNINGS = (
     (b"BZh", "compressed by bzip2; give the file a name that ends in .bz2"),
     (b"\xfd7zXZ\x00", "compressed by xz; give the file a name that ends in .xz"),
     (b"\x28\xb5\x2f\xfd", "compressed by zstd; give the file a name that ends in .zst"),
-    (b"PK\x03\x04", "a zip archive: unpack it, or give a saved chain to --load"),
+    (b"PK\x03\x04", "a zip archive: unpack it, save a table of Excel as CSV, or give a saved chain to --load"),
     (b"\xd0\xcf\x11\xe0", "an Excel file: save the table as CSV"),
     (b"PAR1", "Parquet: say --from parquet"),
     (b"ARROW1", "Arrow: say --from arrow"),
+    (b"<!doctype html", "a page of HTML, perhaps of an error: look at it, and download the data again"),
+    (b"<html", "a page of HTML, perhaps of an error: look at it, and download the data again"),
+    (b"version https://git-lfs.github.com/", "a pointer of Git LFS to the data: run git lfs pull"),
     (b"\xff\xfe", "text in UTF-16: say --encoding utf-16"),
     (b"\xfe\xff", "text in UTF-16: say --encoding utf-16"),
 )
 
 
 def explain_not_text(begin: bytes) -> str:
-    """Say what an input is that begins with some bytes, and what to do; return "" if it may be text in UTF-8."""
+    """Say what an input is that begins with some bytes, and what to do; return "" if it may be a table in UTF-8."""
     if begin[2:4] in (b"<\0", b"\0<"):  # XML in UTF-16 says so itself
         return ""
-    return next((what for mark, what in _BEGINNINGS if begin.startswith(mark)), "")
+    small = begin[:100].lower()
+    return next((what for mark, what in _BEGINNINGS if begin.startswith(mark) or small.startswith(mark)), "")

@@ -19,10 +19,12 @@ XRFF = (
         (b"BZh91AY&SY", "compressed by bzip2; give the file a name that ends in .bz2"),
         (b"\xfd7zXZ\x00\x00", "compressed by xz"),
         (b"\x28\xb5\x2f\xfd\x04", "compressed by zstd"),
-        (b"PK\x03\x04\x14\x00", "a zip archive: unpack it, or give a saved chain to"),
+        (b"PK\x03\x04\x14\x00", "a zip archive: unpack it, save a table of Excel as CSV, or give"),
         ("a,b".encode("utf-16"), "text in UTF-16: say --encoding utf-16"),
         (b"PAR1", "Parquet: say --from parquet"),
         (b"ARROW1\0\0", "Arrow: say --from arrow"),
+        (b"<!DOCTYPE html>\n<html>", "a page of HTML, perhaps of an error"),
+        (b"version https://git-lfs.github.com/spec/v1\noid", "a pointer of Git LFS to the data: run git lfs pull"),
     ],
 )
 def test_a_file_with_the_wrong_ending_is_told(ending, content, what, tmp_path):
