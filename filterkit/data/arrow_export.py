@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
+from filterkit.data import arrow
 from filterkit.data.columns import make_weight_column
 from filterkit.data.dates import DateFormat
 from filterkit.data.losses import named, warn_of_losses
@@ -14,8 +16,6 @@ from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute
 from filterkit.data.schema_json import noted
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from filterkit.data.batch import Batch
 
 _FRACTION, _ZONE = ".SSS", "X"  # added to the format of dates that have milliseconds, or a time zone
@@ -28,10 +28,6 @@ def to_table(batch: Batch) -> Any:
     Columns are of float64, dictionary of string, string, or timestamp[ms]. The weights of rows are left out;
     `filterkit.to_arrow` gives them, too, and notes what the columns do not tell.
     """
-    import pyarrow as pa
-
-    from filterkit.data import arrow
-
     if batch.schema.labels:
         batch = change_targets(batch, batch.schema.replace(labels=()))
     schema = batch.schema
@@ -72,8 +68,6 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
     ------
     FilterkitError : an attribute has the name `weights`.
     """
-    import pyarrow as pa
-
     arrays, fields = [], []
     for attribute, column in zip(batch.schema.attributes, to_table(batch).columns, strict=True):
         metadata = None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from filterkit.data.arrow import exact_numbers, join_chunks
 from filterkit.data.arrow_export import choose_date_format
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import (
@@ -16,16 +18,17 @@ from filterkit.data.column_types import (
     label_attribute,
     type_attribute,
 )
+from filterkit.data.columns import Entries
 from filterkit.data.contract import describe_type, describe_wrong_rows
-from filterkit.data.interop import build_batch
+from filterkit.data.csr import Csr
+from filterkit.data.dates import DateFormat
+from filterkit.data.declared_labels import update_label_count
 from filterkit.data.losses import Inexact, named, warn_of_losses
-from filterkit.data.schema import Attribute, Schema
+from filterkit.data.rearrangement import change_targets
+from filterkit.data.schema import Attribute, Schema, find_class
 from filterkit.data.schema_json import schema_noted
-from filterkit.data.tables import numbers_of, texts
-from filterkit.errors import FilterkitError, quoted, suggestion
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from filterkit.data.tables import from_table, numbers_of, texts
+from filterkit.errors import NAME_A_CLASS, FilterkitError, RowError, quoted, suggestion
 
 _UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 
@@ -68,11 +71,9 @@ def from_arrow(
     """
     table = to_arrow_table(table)
     check_column_names(table.column_names)
-    known, noted_weights = schema_noted(table.schema.metadata)
-    strings = find_strings(known, table.column_names)
-    found, rows, losses = infer_columns(table, weights, noted_weights, kinds, strings, most)
+    found, noted, row_weights, losses = infer_columns(table, table.schema.metadata, weights, kinds, most)
     warn_of_losses("from_arrow", losses)
-    return build_batch(found, known, relation, "table", class_, positive, rows)
+    return build_batch(found, noted, relation, "table", class_, positive, row_weights)
 
 
 def to_arrow_table(rows: Any) -> pa.Table:
@@ -82,8 +83,6 @@ def to_arrow_table(rows: Any) -> pa.Table:
     ------
     FilterkitError : `rows` is something else; the message says what to do.
     """
-    import pyarrow as pa
-
     if isinstance(rows, pa.Table):
         return rows
     if type(rows).__module__.partition(".")[0] == "pandas":
@@ -102,8 +101,6 @@ def to_arrow_table(rows: Any) -> pa.Table:
 
 def _explain_unreadable(rows: Any, error: Exception) -> str:
     """Explain why Arrow cannot read some rows, by the first column of a data frame that it cannot read alone."""
-    import pyarrow as pa
-
     if type(rows).__name__ == "Series":
         return f"expected an Arrow table, found {describe_wrong_rows(rows)}"
     for name in getattr(rows, "columns", ()) if hasattr(rows, "select") else ():
@@ -116,34 +113,31 @@ def _explain_unreadable(rows: Any, error: Exception) -> str:
 
 def infer_columns(
     table: pa.Table,
+    metadata: Mapping[bytes, bytes] | None,
     weights: str | None,
-    noted_weights: str | None,
     kinds: Mapping[str, str] | None,
-    strings: Collection[str],
     most: int,
-) -> tuple[Found, np.ndarray | None, list[str]]:
+) -> tuple[Found, Schema | None, np.ndarray | None, list[str]]:
     """Infer the attributes that the columns of a table become.
 
     Parameters
     ----------
     table : the rows.
-    weights : the column of weights that the user names; None if that is `noted_weights`.
-    noted_weights : the column of weights that the metadata note; None without one.
-    kinds : the kinds that the user names, by the names of columns; None for none.
-    strings : the names of columns of text that are strings, however few distinct texts they have.
+    metadata : where `to_arrow` noted the schema and the column of weights.
+    weights : the column of weights that the user names; None for the noted one, if there is one.
+    kinds : the kinds that columns must have, by their names; None for none.
     most : the most labels of a column of texts.
 
     Returns
     -------
-    The attribute and the values of each column, by name; the weights of the rows, None if all are 1; and a text for
-    each thing that a batch of them does not keep.
+    The attribute and the values of each column, by name; the noted schema, or None; the weights of the rows, None if
+    all are 1; and a text for each thing that a batch of them does not keep.
 
     Raises
     ------
     FilterkitError : as for `from_arrow`.
     """
-    import pyarrow as pa
-
+    noted, noted_weights = schema_noted(metadata)
     names = list(table.column_names)
     row_weights = None
     if weights is not None and weights not in names:
@@ -171,7 +165,9 @@ def infer_columns(
             raise FilterkitError(f"there is no column {quoted(name)}{suggestion(name, names)}")
         if kind not in ("numeric", "nominal", "string"):
             raise FilterkitError(f"column {quoted(name)} cannot be {quoted(kind)}; say numeric, nominal or string")
-    kinds = {name: "string" for name in strings if is_text(table.schema.field(name).type)} | dict(kinds or {})
+    strings = {a.name for a in noted.attributes if a.kind in ("string", "relational")} if noted is not None else ()
+    noted_kinds = {field.name: "string" for field in table.schema if field.name in strings and is_text(field.type)}
+    kinds = noted_kinds | dict(kinds or {})
     found, inexact = {}, []
     for name, column in zip(names, table.columns):
         if name not in kinds and is_inexact(column):
@@ -180,15 +176,11 @@ def infer_columns(
         found[name] = _infer_column(name, column, kinds.get(name), most)
     if inexact:
         losses.append(f"the numbers of {named(inexact)} become texts, as float64 would round one; astype(float) does")
-    return found, row_weights, losses
+    return found, noted, row_weights, losses
 
 
 def is_inexact(column: Any) -> bool:
     """Return whether a column has a whole number that float64 does not have."""
-    import pyarrow as pa
-
-    from filterkit.data.arrow import exact_numbers
-
     if not pa.types.is_integer(column.type) or column.type.bit_width < 64:
         return False
     try:
@@ -197,13 +189,6 @@ def is_inexact(column: Any) -> bool:
     except Inexact:
         return True
     return False
-
-
-def find_strings(known: Schema | None, names: Collection[str]) -> list[str]:
-    """Return those of the columns that are strings or bags in a noted schema; none without a schema."""
-    present = set(names)
-    noted = known.attributes if known is not None else ()
-    return [a.name for a in noted if a.kind in ("string", "relational") and a.name in present]
 
 
 def check_column_names(names: Sequence[str]) -> None:
@@ -227,10 +212,6 @@ def _infer_column(name: str, column: Any, kind: str | None, most: int) -> tuple[
 
     `kind` is the kind that it must have, None if any; `most` is the most labels of a column of texts.
     """
-    import pyarrow as pa
-
-    from filterkit.data.arrow import join_chunks
-
     if pa.types.is_run_end_encoded(column.type):
         import pyarrow.compute as pc
 
@@ -279,3 +260,107 @@ def _read_weights(name: str, column: Any) -> np.ndarray | None:
         what = "a weight that is missing" if is_number or column.null_count else f"the type {column.type}"
         raise FilterkitError(f"column {quoted(name)} has {what}; weights of rows must be numbers")
     return None if (values == 1).all() else values
+
+
+def build_batch(
+    found: dict[str, tuple[Attribute, Any]],
+    noted: Schema | None,
+    relation: str | None,
+    default: str,
+    class_: str | int | None,
+    positive: object,
+    weights: np.ndarray | None,
+) -> Batch:
+    """Make a batch of columns that come from another library, with what is noted of them.
+
+    Parameters
+    ----------
+    found : by name, the attribute that a column becomes, and the column, which is of Arrow or `Entries`.
+    noted : the schema that filterkit noted in the metadata, or None. It has what the columns cannot: the class, the
+        labels, whether X is sparse, formats of dates, weights and scores of attributes.
+    relation, default : the name of the relation; if None, it is that of `noted`, or else `default`.
+    class_, positive : as for `filterkit.batches`; if `class_` is None, the class is that of `noted`, or none.
+    weights : of the rows, float64, or None.
+
+    Raises
+    ------
+    FilterkitError : there is no such class, or it has no such value.
+    """
+    known = noted or Schema(default, ())
+    before = {a.name: a for a in known.attributes}
+    attributes = [_restore_attribute(each, before.get(name)) for name, (each, _) in found.items()]
+    columns = [column for _, column in found.values()]
+    labels: tuple[int, ...] = ()
+    if relation is None:
+        relation = known.relation
+    if class_ is not None:
+        index = find_class(attributes, class_)
+    else:
+        positions = {name: i for i, (name, a) in enumerate(zip(found, attributes)) if a.kind in ("numeric", "nominal")}
+        index = None if known.class_attribute is None else positions.get(known.class_attribute.name)
+        kinds = {a.kind for a in known.label_attributes}
+        positions = {name: i for name, i in positions.items() if attributes[i].kind in kinds}
+        labels = tuple(sorted(positions[a.name] for a in known.label_attributes if a.name in positions))
+        relation = update_label_count(relation, known.labels, labels, len(found)) if labels else relation
+        if index is None and positive is not None:
+            raise FilterkitError(f"--positive {quoted(str(positive))} needs a nominal class; {NAME_A_CLASS}")
+        if index is not None and positive is None and known.positive in attributes[index].values:
+            positive = known.positive
+    if index is not None and isinstance(columns[index], Entries):
+        columns[index] = pa.chunked_array([pa.array(columns[index].to_dense())])
+    if index is not None and class_ is not None:
+        kind = attributes[index].kind
+        if kind == "string" or (kind == "numeric" and positive is not None):
+            words = texts(columns[index]).unique().drop_null().to_pylist()
+            attributes[index] = attributes[index]._replace(kind="nominal", values=tuple(words))
+    batch = _make_batch(Schema(relation, attributes, index, positive), columns, weights)
+    if noted is not None:
+        batch = batch.in_form(noted.sparse)
+        batch = batch.replace(schema=batch.schema.replace(sparse=noted.sparse, zero=noted.zero))
+    return change_targets(batch, batch.schema.replace(labels=labels)) if labels else batch
+
+
+def _restore_attribute(found: Attribute, noted: Attribute | None) -> Attribute:
+    """Return the inferred attribute of a column, with what only the noted one can know: weight, scores, format, bags.
+
+    It is `found` itself if `noted` is None, or of another kind.
+    """
+    if noted is None:
+        return found
+    if noted.kind == "relational" and found.kind == "string":
+        return noted
+    if noted.kind != found.kind:
+        return found
+    has_zones = [DateFormat(each.format).has_zone for each in (noted, found) if found.kind == "date"]
+    if has_zones in ([True, True], [False, False]) and ("S" in noted.format or "S" not in found.format):
+        found = found._replace(format=noted.format)  # which the times of the column fit into
+    return found._replace(weight=noted.weight, scores=noted.scores)
+
+
+def _make_batch(schema: Schema, columns: list[Any], weights: np.ndarray | None) -> Batch:
+    """Make a batch of Arrow columns and `Entries`, one for each attribute of a schema without labels.
+
+    It is sparse if some are `Entries`, which are columns that are mostly zero.
+
+    Raises
+    ------
+    FilterkitError : an attribute cannot hold a value of its column.
+    """
+    target = schema.class_index
+    entries = {i: each for i, each in enumerate(columns) if isinstance(each, Entries)}
+    plain = [i for i in range(len(columns)) if i not in entries]
+    dense = Schema("", [schema.attributes[i] for i in plain], None if target is None else plain.index(target))
+    table = pa.table([columns[i] for i in plain], names=[str(i) for i in plain])
+    try:
+        batch = from_table(table, dense if entries else schema, weights)
+    except RowError as error:
+        raise FilterkitError(f"column {quoted(str(error.attribute))}: {error.message}") from None
+    if not entries:
+        return batch
+    column_of = {i: column for column, i in enumerate(schema.feature_indices.tolist())}
+    row, own = np.nonzero(batch.X)
+    parts = [(row, np.array([column_of[plain[i]] for i in dense.feature_indices], np.int64)[own], batch.X[row, own])]
+    parts += [(each.rows, np.full(len(each.rows), column_of[i]), each.values) for i, each in entries.items()]
+    row, column, value = (np.concatenate(arrays) for arrays in zip(*parts))
+    X = Csr.from_entries(row, column, value, (next(iter(entries.values())).length, schema.width))
+    return batch.replace(schema=schema.replace(sparse=True, zero=True), X=X)

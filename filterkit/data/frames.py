@@ -6,23 +6,23 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
+from filterkit.data.arrow import exact_numbers
 from filterkit.data.arrow_export import has_zone
-from filterkit.data.arrow_import import Found, check_column_names, find_strings, infer_columns
+from filterkit.data.arrow_import import Found, build_batch, check_column_names, infer_columns
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, list_columns, make_weight_column
 from filterkit.data.contract import describe_wrong_rows
-from filterkit.data.interop import build_batch
 from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.rearrangement import to_codes
 from filterkit.data.schema import Attribute
-from filterkit.data.schema_json import noted, schema_noted
+from filterkit.data.schema_json import noted
 from filterkit.errors import FilterkitError, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 
 def to_pandas(batch: Batch, weights: str | None = None) -> pd.DataFrame:
@@ -112,15 +112,14 @@ def from_pandas(
         for key, text in frame.attrs.items()
         if isinstance(key, str) and isinstance(text, str)
     }
-    known, noted_weights = schema_noted(texts)
     sparse = {
         name: _read_entries(column) for name, column in frame.items() if _is_sparse(column.dtype) and name != weights
     }
     dense = frame.drop(columns=list(sparse))
-    strings = find_strings(known, list(dense.columns))
     # Nobody gets pandas' own dtype of strings without asking for it.
-    strings += [n for n, d in dense.dtypes.items() if isinstance(d, pd.StringDtype) and d.na_value is pd.NA]
-    found, rows, others = infer_columns(_make_arrow_table(dense), weights, noted_weights, kinds, strings, most)
+    asked = {n: "string" for n, d in dense.dtypes.items() if isinstance(d, pd.StringDtype) and d.na_value is pd.NA}
+    table, kinds = _make_arrow_table(dense), asked | dict(kinds or {})
+    found, known, rows, others = infer_columns(table, texts, weights, kinds, most)
     warn_of_losses("from_pandas", [*losses, *others])
     found |= {name: (Attribute(name), entries) for name, entries in sparse.items()}
     ordered: Found = {name: found[name] for name in frame.columns if name in found}
@@ -164,10 +163,6 @@ def _read_entries(column: pd.Series) -> Entries:
     ------
     FilterkitError : float64 cannot hold one of the values.
     """
-    import pyarrow as pa
-
-    from filterkit.data.arrow import exact_numbers
-
     array: Any = column.array
     try:
         values = exact_numbers(pa.array(array.sp_values)).to_numpy()
@@ -193,7 +188,6 @@ def _make_arrow_table(frame: pd.DataFrame) -> pa.Table:
     FilterkitError : a column has no type of Arrow.
     """
     import pandas as pd
-    import pyarrow as pa
 
     changed = {}
     for name, column in frame.items():
@@ -215,8 +209,6 @@ def _make_arrow_table(frame: pd.DataFrame) -> pa.Table:
 
 def _explain_refusal(frame: pd.DataFrame, error: Exception) -> str:
     """Explain why Arrow refuses a frame, by the first column that it refuses alone."""
-    import pyarrow as pa
-
     for name, column in frame.items():
         try:
             pa.array(column, from_pandas=True)
