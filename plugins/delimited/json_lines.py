@@ -134,7 +134,7 @@ def _read_first_rows(text: bytes, rejects: bool) -> tuple[bytes, Any]:
     except pa.ArrowInvalid as error:
         if text.lstrip().startswith(b"["):
             raise RowError("this is a JSON array; jq -c '.[]' turns it into JSON lines") from None
-        faults = {} if _is_too_deep(text) else {fault.line: fault for fault in _find_faults(text)}
+        faults = {fault.line: fault for fault in _find_faults(text)}
         sound = [line for number, line in enumerate(text.split(b"\n"), 1) if number not in faults]
         if faults and rejects and any(sound):
             return _read_first_rows(b"\n".join(sound), False)
@@ -151,31 +151,39 @@ def _find_faults(text: bytes) -> Iterator[RowError]:
     types: dict[str, str] = {}
     for number, line in enumerate(text.split(b"\n"), 1):
         try:
-            row = json.loads(line) if line.strip() else {}
-        except UnicodeDecodeError:
-            yield RowError(_NOT_UTF8, line=number)
-            continue
-        except ValueError:
-            row = None
-        if not isinstance(row, dict):
-            yield RowError(_describe_no_object(line), line=number)
+            row = _parse_object(line) if line.strip() else {}
+        except RowError as error:
+            error.line = number
+            yield error
             continue
         for name, value in row.items():
-            if value in _INFINITE:
-                yield RowError(f"a number {TOO_LARGE}", line=number, attribute=name)
-            elif value is not None:
+            if value is not None:
                 before = types.setdefault(name, _TYPES[type(value)])
                 if before != _TYPES[type(value)]:
                     what = f"it is {_TYPES[type(value)]}, but in the rows before {before}"
                     yield RowError(f"{what}; give its values one type", line=number, attribute=name)
 
 
-def _describe_no_object(text: bytes) -> str:
-    return f"{quoted(text.decode('utf-8', 'replace').strip())} is not a JSON object on a line of its own"
+def _parse_object(text: bytes) -> dict[str, Any]:
+    """Parse a line as a JSON object.
 
-
-def _describe_new_column(name: str) -> str:
-    return f"there is no column {quoted(name)} in the first rows; say --from jsonl:look=all"
+    Raises
+    ------
+    RowError : it is none, is nested too deep, or has a number that is too large.
+    """
+    if _is_too_deep(text):
+        raise RowError(_TOO_DEEP)
+    if not is_utf8(text):
+        raise RowError(_NOT_UTF8)
+    row = None
+    with suppress(ValueError):
+        row = json.loads(text)
+    if not isinstance(row, dict):
+        raise RowError(f"{quoted(text.decode().strip())} is not a JSON object on a line of its own")
+    for name, value in row.items():
+        if value in _INFINITE:
+            raise RowError(f"a number {TOO_LARGE}", attribute=name)
+    return row
 
 
 def _find_each_inexact(text: bytes) -> Iterator[tuple[str, int]]:
@@ -279,10 +287,7 @@ def _read(text: bytes, schema: Any, unexpected: str = "infer") -> Any:
 
 def _is_too_deep(text: bytes) -> bool:
     """Return whether objects and arrays are nested deeper than `_DEEPEST`, in lines or over several of them."""
-    opened = text.count(b"{") + text.count(b"[")
-    characters = np.frombuffer(text, np.uint8)
-    ends = np.flatnonzero(characters[1:-1] == ord("\n")) + 1
-    opened -= int(np.count_nonzero((characters[ends - 1] == ord("}")) & (characters[ends + 1] == ord("{"))))
+    opened = text.count(b"{") + text.count(b"[") - text.count(b"}\n{")
     if opened <= _DEEPEST or opened - text.count(b"}\r\n{") <= _DEEPEST:
         return False
     characters = np.frombuffer(_ESCAPED.sub(b"", text) if b"\\" in text else text, np.uint8)
@@ -344,74 +349,61 @@ class JsonParser(TextParser):
         super().__init__(schema, opening.rejects)
         self.looked, self.form = looked, form
         self.fitted, self.unseen = opening.like is not None, opening.unseen
-        self.names = {a.name: i for i, a in enumerate(schema.attributes)}
+        self.attributes = {a.name: a for a in schema.attributes}
 
     def parse(self, text: bytes) -> Batch:
         """Implement `TextParser.parse`."""
         import pyarrow as pa
 
-        from filterkit.plugin import from_table
+        from filterkit.plugin import empty, from_table
 
+        if not text.strip():
+            return empty(self.schema)
         attributes = self.schema.attributes
         types = [pa.float64() if a.kind == "numeric" else pa.string() for a in attributes]
         types = [pa.bool_() if a.values == TRUTH_VALUES else kind for a, kind in zip(attributes, types)]
-        fields = [(a.name, kind) for a, kind in zip(attributes, types)]
-        if not text.strip():
-            table = pa.schema(fields).empty_table()
-        else:
-            table = self._read_table(text, fields)
-        table = pa.table([table.column(a.name) for a in attributes], names=[str(i) for i in range(len(attributes))])
+        table = self._read_table(text, dict(zip(self.attributes, types))).select(list(self.attributes))
         batch = from_table(table, self.schema, unseen=self.unseen)
         if any(may_be_rounded(values) for values in (batch.X, batch.y) if values is not None):
             numeric = [a.name for a in attributes if a.kind == "numeric" and not self.form.may_round(a.name)]
             _check_exact(self.form, text, *numeric)
         return batch
 
-    def _read_table(self, text: bytes, fields: list[tuple[str, Any]]) -> Any:
+    def _read_table(self, text: bytes, types: dict[str, Any]) -> Any:
         """Read columns of these names and Arrow types; flags, and numbers that are labels, become texts."""
         import pyarrow as pa
 
         try:
-            return _read(text, pa.schema(fields), "error")
+            return _read(text, pa.schema(types), "error")
         except pa.ArrowInvalid:
             from filterkit.plugin import texts
 
             table = _read_inferred(text)
-            unknown = next((name for name in table.column_names if name not in self.names), None)
-            if unknown is not None:
-                raise RowError(_describe_new_column(unknown)) from None
-            columns = []
-            for name, kind in fields:
-                column = (
-                    table.column(name) if name in self.names and name in table.column_names else pa.nulls(len(table))
-                )
+            if not types.keys() >= set(table.column_names):
+                raise
+            columns = {}
+            for name, kind in types.items():
+                column = table.column(name) if name in table.column_names else pa.nulls(len(table))
                 if kind in (pa.string(), pa.bool_()):
                     _find_inexact(self.form, name, column, text)
-                    columns.append(column.cast(pa.string()) if pa.types.is_null(column.type) else texts(column))
+                    columns[name] = texts(column)
                 elif pa.types.is_string(column.type):
                     raise
                 else:
                     number = pa.int8() if pa.types.is_boolean(column.type) else kind
-                    columns.append(column.cast(number, safe=False).cast(kind))
-            return pa.table(columns, names=[name for name, _ in fields])
+                    columns[name] = column.cast(number, safe=False).cast(kind)
+            return pa.table(columns)
 
     def explain(self, text: bytes, error: Exception) -> RowError:
         """Implement `TextParser.explain`."""
-        if _is_too_deep(text):
-            return RowError(_TOO_DEEP)
-        if not is_utf8(text):
-            return RowError(_NOT_UTF8)
-        row = None
-        with suppress(ValueError):
-            row = json.loads(text)
-        if not isinstance(row, dict):
-            return RowError(_describe_no_object(text))
+        try:
+            row = _parse_object(text)
+        except RowError as fault:
+            return fault
         for name, value in row.items():
-            if value in _INFINITE:
-                return RowError(f"a number {TOO_LARGE}", attribute=name)
-            attribute = self.schema.attributes[self.names[name]] if name in self.names else None
+            attribute = self.attributes.get(name)
             if attribute is None:
-                return RowError(_describe_new_column(name))
+                return RowError(f"there is no column {quoted(name)} in the first rows; say --from jsonl:look=all")
             if isinstance(value, (dict, list)):
                 return RowError(f"the value is {_TYPES[type(value)]}, which no attribute can hold", attribute=name)
             if attribute.kind == "numeric" and isinstance(value, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Container, Iterable, Iterator
@@ -26,6 +27,7 @@ from filterkit.plugin import (
     are_quantities,
     class_asked,
     cut_to_milliseconds,
+    empty,
     explain_code,
     from_table,
     is_number,
@@ -221,15 +223,9 @@ def has_only_labels(text: bytes, records: Records, labels: Collection[str]) -> b
     """Return whether all lines end in a cell with one of a few labels; False if that is not clear at once."""
     if not 0 < len(labels) <= _FEW or b"\r" in text or (records.quote and records.quote.encode() in text):
         return False
-    characters = np.frombuffer(text, np.uint8)
-    ends = np.flatnonzero(characters == 0x0A) + 1
-    found = np.zeros(len(ends), bool)
-    for word in (f"{records.delimiter}{label}\n".encode() for label in labels):
-        same = ends >= len(word)
-        for i in range(2, len(word) + 1):  # all end with a line feed
-            same &= characters[np.maximum(ends - i, 0)] == word[-i]
-        found |= same
-    return bool(found.all()) and text.endswith(b"\n")
+    words = "|".join(re.escape(label) for label in labels if records.delimiter not in label)
+    lines = rf"(?:[^\n]*{re.escape(records.delimiter)}(?:{words})\n)*+"
+    return re.fullmatch(lines.encode(), text) is not None
 
 
 def _read_odd_texts(
@@ -315,11 +311,7 @@ class RowParser(TextParser):
         """Implement `TextParser.parse`."""
         blank = b"\r\n" if len(self.types) > 1 else b""  # in one column, an empty line is a value
         if not text.lstrip(blank):  # unlike strip, it does not copy a text that begins with a row
-            types = [kind for position, kind in self.types.items() if position != str(self.weights)]
-            types = [pa.timestamp("ms") if i in self.dates else kind for i, kind in enumerate(types)]
-            return from_table(
-                pa.table([pa.array([], kind) for kind in types], names=[str(i) for i in range(len(types))]), self.schema
-            )
+            return empty(self.schema)
         self.records.check_quotes(text, self.form.name)
         table = read(text, self.form, len(self.types), self.types)
         weights = None
@@ -384,38 +376,32 @@ class RowParser(TextParser):
                 f"{quoted(cell.decode('utf-8', 'replace'))} is not UTF-8 text; name its encoding, such as "
                 "--encoding latin-1"
             )
-        call = self.form.name
         if word in self.form.missing and not (is_quoted and (attribute.kind != "numeric" or word == "NaN")):
             return ""
+        name, call, may_round = attribute.name, f"--from {self.form.name}", self.form.may_round(attribute.name)
+        advice = f"; say {call}:string={name}"
+        if self.fitted:
+            advice = ", as the chain was fitted on" + READ_AS_MISSING * (attribute.kind == "nominal")
+        elif attribute.kind != "nominal":
+            advice += f" or {call}:nominal={name}"
+        elif self.looked:
+            first = f", which are those of the first {self.form.look}"
+            advice = f"{first}; say {call}:look=all or {call}:string={name}"
         wrong = ""
-        if attribute.kind == "numeric" and is_quoted and word == "NaN":
-            wrong = "" if self.form.may_round(attribute.name) else "is a text, as it is in quotes"
-        elif attribute.kind == "numeric" and not is_number(word, self.form.point):
+        if attribute.kind == "numeric" and not is_number(word, self.form.point):
             wrong = "is not a number"
-        elif attribute.kind == "numeric" and self._is_too_large(word) and not self.form.may_round(attribute.name):
-            return f"{quoted(word)} {TOO_LARGE}"
+            if not is_quoted and (hint := advise_on_word(self.form, word)):
+                advice = f"; {hint}"
+        elif attribute.kind == "numeric" and not may_round:
+            if is_quoted and word == "NaN":
+                wrong = "is a text, as it is in quotes"
+            elif self._is_too_large(word):
+                return f"{quoted(word)} {TOO_LARGE}"
+            elif wrong := explain_code(word):
+                text = "" if self.fitted else f", or {self.form.name}:string={name} to keep its text"
+                advice = f"; say {call}:numeric={name} to read a number{text}"
         elif attribute.kind == "nominal" and not self.unseen and word not in attribute.values:
             wrong = "is not among its labels"
         elif attribute.kind == "date" and self.dates[position].parse(cut_to_milliseconds(word)) is None:
             wrong = f"is not a date like {attribute.format}"
-        elif attribute.kind == "numeric" and (reason := explain_code(word)):
-            if self.form.may_round(attribute.name):
-                return ""
-            text = "" if self.fitted else f", or {call}:string={attribute.name} to keep its text"
-            return f"{quoted(word)} {reason}; say --from {call}:numeric={attribute.name} to read a number{text}"
-        if not wrong:
-            return ""
-        if attribute.kind == "numeric" and not is_quoted and (advice := advise_on_word(self.form, word)):
-            return f"{quoted(word)} {wrong}; {advice}"
-        return f"{quoted(word)} {wrong}{self._advise_on_value(attribute)}"
-
-    def _advise_on_value(self, attribute: Attribute) -> str:
-        """Say how the user can make such a value readable."""
-        if self.fitted:
-            return ", as the chain was fitted on" + READ_AS_MISSING * (attribute.kind == "nominal")
-        call = f"--from {self.form.name}"
-        if attribute.kind != "nominal":
-            return f"; say {call}:string={attribute.name} or {call}:nominal={attribute.name}"
-        if not self.looked:
-            return f"; say {call}:string={attribute.name}"
-        return f", which are those of the first {self.form.look}; say {call}:look=all or {call}:string={attribute.name}"
+        return f"{quoted(word)} {wrong}{advice}" if wrong else ""
