@@ -12,7 +12,7 @@ Statistics stay where the engine has computed them. What is learned from them co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import partial
 from itertools import pairwise
@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from filterkit.allocators import give_back_freed_memory
 from filterkit.chains.budget import statistic_share
-from filterkit.chains.learning import Learned, Learning
 from filterkit.chains.queries import Passes, Query, run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts.numeric_class import NumericClass, count_class
@@ -30,11 +30,18 @@ from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable, join_columns
 from filterkit.counts.weights import check_sum, sum_weights
 from filterkit.data.batch import Batch, empty
+from filterkit.data.contract import blame_errors
+from filterkit.data.ragged import Ragged
+from filterkit.data.schema import Schema
 from filterkit.engines.engine import map_checked
-from filterkit.stages.base import check_class
-from filterkit.stages.columns import ColumnStage, FittedColumns, learn_state
+from filterkit.files.scratch import Scratch, Stored
+from filterkit.stages.base import check_class, check_fitted
+from filterkit.stages.columns import ColumnStage, FittedColumns, State, learn_state
 
 T = TypeVar("T")
+
+# What a stage learns from a range of columns: one state or several, and the totals of `ColumnStage.finish`.
+Learned = tuple[list[State], np.ndarray]
 
 _WORKING = 5  # bytes that a stage works with for each byte of a statistic that it gets at once, besides the statistic
 _FEW = 8  # statistics of batches that wait before they are merged, unless they are large
@@ -63,14 +70,14 @@ def fit_in_passes(stages: Sequence[ColumnStage], rows: Rows, memory: int) -> Pas
     strip: Strip | None = None
     for stage, following in zip(stages, [*stages[1:], None]):
         check_class(stage, rows.schema)
-        counting = Counting(stage.learns_from, stage.needs_class, stage.name) if strip is None else strip.counting
-        if strip is None and stage.needs_class:
-            values = yield from count_numeric_class(rows, stage.name)
-            counting = counting._replace(numeric=None if values is None else NumericClass.of(values))
-        learning = Learning(partial(_learn, stage, counting))
         if strip is None:
+            values = (yield from count_numeric_class(rows, stage.name)) if stage.needs_class else None
+            numeric = None if values is None else NumericClass.of(values)
+            counting = Counting(stage.learns_from, stage.needs_class, stage.name, numeric)
+            learning = Learning(partial(_learn, stage, counting))
             strip = yield from learn_in_strips(counting, stage, rows, memory, learning)
         else:
+            learning = Learning(partial(_learn, stage, strip.counting))
             strip.teach(learning)
         fitted, _ = learning.finish(stage, rows.schema)
         all_fitted.append(fitted)
@@ -177,8 +184,7 @@ class Strip:
         self._engine = rows.engine
         self._budget = budget
         self._count = self._engine.keep(partial(_count, counting, low, high))
-        self._merged: Any = None  # this and what waits is held by the engine
-        self._waiting: list[Any] = []
+        self._held: list[Any] = []  # by the engine: statistics of batches, of which those at the beginning are merged
         self._counts = np.zeros(4)  # see `_count_batch`
 
     def count(self) -> Passes[None]:
@@ -191,41 +197,39 @@ class Strip:
         yield [Query(self._rows, partial(_count_batch, self._count, self.counting.supervised), self._add)]
         weights, n_rows = self._counts[:2].tolist()
         check_sum(self.counting.reader, weights, n_rows)
-        if self._merged is None and not self._waiting:
-            self._waiting = list(map_checked(self._engine, self._count, [empty(self._rows.schema)]))
-        if self._waiting:
-            self._merge()
+        if not self._held:
+            self._held = list(map_checked(self._engine, self._count, [empty(self._rows.schema)]))
+        self._merge()
 
     def _add(self, result: tuple[Any, np.ndarray]) -> None:
         """Append the result of `_count_batch`; merge the waiting statistics if they are many or large."""
         statistic, counts = result
         self._counts += counts
-        self._waiting.append(statistic)
-        n_bytes = sum(each.nbytes for each in self._waiting)
-        is_much = len(self._waiting) >= _FEW or n_bytes > self._budget // 2
-        if is_much and (self._merged is None or n_bytes >= self._merged.nbytes):
+        self._held.append(statistic)
+        first, *waiting = (each.nbytes for each in self._held)
+        is_much = len(waiting) >= _FEW or first + sum(waiting) > self._budget
+        if is_much and (sum(waiting) >= first or not waiting):
             self._merge()
 
     def _merge(self) -> None:
         """Merge what waits, and halve the range of columns until it takes half the budget; one column may take more."""
         while True:
-            several = [each for each in (self._merged, *self._waiting) if each is not None]
             merge = partial(_merge_columns, self.high - self.low, self._engine.jobs)
-            self._merged, self._waiting = self._engine.reduce(merge, several), []
-            if self._merged.nbytes <= self._budget // 2 or self.high - self.low <= 1:
+            self._held = [self._engine.reduce(merge, self._held)]
+            if self._held[0].nbytes <= self._budget // 2 or self.high - self.low <= 1:
                 return
             self.high = (self.low + self.high) // 2
 
     def n_columns_that_fit(self) -> int:
         """Estimate how many columns fit, if they are like those of this strip; at least two, to find out."""
-        n_bytes: int = max(self._merged.nbytes, 1)
-        return max(2, (self.high - self.low) * self._budget * 7 // 16 // n_bytes)
+        n_bytes: int = self._held[0].nbytes
+        return max(2, (self.high - self.low) * self._budget * 7 // 16 // max(n_bytes, 1))
 
     def teach(self, learning: Learning) -> None:
         """Let the stage learn from ranges of columns, in order, each small enough for it."""
-        (cuts,) = map_checked(self._engine, partial(_split_columns, self._stage, self._budget), [self._merged])
+        (cuts,) = map_checked(self._engine, partial(_split_columns, self._stage, self._budget), self._held)
         for begin, end in cuts:
-            learning.add(map_checked(self._engine, learning.learn, [(self._merged, begin, end)]))
+            learning.add(map_checked(self._engine, learning.learn, [(self._held[0], begin, end)]))
 
     def push_through(self, fitted: FittedColumns, following: ColumnStage | None) -> Strip | None:
         """Return the strip of the rows that come out of a fitted stage.
@@ -237,9 +241,63 @@ class Strip:
             return None
         pushed = copy(self)
         push = self._engine.keep(partial(_push, fitted, self._budget))
-        (pushed._merged,) = map_checked(self._engine, push, [self._merged])
-        pushed._stage, pushed._rows, pushed.high = following, self._rows.through(fitted), fitted.schema.width
-        return pushed if pushed._merged.nbytes <= self._budget else None
+        pushed._held = list(map_checked(self._engine, push, self._held))
+        pushed._stage, pushed.high = following, fitted.schema.width
+        return pushed if pushed._held[0].nbytes <= self._budget else None
+
+
+class Learning:
+    """Collects the states that a stage learns from one range of columns after the other.
+
+    The states of a single range stay in memory. Those of several wait in a scratch file, because joining them in memory
+    would take them twice; what is ragged, and may be large, is mapped from there.
+
+    Parameters
+    ----------
+    learn : a function for the engine, which learns from a statistic and the ends of a range of its columns.
+    """
+
+    def __init__(self, learn: Callable[[tuple[Any, int, int]], Learned]) -> None:
+        self.learn = learn
+        self._totals = np.empty(0)
+        self._held: list[list[State]] = []  # of the first range, until there is another
+        self._stored: list[list[dict[str, list[Stored]]]] = []  # of each range
+        self._scratch = Scratch()
+
+    def add(self, results: Iterable[Learned]) -> None:
+        """Add what `learn` returns of the next ranges of columns, in order."""
+        for states, self._totals in results:
+            self._held.append(states)
+            if self._stored or len(self._held) > 1:
+                for each in self._held:
+                    self._stored.append([{key: self._store(value) for key, value in state.items()} for state in each])
+                self._held.clear()
+
+    def _store(self, value: np.ndarray | Ragged) -> list[Stored]:
+        return self._scratch.store([value.lengths, value.values] if isinstance(value, Ragged) else [value])
+
+    def finish(self, stage: ColumnStage, schema: Schema) -> tuple[FittedColumns, list[State]]:
+        """Return the fitted stage of the first state, and the other states; `schema` is that of the incoming rows."""
+        if self._held:
+            (states,) = self._held
+        else:
+            give_back_freed_memory()  # of fitting, which may be as large
+            states = [self._join(parts) for parts in zip(*self._stored)]
+        with blame_errors(stage):
+            fitted = stage.finish(schema, states[0], self._totals)
+        check_fitted(stage, fitted)
+        return fitted, states[1:]
+
+    def _join(self, parts: tuple[dict[str, list[Stored]], ...]) -> State:
+        """Join the stored parts of a state."""
+        joined: State = {}
+        for key in parts[0]:
+            arrays, *values = zip(*(part[key] for part in parts))  # arrays; or the lengths and the values of `Ragged`s
+            joined[key] = np.concatenate([self._scratch.read(each) for each in arrays])
+            if values:
+                mapped = self._scratch.map_arrays([self._scratch.join(values[0])])[0]
+                joined[key] = Ragged.from_lengths(joined[key], mapped)
+        return joined
 
 
 # What the engine calls: each of these can be pickled, and gets all that it needs.

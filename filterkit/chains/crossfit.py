@@ -15,8 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from filterkit.chains.column_fitting import Counting, cut_columns, learn_in_strips
-from filterkit.chains.learning import Learned, Learning
+from filterkit.chains.column_fitting import Counting, Learned, Learning, cut_columns, learn_in_strips
 from filterkit.chains.queries import run_passes
 from filterkit.chains.rows import Rows
 from filterkit.counts import class_parts

@@ -6,7 +6,7 @@ import numpy as np
 from agreement import make
 
 import filterkit
-from filterkit.chains.learning import Learning
+from filterkit.chains.column_fitting import Learning
 from filterkit.plugin import Ragged
 
 
