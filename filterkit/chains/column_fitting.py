@@ -35,8 +35,8 @@ from filterkit.data.ragged import Ragged
 from filterkit.data.schema import Schema
 from filterkit.engines.engine import map_checked
 from filterkit.files.scratch import Scratch, Stored
-from filterkit.stages.base import check_class, check_fitted
-from filterkit.stages.columns import ColumnStage, FittedColumns, State, learn_state
+from filterkit.stages.base import State, check_class, check_fitted
+from filterkit.stages.columns import ColumnStage, FittedColumns, learn_state
 
 T = TypeVar("T")
 
