@@ -180,8 +180,7 @@ def look_up(encoded: Any, image: np.ndarray) -> np.ndarray:
 def make_moments(values: Sequence[int | None]) -> Any:
     """Make an Arrow array of ``timestamp[ms]`` from milliseconds since 1970 UTC, null for None."""
     missing = np.array([value is None for value in values], bool)
-    filled = np.array([value or 0 for value in values], np.int64)
-    return pa.Array.from_buffers(pa.timestamp("ms"), len(filled), [_make_validity(missing), pa.py_buffer(filled)])
+    return make_dates(np.array([value or 0 for value in values], np.int64), missing)
 
 
 def encode_values(array: Any) -> tuple[list[Any], np.ndarray]:

@@ -8,17 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.data import arrow
+from filterkit.data.column_types import choose_date_format
 from filterkit.data.columns import make_weight_column
 from filterkit.data.dates import DateFormat
 from filterkit.data.losses import named, warn_of_losses
 from filterkit.data.rearrangement import change_targets
-from filterkit.data.schema import DEFAULT_DATE_FORMAT, Attribute
 from filterkit.data.schema_json import noted
 
 if TYPE_CHECKING:
     from filterkit.data.batch import Batch
 
-_FRACTION, _ZONE = ".SSS", "X"  # added to the format of dates that have milliseconds, or a time zone
 _ENUM = "_PL_ENUM_VALUES"  # the metadata of a field in which Polars finds its labels, each as LENGTH;TEXT
 
 
@@ -73,7 +72,7 @@ def to_arrow(batch: Batch, weights: str | None = None) -> pa.Table:
         metadata = None
         if attribute.kind == "nominal":
             metadata = {_ENUM: "".join(f"{len(value.encode())};{value}" for value in attribute.values)}
-        elif attribute.kind == "date" and has_zone(attribute):
+        elif attribute.kind == "date" and DateFormat(attribute.format).has_zone:
             column = column.cast(pa.timestamp("ms", "UTC"))
         arrays.append(column)
         fields.append(pa.field(attribute.name, column.type, metadata=metadata))
@@ -88,8 +87,8 @@ def export_stream(batch: Batch, requested: Any = None) -> Any:
     """Make the capsule of `Batch.__arrow_c_stream__`; warn of what readers that ignore the metadata leave out."""
     schema = batch.schema
     bags = [a.name for a in schema.passthrough if a.kind == "relational"]
-    dates = [a for a in schema.passthrough if a.kind == "date"]
-    formats = [a.name for a in dates if a.format != choose_date_format(_FRACTION in a.format, has_zone(a))]
+    dates = [(a, DateFormat(a.format)) for a in schema.passthrough if a.kind == "date"]
+    formats = [a.name for a, form in dates if a.format != choose_date_format(".SSS" in a.format, form.has_zone)]
     weighted = [a.name for a in schema.attributes if a.weight != 1]
     losses = [
         f"{what} of {named(names)}"
@@ -99,13 +98,3 @@ def export_stream(batch: Batch, requested: Any = None) -> Any:
     if losses:
         warn_of_losses("Arrow", [f"only the metadata tell {', '.join(losses)}; Polars and DuckDB leave them out"])
     return to_arrow(batch).__arrow_c_stream__(requested)
-
-
-def choose_date_format(with_fraction: bool, with_zone: bool) -> str:
-    """Return the date format for times of other libraries, which may have milliseconds or a time zone."""
-    return DEFAULT_DATE_FORMAT + (_FRACTION if with_fraction else "") + (_ZONE if with_zone else "")
-
-
-def has_zone(attribute: Attribute) -> bool:
-    """Return whether the format of a date attribute has a time zone."""
-    return DateFormat(attribute.format).has_zone

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.data.arrow import exact_numbers, join_chunks
-from filterkit.data.arrow_export import choose_date_format
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import (
     MOST_LABELS,
+    choose_date_format,
     infer_text_attribute,
     is_text,
     label_attribute,

@@ -342,36 +342,37 @@ def find_duplicate_name(attributes: Sequence[Attribute]) -> tuple[int, int] | No
     return Texts.of(names).first_duplicate
 
 
-def describe_difference(these: Sequence[Attribute], those: Sequence[Attribute], but_values: bool = False) -> str:
-    """Describe the first difference between two lists of attributes; "" if there is none.
+def describe_difference(found: Sequence[Attribute], expected: Sequence[Attribute], but_values: bool = False) -> str:
+    """Describe the first difference between the attributes found and those expected; "" if there is none.
 
-    The message names an attribute of `these`, and says of `those` what is "there". With `but_values`, nominal
-    attributes may declare other values.
+    With `but_values`, nominal attributes may declare other values.
     """
-    for number, (one, other) in enumerate(zip(these, those), 1):
+    for number, (one, other) in enumerate(zip(found, expected), 1):
         if one.name != other.name:
-            return f"attribute {number} is {quoted(one.name)}, there {quoted(other.name)}"
+            return f"attribute {number} is {quoted(one.name)}; expected {quoted(other.name)}"
         if but_values and one.kind == "nominal":
             one = one._replace(values=other.values)
         if one != other:
             return f"attribute {quoted(one.name)} {_describe_change(one, other)}"
-    more, where = (these, "not") if len(these) > len(those) else (those, "only")
-    number = min(len(these), len(those))
-    return f"attribute {number + 1}, {quoted(more[number].name)}, is {where} there" if number < len(more) else ""
+    number = min(len(found), len(expected))
+    for rest, fault in ((found[number:], "not expected"), (expected[number:], "missing")):
+        if rest:
+            return f"attribute {number + 1}, {quoted(rest[0].name)}, is {fault}"
+    return ""
 
 
-def _describe_change(one: Attribute, other: Attribute) -> str:
+def _describe_change(found: Attribute, expected: Attribute) -> str:
     """Describe how an attribute differs from another of its name."""
-    if one.kind != other.kind:
-        return f"is {one.kind}, there {other.kind}"
-    if one.values != other.values:
-        if new := set(one.values).difference(other.values):
-            return f"declares {quoted(min(new, key=one.values.index))}, which it does not there"
-        if missing := set(other.values).difference(one.values):
-            return f"does not declare {quoted(min(missing, key=other.values.index))}, which it does there"
+    if found.kind != expected.kind:
+        return f"is {found.kind}; expected {expected.kind}"
+    if found.values != expected.values:
+        if new := set(found.values).difference(expected.values):
+            return f"declares {quoted(min(new, key=found.values.index))}, which is not expected"
+        if missing := set(expected.values).difference(found.values):
+            return f"does not declare {quoted(min(missing, key=expected.values.index))}, which is expected"
         return "declares its values in another order"
-    if one.format != other.format:
-        return f"has the format {quoted(one.format)}, there {quoted(other.format)}"
-    if one.weight != other.weight:
-        return f"has the weight {one.weight:g}, there {other.weight:g}"
-    return "contains other attributes" if one.attributes != other.attributes else "has other scores"
+    if found.format != expected.format:
+        return f"has the format {quoted(found.format)}; expected {quoted(expected.format)}"
+    if found.weight != expected.weight:
+        return f"has the weight {found.weight:g}; expected {expected.weight:g}"
+    return "contains other attributes" if found.attributes != expected.attributes else "has other scores"

@@ -105,9 +105,7 @@ class Batch:
 
     def replace(self, **changes: Any) -> Batch:
         """Return a copy with some of the constructor's arguments changed."""
-        parts: dict[str, Any] = {"X": self._X}
-        parts |= {name: getattr(self, name) for name in ("schema", "y", "weights", "passthrough", "start")}
-        return Batch(**(parts | changes))
+        return Batch(**({name.lstrip("_"): value for name, value in vars(self).items()} | changes))
 
     def in_form(self, sparse: bool) -> Batch:
         """Return the same rows with X sparse or dense."""

@@ -51,14 +51,18 @@ def type_attribute(name: str, kind: Any) -> Attribute:
     if types.is_date(kind):
         return Attribute(name, "date", format=_DAY)
     if types.is_timestamp(kind):
-        fraction, zone = ".SSS" if kind.unit != "s" else "", "X" if kind.tz else ""
-        return Attribute(name, "date", format=DEFAULT_DATE_FORMAT + fraction + zone)
+        return Attribute(name, "date", format=choose_date_format(kind.unit != "s", bool(kind.tz)))
     if is_text(kind):
         return Attribute(name, "string")
     advice = "make it numbers or text, or leave it out"
     if types.is_nested(kind):
         advice = "give each part of it a column of its own, or leave it out"
     raise FilterkitError(f"column {quoted(name)} has the type {kind}, which no attribute can hold; {advice}")
+
+
+def choose_date_format(with_fraction: bool, with_zone: bool) -> str:
+    """Return the date format for times of other libraries, which may have milliseconds or a time zone."""
+    return DEFAULT_DATE_FORMAT + (".SSS" if with_fraction else "") + ("X" if with_zone else "")
 
 
 def is_text(kind: Any) -> bool:

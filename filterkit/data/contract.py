@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from filterkit.data.attributes import Attribute, Attributes, list_names, mask_kinds
+from filterkit.data.attributes import Attribute, Attributes, describe_difference, list_names, mask_kinds
 from filterkit.data.batch import Batch
 from filterkit.data.csr import Csr
 from filterkit.data.ragged import Ragged
@@ -344,13 +344,8 @@ def describe_schema_difference(found: Any, expected: Schema) -> str:
     """Describe the first difference between two schemas, such as ``attribute 2 is 'a'; expected 'b'``."""
     if not isinstance(found, Schema):
         return f"it is {describe_type(found)}"
-    for number, (one, other) in enumerate(zip(found.attributes, expected.attributes), 1):
-        if one.name != other.name:
-            return f"attribute {number} is {quoted(one.name)}; expected {quoted(other.name)}"
-        if one != other:
-            return f"attribute {number}, {quoted(one.name)}, is declared differently than expected"
-    if len(found.attributes) != len(expected.attributes):
-        return f"it has {len(found.attributes)} attributes; expected {len(expected.attributes)}"
+    if difference := describe_difference(found.attributes, expected.attributes):
+        return difference
     for name in ("relation", "class_index", "positive", "sparse", "zero", "labels"):
         if getattr(found, name) != getattr(expected, name):
             return f"its {name} is {getattr(found, name)!r}; expected {getattr(expected, name)!r}"

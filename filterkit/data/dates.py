@@ -223,18 +223,12 @@ def _count_days(year: int, month: int, day: int) -> int:
 
 def _split_days(days: int) -> tuple[int, int, int]:
     """Split a day, counted from 1970-01-01, into year, month and day of Java's calendar."""
+    julian = days + 719470  # from 1 March of the year 0
     if days >= _GREGORIAN_FROM:
-        shifted = days + 719468
-        era, of_era = divmod(shifted, 146097)
-        year_of_era = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
-        year = year_of_era + era * 400
-        in_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
-    else:
-        shifted = days + 719470
-        cycle, of_cycle = divmod(shifted, 1461)
-        year_of_cycle = (of_cycle - of_cycle // 1460) // 365
-        year = year_of_cycle + cycle * 4
-        in_year = of_cycle - 365 * year_of_cycle
+        century = (4 * (days + 719468) + 3) // 146097
+        julian += century - century // 4 - 2
+    year = (4 * julian + 3) // 1461
+    in_year = julian - 1461 * year // 4
     month = (5 * in_year + 2) // 153
     day = in_year - (153 * month + 2) // 5 + 1
     month += 3 if month < 10 else -9

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from filterkit.data.arrow import exact_numbers
-from filterkit.data.arrow_export import has_zone
 from filterkit.data.arrow_import import Found, build_batch, check_column_names, infer_columns
 from filterkit.data.batch import Batch
 from filterkit.data.column_types import MOST_LABELS
 from filterkit.data.columns import Entries, list_columns, make_weight_column
 from filterkit.data.contract import describe_wrong_rows
+from filterkit.data.dates import DateFormat
 from filterkit.data.losses import Inexact, describe_inexact, is_exact, named, warn_of_losses
 from filterkit.data.rearrangement import to_codes
 from filterkit.data.schema import Attribute
@@ -64,7 +64,7 @@ def _make_series(attribute: Attribute, column: Any) -> Any:
         return pd.Categorical.from_codes(to_codes(values), list(attribute.values))
     if attribute.kind == "date":
         dates = values.to_pandas()
-        return dates.dt.tz_localize("UTC") if has_zone(attribute) else dates
+        return dates.dt.tz_localize("UTC") if DateFormat(attribute.format).has_zone else dates
     return values if attribute.kind == "numeric" else pd.array(values.to_pylist(), dtype="string")
 
 

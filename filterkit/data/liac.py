@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from itertools import chain, repeat
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -130,18 +129,11 @@ def to_liac(batch: Batch) -> dict[str, Any]:
         columns = [column.to_pylist() for column in to_table(batch).columns]
         result["data"] = [list(row) for row in zip(*columns, strict=True)]
         return result
-    if batch.schema.labels:
-        batch = change_targets(batch, batch.schema.replace(labels=()))
-    schema, X = batch.schema, batch.csr
+    schema = batch.schema.replace(class_index=None, positive=None, labels=())
+    X = change_targets(batch, schema).csr
     rows: list[dict[int, Any]] = [{} for _ in range(len(batch))]
-    cells: Iterable[tuple[int, int, float]] = zip(
-        X.row_of_entry.tolist(), schema.feature_indices[X.indices].tolist(), X.data.tolist()
-    )
-    for i in schema.targets:
-        values = attribute_values(batch, i)
-        nonzero = np.flatnonzero(values)
-        cells = chain(cells, zip(nonzero.tolist(), repeat(i), values[nonzero].tolist()))
-    for row, i, value in cells:
+    positions = schema.feature_indices[X.indices].tolist()
+    for row, i, value in zip(X.row_of_entry.tolist(), positions, X.data.tolist()):
         attribute = schema.attributes[i]
         cell = value if attribute.kind == "numeric" or value != value else attribute.values[int(value)]
         rows[row][i] = None if cell != cell else cell

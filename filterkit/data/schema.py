@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,16 +21,30 @@ from filterkit.data.attributes import (
 )
 from filterkit.data.attributes import Attribute as Attribute
 from filterkit.data.declared_labels import update_label_count
-from filterkit.data.targets import Targets
 from filterkit.data.texts import TextSet
-from filterkit.errors import FilterkitError, StageError, quoted, suggestion, to_one_line
+from filterkit.errors import NAME_A_CLASS, FilterkitError, StageError, make_class, quoted, suggestion, to_one_line
 
 KINDS = ("numeric", "nominal", "string", "date", "relational")
 DEFAULT_DATE_FORMAT = "yyyy-MM-dd'T'HH:mm:ss"
 DEEPEST = 100  # how deep relational attributes may be nested
 
 
-class Schema(Targets):
+class LabelValues(NamedTuple):
+    """The values that can be predicted of labels: 1 of a 0/1 label, and each value of another target.
+
+    Attributes
+    ----------
+    names : the name of a 0/1 label; ``t=v`` for the value v of another target t.
+    labels : int64 (values,), ascending, the number of the label or target among all.
+    codes : int64 (values,), the index of the value in its attribute.
+    """
+
+    names: tuple[str, ...]
+    labels: np.ndarray
+    codes: np.ndarray
+
+
+class Schema:
     """The columns of a relation, and which of them is the class; immutable.
 
     Parameters
@@ -71,7 +85,38 @@ class Schema(Targets):
         self.zero = sparse if zero is None else zero
         if (twins := find_duplicate_name(self.attributes)) is not None:
             raise FilterkitError(f"two attributes are named {quoted(self.attributes[twins[0]].name)}")
-        super().__init__(class_index, None if positive is None else str(positive), tuple(labels))
+        self.class_index = class_index
+        self.positive = None if positive is None else str(positive)
+        self.labels = tuple(labels)
+        self._check_targets()
+
+    def _check_targets(self) -> None:
+        """Raise a `FilterkitError` if the class, the labels or the positive class value cannot be such."""
+        target, positive = self.class_attribute, self.positive
+        if target is not None and target.kind not in ("nominal", "numeric"):
+            advice = f"; leave --class out, and begin the chain with: {make_class(target.name)}"
+            raise FilterkitError(
+                f"the class must be nominal or numeric, but {quoted(target.name)} is a {target.kind} attribute"
+                + (advice if target.kind == "string" else "")
+            )
+        kinds = {attribute.kind: attribute for attribute in self.label_attributes}
+        for kind, attribute in kinds.items():
+            if kind not in ("nominal", "numeric") or (kind == "numeric" and len(kinds) > 1):
+                name = quoted(attribute.name)
+                raise FilterkitError(
+                    f"labels must be nominal, {{0,1}} or with other values, or all numeric, but {name} is a {kind} "
+                    "attribute"
+                )
+        if positive is None:
+            return
+        if target is None or target.kind != "nominal":
+            raise FilterkitError(f"--positive {quoted(positive)} needs a nominal class; {NAME_A_CLASS}")
+        if positive not in target.values:
+            values = suggestion(positive, list(target.values))
+            raise FilterkitError(
+                f"class {quoted(target.name)} has no value {quoted(positive)}"
+                + (values or f"; it has {', '.join(map(quoted, target.values[:10]))}")
+            )
 
     @cached_property
     def attributes(self) -> ManyOrFew:
@@ -191,6 +236,64 @@ class Schema(Targets):
     def passthrough(self) -> tuple[Attribute, ...]:
         """The string, date and relational attributes, in the order of the columns of `Batch.passthrough`."""
         return tuple([self.attributes[i] for i in self.passthrough_indices])
+
+    @cached_property
+    def class_attribute(self) -> Attribute | None:
+        """The class attribute, or None."""
+        return None if self.class_index is None else self.attributes[self.class_index]
+
+    @cached_property
+    def label_attributes(self) -> tuple[Attribute, ...]:
+        """The labels of multi-label data, or the targets of multi-target data; empty for others."""
+        return tuple(self.attributes[i] for i in self.labels)
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The positions of the class or the labels; empty without either."""
+        return self.labels if self.class_index is None else (self.class_index,)
+
+    @cached_property
+    def has_numeric_target(self) -> bool:
+        """Whether numbers are predicted: the class is numeric, or the targets are."""
+        return any(self.attributes[position].kind == "numeric" for position in self.targets)
+
+    @cached_property
+    def label_values(self) -> LabelValues:
+        """The values that can be predicted of the labels."""
+        found = [
+            (attribute.name if is_label else f"{attribute.name}={value}", number, code)
+            for number, attribute in enumerate(self.label_attributes)
+            for is_label in [sorted(attribute.values) == ["0", "1"]]
+            for code, value in enumerate(attribute.values)
+            if not is_label or value == "1"
+        ]
+        numbers = np.array([each[1:] for each in found], np.int64).reshape(-1, 2)
+        return LabelValues(tuple(name for name, _, _ in found), numbers[:, 0], numbers[:, 1])
+
+    @cached_property
+    def label_dtype(self) -> np.dtype[Any]:
+        """The dtype of `Batch.y` with labels: int8, int32 if one has more than 127 values, or float64 of numbers."""
+        if self.has_numeric_target:
+            return np.dtype(np.float64)
+        return np.dtype(np.int8 if all(len(a.values) < 128 for a in self.label_attributes) else np.int32)
+
+    def positive_classes(self, totals: np.ndarray) -> list[int]:
+        """Choose the classes that are to be told from the rest; return their codes, ascending.
+
+        With `positive`, it is that class. Without it, it is the rarer one of two classes (the later one on a tie), or
+        each of more classes that has rows. Of a numeric class, there is none.
+
+        Parameters
+        ----------
+        totals : float64 (classes,), the weight of the training rows of each value of the nominal class.
+        """
+        target = self.class_attribute
+        assert target is not None
+        if target.kind == "numeric":
+            return []
+        if self.positive is not None:
+            return [target.values.index(self.positive)]
+        return choose_tasks(totals)
 
     def need_columns(self, stage: str) -> None:
         """Check that X has columns, or that there are no attributes but the class.
@@ -317,3 +420,17 @@ def find_class(attributes: Sequence[Attribute], choice: str | int | None) -> int
         names = list(list_names(attributes))
         raise FilterkitError(f"--class: no attribute {quoted(choice)}{suggestion(choice, names)}")
     return position
+
+
+def choose_tasks(totals: np.ndarray) -> list[int]:
+    """Choose the values of an attribute that are to be told from the rest, as `Schema.positive_classes` does.
+
+    Returns their codes, ascending.
+
+    Parameters
+    ----------
+    totals : float64 (values,), the weight of the training rows of each value.
+    """
+    if len(totals) > 2:
+        return np.flatnonzero(totals > 0).tolist()
+    return [int(max(range(len(totals)), key=lambda code: (-totals[code], code)))] if len(totals) else []

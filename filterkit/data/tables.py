@@ -92,14 +92,11 @@ def drop_unseen(batch: Batch) -> tuple[Batch, dict[str, np.ndarray]]:
     if target is not None and target.kind == "nominal" and y is not None and (y < -1).any():
         unseen[target.name] = np.flatnonzero(y < -1)
         batch = batch.replace(y=np.maximum(y, -1))
-    columns = [] if batch.sparse else np.flatnonzero(schema.nominal).tolist()
-    wrong = batch.X[:, columns] < 0 if columns else np.zeros((0, 0), bool)
+    wrong = (batch.X < 0) & schema.nominal if not batch.sparse and schema.nominal.any() else np.zeros((0, 0), bool)
+    for column in np.flatnonzero(wrong.any(axis=0)).tolist():
+        unseen[schema.features[column].name] = np.flatnonzero(wrong[:, column])
     if wrong.any():
-        X = batch.X.copy()
-        for number in np.flatnonzero(wrong.any(axis=0)).tolist():
-            unseen[schema.features[columns[number]].name] = np.flatnonzero(wrong[:, number])
-            X[wrong[:, number], columns[number]] = np.nan
-        batch = batch.replace(X=X)
+        batch = batch.replace(X=np.where(wrong, np.nan, batch.X))
     return batch, unseen
 
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from filterkit.data.batch import Batch
 from filterkit.data.products import rows_times
-from filterkit.data.schema import Schema
-from filterkit.data.targets import choose_tasks
+from filterkit.data.schema import Schema, choose_tasks
 from filterkit.errors import FilterkitError, quoted
 from filterkit.stages.learned import LearnedTable, list_feature_names, make_learned_table
 

@@ -160,15 +160,15 @@ THOSE = (Attribute("a"), Attribute("c", "nominal", ("x", "y")), Attribute("d", "
 @pytest.mark.parametrize(
     ("position", "changed", "said"),
     [
-        (0, Attribute("z"), "attribute 1 is 'z', there 'a'"),
-        (0, Attribute("a", "string"), "attribute 'a' is string, there numeric"),
-        (0, Attribute("a", weight=2.5), "attribute 'a' has the weight 2.5, there 1"),
+        (0, Attribute("z"), "attribute 1 is 'z'; expected 'a'"),
+        (0, Attribute("a", "string"), "attribute 'a' is string; expected numeric"),
+        (0, Attribute("a", weight=2.5), "attribute 'a' has the weight 2.5; expected 1"),
         (0, Attribute("a").scored("ig", 1), "attribute 'a' has other scores"),
-        (1, Attribute("c", "nominal", ("w", "x", "u")), "attribute 'c' declares 'w', which it does not there"),
-        (1, Attribute("c", "nominal", ("y",)), "attribute 'c' does not declare 'x', which it does there"),
+        (1, Attribute("c", "nominal", ("w", "x", "u")), "attribute 'c' declares 'w', which is not expected"),
+        (1, Attribute("c", "nominal", ("y",)), "attribute 'c' does not declare 'x', which is expected"),
         (1, Attribute("c", "nominal", ("y", "x")), "attribute 'c' declares its values in another order"),
-        (2, Attribute("d", "date", format="yy"), "attribute 'd' has the format 'yy', there 'yyyy'"),
-        (3, Attribute("e"), "attribute 4, 'e', is not there"),
+        (2, Attribute("d", "date", format="yy"), "attribute 'd' has the format 'yy'; expected 'yyyy'"),
+        (3, Attribute("e"), "attribute 4, 'e', is not expected"),
         (2, THOSE[2], ""),
     ],
 )
@@ -177,4 +177,4 @@ def test_the_first_difference_is_described(position, changed, said):
     for some in (these, Attributes.of(these)):
         assert describe_difference(some, THOSE) == said
         assert describe_difference(some, THOSE, but_values=True) == ("" if "'c'" in said else said)
-    assert describe_difference(THOSE[:2], THOSE) == "attribute 3, 'd', is only there"
+    assert describe_difference(THOSE[:2], THOSE) == "attribute 3, 'd', is missing"

@@ -512,7 +512,7 @@ def test_a_warning_of_numpy_names_the_stage(tmp_path, engine):
         ({"zero": True}, "its zero is True; expected False"),
         (
             {"attributes": (NOMINAL, TARGET._replace(values=("yes", "no")))},
-            "attribute 2, 'class', is declared differently",
+            "attribute 'class' declares its values in another order",
         ),
     ],
 )
