@@ -91,6 +91,16 @@ def dense(batch):
     return batch.X.toarray() if batch.sparse else batch.X
 
 
+def transformed(chain, batch):
+    """The rows as a chain that is fitted on them puts them out when they come later."""
+    return filterkit.chain(chain).fit(batch).transform(batch)
+
+
+def feature_names(rows):
+    """The names of the columns of X, of rows or of a fitted chain."""
+    return [a.name for a in rows.schema.features]
+
+
 def columns(batch, chosen):
     """`batch` with only some columns of X."""
     chosen = np.asarray(chosen)
@@ -127,7 +137,7 @@ def assert_agrees(batch, text, trained=None, same_zeros=True):
     assert out.schema == fitted.schema
     plan, scores, X = expected(text, batch, trained)
     features = batch.schema.features
-    assert [a.name for a in out.schema.features] == [features[j].name + suffix for j, suffix in plan]
+    assert feature_names(out) == [features[j].name + suffix for j, suffix in plan]
     got = dense(out)
     assert got.shape == X.shape
     np.testing.assert_allclose(got, X, rtol=1e-12, atol=1e-12)

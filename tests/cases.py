@@ -8,7 +8,7 @@ import tempfile
 
 import numpy as np
 import pyarrow as pa
-from agreement import cut
+from agreement import cut, make
 
 import filterkit
 from filterkit import Attribute, Batch, Schema
@@ -104,3 +104,20 @@ def fit(chain, batch):
     assert same(pickle.loads(pickle.dumps(fitted)).transform(batch), later), "pickling changes what was learned"
     assert same(batch, before), "the batch was changed"
     return fitted, out
+
+
+def numbered(classes, labels="abcd", weights=None):
+    """Rows whose only value is their number, of these classes, given as codes."""
+    return make(np.arange(len(classes))[:, None], classes, labels, weights=weights)
+
+
+def training_rows(chain, batch):
+    """The training rows that a chain puts out, of which rows that come later all stay as they are."""
+    fitted, out = filterkit.chain(chain).fit_transform(batch)
+    assert same(fitted.transform(batch), batch), "rows that come later all stay"
+    return out
+
+
+def numbers(chain, batch):
+    """The numbers of the `numbered` training rows that come out, in order."""
+    return training_rows(chain, batch).X.ravel().astype(int).tolist()

@@ -62,13 +62,6 @@ def test_a_stream_of_batches_can_be_written(tmp_path):
     assert testing.same(filterkit.read(path), filterkit.read(IRIS))
 
 
-def test_data_can_be_written_in_the_other_form(tmp_path):
-    data = filterkit.read(IRIS)
-    filterkit.write(data, tmp_path / "out.arff", sparse=True)
-    sparse = filterkit.read(tmp_path / "out.arff")
-    assert sparse.sparse and (sparse.X.toarray() == data.X).all()
-
-
 SENSELESS = {
     "jobs must be at least 1, not 0": lambda data: filterkit.chain("l2").fit(data, jobs=0),
     "jobs must be a whole number, not '1.5'": lambda data: filterkit.chain("l2").fit(data, jobs=1.5),

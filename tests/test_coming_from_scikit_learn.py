@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from agreement import feature_names, transformed
 from scipy import sparse
 from sklearn import (
     calibration,
@@ -44,11 +45,6 @@ def rows(title):
     pairs = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|$", section, re.M)
     assert pairs, title
     return [pytest.param(*pair, id=pair[0]) for pair in pairs]
-
-
-def transformed(chain, data):
-    """The batch that the chain makes of its training rows."""
-    return filterkit.chain(chain).fit(data).transform(data)
 
 
 def assert_same(found, expected):
@@ -104,7 +100,7 @@ def test_a_column_transformer():
     """Columns that it passes on come last, where the chain leaves them in their places."""
     ((code, chain),) = [pair.values for pair in rows("Columns, folds and search") if "ColumnTransformer(" in pair.id]
     data = filterkit.read(SAMPLES / "wine.arff", class_="first")
-    names = [attribute.name for attribute in data.schema.features]
+    names = feature_names(data)
     made = eval(code.replace('["hue"]', str([names.index("hue")])), NAMES).fit_transform(data.X)
     order = ["hue", *(name for name in names if name != "hue")]
     made[:, 0] *= math.sqrt((len(data) - 1) / len(data))

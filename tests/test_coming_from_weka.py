@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from agreement import dense, sample
+from agreement import dense, feature_names, sample
 from command import run
 from filterkit_plugins.scikit_learn.names import list_known_classes
 from filterkit_plugins.scikit_learn.weka_learners import LEARNERS
@@ -144,7 +144,7 @@ def predictions(path, chain):
 def predicted(path, chain):
     """The column with the predictions of a chain for the rows that it is fitted on."""
     out = filterkit.chain(chain).fit_transform(filterkit.read(path, class_="last"))[1]
-    return dense(out)[:, [attribute.name for attribute in out.schema.features].index("prediction")]
+    return dense(out)[:, feature_names(out).index("prediction")]
 
 
 def test_other_words_are_not_taken_for_classes_of_weka(tmp_path):

@@ -364,7 +364,7 @@ def test_blanks_and_comments_of_any_length_are_skipped(tmp_path, guard, filler, 
         pytest.skip("commas are empty fields where rows are")
     text = DECLARED.replace(place, filler * (LONG // len(filler)) + "\n" + place)
     data = load(write_text(tmp_path, text))
-    assert [a.name for a in data.schema.attributes] == ["a", "c"]
+    assert list(data.schema.names) == ["a", "c"]
     assert data.X.tolist() == [[1.0, 0.0]]
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import SAMPLES
+from agreement import SAMPLES, feature_names, transformed
 from filterkit_plugins.words import Words
 from weka import weka, weka_scores
 
@@ -20,10 +20,6 @@ def filtered(weka36, tmp_path):
         return filterkit.read(out, class_="first" if "ToWord" in name else "last")
 
     return by_weka
-
-
-def transformed(stage, data):
-    return filterkit.chain(stage).fit(data).transform(data)
 
 
 @pytest.mark.parametrize("name", ["iris", "breast-cancer"])
@@ -85,7 +81,7 @@ def test_kept_words_equal_those_of_weka(keep, filtered, shared_data):
     theirs = filtered(data, "unsupervised.attribute.StringToWordVector", "-C", "-W", str(keep))
     pattern = r"""[^ \r\n\t.,;:'"()?!]+"""  # the words of Weka's WordTokenizer
     ours = filterkit.Chain([Words(lower=False, pattern=pattern, keep=keep)]).fit(data).transform(data)
-    names = [[a.name for a in batch.schema.features] for batch in (ours, theirs)]
+    names = [feature_names(batch) for batch in (ours, theirs)]
     assert sorted(names[0]) == sorted(names[1])
     order = [names[1].index(name) for name in names[0]]
     assert (theirs.X[:, order] != ours.X).nnz == 0

@@ -80,7 +80,6 @@ def numbered(found):
     return json.loads(json.dumps(found), parse_float=lambda text: float(text) + 0.0)
 
 
-# x@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("chosen", ["none", "last", "first"])
 def test_every_kind_of_value_reads_back(tmp_path, way, sparse, chosen):
     batch = load(write_text(tmp_path, everything(chosen != "last")), class_=chosen)
@@ -98,7 +97,6 @@ def small(samples):
     return found
 
 
-# x@pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(("precision", "at_once"), [(None, 7), (3, 7), (17, 1 << 16)])
 def test_numbers_of_every_kind_are_written_alike(tmp_path, monkeypatch, sparse, precision, at_once):
     """Counts, numbers that repeat, and numbers whose text is not that of JSON, in pieces of any size."""

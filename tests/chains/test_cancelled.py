@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import columns, dense, sample
+from agreement import columns, dense, sample, transformed
 
 import filterkit
 from filterkit.chains.cancelled import find_cancelled_weights
@@ -48,5 +48,5 @@ def test_the_stages_that_are_warned_of(text, pairs):
 def test_the_weights_have_no_effect(weighed, plain):
     batch = sample("fortunes", positive="science")
     batch = columns(batch, np.flatnonzero((batch.X.toarray() != 0).sum(axis=0) > 3)[:200])
-    one, other = (dense(filterkit.chain(text).fit(batch).transform(batch)) for text in (weighed, plain))
+    one, other = (dense(transformed(text, batch)) for text in (weighed, plain))
     np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)

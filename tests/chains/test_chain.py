@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from agreement import SAMPLES, columns, cut, dense, make, sample
+from agreement import SAMPLES, columns, cut, dense, make, sample, transformed
 from counted import counted_rows
 
 import filterkit
@@ -117,7 +117,7 @@ def test_strips_of_columns_give_the_same_output(name, chain):
     batch = columns(sample(name), np.arange(0, sample(name).schema.width, 40 if name == "fortunes" else 1))
     batch = batch.rows(0, min(len(batch), 150))
     batch = batch.replace(weights=np.random.default_rng(6).random(len(batch)))
-    whole = filterkit.chain(chain).fit(batch).transform(batch)
+    whole = transformed(chain, batch)
     passes = []
     for memory in (PLENTY, 2000 if name == "mixed-sparse" else 10_000, 0):
         rows = counted_rows(cut(batch, 37), LocalEngine(2))

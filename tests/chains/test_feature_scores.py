@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-import reference_metrics as ref
-from agreement import columns, cut, make, sample
+from agreement import columns, make, sample
 from cases import rows
 from command import run
 
@@ -59,20 +58,6 @@ def test_scores_equal_those_that_stages_leave():
         assert dict(zip(table["attribute"], table[name], strict=True)) == expected
 
 
-def test_the_counts_shown_give_the_score_shown():
-    batch = columns(sample("wine", class_="first"), [0, 3, 7, 12])
-    values = batch.schema.class_attribute.values
-    for row in filterkit.scores(batch, ["bns"]).to_pylist():
-        column = batch.X[:, [a.name for a in batch.schema.features].index(row["attribute"])]
-        positive = batch.y == values.index(row["class"])
-        chosen = column >= row["threshold"]
-        tp, fp = int((chosen & positive).sum()), int((chosen & ~positive).sum())
-        assert (row["tp"], row["fp"]) == (tp, fp)
-        pos, neg = int(positive.sum()), int((~positive).sum())
-        assert (row["tpr"], row["fpr"]) == (tp / pos, fp / neg)
-        assert row["bns"] == pytest.approx(ref.METRICS["bns"](tp, fp, pos, neg))
-
-
 def test_a_metric_that_needs_a_class_is_refused_without_one():
     batch = rows({"a": [1, 2, 0], "b": [0, 0, 1]})
     table = filterkit.scores(batch, ["dfreq"]).to_pylist()
@@ -117,13 +102,6 @@ def test_stages_that_score_by_rows_are_listed_beside_metrics(classes):
     beside = filterkit.scores(batch, ["relieff", "correlation"])
     assert beside["relieff"].to_pylist() == alone["relieff"]
     assert ("tp" in beside.column_names) == (classes is not None)
-
-
-def test_strips_and_blocks_do_not_change_the_scores():
-    batch = sample("mixed-sparse")
-    parts, names = cut(batch, 9), ["bns", "rand", "fisher"]
-    whole = filterkit.scores(batch, names)
-    assert filterkit.scores(iter(parts), names, jobs=2, memory=2000).equals(whole)
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,6 @@ def test_a_loaded_chain_gives_the_same_output_and_file(name, chain, tmp_path):
     assert path.read_bytes() == first
 
 
-def test_the_command_describes_a_saved_chain(kept):
-    done = run("stages", kept[0])
-    assert done.stdout.startswith("a chain of 4 stages, saved by filterkit 0.1.0\n")
-    assert "select --top 3  (plugin select of arff-filterkit 0.1.0)\n  attribute " in done.stdout
-
-
 def test_a_chain_saved_under_the_earlier_name_of_the_distribution_loads(kept, tmp_path):
     """Messages use the current name of the distribution."""
     _, data, batch, expected = kept

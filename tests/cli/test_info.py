@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command import output, refusal, run
+from command import output, run
 
 
 def told(line, **options):
@@ -117,14 +117,3 @@ def test_only_the_first_attributes_are_shown():
 def test_a_pipe_is_read():
     found = told("-", input=Path("../iris.arff").read_text())
     assert found.splitlines()[1:] == told("../iris.arff").splitlines()[1:]
-
-
-def test_control_characters_stay_out_of_the_terminal():
-    Path("c.arff").write_text("@relation 'r\\n'\n@attribute 'a\x1b[31m' {'x\x1b',y}\n@data\n'x\x1b'\n")
-    assert "\x1b" not in told("c.arff")
-    json.loads(told("c.arff --json"))
-
-
-def test_bad_input_is_an_error_in_a_line():
-    Path("b.arff").write_text("@relation r\n@attribute a numeric\n@data\nx\n")
-    assert refusal("info b.arff", status=1) == "b.arff:4: attribute 'a': 'x' is not a number"

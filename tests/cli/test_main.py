@@ -85,12 +85,6 @@ def test_rows_pass_unchanged_without_stages():
     assert made.partition("@data\n")[2] == "".join([*halves()[1], "% 150 rows\n"])
 
 
-def test_the_chain_is_written_as_a_comment_with_its_options():
-    words = "../iris.arff shape --neighbors 3 --no-zero bns --score-only l2"
-    made = output(words)
-    assert made.startswith(f"% filterkit 0.1.0: {words}\n") and "@relation iris\n" in made
-
-
 def test_sparse_and_dense_output_hold_the_same_values():
     output("--dense -o d.arff ../sparse-counts-multiclass.arff")
     assert "{" not in Path("d.arff").read_text().partition("@data\n")[2]
@@ -99,13 +93,6 @@ def test_sparse_and_dense_output_hold_the_same_values():
 
 def test_precision_rounds_to_significant_digits():
     assert output("--precision 3 ../iris.arff l2").splitlines()[-2] == "0.69,0.351,0.597,0.211,virginica"
-
-
-def test_a_glob_of_parts_is_one_input():
-    header, rows = halves()
-    for number, text in enumerate([[header, *rows[:50]], [header, *rows[50:90]], rows[90:]]):
-        Path(f"p{number}.arff").write_text("".join(text))
-    assert without_comments(output("p*.arff shape bns")) == without_comments(output("../iris.arff shape bns"))
 
 
 def test_same_bytes_for_any_block_size_jobs_and_memory():
@@ -129,20 +116,6 @@ def test_stage_help_comes_from_its_declaration(plugin):
         for part in ("Add a number to every value.", "--amount X", "--kind [all|none]", "--quietly / --no-quietly"):
             assert part in text
         assert "What to add.  [default: 1.0]" in text
-
-
-def test_stages_and_plugins_are_listed(plugin):
-    stages = output("--plugin my.py stages")
-    assert re.search(r"^  add +Add a number to every value\.$", stages, re.M)
-    assert re.search(r"^  shape +Replace each value by the local probability", stages, re.M)
-    plugins = output("--plugin my.py plugins")
-    assert re.search(r"^shape +arff-filterkit 0.1.0 .* shape$", plugins, re.M) and "my " in plugins
-
-
-def test_a_stage_of_a_plugin_file_can_be_used(plugin):
-    first, *_, last, _ = output("--plugin my.py ../iris.arff add --amount -5.5 --no-quietly").splitlines()
-    assert first.endswith("add --amount -5.5 --no-quietly")
-    assert float(last.split(",")[0]) == pytest.approx(5.9 - 5.5)
 
 
 def test_the_help_names_every_option_and_may_follow_the_input():
@@ -206,6 +179,7 @@ MISUSE = [
     ("l2 --jobs 1000000", "invalid value for '--jobs'"),
     ("bins --method width --bins 1000000000", "--bins must be at most 10,000, not 1000000000"),
     ("--chain large", "large:1: sample: --fraction must be a share"),
+    ("l2 --chain large", "stages cannot be combined with --chain"),
 ]
 OTHERS = [
     ("--class a -c b ../iris.arff", "--class is given twice: 'a' and 'b'"),
@@ -226,6 +200,8 @@ OTHERS = [
     ("--sparse --dense ../iris.arff", "--sparse cannot be combined with --dense"),
     ("--trust x ../iris.arff l2", "--trust applies to a saved chain only; name it with --load FILE"),
     ("--max-rejects 1 ../iris.arff", "--max-rejects needs --rejects FILE"),
+    ("--unseen extend --load x ../iris.arff", "--unseen extend cannot be combined with --load"),
+    ("--unseen extend --test x y ../iris.arff", "--unseen extend cannot be combined with --test"),
 ]
 ERRORS = [
     ("nofile.arff l2", "nofile.arff: No such file or directory"),
@@ -281,11 +257,8 @@ def test_an_output_file_keeps_its_permissions():
     assert out.stat().st_mode & 0o777 == 0o640
 
 
-def test_an_unexpected_error_in_a_stage_is_reported_on_one_line():
+def test_debug_shows_where_a_stage_failed():
     breaking("ValueError('oh no')")
-    assert refusal("-o x.arff --plugin my.py ../iris.arff add", status=1) == (
-        "unexpected ValueError in the stage 'add' (plugin my of my.py, line 16): oh no (--debug shows where)"
-    )
     assert "Traceback" in run("--debug --plugin my.py ../iris.arff add").stderr
 
 
@@ -394,26 +367,6 @@ def test_native_code_is_interrupted():
 
 
 # Data
-
-
-def test_a_numeric_class_has_to_be_made_nominal():
-    Path("in.arff").write_text("@relation r\n@attribute a numeric\n@attribute c numeric\n@data\n1,0\n2,1\n3,1\n4,0\n")
-    declare = "if its numbers stand for classes, make it nominal first, by the stage: nominal --only 'c'"
-    for stage in ("shape", "svm"):
-        said = refusal(f"--class c in.arff {stage}", status=1)
-        assert said.startswith(f"{stage}: in.arff: it ") and said.endswith(declare)
-        for words in ("--class c in.arff nominal --only c", "in.arff nominal --only c class c"):
-            assert run(f"{words} {stage}").returncode == 0
-
-
-@pytest.mark.parametrize("stage", ["select --by ig --top 1", "svm"])
-def test_stages_that_need_columns_say_how_to_make_them_from_texts(stage):
-    Path("in.arff").write_text(HEAD.replace("a numeric", "s string") + "'a bb cc dd',x\n'bb cc ee',y\n")
-    assert refusal(f"in.arff {stage}", status=1) == (
-        f"{stage.split()[0]}: in.arff: there is no numeric or nominal attribute to work on; put words before it, "
-        "which counts the words of 's'"
-    )
-    assert run(f"in.arff words {stage}").returncode == 0
 
 
 def test_weights_that_the_next_stage_cancels_are_told_once():
@@ -560,6 +513,7 @@ def test_control_characters_of_a_name_are_escaped_in_tables():
     tables = [
         shown(line.format(shlex.quote(chain)), status=status).stdout
         for line, status in (
+            ("info t.arff", 0),
             ("scores t.arff ig", 0),
             ("evaluate t.arff --folds 2 --chain {}': svm' --chain 'b: svm' -o r.csv", 0),
             ("report r.csv", 0),
@@ -570,7 +524,7 @@ def test_control_characters_of_a_name_are_escaped_in_tables():
         )
     ]
     assert not any(HIDDEN.search(table) for table in tables)
-    assert sum("E\\x1b[31m" in table for table in tables) == 5
+    assert sum("E\\x1b[31m" in table for table in tables) == 6
 
 
 @pytest.mark.posix

@@ -307,13 +307,3 @@ def test_a_run_that_was_stopped_is_finished_by_the_next(engine, number):
     for folder in ("out", "other"):
         output(f"{words} {folder}/part-*.arff")
     assert old.items() <= times().items() and files("out") == files("other")
-
-
-@pytest.mark.posix
-def test_two_runs_do_not_write_the_same_parts_at_once():
-    words = f"--plugin plugin.py {SMALL} -o out/part-*.arff n.arff wait l2"
-    process = start_and_wait(words)
-    assert refusal(words, status=1) == "out/part-*.arff: another run is writing these parts; wait until it ends"
-    Path("go").touch()
-    assert process.wait(120) == 0
-    assert len(json.loads(Path("out/_part-list.arff.json").read_text())["parts"]) == len(times())

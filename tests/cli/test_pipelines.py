@@ -8,7 +8,7 @@ from pathlib import Path
 
 import command
 import pytest
-from command import output, refusal, run, start
+from command import output, run, start
 
 pytestmark = pytest.mark.posix
 
@@ -90,18 +90,6 @@ def test_a_chain_can_be_read_from_a_file():
     )
     words = "../iris.arff shape --neighbors 3 rename --find 'petal ' --replace 'p ' bns l2"
     assert output("--chain my.chain ../iris.arff") == output(words)
-
-
-@pytest.mark.parametrize(
-    ("stages", "message"),
-    [
-        ("", "my.chain:2: no stage 'bsn'; did you mean 'bns'?"),
-        ("l2", "stages cannot be combined with --chain"),
-    ],
-)
-def test_a_mistake_in_a_chain_file_names_its_line(stages, message):
-    Path("my.chain").write_text("l2\nbsn\n")
-    assert refusal(f"--chain my.chain ../iris.arff {stages}") == message
 
 
 # ---- pipes that stay open -----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from agreement import transformed
 from command import output, refusal, run
 
 import filterkit
@@ -21,7 +22,7 @@ def table(text):
 
 def test_predictions_stand_beside_the_truth_and_errors_alone():
     batch = filterkit.read(IRIS)
-    out = filterkit.chain("standardize svm").fit(batch).transform(batch)
+    out = transformed("standardize svm", batch)
     names = batch.schema.class_attribute.values
     pairs = zip(batch.y.tolist(), out.X[:, 4].astype(int).tolist())
     rows = [[str(i), names[y], names[p], "" if y == p else "+"] for i, (y, p) in enumerate(pairs, 1)]
@@ -95,6 +96,7 @@ def test_a_file_is_shown_with_what_was_learned():
     ]
     assert lines[at + 6].startswith("l2  (plugin") and lines[-1] == "  … and 2 more"
     (chain,) = json.loads(output("stages --json m.chain"))["chains"]
+    assert chain["stages"][2]["words"] == ["svm"]
     assert [len(table["rows"]) for table in chain["stages"][2]["learned"]] == [3, 4, 4, 4]
 
 

@@ -42,12 +42,6 @@ def test_stages_say_what_their_options_take():
     assert {"shape", "bns", "l2"} <= {*names} and len(names) == len({*names})
 
 
-def test_a_saved_chain_is_described():
-    output("--save my.chain -o x.arff ../iris.arff shape bns")
-    (chain,) = found("stages --json my.chain")["chains"]
-    assert [each["words"] for each in chain["stages"]] == [["shape"], ["bns"]]
-
-
 def test_formats_and_plugins():
     formats = {each["name"]: each for each in found("formats --json")["formats"]}
     assert formats["arff"]["endings"] == [".arff"] and formats["csv"]["read"] is formats["csv"]["written"] is True

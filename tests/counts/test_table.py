@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from agreement import FRACTIONS, QUARTERS, WHOLE, batches, columns, dense, make, sample
+from agreement import FRACTIONS, QUARTERS, WHOLE, batches, columns, dense, make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -199,13 +199,3 @@ def test_pushed_tables_are_those_of_the_rows(batch, chain):
     assert_same(fitted.transform_table(table_of(batch)), table_of(out))
     outputs = np.flatnonzero(np.isin(fitted.columns, strip))
     assert_same(fitted.transform_table(table_of(batch, strip)), table_of(out, outputs))
-
-
-@pytest.mark.parametrize("name", ["mixed", "sparse-counts-multiclass", "mixed-sparse"])
-def test_a_table_is_pushed_through_all_stages_of_a_chain(name):
-    batch = sample(name)
-    fitted = filterkit.chain("shape --neighbors 3 bns shape --no-zero bns").fit(batch)
-    table = table_of(batch)
-    for stage in fitted.stages:
-        table, batch = stage.transform_table(table), stage.transform(batch)
-        assert_same(table, table_of(batch))

@@ -6,9 +6,8 @@ import re
 import arff
 import numpy as np
 import pytest
-from agreement import dense
+from agreement import dense, feature_names
 from cases import fit, view
-from command import run
 from content import write_text
 
 import filterkit
@@ -164,7 +163,7 @@ def test_an_invalid_choice_of_labels_is_refused(relation, class_, labels, error,
 
 def test_labels_are_in_y_and_written_as_they_were_read(data, tmp_path):
     assert [a.name for a in data.schema.label_attributes] == ["p", "q"]
-    assert [a.name for a in data.schema.features] == ["n", "c", "m"]
+    assert feature_names(data) == ["n", "c", "m"]
     assert data.y.dtype == np.int8
     for sparse in (data.sparse, not data.sparse):
         filterkit.write(data, tmp_path / "out.arff", sparse=sparse)
@@ -173,17 +172,6 @@ def test_labels_are_in_y_and_written_as_they_were_read(data, tmp_path):
         assert out.y.tolist() == Y
         np.testing.assert_array_equal(dense(out), X)
     assert testing.same(out.in_form(data.sparse).replace(schema=data.schema), data)
-
-
-@pytest.mark.parametrize("labels", [(0,), (1, 4), (0, 1, 2, 3, 4, 5)])
-def test_splitting_labels_off_undoes_joining_them(labels, sparse):
-    values = np.random.default_rng(0).choice([0, 0, 1, np.nan], (30, 6))
-    attributes = [Attribute(name, "nominal", BIT) for name in "abcdef"]
-    flat = Batch(Schema("s", attributes), values, weights=np.arange(30.0)).in_form(sparse)
-    batch = change_targets(flat, flat.schema.replace(labels=labels))
-    np.testing.assert_array_equal(dense(batch), np.delete(values, labels, axis=1))
-    np.testing.assert_array_equal(batch.y, np.nan_to_num(values[:, labels], nan=-1))
-    assert testing.same(change_targets(batch, flat.schema), flat)
 
 
 # ---- other data --------------------------------------------------------------------------------------------
@@ -209,21 +197,6 @@ def test_other_data_is_aligned_to_the_columns_and_labels_fitted_on(other, data, 
     assert testing.same(Alignment(rows.schema, data.schema).apply(rows), data)
     schema = rows.schema.replace(labels=(0, 2))
     assert testing.same(Alignment(schema, data.schema).apply(change_targets(rows, schema)), data)
-
-
-@pytest.mark.parametrize(
-    ("header", "row", "y"),
-    [
-        ("p {1,0}\nq {0,1}\nc {x,y}\nm numeric\nn numeric", "1,0,y,-1,2.5", [1, 0]),  # the labels the other way round
-        ("c {x,y}\nm numeric\nn numeric", "y,-1,2.5", [-1, -1]),
-        ("q {0,1}\nc {x,y}\nm numeric\nn numeric", "0,y,-1,2.5", [-1, 0]),
-    ],
-)
-def test_labels_of_other_data_may_be_declared_otherwise_or_absent(header, row, y, data, tmp_path):
-    declared = "".join(f"@attribute {line}\n" for line in header.splitlines())
-    rows = read(tmp_path, f"@relation o\n{declared}@data\n{row}\n", class_="none")
-    wanted = data.rows(0, 1).replace(y=np.array([y], np.int8))
-    assert testing.same(Alignment(rows.schema, data.schema).apply(rows), wanted)
 
 
 # ---- stages and schemas -----------------------------------------------------------------------------------
@@ -420,14 +393,3 @@ def test_labels_go_to_liac_arff_and_back(data):
     text, form = arff.dumps(filterkit.to_liac(data)), arff.LOD if data.sparse else arff.DENSE
     again = filterkit.from_liac(arff.loads(text, return_type=form), class_="none")
     assert testing.same(change_targets(again, data.schema), data)
-
-
-def test_the_command_line_takes_labels_and_test_rows(tmp_path):
-    write_text(tmp_path, TEXTS["last"].replace("r: -C -2", "r"), "train.arff")
-    write_text(tmp_path, OTHERS["sparse"], "test.arff")
-    done = run("--labels", "2", "-o", "o.arff", "--test", "test.arff", "t.arff", "train.arff", "impute", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    train = filterkit.read(tmp_path / "train.arff", labels=2)
-    for name in ("o.arff", "t.arff"):
-        out = filterkit.read(tmp_path / name, labels=2)
-        assert testing.same(out, filterkit.chain("impute").fit(train).transform(train))

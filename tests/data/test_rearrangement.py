@@ -1,8 +1,7 @@
-"""Rearrangement: attributes that move, are copied, left out or made, within X and between X, class and passthrough."""
+"""Rearrangement: attributes that move within X and between X, class and passthrough; Edit makes and copies others."""
 
 import numpy as np
 import pytest
-from cases import view
 
 import filterkit
 from filterkit import Attribute, Schema, testing
@@ -18,18 +17,6 @@ def test_there_and_back(name):
     out = Rearrangement(schema, turned, order).apply(batch)
     assert out.schema == turned and out.y is None
     assert testing.same(Rearrangement(turned, schema, order).apply(out), batch)
-
-
-@pytest.mark.parametrize("name", ["all-kinds", "all-kinds-sparse"])
-def test_copies_and_new_attributes(name):
-    batch = sample(name)
-    schema, old, before = batch.schema, batch.schema.attributes, view(batch)
-    made = [Attribute("new"), old[0]._replace(name="one"), *old, old[2]._replace(name="t")]
-    wanted = schema.replace(attributes=made, class_index=schema.class_index + 2)
-    numbers = np.arange(len(batch), dtype=float)
-    out = Rearrangement(schema, wanted, [-1, 0, *range(len(old)), 2]).apply(batch, {0: numbers})
-    assert out.sparse == batch.sparse
-    assert view(out) == {"new": numbers.tolist(), "one": before["n"], "t": before["s"]} | before
 
 
 def test_a_numeric_class_moves_as_it_is():

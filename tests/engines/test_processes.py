@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from filterkit import FilterkitError
-from filterkit.engines.engine import PAUSE
 from filterkit.engines.processes import ProcessEngine
 
 pytestmark = pytest.mark.posix
@@ -62,10 +61,6 @@ def test_the_next_map_has_the_same_process(quick_processes):
     with ProcessEngine(1) as engine:
         first, second = (list(engine.map(process_number, range(3))) for _ in range(2))
     assert len({os.getpid(), *first, *second}) == 2
-
-
-def test_a_pause_comes_after_the_results_before_it(engine):
-    assert list(engine.map(abs, [-1, -2, PAUSE, -3])) == [1, 2, PAUSE, 3]
 
 
 def test_an_error_in_a_process_is_raised(engine):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from agreement import make, sample
+from agreement import feature_names, make, sample
 from made_results import design, evaluated, labelled, without_seconds
 from sklearn.metrics import f1_score
 
@@ -57,7 +57,7 @@ def plain(text, rows, inner, number):
     fitted = filterkit.chain(text).fit(rows.take(inner.training_rows(number)))
     held_out = rows.take(inner.test_rows(number))
     out = fitted.transform(held_out)
-    score = out.X[:, [a.name for a in out.schema.features].index("score@malignant")]
+    score = out.X[:, feature_names(out).index("score@malignant")]
     truth = held_out.y == rows.schema.class_attribute.values.index("malignant")
     return f1_score(truth, score > 0, sample_weight=held_out.weights)
 

@@ -39,7 +39,7 @@ def test_each_value_of_the_column_is_a_fold_and_no_chain_sees_it(one, other, opt
     own, rest = make_folds_of_column(batch, "who")
     found = {fold.name: (fold.test.tolist(), fold.training[0].tolist()) for fold in own.folds}
     assert found == {f"who {one}": ([2, 3, 5], [0, 1, 4]), f"who {other}": ([0, 1, 4], [2, 3, 5])}
-    assert [a.name for a in rest.schema.attributes] == ["x", "class"]
+    assert list(rest.schema.names) == ["x", "class"]
     results = evaluated(batch, nearest(fold_column="who"))
     assert [(row.fold, row.fold_name, row.share, row.columns) for row in results] == [
         (fold, name, 1.0, 1) for fold, name in enumerate(found)

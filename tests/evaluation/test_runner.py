@@ -6,7 +6,7 @@ import re
 import cases
 import numpy as np
 import pytest
-from agreement import dense, make, sample
+from agreement import dense, feature_names, make, sample
 from hypothesis import given
 from hypothesis import strategies as st
 from made_results import design, evaluated, labelled, without_seconds
@@ -133,7 +133,7 @@ def test_one_label_or_value_of_a_target_at_a_time_has_no_other_for_a_feature(fit
         evaluator.evaluate(("d", task, 0))
         training = fits[-1][1]
         expected = [a for a in ("p", "x", "q", "z", "few") if a in ("x", "z", name)]
-        assert [a.name for a in training.schema.attributes] == expected
+        assert list(training.schema.names) == expected
         assert (training.schema.class_attribute.values, training.schema.labels) == (("rest", task), ())
         rows = [batch.X.tolist().index(row) for row in training.X.tolist()]
         assert (training.y == (batch.y[rows, column] == code)).all()
@@ -246,7 +246,7 @@ def reference(batch, text, test):
     """Accuracy and AUC of the rows with the numbers `test`, from the columns that the chain puts out."""
     others = np.setdiff1d(np.arange(len(batch)), test)
     out = filterkit.chain(text).fit(batch.take(others)).transform(batch.take(test))
-    names = [a.name for a in out.schema.features]
+    names = feature_names(out)
     said = dense(out)[:, [i for i, name in enumerate(names) if name.startswith("prediction")]]
     scores = dense(out)[:, [i for i, name in enumerate(names) if re.match("(score|probability)@", name)]]
     truth = out.y.reshape(len(out), -1)

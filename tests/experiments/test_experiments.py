@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from agreement import columns, sample
+from agreement import columns, sample, transformed
 
 import filterkit
 from filterkit.plugin.registry import registry
@@ -136,7 +136,7 @@ def test_the_sigmoid_of_a_lesion_is_fitted_on_training_scores_or_on_those_of_hal
             other = model(batch.take(np.flatnonzero(halves != half)), c)
             scores[halves == half] = other.scores(batch.X[halves == half])[:, 0]
     a, b = sys.modules["filterkit_plugins.svm.calibration"].fit_sigmoid(scores, truth, np.ones(len(truth)))
-    made = filterkit.chain(f"{stage} --c {costs}").fit(batch).transform(batch)
+    made = transformed(f"{stage} --c {costs}", batch)
     np.testing.assert_allclose(made.X[:, -1], 1 / (1 + np.exp(a * own + b)), rtol=1e-6)
     assert made.schema.attributes[-2].name == "probability@virginica"
 

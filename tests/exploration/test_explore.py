@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pyarrow as pa
 import pytest
-from agreement import columns, cut, dense, make, sample
+from agreement import columns, cut, dense, feature_names, make, sample, transformed
 from cases import rows
 from gathered import gathered
 
@@ -107,7 +107,7 @@ def test_histograms_before_and_after_count_each_row(sparse, weighted, classes):
     names = [f"c{i}" for i in range(classes)]
     batch = make(X, y, names, weights=rng.random(400) if weighted else None, sparse=sparse)
     pieces = [part.replace(start=0) for part in cut(batch, 90)]
-    out = filterkit.chain("range").fit(batch).transform(batch)
+    out = transformed("range", batch)
     for each in gathered(pieces, "range", by=["bns"])["details"]:
         for source, shown in [(batch, each["before"]), (out, each["after"][0]["histogram"])]:
             expected = counted(source, each["feature"], shown)
@@ -127,8 +127,8 @@ def test_histograms_before_and_after_count_each_row(sparse, weighted, classes):
 )
 def test_curves_are_what_the_stage_makes_of_values(chain, stage, same, what):
     batch = sample("wine", class_="first")
-    names = [a.name for a in batch.schema.features]
-    out = filterkit.chain(same).fit(batch).transform(batch)
+    names = feature_names(batch)
+    out = transformed(same, batch)
     made = dict(zip((a.name for a in out.schema.features), dense(out).T, strict=True))
     X = dense(batch)
     found = gathered(batch, chain, by=["bns"], best=3)

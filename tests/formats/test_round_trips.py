@@ -12,17 +12,6 @@ from filterkit.testing import FORMAT_CHECKS, SAMPLES
 from filterkit.testing import sample as sample_of_kit
 
 
-@pytest.mark.parametrize("other", ["arff", "jsonl", "parquet", "xrff"])
-def test_numbers_go_through_libsvm(other, tmp_path):
-    data = sample("sparse-counts-multiclass")
-    filterkit.write(data, tmp_path / "x.libsvm")
-    back = filterkit.read(tmp_path / "x.libsvm", format=f"libsvm:features={data.schema.width}")
-    filterkit.write(back, tmp_path / f"x.{other}")
-    again = filterkit.read(tmp_path / f"x.{other}", class_="class")
-    assert np.array_equal(again.in_form(False).X, data.in_form(False).X)
-    assert again.labels().tolist() == back.labels().tolist()
-
-
 @pytest.mark.parametrize("word", ["csv", "jsonl", "parquet", "arrow", "libsvm", "text", "xrff"])
 def test_a_format_conforms(word):
     for check in FORMAT_CHECKS:

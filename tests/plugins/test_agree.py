@@ -3,18 +3,12 @@
 import numpy as np
 import pytest
 from agreement import make, sample
-from cases import fit, rows
+from cases import fit, rows, training_rows
 
 import filterkit
 from filterkit import testing
 
 NEAREST = "agree --chain 'neighbors --distance euclidean'"
-
-
-def run(batch, chain=NEAREST):
-    fitted, out = filterkit.chain(chain).fit_transform(batch)
-    assert testing.same(fitted.transform(batch), batch), "rows that come later stay as they are"
-    return out
 
 
 def clusters(wrong=(3, 12)):
@@ -26,9 +20,9 @@ def clusters(wrong=(3, 12)):
 
 def test_rows_in_the_midst_of_another_class_are_dropped():
     batch = clusters()
-    out = run(batch, "agree --chain 'neighbors --k 3 --distance euclidean'")
+    out = training_rows("agree --chain 'neighbors --k 3 --distance euclidean'", batch)
     assert out.X.ravel().tolist() == np.delete(batch.X.ravel(), [3, 12]).tolist()
-    assert testing.same(run(clusters(())), clusters(()))
+    assert testing.same(training_rows(NEAREST, clusters(())), clusters(()))
 
 
 @pytest.mark.parametrize("chain", ["standardize svm", "--positive"])
@@ -48,13 +42,13 @@ def test_each_fold_is_predicted_by_the_others(chain):
             expected = "rest"
         kept += [i] if found["prediction"][0] == expected else []
     assert 0 < len(kept) < len(batch)
-    assert testing.same(run(batch, f"agree --folds 19 --chain '{chain}'"), batch.take(np.array(kept)))
+    assert testing.same(training_rows(f"agree --folds 19 --chain '{chain}'", batch), batch.take(np.array(kept)))
 
 
 def test_rounds_go_on_until_none_is_dropped():
     batch = sample("iris")
     chain = "agree --chain 'standardize neighbors' --folds 3"
-    sizes = [len(run(batch, f"{chain} --rounds {rounds}")) for rounds in (1, 2, 3, 20, 21)]
+    sizes = [len(training_rows(f"{chain} --rounds {rounds}", batch)) for rounds in (1, 2, 3, 20, 21)]
     assert 150 > sizes[0] >= sizes[1] >= sizes[2] >= sizes[3] == sizes[4]
     assert sizes[0] > sizes[3]
 
@@ -64,17 +58,19 @@ def test_rows_without_a_class_and_the_only_row_of_one_stay():
     y = batch.y.copy()
     y[3], y[12] = -1, 2
     batch = make(batch.X, y, "abc")
-    assert testing.same(run(batch, "agree --chain 'neighbors --k 3 --distance euclidean'"), batch)
-    assert len(run(batch.take(np.array([], int)))) == 0
+    assert testing.same(training_rows("agree --chain 'neighbors --k 3 --distance euclidean'", batch), batch)
+    assert len(training_rows(NEAREST, batch.take(np.array([], int)))) == 0
 
 
 def test_texts_may_be_what_it_learns_from():
     texts = ["ham ham"] * 6 + ["spam spam"] * 6
-    out = run(rows({"t": texts, "class": ["a"] * 5 + ["b"] * 7}, texts=["t"]), "agree --chain 'words svm' --folds 4")
+    out = training_rows(
+        "agree --chain 'words svm' --folds 4", rows({"t": texts, "class": ["a"] * 5 + ["b"] * 7}, texts=["t"])
+    )
     assert out.y.tolist() == [0] * 5 + [1] * 6
 
 
 def test_the_seed_decides_the_folds_whatever_the_blocks():
     batch = sample("iris")
     chain = "agree --chain 'standardize neighbors' --folds 2"
-    assert not testing.same(run(batch, f"{chain} --seed 1"), fit(chain, batch)[1])
+    assert not testing.same(training_rows(f"{chain} --seed 1", batch), fit(chain, batch)[1])

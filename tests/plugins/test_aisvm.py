@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import make, make_labels, sparsely
+from agreement import make, make_labels, sparsely, transformed
 from filterkit_plugins.svm.adaptive_intercept import adapt_threshold
 from hypothesis import given
 from hypothesis import strategies as st
@@ -169,4 +169,4 @@ def test_each_class_and_each_label_is_learned_against_the_rest():
 
 def test_labels_of_no_row_and_of_all_rows_are_learned():
     batch = make_labels([[1], [2], [3]], [[0, 1]] * 3)
-    assert filterkit.chain("aisvm").fit(batch).transform(batch).X[:, 1:].tolist() == [[0, 1, -1, 1]] * 3
+    assert transformed("aisvm", batch).X[:, 1:].tolist() == [[0, 1, -1, 1]] * 3

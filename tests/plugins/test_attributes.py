@@ -1,9 +1,8 @@
 """`remove`, `keep`, `rename`, `reorder`, `class` and `id`."""
 
 import pytest
-from agreement import sample
+from agreement import feature_names, sample
 from cases import fit, rows, run
-from command import output as command_output
 
 import filterkit
 from filterkit import StageError, testing
@@ -105,19 +104,10 @@ def test_rows_are_numbered_as_they_come(sparse):
 def test_a_class_becomes_an_attribute_and_the_reverse():
     batch = testing.sample("all-kinds")
     _, out = fit("class none", batch)
-    assert out.y is None and [a.name for a in out.schema.features] == ["n", "c", "empty", "class"]
+    assert out.y is None and feature_names(out) == ["n", "c", "empty", "class"]
     assert testing.same(fit("class class", out)[1], batch)
     with pytest.raises(StageError, match=r"^class: no attribute 'clas'; did you mean 'class'"):
         filterkit.chain("class clas").fit(batch)
-
-
-def test_rows_are_numbered_across_blocks_on_the_command_line(tmp_path):
-    path, later = tmp_path / "in.arff", tmp_path / "later.arff"
-    path.write_text("@relation r\n@attribute a numeric\n@data\n" + "".join(f"{i}\n" for i in range(300)))
-    how = ("--jobs", 2, "--block-size", 100, "--test", path, later)
-    command_output(*how, "-o", tmp_path / "p-*.csv", path, "id", "standardize", "--only", "a")
-    for out in (tmp_path / "p-*.csv", later):
-        assert filterkit.read(out).X[:, 0].tolist() == list(range(1, 301))
 
 
 def test_numbers_of_later_rows_begin_with_their_place():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agreement import make
-from cases import fit
+from cases import fit, numbered
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,15 +14,11 @@ def run(batch, chain):
     return fit(chain, batch)[1]
 
 
-def numbered(classes, weights=None):
-    return make(np.arange(len(classes))[:, None], classes, "abcd", weights=weights)
-
-
 @settings(max_examples=15)
 @given(st.lists(st.integers(-1, 3), min_size=1, max_size=40), st.booleans())
 def test_classes_get_the_same_weight(classes, weighted):
     weights = np.random.default_rng(0).random(len(classes)) + 0.1 if weighted else np.ones(len(classes))
-    out = run(numbered(classes, weights), "balance")
+    out = run(numbered(classes, weights=weights), "balance")
     found = [out.weights[np.array(classes) == c].sum() for c in set(classes) - {-1}]
     if found:
         np.testing.assert_allclose(found, found[0])

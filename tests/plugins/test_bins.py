@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from agreement import batches, dense, make
+from agreement import batches, dense, make, transformed
 from hypothesis import given
 
 import filterkit
@@ -98,7 +98,7 @@ def test_every_value_is_in_its_bin(batch):
 
 def test_counts_stay_sparse():
     batch = make([[0], [0], [3], [4]], [0, 0, 1, 1], sparse=True)
-    out = filterkit.chain("bins --method width --bins 2").fit(batch).transform(batch)
+    out = transformed("bins --method width --bins 2", batch)
     assert out.sparse
     assert dense(out).ravel().tolist() == [0, 0, 1, 1]
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import reference_columns as ref
-from agreement import batches, cut, dense, make, shared
+from agreement import batches, cut, dense, feature_names, make, shared
 from hypothesis import example, given
 from hypothesis import strategies as st
 from weka import WEKA_SUBSET, weka
@@ -17,7 +17,7 @@ from filterkit import StageError
 
 def kept(batch, text="cfs", **how):
     out = filterkit.chain(text).fit(batch, **how).transform(batch)
-    names = [a.name for a in out.schema.features]
+    names = feature_names(out)
     chosen = [i for i, a in enumerate(batch.schema.features) if a.name in names]
     np.testing.assert_array_equal(dense(out), dense(batch)[:, chosen])
     return chosen
@@ -112,7 +112,7 @@ def test_blocks_and_order_change_nothing_with_a_numeric_class():
     back = batch.take(np.arange(len(batch))[::-1])
     blocks = cut(back, 40)
     fitted = filterkit.chain("cfs").fit(blocks, memory=1000, jobs=2)
-    assert [a.name for a in fitted.schema.features] == [batch.schema.features[i].name for i in expected]
+    assert feature_names(fitted) == [batch.schema.features[i].name for i in expected]
 
 
 def test_rows_without_a_class_and_of_weight_0_do_not_count():

@@ -1,8 +1,8 @@
-"""`--multiply`: every scorer multiplies values by its score, and a product of weights is what it says."""
+"""`--multiply`: every scorer multiplies values by its score."""
 
 import numpy as np
 import pytest
-from agreement import dense, sample, shared, sparsely
+from agreement import dense, sample, sparsely
 
 import filterkit
 from filterkit.plugin.registry import registry
@@ -27,20 +27,3 @@ def test_a_value_is_multiplied_by_the_score_of_its_column(name):
         scores[3] = 0  # of a constant column
         np.testing.assert_allclose(dense(fitted.transform(each)), dense(each) * scores, rtol=1e-15)
         assert np.abs(dense(divided.transform(each)) - dense(each) * scores).max() > 1e-3
-
-
-def test_idf_counts_beside_the_score_only_with_multiply():
-    """The weights of tfidf, by scikit-learn, times the score of the counts, which idf does not change."""
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    batch = shared("text/oh0.wc.arff.gz", positive="Ethics").rows(0, 100)
-    weights = TfidfTransformer(norm=None).fit_transform(batch.X)
-    scores = np.array([dict(a.scores)["bns"] for a in filterkit.chain("bns --score-only").fit(batch).schema.features])
-
-    def out(text):
-        return filterkit.chain(text).fit(batch).transform(batch).X
-
-    product = out("tfidf bns --multiply")
-    np.testing.assert_allclose(product.toarray(), weights.toarray() * scores, rtol=1e-12)
-    assert abs(out("tfidf bns") - out("tfidf --idf none bns")).max() < 1e-12
-    assert abs(product - out("tfidf --idf none bns --multiply")).max() > 1

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from agreement import dense, make, make_labels, sample, sparsely
+from agreement import dense, make, make_labels, sample, sparsely, transformed
 from cases import fit, rows
 from filterkit_plugins import neighbors
 from hypothesis import given
@@ -186,7 +186,7 @@ def test_behind_range_it_predicts_as_ibk_of_weka(weka39, tmp_path):
 def test_numbers_have_the_mean_and_the_errors_of_ibk_of_weka(weka39, tmp_path):
     """Errors in percent are those of the mean of the training rows."""
     iris = sample("iris", class_="petal length (cm)")
-    training, test, arguments = split_for_ibk(filterkit.chain("onehot").fit(iris).transform(iris), tmp_path)
+    training, test, arguments = split_for_ibk(transformed("onehot", iris), tmp_path)
     lines = [line.split() for line in weka(weka39, *arguments, "-p", "0").splitlines()]
     expected = [float(line[2]) for line in lines if len(line) == 4 and line[0].isdigit()]
     found = filterkit.chain(CHAIN).fit(training).transform(test)

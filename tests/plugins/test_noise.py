@@ -3,16 +3,9 @@
 import numpy as np
 import pytest
 from agreement import make
-from cases import fit
+from cases import training_rows
 
 from filterkit import testing
-
-
-def run(chain, batch):
-    """The training rows; those that come later stay as they are."""
-    fitted, out = fit(chain, batch)
-    assert testing.same(fitted.transform(batch), batch)
-    return out
 
 
 def labelled(count):
@@ -23,7 +16,7 @@ def labelled(count):
 @pytest.mark.parametrize("share", [0, 0.1, 1])
 def test_the_share_of_labels_that_change(share):
     batch = labelled(900)
-    out = run(f"noise --share {share}", batch)
+    out = training_rows(f"noise --share {share}", batch)
     known = batch.y >= 0
     assert (out.y[~known] == -1).all()
     assert abs((out.y != batch.y)[known].mean() - share) <= 0.05 * (0 < share < 1)
@@ -35,8 +28,8 @@ def test_the_share_of_labels_that_change(share):
 
 def test_attributes_are_chosen():
     batch = labelled(300)
-    out = run("noise --only a1 --share 0.5 --seed 3", batch)
+    out = training_rows("noise --only a1 --share 0.5 --seed 3", batch)
     np.testing.assert_array_equal(out.y, batch.y)
     assert 0.35 < (out.X[:, 1] != batch.X[:, 1]).mean() < 0.65
     np.testing.assert_array_equal(out.X[:, 0], batch.X[:, 0])
-    assert not testing.same(run("noise --only a1 --share 0.5 --seed 4", batch), out)
+    assert not testing.same(training_rows("noise --only a1 --share 0.5 --seed 4", batch), out)

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from agreement import cut, dense, make, sample
+from agreement import cut, dense, feature_names, make, sample
 from sklearn.decomposition import TruncatedSVD
 from threadpoolctl import threadpool_limits
 
@@ -26,11 +26,11 @@ def test_axes_by_hand():
     batch = make([[3, 4], [-6, -8], [0, 0]], [0, 1, 0])
     out = fitted("svd", batch).transform(batch)  # all rows are on one line
     np.testing.assert_allclose(out.X, [[5], [-10], [0]], rtol=1e-15, atol=1e-15)
-    assert [a.name for a in out.schema.attributes] == ["svd_1", "class"] and not out.schema.zero
+    assert list(out.schema.names) == ["svd_1", "class"] and not out.schema.zero
     batch = make([[0, 2, 0], [-3, 0, 0]], [0, 1], sparse=True)
     out = fitted("svd --components 1 --prefix axis", batch).transform(batch)
     assert (out.sparse, out.X.tolist()) == (False, [[0], [-3]])
-    assert [a.name for a in out.schema.attributes] == ["axis1", "class"]
+    assert list(out.schema.names) == ["axis1", "class"]
 
 
 @pytest.mark.parametrize(("rows", "width"), [(300, 200), (100, 2001)])
@@ -81,7 +81,7 @@ def test_two_of_them_stand_side_by_side():
     batch = sample("iris")
     chain = "svd --only sepal* --components 1 --prefix sepal_ svd --only petal* --components 2 --prefix petal_"
     out = fitted(chain, batch).transform(batch)
-    assert [a.name for a in out.schema.features] == ["sepal_1", "petal_1", "petal_2"]
+    assert feature_names(out) == ["sepal_1", "petal_1", "petal_2"]
     with pytest.raises(StageError, match=r"svd: .*svd_1"):
         fitted("svd --only sepal* svd --only petal*", batch)
 
@@ -152,7 +152,7 @@ def test_each_new_column_is_a_sum_with_signs(sparse):
     out = fitted("project --components 130 --seed 5", batch).transform(batch)
     signs = np.array([[plain_sign(5, column, component) for component in range(130)] for column in range(5)])
     np.testing.assert_array_equal(out.X, X @ signs / np.sqrt(130))
-    assert not out.sparse and [a.name for a in out.schema.attributes][:2] == ["project_1", "project_2"]
+    assert not out.sparse and list(out.schema.names)[:2] == ["project_1", "project_2"]
 
 
 def test_rows_stream_in_shorter_batches():

@@ -176,6 +176,11 @@ def test_the_limits_themselves_are_taken():
         ("svd", make(np.zeros((0, 2001)), [], sparse=True), "svd: there are no training rows"),
         ("svd", make(np.full((1, 2001), np.nan), [0]), "svd: row 1: attribute 'a0' is missing"),
         ("svd", make([[2.0]], [0], nominal=[0]), "svd: attribute 'a0' is nominal with more than two values"),
+        (
+            "svm",
+            rows({"s": ["a b", "c"], "class": ["x", "y"]}, texts=["s"]),
+            "no numeric or nominal attribute to work on; put words before it, which counts the words of 's'",
+        ),
         ("words", {"a": [1]}, "^words: there is no string attribute"),
         (
             "words --attribute class",

@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
-from agreement import FRACTIONS, assert_agrees, batches, dense, make, sample
+from agreement import FRACTIONS, assert_agrees, batches, dense, make, sample, transformed
 from hypothesis import given
 
-import filterkit
 from filterkit import StageError
 
 NAN = np.nan
 
 
 def l2(batch):
-    return filterkit.chain("l2").fit(batch).transform(batch)
+    return transformed("l2", batch)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-160, 1e300, 1e-300, 4e-324])
@@ -41,7 +40,7 @@ def test_an_infinite_value_is_an_error_that_names_the_row(sparse):
 def test_stages_after_l2_see_its_rows(name):
     # Held against the reference on the very numbers that l2 gave: the last bit decides what is a tie.
     batch = sample(name)
-    whole = filterkit.chain("l2 shape bns l2").fit(batch).transform(batch)
+    whole = transformed("l2 shape bns l2", batch)
     np.testing.assert_array_equal(dense(whole), dense(assert_agrees(l2(batch), "shape bns l2")))
 
 

@@ -4,27 +4,15 @@ import os
 
 import numpy as np
 import pytest
-from agreement import make, sample
-from cases import rows
+from agreement import sample
+from cases import numbered, numbers, rows
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import filterkit
-from filterkit import FilterkitError, UsageError, testing
+from filterkit import UsageError, testing
 from filterkit.chains.rows import BatchSource, Rows
 from filterkit.engines.local import LocalEngine
-
-
-def numbered(classes, labels="abcd"):
-    """Rows whose only value is their number, of these classes."""
-    return make(np.arange(len(classes))[:, None], classes, labels)
-
-
-def numbers(chain, batch):
-    """The numbers of the rows that come out, in order."""
-    fitted, out = filterkit.chain(chain).fit_transform(batch)
-    assert testing.same(fitted.transform(batch), batch), "rows that come later all stay"
-    return out.X.ravel().astype(int).tolist()
 
 
 @pytest.mark.parametrize(("count", "expected"), [(0, 0), (7, 7), (99, 10)])
@@ -147,12 +135,6 @@ def test_many_copies_are_drawn_in_parts_and_come_in_parts(at_once, monkeypatch):
     whole = numbers("sample --rows 40 --replace --seed 3", batch)
     monkeypatch.setattr("filterkit_plugins.sampling._AT_ONCE", at_once)
     assert numbers("sample --rows 40 --replace --seed 3", batch) == whole
-
-
-def test_a_full_temporary_folder_is_reported(monkeypatch, tmp_path):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    with pytest.raises(FilterkitError, match="temporary folder"):
-        filterkit.chain("shuffle").fit_transform(iter([sample("digits")]), memory=0)
 
 
 def test_a_biased_sample_has_classes_of_equal_size():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import make_labels, sample
+from agreement import feature_names, make_labels, sample
 from cases import rows
 from sklearn.linear_model import LogisticRegression
 
@@ -20,7 +20,7 @@ def test_coefficients_are_those_of_scikit_learn():
     classes = iris.schema.class_attribute.values
     for row, name, table in zip(plain.coef_, classes, tables, strict=True):
         assert table["title"] == f"for '{name}'" and table["head"] == ["attribute", "coef_"]
-        assert dict(table["rows"]) == pytest.approx(dict(zip([a.name for a in iris.schema.features], row)))
+        assert dict(table["rows"]) == pytest.approx(dict(zip(feature_names(iris), row)))
         assert list(np.abs([weight for _, weight in table["rows"]])) == sorted(np.abs(row), reverse=True)
     assert dict(intercepts["rows"]) == pytest.approx(dict(zip(classes, plain.intercept_)))
 

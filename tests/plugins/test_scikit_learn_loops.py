@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from agreement import sample, shared
+from agreement import sample, shared, transformed
 from estimators import CLASSIFIERS, DENSE_ALONE, REGRESSORS, WITHOUT_WEIGHTS, chain_of, plain_estimator, weighted
 from sklearn import metrics
 from threadpoolctl import threadpool_limits
 
-import filterkit
 from filterkit.evaluation.folds import Design, Splits
 from filterkit.evaluation.runner import Evaluator, parse_named_chain
 
@@ -59,7 +58,7 @@ def check_against_a_plain_loop(batch, name):
 def with_numbers(batch):
     """`batch` with columns for the values of nominal attributes, and few rows."""
     batch = batch.take(np.arange(0, len(batch), -(-len(batch) // 250)))
-    return filterkit.chain("onehot").fit(batch).transform(batch)
+    return transformed("onehot", batch)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn
-from agreement import SAMPLES, dense, make, make_labels, sample, sparsely
+from agreement import SAMPLES, dense, feature_names, make, make_labels, sample, sparsely
 from cases import rows, view
 from estimators import CLASSIFIERS, chain_of, plain_estimator, weighted
 from filterkit_plugins.scikit_learn.names import list_known_classes
@@ -65,7 +65,7 @@ def test_rows_get_the_predictions_and_scores_of_scikit_learn(data, name):
     np.testing.assert_allclose(dense(out)[:, width + 1 :], expected, rtol=0, atol=1e-12)
     kind = "probability" if hasattr(estimator, "predict_proba") else "score"
     labels = batch.schema.class_attribute.values[: expected.shape[1]]
-    assert [a.name for a in fitted.schema.features][width:] == ["prediction", *(f"{kind}@{each}" for each in labels)]
+    assert feature_names(fitted)[width:] == ["prediction", *(f"{kind}@{each}" for each in labels)]
 
 
 @pytest.mark.parametrize("positive", [None, "malignant", "benign"])
@@ -202,7 +202,7 @@ def test_several_estimators_can_be_named():
 
 def test_a_class_whose_methods_come_with_fitting_is_a_classifier():
     out = fit_transform("StackingClassifier --set estimators=GaussianNB,DecisionTreeClassifier", sample("iris"))
-    assert [a.name for a in out.schema.attributes][4:6] == ["prediction", "probability@setosa"]
+    assert list(out.schema.names)[4:6] == ["prediction", "probability@setosa"]
 
 
 def test_a_voting_classifier_has_labels_alone():

@@ -3,7 +3,7 @@
 import cases
 import numpy as np
 import pytest
-from agreement import SAMPLES, make, make_labels, sample
+from agreement import SAMPLES, feature_names, make, make_labels, sample, transformed
 from command import run
 from estimators import REGRESSORS, WITHOUT_WEIGHTS, chain_of, plain_estimator, weighted
 from filterkit_plugins.scikit_learn.names import find_counterpart
@@ -30,7 +30,7 @@ def test_rows_get_the_predicted_number(name, sparse):
     batch = numbers(*np.arange(60) % 7, sparse=sparse)
     batch = batch if name == WITHOUT_WEIGHTS else weighted(batch)
     fitted, out = filterkit.chain(chain_of(name, REGRESSORS[name])).fit_transform(batch)
-    assert [a.name for a in fitted.schema.attributes] == ["a0", "a1", "prediction", "class"]
+    assert list(fitted.schema.names) == ["a0", "a1", "prediction", "class"]
     weights = {} if batch.weights is None else {"sample_weight": batch.weights}
     plain = plain_estimator(name, REGRESSORS[name]).fit(batch.X, batch.y, **weights)
     assert cases.view(out)["prediction"] == pytest.approx(plain.predict(batch.X), rel=1e-12)
@@ -85,7 +85,7 @@ def test_targets_are_learned_together_by_those_that_can(words, targets, plain):
     Y = np.column_stack([X[:, 0] > 0.5, X[:, 1] + X[:, 0]])[:, :targets]
     fitted, out = cases.fit(f"predict {words}", make_labels(X, Y, None) if targets > 1 else make(X, Y, None))
     names = [f"prediction@t{number}" for number in range(targets)] if targets > 1 else ["prediction"]
-    assert [a.name for a in out.schema.features] == ["a0", "a1", *names]
+    assert feature_names(out) == ["a0", "a1", *names]
     expected = [each.fit(X, part).predict(X) for each, part in zip(plain, np.split(Y, len(plain), axis=1))]
     np.testing.assert_allclose(out.X[:, 2:], np.column_stack(expected), rtol=1e-12)
     assert len(fitted.stages[-1].model._estimators) == len(plain)
@@ -163,5 +163,5 @@ def test_the_measures_of_test_rows_are_printed(tmp_path):
     assert done.returncode == 0 and about.endswith("iris.arff: errors of the predictions of 150 rows")
     assert head.split() == ["class", "mae", "rmse", "r2", "pearson", "rae", "rrse"]
     batch = sample("iris", class_=target)
-    said = filterkit.chain("onehot neighbors --k 3").fit(batch).transform(batch).X[:, -1]
+    said = transformed("onehot neighbors --k 3", batch).X[:, -1]
     assert line.split()[-6] == f"{abs(batch.y - said).mean():.3f}"

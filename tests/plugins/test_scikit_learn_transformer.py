@@ -9,7 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from agreement import dense, make, sample
+from agreement import dense, feature_names, make, sample
 from cases import rows, view
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_selection import SelectKBest
@@ -39,8 +39,8 @@ def test_the_output_equals_that_of_scikit_learn(name, estimator, words):
         expected = estimator.fit(batch.X, batch.y).transform(batch.X)
     assert out.sparse == (not isinstance(expected, np.ndarray))
     np.testing.assert_array_equal(dense(out), expected.toarray() if out.sparse else expected)
-    features = np.array([a.name for a in batch.schema.features], object)
-    assert [a.name for a in out.schema.features] == list(estimator.get_feature_names_out(features))
+    features = np.array(feature_names(batch), object)
+    assert feature_names(out) == list(estimator.get_feature_names_out(features))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from agreement import columns, dense, make
+from agreement import columns, dense, feature_names, make
 
 import filterkit
 from filterkit import StageError
@@ -32,8 +32,8 @@ def kept(batch, text):
     fitted = filterkit.chain(text).fit(batch)
     out = fitted.transform(batch)
     assert out.schema == fitted.schema
-    names = [a.name for a in out.schema.features]
-    place = [a.name for a in batch.schema.features]
+    names = feature_names(out)
+    place = feature_names(batch)
     np.testing.assert_array_equal(dense(out), dense(batch)[:, [place.index(name) for name in names]])
     return names
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import FRACTIONS, assert_agrees, batches, close, dense, make, sample
+from agreement import FRACTIONS, assert_agrees, batches, close, dense, make, sample, transformed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -177,7 +177,7 @@ def test_several_classes_give_one_column_for_each_that_has_rows():
     # Column 1: 7 is a, 8 is c twice:         a: 2/3, 1/4;  c: 1/3, 3/4
     batch = make([[5, 7], [5, 8], [6, 8]], [0, 2, 2], "abc")
     out = assert_agrees(batch, "shape --neighbors 0")
-    assert [a.name for a in out.schema.attributes] == ["a0@a", "a0@c", "a1@a", "a1@c", "class"]
+    assert list(out.schema.names) == ["a0@a", "a0@c", "a1@a", "a1@c", "class"]
     assert out.X.tolist() == [
         close([1 / 2, 1 / 2, 2 / 3, 1 / 3]),
         close([1 / 2, 1 / 2, 1 / 4, 3 / 4]),
@@ -189,7 +189,7 @@ def test_attribute_weights_stay_and_nominal_becomes_numeric():
     batch = sample("mixed")
     features = [a._replace(weight=1.0 + j) for j, a in enumerate(batch.schema.features)]
     batch = batch.replace(schema=batch.schema.with_features(features, np.arange(len(features))))
-    out = filterkit.chain("shape").fit(batch).transform(batch)
+    out = transformed("shape", batch)
     numeric = [a._replace(kind="numeric", values=()) for a in features]
     assert list(out.schema.features) == numeric
     assert out.passthrough is batch.passthrough and out.weights is batch.weights
@@ -201,7 +201,7 @@ def test_attribute_weights_stay_and_nominal_becomes_numeric():
 @pytest.mark.parametrize("options", ["", "--zero", "--no-zero", "--beside"])
 def test_a_sparse_batch_stays_sparse_only_while_zero_is_special(options):
     batch = sample("sparse-counts-multiclass")
-    out = filterkit.chain(f"shape {options}").fit(batch).transform(batch)
+    out = transformed(f"shape {options}", batch)
     assert out.sparse == out.schema.sparse == out.schema.zero == (options != "--no-zero")
 
 
@@ -259,7 +259,7 @@ def test_a_class_that_is_missing_in_all_rows_is_warned_of():
 def test_equal_estimates_give_equal_values_in_any_order_of_rows():
     # 1 and 5 have the same window by symmetry, if in other order: 7/3 positives of 4 and the like, to the last bit
     batch = make([[v] for v in [1, 2, 2, 2, 3, 4, 4, 4, 5]], [1, 0] * 4 + [1], positive="yes")
-    out = filterkit.chain("shape --neighbors 2").fit(batch).transform(batch).X[:, 0]
+    out = transformed("shape --neighbors 2", batch).X[:, 0]
     assert out[0] == out[-1] and out[1] == out[-2]
     batch = sample("breast-cancer")
     shuffled = batch.take(np.random.default_rng(1).permutation(len(batch)))

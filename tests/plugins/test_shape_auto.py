@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from agreement import columns, dense, make, sample, sparsely
+from agreement import columns, dense, make, sample, sparsely, transformed
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -106,6 +106,6 @@ def test_zeros_of_sparse_rows_stay_where_others_are_shaped():
     rng = np.random.default_rng(3)
     bump, noise = rng.normal(size=(2, 300))
     batch = sparsely(make(np.column_stack([bump, noise > 0]), np.abs(bump) < 0.5))
-    out = filterkit.chain("shape --auto").fit(batch).transform(batch)
+    out = transformed("shape --auto", batch)
     assert out.sparse and (dense(out)[:, 0] != dense(batch)[:, 0]).any()
     np.testing.assert_array_equal(dense(out)[:, 1], dense(batch)[:, 1])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import close, dense, expected, make, sample
+from agreement import close, dense, expected, feature_names, make, sample, transformed
 from cases import rows
 
 import filterkit
@@ -11,29 +11,25 @@ from filterkit.plugin import registry
 from filterkit.plugin.lookup import find_stage
 
 
-def names(fitted):
-    return [a.name for a in fitted.schema.features]
-
-
 def shaped(options, batch):
-    return filterkit.chain(f"shape --beside {options}").fit(batch).transform(batch)
+    return transformed(f"shape --beside {options}", batch)
 
 
 def test_a_column_keeps_its_name_and_the_shaped_one_is_named_by_the_class():
     batch = make([[5, 7], [5, 8], [6, 8]], [0, 1, 1])
-    plain = filterkit.chain("shape --neighbors 0").fit(batch).transform(batch)
+    plain = transformed("shape --neighbors 0", batch)
     out = shaped("--neighbors 0", batch)
-    assert names(out) == ["a0", "a0@no", "a1", "a1@no"]  # the rarer class
+    assert feature_names(out) == ["a0", "a0@no", "a1", "a1@no"]  # the rarer class
     np.testing.assert_array_equal(out.X[:, ::2], batch.X)
     np.testing.assert_array_equal(out.X[:, 1::2], plain.X)
-    assert names(shaped("", make(batch.X, [0, 2, 2], "abc"))) == ["a0", "a0@a", "a0@c", "a1", "a1@a", "a1@c"]
+    assert feature_names(shaped("", make(batch.X, [0, 2, 2], "abc"))) == ["a0", "a0@a", "a0@c", "a1", "a1@a", "a1@c"]
 
 
 def test_a_name_that_is_taken_is_refused():
     batch = rows({"a": [1, 2], "a@y": [2, 1], "class": ["n", "y"]})
     with pytest.raises(FilterkitError, match=r"^shape: .*two attributes are named 'a@y'"):
         shaped("", batch)
-    assert names(shaped("--only a@y", batch)) == ["a", "a@y", "a@y@y"]
+    assert feature_names(shaped("--only a@y", batch)) == ["a", "a@y", "a@y@y"]
 
 
 def test_with_auto_a_column_has_one_beside_it_only_if_that_predicts_better():
@@ -43,10 +39,10 @@ def test_with_auto_a_column_has_one_beside_it_only_if_that_predicts_better():
     batch = make(np.column_stack([noise, bump, noise]), y, positive="yes")
     for options in ("--auto", "--auto --cross-fit 4"):
         out = shaped(options, batch)
-        assert names(out) == ["a0", "a1", "a1@yes", "a2"]
+        assert feature_names(out) == ["a0", "a1", "a1@yes", "a2"]
         np.testing.assert_array_equal(out.X[:, [0, 1, 3]], batch.X)
     several = shaped("--auto", make(batch.X[:, :2], y + 2 * (bump > 1), "abc"))
-    assert names(several) == ["a0", "a1", "a1@a", "a1@b", "a1@c"]
+    assert feature_names(several) == ["a0", "a1", "a1@a", "a1@b", "a1@c"]
 
 
 def test_cross_fitted_rows_keep_the_column_beside():
@@ -63,7 +59,7 @@ def test_cross_fitted_rows_keep_the_column_beside():
 @pytest.mark.parametrize(("classes", "expected"), [(["no", "yes"], ["a0", "a0@yes"]), ("abc", ["a0"])])
 def test_no_training_rows_leave_the_columns_alone(classes, expected):
     out = shaped("--center --prior class", make([[1], [2]], [-1, -1], classes))
-    assert names(out) == expected
+    assert feature_names(out) == expected
     assert out.X[:, 0].tolist() == [1, 2] and not out.X[:, 1:].any()
 
 
@@ -86,13 +82,13 @@ def test_a_flat_column_gives_exactly_0(neighbors):
 
 def test_estimates_are_the_float64_nearest_to_the_fraction():
     text, batch = "shape --neighbors 7% --prior class --strength 5 --no-zero", sample("iris")
-    out = filterkit.chain(text).fit(batch).transform(batch)
+    out = transformed(text, batch)
     np.testing.assert_array_equal(out.X, expected(text, batch)[2])
 
 
 def test_estimates_that_are_rounded_to_1_have_log_odds():
     batch = make([[1.0], [2.0]], [1, 0], weights=[1e12, 1e-3], positive="yes")
-    out = filterkit.chain("shape --center --prior class --neighbors 0 --strength 1e-9").fit(batch).transform(batch)
+    out = transformed("shape --center --prior class --neighbors 0 --strength 1e-9", batch)
     assert np.isfinite(out.X).all() and out.X[0, 0] > out.X[1, 0]
 
 

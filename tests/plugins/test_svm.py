@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import make, make_labels, sample, sparsely
+from agreement import make, make_labels, sample, sparsely, transformed
 from counted import rows_in_memory
 from filterkit_plugins.svm import hyperplanes, learner
 from filterkit_plugins.svm.calibration import fit_sigmoid
@@ -24,10 +24,6 @@ def planes(text, batch):
     """The coefficients of each task, and its intercept as the last row."""
     made = model(text, batch)
     return np.vstack([made.coefficients, made.intercepts])
-
-
-def transformed(chain, batch):
-    return filterkit.chain(chain).fit(batch).transform(batch)
 
 
 @pytest.fixture(params=["libsvm", "newton"])

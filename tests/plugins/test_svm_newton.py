@@ -4,12 +4,10 @@ import contextlib
 
 import numpy as np
 import pytest
-from agreement import make, sample
+from agreement import make, sample, transformed
 from filterkit_plugins.svm import hyperplanes, newton
 from scipy.optimize import lsq_linear
 from scipy.sparse import csr_array
-
-import filterkit
 
 
 def numbers(kind="plain", rows=400):
@@ -28,7 +26,7 @@ def numbers(kind="plain", rows=400):
 def texts():
     """Unit rows of words, most of them rare."""
     batch = sample("fortunes").take(np.arange(0, 1307, 3))
-    return filterkit.chain("l2").fit(batch).transform(batch).X, batch.y == 0
+    return transformed("l2", batch).X, batch.y == 0
 
 
 @pytest.mark.parametrize("kind", ["texts", "rare", "separable", "scales", "repeated", "grid"])
@@ -76,8 +74,8 @@ def test_rows_beyond_the_limit_are_solved_as_by_libsvm(text, monkeypatch):
     X, positive = numbers(rows=90)
     batch = make(X, positive, positive="yes", weights=1 + np.arange(90) % 4)
     monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", 90)
-    expected = filterkit.chain(text).fit(batch).transform(batch).X
+    expected = transformed(text, batch).X
     assert not solved
     monkeypatch.setattr(hyperplanes, "_LIBSVM_ROWS", 89)
-    np.testing.assert_allclose(filterkit.chain(text).fit(batch).transform(batch).X, expected, atol=5e-3)
+    np.testing.assert_allclose(transformed(text, batch).X, expected, atol=5e-3)
     assert 90 in solved

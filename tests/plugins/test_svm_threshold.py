@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from agreement import make, make_labels, sample
+from agreement import make, make_labels, sample, transformed
 from counted import rows_in_memory
 from filterkit_plugins.svm.threshold import find_threshold
 from hypothesis import given
@@ -63,7 +63,7 @@ def real(name):
     """Real rows in a scale that an SVM takes; text rows are few, so that positive ones are rare."""
     batch = sample(name, positive="food" if name == "fortunes" else "malignant")
     batch = batch.take(np.random.default_rng(3).permutation(len(batch))[:300])
-    return filterkit.chain("l2" if batch.sparse else "standardize").fit(batch).transform(batch)
+    return transformed("l2" if batch.sparse else "standardize", batch)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -97,7 +97,7 @@ def test_earlier_stages_are_fitted_without_the_held_out_rows():
     rng = np.random.default_rng(0)
     batch = make(rng.normal(size=(90, 12)), rng.random(90) < 0.25)
     (found,) = shift("shape --neighbors 1 svm", batch)
-    (seen,) = shift("svm", filterkit.chain("shape --neighbors 1").fit(batch).transform(batch))
+    (seen,) = shift("svm", transformed("shape --neighbors 1", batch))
     assert found < -0.1 and found != pytest.approx(seen, abs=0.1)
 
 

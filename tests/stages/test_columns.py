@@ -28,21 +28,6 @@ class Floor(ColumnStage):
         return np.where(np.isnan(values) | state["nominal"][columns], values, (values >= 2).astype(float))
 
 
-class Twice(Floor):
-    """Every column but the last two times."""
-
-    name = "twice"
-
-    def output_columns(self, schema, state, totals):
-        return np.repeat(np.arange(schema.width - 1), 2)
-
-    def output_attributes(self, schema, state, columns, totals):
-        return [schema.features[c]._replace(name=f"{schema.features[c].name}{i}") for i, c in enumerate(columns)]
-
-    def apply(self, values, columns, state):
-        return super().apply(values, columns // 2, state)
-
-
 class Sides(Floor):
     """Make labels of numbers."""
 
@@ -102,9 +87,8 @@ def cells(table):
     return list(zip(found, full.missing[:, 0].tolist()))
 
 
-@pytest.mark.parametrize("stage", [Floor(), Twice(), Sides()], ids=lambda stage: stage.name)
-def test_the_table_of_the_output_is_the_table_that_is_pushed_through(stage):
-    made = fitted(stage)
+def test_the_table_of_labels_that_are_made_is_the_table_that_is_pushed_through():
+    made = fitted(Sides())
     table = ContingencyTable.of(BATCH, np.arange(2), False, "test")
     of_output = ContingencyTable.of(made.transform(BATCH), np.arange(made.schema.width), False, "test")
     assert cells(made.transform_table(table)) == cells(of_output)

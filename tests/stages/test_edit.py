@@ -34,7 +34,7 @@ def view(edit, **changes):
     assert out.schema is built.schema
     values = [attribute_values(out, i) for i in range(len(built.schema.attributes))]
     lists = [v.to_pylist() if isinstance(v, pa.Array) else [None if np.isnan(x) else x for x in v] for v in values]
-    return dict(zip([a.name for a in built.schema.attributes], lists, strict=True))
+    return dict(zip(built.schema.names, lists, strict=True))
 
 
 def test_attributes_move_and_leave_with_the_class():
