@@ -8,8 +8,10 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from filterkit import Attribute, Batch, ConversionWarning, FilterkitError, Schema, UsageError, hookimpl, option
 from filterkit.plugin import (
@@ -22,7 +24,6 @@ from filterkit.plugin import (
     TypedFormat,
     Writer,
     class_asked,
-    label_attribute,
     matching_names,
     quoted,
     relation_of,
@@ -44,8 +45,85 @@ _UNNAMED = re.compile(r"__index_level_\d+__")
 _CELLS = 1 << 22  # the most cells that are made dense at once when rows are sparse
 
 
+class ParquetGroups:
+    """The groups of rows of a Parquet file, which can be read several times.
+
+    Attributes
+    ----------
+    schema : Arrow's.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import pyarrow.parquet
+
+        self._file = pyarrow.parquet.ParquetFile(file, page_checksum_verification=True)
+        self.schema = self._file.schema_arrow
+
+    def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
+        """Yield record batches of some columns and of at most `n_rows` rows."""
+        # one thread: handing small columns to others takes longer than to read them
+        for batch in self._file.iter_batches(batch_size=n_rows, columns=columns, use_threads=False):
+            yield batch.select(columns)  # with a, pyarrow reads a.b, too
+
+    def sizes(self) -> list[int]:
+        """Return the bytes that each group takes in memory."""
+        about = self._file.metadata
+        return [about.row_group(number).total_byte_size for number in range(about.num_row_groups)]
+
+    def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
+        """Return some columns of the groups from `first` up to, but not including, `stop`, as a table."""
+        return self._file.read_row_groups(range(first, stop), columns=columns, use_threads=False).select(columns)
+
+
+class ArrowGroups:
+    """The record batches of an Arrow file or stream, with the methods of `ParquetGroups`; each is a group."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import pyarrow.ipc
+
+        self._file, self._ipc = file, pyarrow.ipc
+        begin = file.read(6)
+        file.seek(0)
+        self._reader = pyarrow.ipc.open_file(file) if begin == b"ARROW1" else None  # None for a stream
+        self.schema = (pyarrow.ipc.open_stream(file) if self._reader is None else self._reader).schema
+        self._count = 0 if self._reader is None else self._reader.num_record_batches
+
+    def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
+        """Implement `ParquetGroups.read_batches`."""
+        if self._reader is None:
+            self._file.seek(0)
+            found = iter(self._ipc.open_stream(self._file))
+        else:
+            found = map(self._reader.get_batch, range(self._count))
+        for batch in found:
+            for first in range(0, batch.num_rows, n_rows):
+                yield batch.select(columns).slice(first, n_rows)
+
+    def sizes(self) -> list[int]:
+        """Return the bytes that each group takes on average, as the exact sizes would take reading the file.
+
+        There are none of a stream, as no group of it can be read by itself.
+        """
+        nbytes = os.fstat(self._file.fileno()).st_size
+        return [nbytes // max(self._count, 1)] * self._count
+
+    def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
+        """Implement `ParquetGroups.read_groups`; not for a stream."""
+        import pyarrow as pa
+
+        assert self._reader is not None
+        return pa.Table.from_batches(map(self._reader.get_batch, range(first, stop))).select(columns)
+
+
 class Columnar(TypedFormat):
-    """Files that store tables by columns, with typed columns: the options that Parquet and Arrow share."""
+    """Files that store tables by columns, with typed columns: the options that Parquet and Arrow share.
+
+    Attributes
+    ----------
+    groups : the class of the groups of rows of an open file.
+    """
+
+    groups: ClassVar[type[ParquetGroups | ArrowGroups]]
 
     skip: tuple[str, ...] = option((), "Columns to leave out, by name or pattern.")
     weights: str | None = option(
@@ -64,14 +142,10 @@ class Columnar(TypedFormat):
     def open(self, opening: Opening) -> Table:
         file = opening.local()
         try:
-            return ColumnarTable(self, opening, file, self.open_groups(file))
+            return ColumnarTable(self, opening, file)
         except BaseException:
             file.close()
             raise
-
-    def open_groups(self, file: IO[bytes]) -> Groups:
-        """Return the groups of rows of an open file."""
-        raise NotImplementedError
 
     def advise_leaving_out(self, column: str) -> str:
         """Say how to go on without a column."""
@@ -96,15 +170,11 @@ class Parquet(Columnar):
     name = "parquet"
     title = "Parquet"
     endings = (".parquet", ".pq")
+    groups = ParquetGroups
 
     compression: str = option(
         "snappy", "How columns are compressed.", choices=("none", "snappy", "gzip", "zstd", "brotli", "lz4")
     )
-
-    def open_groups(self, file: IO[bytes]) -> Groups:
-        import pyarrow.parquet
-
-        return ParquetGroups(pyarrow.parquet.ParquetFile(file, page_checksum_verification=True))
 
     def open_sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
         import pyarrow.parquet
@@ -120,94 +190,15 @@ class ArrowIpc(Columnar):
     name = "arrow"
     title = "Arrow"
     endings = (".arrow", ".feather", ".ipc")
+    groups = ArrowGroups
 
     compression: str = option("none", "How columns are compressed.", choices=("none", "lz4", "zstd"))
-
-    def open_groups(self, file: IO[bytes]) -> Groups:
-        return ArrowGroups(file)
 
     def open_sink(self, out: IO[bytes], schema: pa.Schema) -> Any:
         import pyarrow.ipc
 
         compression = None if self.compression == "none" else self.compression
         return pyarrow.ipc.new_file(out, schema, options=pyarrow.ipc.IpcWriteOptions(compression=compression))
-
-
-class Groups:
-    """The record batches of a file, which can be read several times.
-
-    Attributes
-    ----------
-    schema : Arrow's.
-    """
-
-    schema: pa.Schema
-
-    def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
-        """Yield record batches of some columns and of at most `n_rows` rows."""
-        raise NotImplementedError
-
-    def sizes(self) -> list[int]:
-        """Return the bytes that each group takes in memory; empty if no group can be read by itself."""
-        return []
-
-    def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
-        """Return some columns of the groups from `first` up to, but not including, `stop`, as a table."""
-        raise NotImplementedError
-
-
-class ParquetGroups(Groups):
-    """The groups of rows of Parquet."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-        self.schema = file.schema_arrow
-
-    def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
-        # one thread: handing small columns to others takes longer than to read them
-        for batch in self._file.iter_batches(batch_size=n_rows, columns=columns, use_threads=False):
-            yield batch.select(columns)  # with a, pyarrow reads a.b, too
-
-    def sizes(self) -> list[int]:
-        about = self._file.metadata
-        return [about.row_group(number).total_byte_size for number in range(about.num_row_groups)]
-
-    def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
-        return self._file.read_row_groups(range(first, stop), columns=columns, use_threads=False).select(columns)
-
-
-class ArrowGroups(Groups):
-    """The record batches of an Arrow file or stream."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        import pyarrow.ipc
-
-        self._file, self._ipc = file, pyarrow.ipc
-        begin = file.read(6)
-        file.seek(0)
-        self._reader = pyarrow.ipc.open_file(file) if begin == b"ARROW1" else None  # None for a stream
-        self.schema = (pyarrow.ipc.open_stream(file) if self._reader is None else self._reader).schema
-        self._count = 0 if self._reader is None else self._reader.num_record_batches
-
-    def read_batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
-        if self._reader is None:
-            self._file.seek(0)
-            found = iter(self._ipc.open_stream(self._file))
-        else:
-            found = map(self._reader.get_batch, range(self._count))
-        for batch in found:
-            for first in range(0, batch.num_rows, n_rows):
-                yield batch.select(columns).slice(first, n_rows)
-
-    def sizes(self) -> list[int]:
-        nbytes = os.fstat(self._file.fileno()).st_size
-        return [nbytes // max(self._count, 1)] * self._count  # on average; the exact sizes would take reading the file
-
-    def read_groups(self, first: int, stop: int, columns: list[str]) -> Any:
-        import pyarrow as pa
-
-        assert self._reader is not None
-        return pa.Table.from_batches(map(self._reader.get_batch, range(first, stop))).select(columns)
 
 
 class ColumnarTable(Table):
@@ -218,17 +209,17 @@ class ColumnarTable(Table):
     form : the format.
     opening : of the input.
     file : closed at the end.
-    groups : its rows.
     """
 
-    def __init__(self, form: Columnar, opening: Opening, file: IO[bytes], groups: Groups) -> None:
+    def __init__(self, form: Columnar, opening: Opening, file: IO[bytes]) -> None:
         from filterkit.plugin import schema_noted  # imports pyarrow, as the others below
 
-        self._file, self._groups, self._form, self._path = file, groups, form, opening.path
+        self._file, self._form, self._path = file, form, opening.path
+        self._groups = groups = form.groups(file)
         self._unseen = opening.unseen
         names = groups.schema.names
         if len(set(names)) < len(names):
-            twice = next(name for number, name in enumerate(names) if name in names[:number])
+            twice = next(name for name in names if names.count(name) > 1)
             raise FilterkitError(f"two columns are named {quoted(twice)}; rename one")
         skipped = {name for pattern in form.skip for name in matching_names(form, "skip", pattern, names)}
         self._categorical, unnamed = _read_notes_of_pandas(groups.schema)
@@ -305,12 +296,13 @@ class ColumnarTable(Table):
             found |= inferred
             if not is_whole:
                 labelled += [name for name in looked_at if found[name].kind == "nominal"]
-        labels = self._read_labels(labelled, sure)
-        for name, words in labels.items():
-            if name in self._categorical and not pa.types.is_dictionary(kinds[name]):
-                words = sorted(words, key=_sort_key)  # their own order is lost; it is this, as a rule
-            is_string = name not in sure and len(words) > form.most
-            found[name] = Attribute(name, "string") if is_string else label_attribute(name, words, form.order)
+        unlabelled = [found[name]._replace(values=()) for name in labelled]
+        for attribute in form.add_labels(unlabelled, sure, partial(self._read_labels, labelled)):
+            name = attribute.name
+            if name in self._categorical and not pa.types.is_dictionary(kinds[name]) and form.order != "sorted":
+                # their own order is lost; it is this, as a rule
+                attribute = attribute._replace(values=tuple(sorted(attribute.values, key=_sort_key)))
+            found[name] = attribute
         return list(found.values())
 
     def _type_attribute(self, name: str) -> Attribute:
@@ -332,7 +324,7 @@ class ColumnarTable(Table):
         """
         import pyarrow as pa
 
-        from filterkit.plugin import Inexact, exact_numbers, texts
+        from filterkit.plugin import Inexact, exact_numbers
 
         nbytes, batches, is_whole = 0, [], True
         for batch in self._groups.read_batches(names, self._rows):
@@ -351,40 +343,29 @@ class ColumnarTable(Table):
                 except Inexact as error:
                     codes[name], is_number = error.number, False
             if not is_number:
-                try:
-                    column = texts(column).dictionary_encode()
-                except ValueError:
-                    raise self._no_text(name) from None
+                column = self._convert_texts(name, column).dictionary_encode()
             columns.append(column)
         self._form.warn_of_codes(self._path, codes)
         found = self._form.infer_attributes(pa.table(columns, names=names), names, {})
         return {attribute.name: attribute for attribute in found}, is_whole
 
-    def _no_text(self, name: str) -> FilterkitError:
-        left_out = self._form.advise_leaving_out(name)
-        return FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text; {left_out}")
-
-    def _read_labels(self, names: list[str], sure: set[str]) -> dict[str, list[str]]:
-        """Return the labels of columns, in the order of their dictionaries or of appearance; this reads them once.
-
-        If a column is not `sure` to be nominal, reading stops after too many labels.
-        """
+    def _convert_texts(self, name: str, column: Any) -> Any:
+        """Return the values of a column as texts; refuse bytes that are none."""
         from filterkit.plugin import texts
 
-        found: dict[str, dict[str, None]] = {name: {} for name in names}
-        for batch in self._groups.read_batches(names, self._rows) if names else ():
-            open_names = [name for name in names if name in sure or len(found[name]) <= self._form.most]
-            if not open_names:
-                break
-            for name in open_names:
-                column = batch.column(name)
-                try:
-                    words = column if hasattr(column, "dictionary") else texts(column).dictionary_encode()
-                    labels = texts(words.dictionary).to_pylist()
-                except ValueError:
-                    raise self._no_text(name) from None
-                found[name] |= dict.fromkeys(word for word in labels if word is not None)
-        return {name: list(labels) for name, labels in found.items()}
+        try:
+            return texts(column)
+        except ValueError:
+            advice = self._form.advise_leaving_out(name)
+            raise FilterkitError(f"column {quoted(name)} has bytes that are not UTF-8 text; {advice}") from None
+
+    def _read_labels(self, names: list[str], _: list[int]) -> Iterator[list[Any]]:
+        """Yield an Arrow array of labels for each column, in the order of its dictionary or of appearance."""
+        for batch in self._groups.read_batches(names, self._rows):
+            yield [
+                self._convert_texts(name, getattr(column, "dictionary", column)).unique().drop_null()
+                for name, column in zip(names, batch.columns)
+            ]
 
     def parts(self) -> Iterator[Any]:
         yield from self._groups.read_batches(self._columns, self._rows)
@@ -464,10 +445,11 @@ class GroupPart(NamedTuple):
         return f"{self.name}, groups {self.first + 1} to {self.stop}"
 
 
+@dataclass(eq=False, repr=False)
 class GroupParser:
     """Turns record batches, or groups that it reads itself, into batches of filterkit.
 
-    Parameters
+    Attributes
     ----------
     schema : of the batches.
     columns : those that are read.
@@ -478,18 +460,13 @@ class GroupParser:
     unseen : as for `from_table`.
     """
 
-    def __init__(
-        self,
-        schema: Schema,
-        columns: list[str],
-        weights: str | None,
-        pairs: str,
-        form: Columnar,
-        rounded: set[str],
-        unseen: bool,
-    ) -> None:
-        self.schema, self.columns, self.weights, self.pairs, self.form = schema, columns, weights, pairs, form
-        self.rounded, self.unseen = rounded - {weights}, unseen
+    schema: Schema
+    columns: list[str]
+    weights: str | None
+    pairs: str
+    form: Columnar
+    rounded: set[str]
+    unseen: bool
 
     def __call__(self, part: Any) -> Parsed:
         import pyarrow as pa
@@ -501,7 +478,7 @@ class GroupParser:
                 what = f"a worker does not find it at {part.path}; put it where all workers see it, or pipe it in"
                 raise FilterkitError(f"{part.name}: {what}")
             with open(part.path, "rb") as file:
-                table = self.form.open_groups(file).read_groups(part.first, part.stop, self.columns)
+                table = self.form.groups(file).read_groups(part.first, part.stop, self.columns)
         else:
             table = pa.Table.from_batches([part])
         weights = None
@@ -654,13 +631,26 @@ class ColumnarWriter(Writer):
         """Write the first `rows` of the rows that wait, as a group."""
         import pyarrow as pa
 
+        from filterkit.plugin import noted
+
         waiting = pa.concat_tables(self._waiting)
         group, self._waiting = waiting.slice(0, rows), [waiting.slice(rows)]
         self._rows -= rows
         weights, group = group.columns[-1], group.remove_column(group.num_columns - 1)
         has_weights = weights.null_count < rows
-        if self._sink is None:
-            self._begin_file(out, group, has_weights)
+        if self._sink is None:  # whether the first rows have weights decides whether there is a column for them
+            if self._named is None and has_weights:
+                self._named = "weight"
+                while self._named in self.schema.names or (self._pairs and self._named == self._pairs.name):
+                    self._named += "_"
+            fields = list(group.schema)
+            if self._named is not None:
+                fields.append(pa.field(self._named, pa.float64()))
+            metadata = noted(self.schema, self._named)
+            if self._pairs is not None:
+                metadata |= {_SPARSE: self._pairs.name.encode()}
+            self._schema = pa.schema(fields, metadata=metadata)
+            self._sink = self._form.open_sink(out, self._schema)
         if has_weights and self._named is None:
             raise FilterkitError(
                 f"rows have weights, but the first {self._group:,} have none; say --to {self._form.name}:weights=weight"
@@ -668,25 +658,6 @@ class ColumnarWriter(Writer):
         if self._named is not None:
             group = group.append_column(self._named, weights.fill_null(1.0))
         self._sink.write_table(group.combine_chunks().replace_schema_metadata(self._schema.metadata))
-
-    def _begin_file(self, out: IO[bytes], group: Any, has_weights: bool) -> None:
-        """Begin the file; whether the first rows have weights decides whether there is a column for them."""
-        import pyarrow as pa
-
-        from filterkit.plugin import noted
-
-        if self._named is None and has_weights:
-            self._named = "weight"
-            while self._named in self.schema.names or (self._pairs and self._named == self._pairs.name):
-                self._named += "_"
-        fields = list(group.schema)
-        if self._named is not None:
-            fields.append(pa.field(self._named, pa.float64()))
-        metadata = noted(self.schema, self._named)
-        if self._pairs is not None:
-            metadata |= {_SPARSE: self._pairs.name.encode()}
-        self._schema = pa.schema(fields, metadata=metadata)
-        self._sink = self._form.open_sink(out, self._schema)
 
     def end(self, out: IO[bytes]) -> None:
         from filterkit.plugin import empty, to_table

@@ -120,14 +120,21 @@ class TypedFormat(FileFormat):
         """
         positions = [i for i, a in enumerate(attributes) if a.kind == "nominal" and a.values != TRUTH_VALUES]
         labels: dict[int, dict[str, None]] = {i: dict.fromkeys(attributes[i].values) for i in positions}
+
+        def is_nominal(position: int) -> bool:
+            return len(labels[position]) <= self.most or attributes[position].name in sure
+
         for columns in read_labels(positions) if positions else ():
             for position, words in zip(positions, columns):
-                labels[position] |= dict.fromkeys(words.to_pylist())
+                if is_nominal(position):
+                    labels[position] |= dict.fromkeys(words.to_pylist())
+            if not any(map(is_nominal, positions)):
+                break
         complete = list(attributes)
         for position, words in labels.items():
             name = attributes[position].name
-            is_string = len(words) > self.most and name not in sure
-            complete[position] = Attribute(name, "string") if is_string else label_attribute(name, words, self.order)
+            nominal = is_nominal(position)
+            complete[position] = label_attribute(name, words, self.order) if nominal else Attribute(name, "string")
         return complete
 
     def read_truth_values(self, attributes: list[Attribute], chosen: Iterable[str]) -> list[Attribute]:
