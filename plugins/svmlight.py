@@ -99,16 +99,19 @@ class Libsvm(FileFormat):
         read = 0
         table = TextTable("", (), _open_copy(opening, file), size=opening.block_size)
         for block in table.parts():
-            text = _tidy_lines(block.text) if b"#" in block.text else block.text
-            if width is None:
-                highest = max(highest, _find_highest_index(text))
+            text = _tidy_lines(block.text) if b"#" in block.text or b"\t" in block.text else block.text
+            lines = text.split(b"\n")
+            if width is None:  # the highest index of a row is its last
+                last = {line.rpartition(b":")[0].rpartition(b" ")[2] for line in lines}
+                indices = [int(word) for word in last if word.isdigit() and len(word) < 19]
+                highest = max([highest, *(index for index in indices if index <= _MOST)])
                 if highest > _MOST_FOUND:
                     raise FilterkitError(
                         f"{opening.name}: there is an index of {highest} or more; if there are so many attributes, "
                         f"give their number: --from libsvm:features={highest}"
                     )
             if len(labels) <= self.most or self.target == "nominal":
-                labels |= {line.split(None, 1)[0] for line in text.splitlines() if line.strip()}
+                labels |= {words[0] for line in lines if (words := line.split(None, 1))}
             read += len(text)
             if width is not None and read >= _LOOK:
                 break
@@ -143,22 +146,6 @@ def _tidy_lines(text: bytes) -> bytes:
         text = text.replace(b"\n\n", b"\n")
     text = text.rstrip(b" ")
     return text if not text or text.endswith(b"\n") else text + b"\n"
-
-
-def _find_highest_index(text: bytes) -> int:
-    """Return the highest index of tidy text, which is the last of some row, up to `_MOST`; -1 if there is none."""
-    characters = np.frombuffer(text, np.uint8)
-    colons, ends = np.flatnonzero(characters == ord(":")), np.flatnonzero(characters == 0x0A)
-    if not len(colons):
-        return -1
-    last = np.unique(colons[np.maximum(np.searchsorted(colons, ends) - 1, 0)])
-    index, factor, going = np.zeros(len(last), np.int64), 1, np.ones(len(last), bool)
-    for back in range(1, 19):
-        digits = characters[np.maximum(last - back, 0)].astype(np.int64) - ord("0")
-        going &= (digits >= 0) & (digits <= 9) & (last >= back)
-        index[going] += digits[going] * factor
-        factor *= 10
-    return int(index.max(initial=-1, where=index <= _MOST))
 
 
 class LibsvmTable(TextTable):
