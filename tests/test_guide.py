@@ -301,7 +301,7 @@ def test_every_public_name_is_documented(name):
         assert re.sub(r"^```python.*?^```", "", text, flags=re.M | re.S).strip(), f"{each} has no docstring"
 
 
-@pytest.mark.parametrize("module", [filterkit, plugin])
+@pytest.mark.parametrize("module", [filterkit, plugin, testing])
 def test_type_checkers_see_every_public_name(module):
     listed = re.findall(r" as (\w+)$", Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8"), re.M)
     assert sorted(listed) == sorted(module.__all__)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from filterkit.data.contract import make_contract_error
-from filterkit.errors import FilterkitError, PluginError, to_one_line
+from filterkit.data.contract import check_arguments, make_contract_error
+from filterkit.errors import FilterkitError, to_one_line
 
 if TYPE_CHECKING:
     from filterkit.counts.table import ContingencyTable
@@ -114,7 +114,7 @@ class Metric:
             taken["score of class_sums"] = self.class_sums.score, "sums, rows, totals"
         for what, (function, names) in taken.items():
             if callable(function):
-                _check_arguments(f"the metric {self.name}: {what}", function, names)
+                check_arguments(f"the metric {self.name}: {what}", function, names)
 
     def call(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call one of its functions with the arguments `given`, and return what it returns.
@@ -144,21 +144,3 @@ class Metric:
     def summary(self) -> str:
         """Return the first line of the help; the name without help."""
         return self.help().partition("\n")[0] or self.name
-
-
-def _check_arguments(about: str, function: Callable[..., Any], names: str) -> None:
-    """Raise a `PluginError` if a function cannot be called with as many positional arguments as there are `names`.
-
-    `about` begins the message. A function in C that does not tell its signature passes.
-    """
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # some functions in C do not say what they take
-        return
-    try:
-        signature.bind(*names.split(", "))
-    except TypeError:
-        bare = [p.replace(annotation=p.empty, default=p.empty) for p in signature.parameters.values()]
-        found = signature.replace(parameters=bare, return_annotation=signature.empty)
-        name = getattr(function, "__name__", "function").replace("<lambda>", "score")
-        raise PluginError(f"{about} takes {found}; write def {name}({names})") from None

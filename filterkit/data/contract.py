@@ -6,6 +6,7 @@ conformance kit uses `find_misfit`, too, and looks at the nominal values of all 
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -50,6 +51,35 @@ def _name_plugin(offer: Any, error: BaseException | None) -> str:
     """Return the end of a message, such as `` (plugin x)``: who raised `error`, or offers `offer`; "" if unknown."""
     plugin = (find_culprit(error) if error is not None else "") or find_plugin(offer)
     return f" (plugin {plugin})" if plugin else ""
+
+
+def check_arguments(about: str, function: Callable[..., Any], names: str, written: str = "") -> None:
+    """Check that a function of a plugin can be called with as many positional arguments as there are `names`.
+
+    A function in C that does not tell its signature passes.
+
+    Parameters
+    ----------
+    about : the beginning of the message.
+    function : of the plugin.
+    names : of the arguments, joined by commas.
+    written : the name under which the plugin defines the function; "" stands for the function's own name.
+
+    Raises
+    ------
+    PluginError : it takes other arguments; the message says how to write it.
+    """
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some functions in C do not say what they take
+        return
+    try:
+        signature.bind(*names.split(", "))
+    except TypeError:
+        bare = [p.replace(annotation=p.empty, default=p.empty) for p in signature.parameters.values()]
+        found = signature.replace(parameters=bare, return_annotation=signature.empty)
+        name = written or getattr(function, "__name__", "function").replace("<lambda>", "score")
+        raise PluginError(f"{about} takes {found}; write def {name}({names})") from None
 
 
 def add_stage_note(error: Exception, stage: Named | None) -> None:

@@ -6,7 +6,7 @@ import operator
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -291,3 +291,14 @@ class _Halve(RowStage):
         if batch.sparse:
             return batch
         return batch.replace(X=np.where(batch.schema.nominal, batch.X, batch.X / 2))
+
+
+ENGINE_CHECKS: list[Callable[[type[Engine]], None]] = [
+    check_engine_is_declared,
+    check_order_is_kept,
+    check_few_items_are_taken_ahead,
+    check_failures_come_in_their_place,
+    check_pauses_are_passed_on,
+    check_kept_results_are_merged,
+    check_output_is_that_of_local,
+]

@@ -6,6 +6,8 @@ import os
 import re
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 from filterkit.data.batch import Batch
@@ -35,12 +37,9 @@ class Findings:
         self.refusals: dict[str, list[str]] = {}
         self.left_out = False
         self._basic = basic
-        self._found: dict[tuple[str, str], tuple[str, Exception]] = {}  # by `_find_cause`: the first message and error
-        self._samples: dict[tuple[str, str], list[str]] = {}
+        # By `_find_cause`: the first message, the first error, and the names of the samples.
+        self._found: dict[tuple[str, str], tuple[str, Exception, list[str]]] = {}
         self._over: set[str] = set()  # samples on which a basic check has failed
-
-    def __bool__(self) -> bool:
-        return bool(self._found)
 
     def __len__(self) -> int:
         return len(self._found)
@@ -58,41 +57,32 @@ class Findings:
         ----------
         checks : in order; each takes the thing, and a sample if there are any.
         thing : the stage, format, engine or command.
-        samples : by name.
+        samples : by name; None for checks that take none.
         debug : raises the first error instead of noting it.
         """
-        for check in checks:
-            for name, given in (("", ()),) if samples is None else ((key, (one,)) for key, one in samples.items()):
-                if name in self._over or "" in self._over:
-                    self.left_out = True
-                else:
-                    self._run(check, name, (thing, *given), debug)
-
-    def _run(self, check: Callable[..., Any], name: str, arguments: tuple[Any, ...], debug: bool) -> None:
-        try:
-            refused = check(*map(copy_arrays, arguments))
-        except Exception as error:  # an assertion, or whatever the plugin fails with
-            if debug:
-                raise
-            self._note(check.__name__, name, error)
-            return
-        if isinstance(refused, StageError):
-            samples = self.refusals.setdefault(str(refused), [])
-            samples += [name] * (name not in samples)
-
-    def _note(self, check: str, name: str, error: Exception) -> None:
-        kind = "" if isinstance(error, (AssertionError, PluginError)) else f"{type(error).__name__}: "
-        key = _find_cause(check, error)
-        self._found.setdefault(key, (f"{check}: {kind}{error}", error))
-        samples = self._samples.setdefault(key, [])
-        samples += [name] * (name not in samples)
-        if check in self._basic:
-            self._over.add(name)
+        cases = {"": (thing,)} if samples is None else {name: (thing, data) for name, data in samples.items()}
+        for check, (name, arguments) in product(checks, cases.items()):
+            if self._over & {name, ""}:
+                self.left_out = True
+                continue
+            try:
+                refused = check(*map(copy_arrays, arguments))
+            except Exception as error:  # an assertion, or whatever the plugin fails with
+                if debug:
+                    raise
+                kind = "" if isinstance(error, (AssertionError, PluginError)) else f"{type(error).__name__}: "
+                first = f"{check.__name__}: {kind}{error}", error, list[str]()
+                where = self._found.setdefault(_find_cause(check.__name__, error), first)[2]
+                if check.__name__ in self._basic:
+                    self._over.add(name)
+            else:
+                where = self.refusals.setdefault(str(refused), []) if isinstance(refused, StageError) else []
+            where += [name] * (name not in where)
 
     def lines(self) -> Iterator[str]:
         """Yield each finding as a line: the check, what it found, and where."""
-        for key, (text, _) in self._found.items():
-            where = join_samples(self._samples[key])
+        for text, _, samples in self._found.values():
+            where = join_samples(samples)
             yield text + (f" ({where})" if where else "")
 
     def raise_any(self) -> None:
@@ -139,6 +129,15 @@ class Report:
         result = f"{count} finding{'s' * (count > 1)}" if count else "all well"
         rest = "; checks that build on what failed were left out" if self.findings.left_out else ""
         yield f"{self.about}: {result} in {self.checked}{rest}"
+
+
+@contextmanager
+def raise_as_assertion() -> Iterator[None]:
+    """Raise a `PluginError` of this context as an `AssertionError`, because that is what checks raise."""
+    try:
+        yield
+    except PluginError as error:
+        raise AssertionError(str(error)) from error
 
 
 def _find_cause(check: str, error: Exception) -> tuple[str, str]:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import os
+import pickle
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr
 from io import StringIO
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
-from filterkit.data.batch import Batch, concatenate
+from filterkit.data.batch import Batch, concatenate, same
 from filterkit.data.columns import to_columns
+from filterkit.data.contract import check_arguments
 from filterkit.data.rearrangement import change_targets
-from filterkit.data.schema import Attribute, Schema
+from filterkit.data.schema import Schema
 from filterkit.errors import FilterkitError, PluginError
 from filterkit.files.output import open_output
 from filterkit.formats.base import LOSSES, FileFormat
@@ -40,41 +41,26 @@ def check_format_is_declared(form: FileFormat, data: Batch) -> None:
     assert form.is_read() or form.is_written(), f"{form.name} is neither read nor written"
     if not isinstance(form, Format):
         check_methods(form.name, type(form))
-        _check_class(form)
+        assert re.fullmatch(r"[a-z][a-z0-9-]*", form.name), (
+            f"{form.name}: the name of a FileFormat must be a lower-case word"
+        )
+        assert form.title.strip(), f"{form.name}: a FileFormat needs a title, for messages"
+        assert form.summary(), f"{form.name}: write a docstring, which becomes its help"
+        for field in dataclasses.fields(form):
+            assert field.metadata["help"].strip(), f"{form.name}: the option {field.name} has no help"
+        again = pickle.loads(pickle.dumps(form))
+        assert vars(again) == vars(form), f"{form.name}: a pickled format comes back changed"
     else:
-        for function, parameters in ((form.read, ("path", "class_", "positive")), (form.write, ("batches", "out"))):
-            assert function is None or _accepts(function, len(parameters)), (
-                f"{form.name}: {getattr(function, '__name__', function)} does not take {', '.join(parameters)}; the "
-                "function that reads comes before the one that writes"
-            )
+        for function, names in ((form.read, "path, class_, positive"), (form.write, "batches, out")):
+            try:
+                check_arguments("", function or print, names)
+            except PluginError:
+                raise AssertionError(
+                    f"{form.name}: {getattr(function, '__name__', function)} does not take {names}; the function that "
+                    "reads comes before the one that writes"
+                ) from None
     unknown = set(form.losses) - set(LOSSES)
     assert not unknown, f"{form.name}: losses may be {', '.join(LOSSES)}, not {', '.join(sorted(unknown))}"
-
-
-def _accepts(function: Any, count: int) -> bool:
-    """Tell whether a function takes so many arguments."""
-    try:
-        inspect.signature(function).bind(*range(count))
-    except TypeError:
-        return False
-    except ValueError:  # nothing is known of its arguments
-        return True
-    return True
-
-
-def _check_class(form: FileFormat) -> None:
-    """Check that the declaration of a `FileFormat`: a word as its name, a title, help of itself and of its options."""
-    assert re.fullmatch(r"[a-z][a-z0-9-]*", form.name), (
-        f"{form.name}: the name of a FileFormat must be a lower-case word"
-    )
-    assert form.title.strip(), f"{form.name}: a FileFormat needs a title, for messages"
-    assert form.summary(), f"{form.name}: write a docstring, which becomes its help"
-    for field in dataclasses.fields(form):
-        assert field.metadata["help"].strip(), f"{form.name}: the option {field.name} has no help"
-    import pickle
-
-    again = pickle.loads(pickle.dumps(form))
-    assert vars(again) == vars(form), f"{form.name}: a pickled format comes back changed"
 
 
 def check_rows_come_back(form: FileFormat, data: Batch) -> None:
@@ -84,60 +70,46 @@ def check_rows_come_back(form: FileFormat, data: Batch) -> None:
     instance weights. The name of the relation, the form of sparse rows, the patterns of dates and the weights of
     attributes may change; without rows, labels may change, too.
     """
-    if not (form.is_read() and form.is_written()):
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        for rows, when in ((data, ""), (_put_hard_numbers(data), " where numbers have many digits")):
-            path = write_rows(form, rows, folder)
-            if path is not None:
-                compare(form, _make_class_an_attribute(rows), _read(form, path, "none"), when)
-
-
-_HARD = np.array([0.1 + 0.2, 1 / 3, -1.5e-7, 2.0**53 - 1, 1.7e308, 5e-324, -1e-300, 123456789.123456789])
-
-
-def _put_hard_numbers(data: Batch) -> Batch:
-    """Replace the numbers that are not zero by others with many digits."""
     X = data.in_form(False).X.copy()
     other = (X != 0) & ~np.isnan(X) & ~data.schema.nominal
     X[other] = np.resize(_HARD, np.count_nonzero(other))
-    return data.replace(X=X).in_form(data.sparse)
+    with_digits = data.replace(X=X).in_form(data.sparse)
+    for rows, when in ((data, ""), (with_digits, " where numbers have many digits")):
+        _check_come_back(form, rows, when)
+
+
+# Numbers that do not come back unless all their digits are written.
+_HARD = np.array([0.1 + 0.2, 1 / 3, -1.5e-7, 2.0**53 - 1, 1.7e308, 5e-324, -1e-300, 123456789.123456789])
 
 
 def check_class_comes_back(form: FileFormat, data: Batch) -> None:
     """Check that the class that is asked for by name is the class of the rows read, with its positive value."""
     target = data.schema.class_attribute
-    both = form.is_read() and form.is_written() and not {"names", "kinds", "labels"} & set(form.losses)
-    if not both or target is None or not len(data):
+    if {"names", "kinds", "labels"} & set(form.losses) or target is None or not len(data):
         return
-    with tempfile.TemporaryDirectory() as folder:
-        path = write_rows(form, data, folder)
-        if path is None:
-            return
-        back = _read(form, path, target.name)
-        assert back.schema.class_attribute == target._replace(weight=1.0, scores=()), (
-            f"{form.name}: read was asked for the class '{target.name}' and gives {back.schema.class_attribute}: pass "
-            "class_ on"
-        )
-        assert back.y is not None and data.y is not None and np.array_equal(back.y, data.y, equal_nan=True), (
-            f"{form.name}: other classes come back than were written"
-        )
-        if target.kind == "nominal":
-            positive = target.values[-1]
-            found = _read(form, path, target.name, positive).schema.positive
-            assert found == positive, f"{form.name}: read does not pass the positive class on to the schema"
+    content = write_rows(form, data)
+    if content is None or not form.is_read():
+        return
+    back = _read_content(form, content, target.name)
+    assert back.schema.class_attribute == target._replace(weight=1.0, scores=()), (
+        f"{form.name}: read was asked for the class '{target.name}' and gives {back.schema.class_attribute}: pass "
+        "class_ on"
+    )
+    assert back.y is not None and data.y is not None and np.array_equal(back.y, data.y, equal_nan=True), (
+        f"{form.name}: other classes come back than were written"
+    )
+    if target.kind == "nominal":
+        positive = target.values[-1]
+        found = _read_content(form, content, target.name, positive).schema.positive
+        assert found == positive, f"{form.name}: read does not pass the positive class on to the schema"
 
 
 def check_a_positive_class_is_written(form: FileFormat, data: Batch) -> None:
     """Check that rows are written as they are, or refused, if one of two or more classes is `Schema.positive`."""
     target = data.schema.class_attribute
-    if not form.is_written() or target is None or target.kind != "nominal":
-        return
-    data = data.replace(schema=data.schema.replace(positive=target.values[-1]))
-    with tempfile.TemporaryDirectory() as folder:
-        path = write_rows(form, data, folder)
-        if path is not None and form.is_read():
-            compare(form, _make_class_an_attribute(data), _read(form, path, "none"), " where one class is positive")
+    if target is not None and target.kind == "nominal":
+        data = data.replace(schema=data.schema.replace(positive=target.values[-1]))
+        _check_come_back(form, data, " where one class is positive")
 
 
 def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
@@ -145,60 +117,36 @@ def check_blocks_come_back(form: FileFormat, data: Batch) -> None:
 
     A `FileFormat` writes the same bytes then, and reads the same rows in small parts.
     """
-    if not (form.is_read() and form.is_written()) or len(data) < 2:
+    if len(data) < 2:
         return
-    with tempfile.TemporaryDirectory() as folder:
-        path = write_rows(form, data, folder, 2)
-        if path is None:
-            return
-        compare(
-            form,
-            _make_class_an_attribute(data),
-            _read(form, path, "none"),
-            " when they were written in several batches",
+    content = _check_come_back(form, data, " when they were written in several batches", step=2)
+    if content is not None and not isinstance(form, Format):
+        assert write_rows(form, data) == content, (
+            f"{form.name}: rows written in several batches give other bytes than in one"
         )
-        if not isinstance(form, Format):
-            whole = write_rows(form, data, folder, name="whole")
-            assert whole is not None and _read_bytes(whole) == _read_bytes(path), (
-                f"{form.name}: rows written in several batches give other bytes than in one"
-            )
-            compare(
-                form,
-                _make_class_an_attribute(data),
-                _read(form, path, "none", block_size=60),
-                " when they are read in small parts",
-            )
+        _check_come_back(form, data, " when they are read in small parts", block_size=60)
 
 
 def check_writing_is_the_same_again(form: FileFormat, data: Batch) -> None:
     """Check that the same rows give the same bytes, at least one; all batches are consumed, and the stream is left
     open."""
-    if not form.is_written():
+    content, again = write_rows(form, data), write_rows(form, data)
+    if content is None or again is None:
         return
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [write_rows(form, data, folder, name=name) for name in ("one", "other")]
-        if None in paths:
-            return
-        contents = [_read_bytes(str(path)) for path in paths]
-        assert contents[0] or not len(data), (
-            f"{form.name}: write leaves the file empty: write to the stream it is given"
-        )
-        assert contents[0] == contents[1], (
-            f"{form.name}: writing the same rows twice gives other bytes: leave out times and what is random"
-        )
+    assert content or not len(data), f"{form.name}: write leaves the file empty: write to the stream it is given"
+    assert content == again, (
+        f"{form.name}: writing the same rows twice gives other bytes: leave out times and what is random"
+    )
 
 
 def check_rows_are_written(form: FileFormat, data: Batch) -> None:
     """Check that what is written of some rows differs from what is written of none."""
-    if not form.is_written() or not len(data) or not data.schema.attributes:
+    if not len(data) or not data.schema.attributes:
         return
-    with tempfile.TemporaryDirectory() as folder:
-        some, none = (
-            write_rows(form, rows, folder, name=name) for rows, name in ((data, "some"), (data.rows(0, 0), "none"))
-        )
-        assert some is None or none is None or _read_bytes(some) != _read_bytes(none), (
-            f"{form.name}: write gives the same bytes for {len(data)} rows as for none: write every row of each batch"
-        )
+    some, none = write_rows(form, data), write_rows(form, data.rows(0, 0))
+    assert some is None or some != none, (
+        f"{form.name}: write gives the same bytes for {len(data)} rows as for none: write every row of each batch"
+    )
 
 
 def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
@@ -221,46 +169,57 @@ def check_a_missing_file_is_an_error(form: FileFormat, data: Batch) -> None:
 def check_reading(form: FileFormat, path: str) -> None:
     """Check that a file can be read twice with the same rows, whose batches fit their schema, and without a class."""
     first, again = (_read(form, path, None) for _ in range(2))
-    from filterkit.data.batch import same
-
     assert same(first, again), f"{form.name}: reading {path} twice gives other rows"
     flat = _read(form, path, "none")
     assert flat.schema.class_index is None, f"{form.name}: read gives a class though it was asked for none"
     assert len(flat) == len(first), f"{form.name}: {path} has other rows without a class"
 
 
-def write_rows(form: FileFormat, data: Batch, folder: str, step: int | None = None, name: str = "t") -> str | None:
-    """Write `data`, cut into batches of `step` rows, and return the path of the file; None if the format refuses it.
+def write_rows(form: FileFormat, data: Batch, step: int | None = None) -> bytes | None:
+    """Write `data`, cut into batches of `step` rows, and return the bytes of the file.
+
+    None if the format refuses the rows, or is not written.
 
     Raises
     ------
     AssertionError : the format fails in another way, leaves batches unread, or closes the stream.
     """
-    path = os.path.join(folder, name + form.endings[0])
+    if not form.is_written():
+        return None
     left = cut(data, step)
 
     def batches() -> Iterator[Batch]:
         while left:
             yield left.pop(0)
 
-    refusal: FilterkitError | None = None
-    closed = False
-    try:
-        with open_output(path) as out, redirect_stderr(StringIO()):  # warnings of losses, which are declared
-            RowWriter(Form(form, data.schema, data.sparse)).write(out, lambda function: map(function, batches()))
-            closed = out.closed
-    except FilterkitError as error:
-        refusal = error
-    except Exception as error:
-        raise AssertionError(
-            f"{form.name}: write fails with {type(error).__name__}: {error}{locate_error(error)}; if the format cannot "
-            "hold such rows, raise a FilterkitError that says so"
-        ) from error
-    lines = "" if refusal is None else "".join(map(str, refusal.args))
-    assert "\n" not in lines, f"{form.name}: an error must be one line, not {lines!r}"
-    assert not closed, f"{form.name}: write closes the stream that it is given; leave that to filterkit"
-    assert refusal or not left, f"{form.name}: write does not ask for all batches: loop over them to the end"
-    return None if refusal else path
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t" + form.endings[0])
+        try:
+            with open_output(path) as out, redirect_stderr(StringIO()):  # warnings of losses, which are declared
+                RowWriter(Form(form, data.schema, data.sparse)).write(out, lambda function: map(function, batches()))
+                is_closed = out.closed
+        except FilterkitError as error:
+            lines = "".join(map(str, error.args))
+            assert "\n" not in lines, f"{form.name}: an error must be one line, not {lines!r}"
+            return None
+        except Exception as error:
+            raise AssertionError(
+                f"{form.name}: write fails with {type(error).__name__}: {error}{locate_error(error)}; if the format "
+                "cannot hold such rows, raise a FilterkitError that says so"
+            ) from error
+        assert not is_closed, f"{form.name}: write closes the stream that it is given; leave that to filterkit"
+        assert not left, f"{form.name}: write does not ask for all batches: loop over them to the end"
+        return Path(path).read_bytes()
+
+
+def _check_come_back(
+    form: FileFormat, data: Batch, when: str, step: int | None = None, block_size: int | None = None
+) -> bytes | None:
+    """Write rows as `write_rows` does, read them again if the format can, and compare them; return the bytes."""
+    content = write_rows(form, data, step)
+    if content is not None and form.is_read():
+        compare(form, _make_class_an_attribute(data), _read_content(form, content, block_size=block_size), when)
+    return content
 
 
 def compare(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> None:
@@ -294,19 +253,13 @@ def compare(form: FileFormat, expected: Batch, found: Batch, when: str = "") -> 
             f"{about}the labels of {name} are {labels}{when}: {repair}"
         )
         if "labels" in form.losses and one_a.kind == "nominal":
-            ours, theirs = _list_labels(one_a, ours), _list_labels(other_a, theirs)
-        assert _are_equal(ours, theirs), f"{about}the values of {name} come back changed{when}"
-
-
-def _list_labels(attribute: Attribute, codes: Any) -> list[str | None]:
-    """Return the labels of the codes of a nominal attribute."""
-    return [None if code != code else attribute.values[int(code)] for code in codes.tolist()]
-
-
-def _are_equal(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other, equal_nan=True)
-    return list(one) == list(other)
+            ours, theirs = (
+                [None if code != code else attribute.values[int(code)] for code in codes]
+                for attribute, codes in ((one_a, ours), (other_a, theirs))
+            )
+        is_array = isinstance(ours, np.ndarray)  # others are lists
+        is_equal = np.array_equal(ours, theirs, equal_nan=True) if is_array else ours == theirs
+        assert is_equal, f"{about}the values of {name} come back changed{when}"
 
 
 def _make_class_an_attribute(data: Batch) -> Batch:
@@ -319,9 +272,18 @@ def _make_class_an_attribute(data: Batch) -> Batch:
     return change_targets(data, Schema(schema.relation, schema.attributes, sparse=False))
 
 
-def _read_bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+def _read_content(
+    form: FileFormat,
+    content: bytes,
+    class_: str = "none",
+    positive: str | None = None,
+    block_size: int | None = None,
+) -> Batch:
+    """Read all rows of a file with these bytes, as `_read` does."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t" + form.endings[0])
+        Path(path).write_bytes(content)
+        return _read(form, path, class_, positive, block_size)
 
 
 def _read(
@@ -346,3 +308,15 @@ def _read(
         kind = "" if isinstance(error, PluginError) else f"{type(error).__name__}: "
         raise AssertionError(f"{form.name}: reading{asked} fails with {kind}{text}") from error
     return concatenate(batches, reader.schema)
+
+
+FORMAT_CHECKS: list[Callable[[Format | FileFormat, Batch], None]] = [
+    check_format_is_declared,
+    check_a_missing_file_is_an_error,
+    check_writing_is_the_same_again,
+    check_rows_are_written,
+    check_rows_come_back,
+    check_class_comes_back,
+    check_a_positive_class_is_written,
+    check_blocks_come_back,
+]

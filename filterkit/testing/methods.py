@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from difflib import get_close_matches
 from types import FunctionType
-from typing import Any
 
+from filterkit.data.contract import check_arguments
 from filterkit.stages.base import Fitted, Stage
 from filterkit.stages.options import Configured, get_option_types
+from filterkit.testing.findings import raise_as_assertion
 
 
 def own_classes(kind: type) -> list[type]:
@@ -40,7 +41,8 @@ def check_methods(name: str, kind: type) -> None:
         for member, function in vars(each).items():
             wanted = _list_parameters(member, kind)
             if isinstance(function, FunctionType) and wanted is not None:
-                _check_parameters(f"{name}: {each.__name__}.{member}", function, wanted)
+                with raise_as_assertion():
+                    check_arguments(f"{name}: {each.__name__}.{member}", function, ", ".join(wanted), member)
 
 
 def find_misspelt(name: str, kind: type) -> str | None:
@@ -61,15 +63,3 @@ def _list_parameters(name: str, kind: type) -> list[str] | None:
             function = vars(base)[name]
             return list(inspect.signature(function).parameters) if isinstance(function, FunctionType) else None
     return None
-
-
-def _check_parameters(about: str, function: Any, wanted: list[str]) -> None:
-    """Raise an `AssertionError` if a function cannot be called with so many arguments."""
-    signature = inspect.signature(function)
-    try:
-        signature.bind(*wanted)
-    except TypeError:
-        bare = [p.replace(annotation=p.empty, default=p.empty) for p in signature.parameters.values()]
-        found = signature.replace(parameters=bare, return_annotation=signature.empty)
-        written = f"def {about.rpartition('.')[2]}({', '.join(wanted)})"
-        raise AssertionError(f"{about} takes {found}; write {written}") from None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from filterkit.counts.metric import Metric
+from filterkit.data.contract import check_numbers
 from filterkit.stages.base import Stage
+from filterkit.testing.findings import raise_as_assertion
 
 # The weights of all positive and of all negative rows: whole numbers, equal and very unequal, and then fractions, as
 # instance weights give them.
@@ -31,24 +32,21 @@ def check_scores_are_numbers(stage: Stage) -> None:
     for pos, neg in totals_of_classes if metric.by_column is None else ():
         tp, fp = (np.array(counts) for counts in zip(*product(_split_total(pos), _split_total(neg))))
         shown = [f"tp={t:g}, fp={f:g}, pos={pos:g}, neg={neg:g}" for t, f in zip(tp.tolist(), fp.tolist())]
-        _check(metric.name, "score", lambda tp, fp, p=pos, n=neg: metric.score(tp, fp, p, n), [tp, fp], shown)
+        _check_scores(metric, "score", metric.score, [tp, fp], shown, pos, neg)
     if metric.classes is not None:
-        classes = metric.classes
         for totals in ((2.0, 3.0, 4.0), (1.0, 1.0, 1.0), (0.5, 7.25, 0.001, 3.0)):
             counts = np.array(list(product(*map(_split_total, totals))))
             shown = [f"counts={row} of totals={list(totals)}" for row in counts.tolist()]
-            _check(metric.name, "classes", lambda counts, t=totals: classes(counts, np.array(t)), [counts], shown)
+            _check_scores(metric, "classes", metric.classes, [counts], shown, np.array(totals))
         _check_class_sums(metric)
     if metric.best_at_ends:
         _check_best_at_ends(metric)
     if metric.bound is not None:
-        _check_bound(metric, metric.bound)
-    if metric.by_column is not None:
-        by_column = metric.by_column
-        for seed in (0, 1):
-            columns = np.array([0, 1, 5, 100_000])
-            shown = [f"column {column} and seed {seed}" for column in columns.tolist()]
-            _check(metric.name, "by_column", lambda columns, s=seed: by_column(columns, s), [columns], shown)
+        _check_bound(metric)
+    for seed in (0, 1) if metric.by_column is not None else ():
+        columns = np.array([0, 1, 5, 100_000])
+        shown = [f"column {column} and seed {seed}" for column in columns.tolist()]
+        _check_scores(metric, "by_column", metric.by_column, [columns], shown, seed)
 
 
 def _check_class_sums(metric: Metric) -> None:
@@ -62,12 +60,10 @@ def _check_class_sums(metric: Metric) -> None:
         counts = np.array(list(product(*map(_split_total, given))))
         sums = np.zeros(len(counts))
         for column, total in zip(counts.T, given):
-            sums += _call_metric(f"{metric.name}: term of class_sums", term, [column, np.full(len(column), total)])
-        rows = counts.sum(axis=1)
-        found = _call_metric(f"{metric.name}: score of class_sums", score, [sums, rows, totals])
+            sums += _call_metric(metric, "term of class_sums", term, [column, np.full(len(column), total)])
+        found = _call_metric(metric, "score of class_sums", score, [sums, counts.sum(axis=1)], totals)
         due = metric.classes(counts, totals)
-        wrong = np.flatnonzero(~np.isclose(found, due, rtol=1e-9, atol=1e-9))
-        for at in wrong[:1].tolist():
+        for at in np.flatnonzero(~np.isclose(found, due, rtol=1e-9, atol=1e-9))[:1].tolist():
             raise AssertionError(
                 f"{metric.name}: for counts={counts[at].tolist()} of totals={list(given)}, class_sums gives "
                 f"{found[at]:g} and classes {due[at]:g}: let both give the same"
@@ -91,14 +87,14 @@ def _check_best_at_ends(metric: Metric) -> None:
                 )
 
 
-def _check_bound(metric: Metric, bound: Any) -> None:
-    """Check that no score of counts in ranges is larger than the bound of the ranges."""
+def _check_bound(metric: Metric) -> None:
+    """Check that no score of counts in ranges is larger than `Metric.bound` of the ranges."""
     for pos, neg in _TOTALS:
         ranges = [
             [(low, high) for low in parts for high in parts if low <= high] for parts in map(_split_total, (pos, neg))
         ]
         ends = np.array([(*t, *f) for t, f in product(*ranges)]).T
-        found = _call_metric(f"{metric.name}: bound", partial(bound, pos=pos, neg=neg), list(ends))
+        found = _call_metric(metric, "bound", metric.bound, list(ends), pos, neg)
         for tp_share, fp_share in product((0.0, 0.5, 1.0), repeat=2):
             tp = np.minimum(ends[0] + np.rint((ends[1] - ends[0]) * tp_share), ends[1])
             fp = np.minimum(ends[2] + np.rint((ends[3] - ends[2]) * fp_share), ends[3])
@@ -110,46 +106,52 @@ def _check_bound(metric: Metric, bound: Any) -> None:
 
 
 def _split_total(total: float) -> list[float]:
-    """Shares of the weight `total`, rounded to whole numbers if `total` is whole."""
+    """List shares of the weight `total`, from none to all; they are whole numbers if `total` is."""
     parts = {total * share for share in _SHARES}
     return sorted({float(np.rint(part)) for part in parts} if total == int(total) else parts)
 
 
-def _check(name: str, what: str, function: Any, counts: list[np.ndarray], shown: list[str]) -> None:
-    """Call a function of a metric and check what it returns.
+def _check_scores(
+    metric: Metric, what: str, function: Any, counts: list[np.ndarray], shown: list[str], *others: Any
+) -> None:
+    """Call a function of a metric, and check that what it returns is finite, and for each feature the same alone.
 
     Parameters
     ----------
-    what : the name of the function.
-    counts : its arguments, arrays of one length.
-    shown : how messages describe each entry of them.
+    metric, what, function, counts, others : as for `_call_metric`.
+    shown : how messages describe each feature.
     """
-    about = f"{name}: {what} of the metric"
-    scores = _call_metric(about, function, counts)
-    right = isinstance(scores, np.ndarray) and scores.shape == (len(shown),) and scores.dtype == np.float64
-    found = f"{scores.dtype} of shape {scores.shape}" if isinstance(scores, np.ndarray) else type(scores).__name__
-    assert right, f"{about} gives {found} for {len(shown)} features: return a float64 for each"
+    scores = _call_metric(metric, what, function, counts, *others)
+    about = f"{metric.name}: {what} of the metric"
     for i in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
         raise AssertionError(
             f"{about} is {scores[i]:g} for {shown[i]}: return a finite number for all counts; take care of 0 / 0"
         )
-    middle = len(shown) // 2
-    halves = [
-        _call_metric(about, function, [array[part] for array in counts]) for part in (np.s_[:middle], np.s_[middle:])
-    ]
-    assert np.allclose(np.concatenate(halves), scores, rtol=1e-9), (
+    halves = zip(*(np.array_split(array, 2) for array in counts))
+    alone = [_call_metric(metric, what, function, list(half), *others) for half in halves]
+    assert np.allclose(np.concatenate(alone), scores, rtol=1e-9), (
         f"{about} depends on the other features: compute each score from its own counts"
     )
 
 
-def _call_metric(about: str, function: Any, counts: list[np.ndarray]) -> Any:
-    """Call a function of a metric with arrays that it cannot change."""
+def _call_metric(metric: Metric, what: str, function: Any, counts: list[np.ndarray], *others: Any) -> np.ndarray:
+    """Call a function of a metric with arrays that it cannot change, and check the type of what it returns.
+
+    Parameters
+    ----------
+    what : the name of the function.
+    counts : its first arguments, arrays with an entry for each feature.
+    others : its other arguments.
+    """
     given = [array.copy() for array in counts]
     for array in given:
         array.setflags(write=False)
+    about = f"{what} of the metric"
     try:
         with np.errstate(all="ignore"):
-            return function(*given)
+            found = function(*given, *others)
     except Exception as error:
         repair = "; work on copies" if "read-only" in str(error) else ""
-        raise AssertionError(f"{about} fails with {type(error).__name__}: {error}{repair}") from error
+        raise AssertionError(f"{metric.name}: {about} fails with {type(error).__name__}: {error}{repair}") from error
+    with raise_as_assertion():
+        return check_numbers(found, counts[0].shape[:1], metric.name, about, metric)

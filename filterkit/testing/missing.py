@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from filterkit.data.batch import Batch
+from filterkit.data.batch import Batch, make_missing_targets
 from filterkit.errors import StageError
 from filterkit.stages.base import Fitted, Stage
 from filterkit.stages.columns import FittedColumns
@@ -18,7 +18,9 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
     A missing class or label stays missing in any case. Columns may have no value in the training rows, and some later.
     """
     holed = with_holes(data)
-    for training in (data, holed, without_values(data)):
+    X = data.in_form(False).X.copy()
+    X[:, ::2] = np.nan
+    for training in (data, holed, data.replace(X=X).in_form(data.sparse)):
         fitted = fit(stage, training)
         if fitted is None:
             continue
@@ -29,7 +31,6 @@ def check_missing_values_stay(stage: Stage, data: Batch) -> None:
             continue
         if not stage.fills_missing:
             _check_columns(stage, fitted.stages[0], holed, out)
-            _check_new_columns(stage, fitted.stages[0], holed, out)
         assert (
             stage.reads_class
             or out.y is None
@@ -97,51 +98,33 @@ def with_holes(data: Batch) -> Batch:
     X = data.in_form(False).X.copy()
     rows, columns = np.indices(X.shape)
     X[((rows + columns) % 3 == 0) | (rows == len(X) - 1)] = np.nan
-    y = data.y
-    if y is not None:
+    y, missing = data.y, make_missing_targets(data.schema, len(data))
+    if y is not None and missing is not None:
         y = y.copy()
-        y[::2] = np.nan if y.dtype.kind == "f" else -1
+        y[::2] = missing[::2]
     return data.replace(X=X, y=y).in_form(data.sparse)
 
 
-def without_values(data: Batch) -> Batch:
-    """Return a copy of the rows in which every other column has no value."""
-    X = data.in_form(False).X.copy()
-    X[:, ::2] = np.nan
-    return data.replace(X=X).in_form(data.sparse)
-
-
 def _check_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
-    before, after = (np.isnan(batch.in_form(False).X) for batch in (holed, out))
-    for column, origin in enumerate(_find_origins(fitted, holed, out)):
-        if origin is None:
-            continue
-        rows = np.flatnonzero(before[:, origin] & ~after[:, column])
-        if len(rows):
-            value = out.in_form(False).X[rows[0], column]
+    """Check that no missing value becomes a number.
+
+    Where every column has a new name, no row without any value becomes a row of numbers.
+    """
+    X = out.in_form(False).X
+    before, after = np.isnan(holed.in_form(False).X), np.isnan(X)
+    declare = "or declare fills_missing = True if that is what the stage is for"
+    origins = _find_origins(fitted, holed, out)
+    for column, origin in enumerate(origins):
+        for row in np.flatnonzero(before[:, origin] & ~after[:, column])[:1] if origin is not None else ():
             raise AssertionError(
-                f"{stage.name} turns the missing values of '{out.schema.features[column].name}' into {value:g}: keep "
-                "NaN, or declare fills_missing = True if that is what the stage is for"
+                f"{stage.name} turns the missing values of '{out.schema.features[column].name}' into "
+                f"{X[row, column]:g}: keep NaN, {declare}"
             )
-
-
-def _check_new_columns(stage: Stage, fitted: Fitted, holed: Batch, out: Batch) -> None:
-    """Check that where every column has a new name, a row without any value does not become a row of numbers."""
-    if (
-        not holed.schema.width
-        or not out.schema.width
-        or set(out.schema.names) & {a.name for a in holed.schema.features}
-    ):
-        return
-    if any(origin is not None for origin in _find_origins(fitted, holed, out)):
-        return
-    before, after = (np.isnan(batch.in_form(False).X) for batch in (holed, out))
-    rows = np.flatnonzero(before.all(axis=1) & ~after.any(axis=1))
-    if len(rows):
-        name, value = out.schema.features[0].name, out.in_form(False).X[rows[0], 0]
+    are_new = not set(out.schema.names) & {a.name for a in holed.schema.features} and {*origins} == {None}
+    for row in np.flatnonzero(before.all(axis=1) & ~after.any(axis=1))[:1] if are_new and holed.schema.width else ():
         raise AssertionError(
-            f"{stage.name} turns a row of missing values into numbers, as {value:g} for '{name}': keep NaN, or declare "
-            "fills_missing = True if that is what the stage is for"
+            f"{stage.name} turns a row of missing values into numbers, as {X[row, 0]:g} for "
+            f"'{out.schema.features[0].name}': keep NaN, {declare}"
         )
 
 

@@ -20,9 +20,8 @@ from filterkit.chains.chain import Chain, FittedChain
 from filterkit.chains.saved import load, save
 from filterkit.counts.statistic import Statistic
 from filterkit.counts.table import ContingencyTable
-from filterkit.data.batch import Batch, concatenate, empty, make_passthrough_table, same
+from filterkit.data.batch import Batch, concatenate, make_missing_targets, make_passthrough_table, same
 from filterkit.data.contract import find_misfit
-from filterkit.data.csr import Csr
 from filterkit.data.rearrangement import Rearrangement
 from filterkit.errors import FilterkitError, PluginError, StageError, quoted
 from filterkit.plugin.parsing import parse_stages
@@ -38,7 +37,7 @@ from filterkit.stages.options import (
     make_flag,
 )
 from filterkit.stages.selective import SelectiveStage
-from filterkit.testing.findings import copy_arrays, locate_error
+from filterkit.testing.findings import copy_arrays, locate_error, raise_as_assertion
 from filterkit.testing.methods import check_methods, own_classes
 
 
@@ -51,7 +50,8 @@ def refusable(check: Callable[[Stage, Batch], None]) -> Callable[[Stage, Batch],
     @wraps(check)
     def checked(stage: Stage, data: Batch) -> StageError | None:
         try:
-            check(stage, data)
+            with raise_as_assertion():
+                check(stage, data)
         except StageError as error:
             return error
         return None
@@ -148,9 +148,7 @@ def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
     """Check that neither fitting nor transforming changes the batch that it is given."""
     before = copy_arrays(data)
     with suppress(Exception):  # which other checks report
-        fitted = fit(stage, data)
-        if fitted is not None:
-            fitted.transform(data)
+        Chain([stage]).fit_transform(data)[0].transform(data)
     assert same(before, data), f"{stage.name} changes the batch that it is given: work on a copy, as of batch.X.copy()"
 
 
@@ -158,9 +156,7 @@ def check_input_is_left_alone(stage: Stage, data: Batch) -> None:
 def check_nothing_is_printed(stage: Stage, data: Batch) -> None:
     """Check that neither fitting nor transforming prints to standard output, where the table may go."""
     with redirect_stdout(StringIO()) as printed, suppress(Exception):  # which other checks report
-        fitted = fit(stage, data)
-        if fitted is not None:
-            fitted.transform(data)
+        Chain([stage]).fit_transform(data)[0].transform(data)
     assert not printed.getvalue(), (
         f"{stage.name} prints to standard output, where the table goes: warn by the module warnings, or print to "
         "sys.stderr"
@@ -218,31 +214,31 @@ def _are_same_fits(one: tuple[FittedChain, Batch] | None, other: tuple[FittedCha
     return (one is None) == (other is None) and (one is None or other is None or same(one[1], other[1]))
 
 
+def _take_columns(data: Batch, columns: np.ndarray) -> Batch:
+    """Return the rows with only some columns of X, by their indices, ascending."""
+    return data.replace(
+        schema=data.schema.with_features([data.schema.features[j] for j in columns.tolist()], columns),
+        X=data.csr.take_columns(columns) if data.sparse else np.ascontiguousarray(data.X[:, columns]),
+    )
+
+
 @refusable
 def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     """Check that where zero is special before and after the stage, a row of zeros stays a row of zeros.
 
     Nominal attributes are left out, because their zero is their first label.
     """
-    numeric = np.flatnonzero(~data.schema.nominal)
-    data = data.replace(
-        schema=data.schema.with_features([data.schema.features[j] for j in numeric], numeric),
-        X=data.X[:, numeric],
-    )
+    data = _take_columns(data, np.flatnonzero(~data.schema.nominal))
     fitted = fit(stage, data)
     if fitted is None or not (data.schema.zero and fitted.schema.zero):
         return
-    zeros = empty(data.schema)
-    width = data.schema.width
-    zero: Any = np.zeros((1, width))
-    if data.sparse:
-        zero = Csr(np.empty(0), np.empty(0, np.int32), np.zeros(2, np.int32), width)
-    row = zeros.replace(
-        X=zero,
-        y=None if data.y is None else data.y[:1] if len(data) else np.zeros(1, np.int32),
+    row = Batch(
+        data.schema,
+        np.zeros((1, data.schema.width)),
+        data.y[:1] if data.y is not None and len(data) else make_missing_targets(data.schema, 1),
         passthrough=make_passthrough_table(data.schema, [[None] for _ in data.schema.passthrough]),
     )
-    image = fitted.transform(row).in_form(False).X
+    image = fitted.transform(row.in_form(data.sparse)).in_form(False).X
     others = {a.name for a in (*data.schema.passthrough, *(data.schema.attributes[i] for i in data.schema.targets))}
     if fitted.stages[0].columns is None:  # a column of a new name may hold anything
         others |= {a.name for a in fitted.schema.features} - set(data.schema.names)
@@ -250,27 +246,21 @@ def check_zeros_stay_zeros(stage: Stage, data: Batch) -> None:
     assert not image[:, numbers].any(), f"{stage.name} turns a zero into something else"
 
 
-_LABELS = ": leave nominal columns as they are, or declare what they become"
-
-
 @refusable
 def check_schema_is_what_comes_out(stage: Stage, data: Batch) -> None:
     """Check that the batches that the fitted stage puts out fit the schema that it declares."""
-    try:
-        fitted = fit(stage, data)
-        if fitted is None:
-            return
-        out = fitted.transform(data)
-    except PluginError as error:  # the chain checks some of this itself
-        raise AssertionError(str(error)) from error
+    fitted = fit(stage, data)
+    if fitted is None:
+        return
+    out = fitted.transform(data)  # the chain checks some of this itself
     for made in fitted.stages:
-        if isinstance(made, FittedColumns):
-            try:
+        try:
+            if isinstance(made, FittedColumns):
                 made.check_codes()
-            except PluginError as error:
-                raise AssertionError(str(error)) from error
-            except FilterkitError as error:
-                raise AssertionError(f"{error}{_LABELS}") from None
+        except PluginError:
+            raise
+        except FilterkitError as error:
+            raise AssertionError(f"{error}: leave nominal columns as they are, or declare what they become") from None
     fault = find_misfit(out, fitted.schema, len(out))
     assert fault is None, f"{stage.name}: {fault}"
     for attribute in fitted.schema.attributes:
@@ -346,9 +336,7 @@ def check_columns_are_matched_by_name(stage: Stage, data: Batch) -> None:
     attributes = [schema.attributes[position] for position in order]
     turned = schema.replace(attributes=attributes, class_index=None, positive=None, labels=())
     other = Rearrangement(schema, turned, order).apply(data)
-    unknown = data if data.y is None else data.replace(y=np.full_like(data.y, -1))
-    if data.y is not None and data.y.dtype.kind == "f":
-        unknown = data.replace(y=np.full_like(data.y, np.nan))
+    unknown = data.replace(y=make_missing_targets(schema, len(data)))
     expected = fitted.transform(unknown)
     assert stage.reads_class or same(fitted.transform(data).replace(y=expected.y), expected), (
         f"{stage.name} gives other values when the class is not known: only fit may use the class, or declare "
@@ -387,13 +375,8 @@ def check_another_header_is_refused(stage: Stage, data: Batch) -> None:
     fitted = fit(stage, data)
     if fitted is None or not data.schema.features:
         return
-    rest = np.arange(1, data.schema.width)
-    schema = data.schema.with_features(list(data.schema.features[1:]), rest)
-    X: Any = data.X[:, 1:]
-    if data.sparse:
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     try:
-        fitted.transform(data.replace(schema=schema, X=X))
+        fitted.transform(_take_columns(data, np.arange(1, data.schema.width)))
     except FilterkitError:
         return
     raise AssertionError(
@@ -442,11 +425,8 @@ def check_unchosen_columns_stay(stage: Stage, data: Batch) -> None:
     rest = np.setdiff1d(np.arange(width), left)
     names = tuple(data.schema.features[column].name for column in left.tolist())
     confined = type(stage)(**get_option_values(stage) | {"except_": names})
-    without = data.replace(
-        schema=data.schema.with_features([data.schema.features[j] for j in rest.tolist()], rest),
-        X=data.csr.take_columns(rest) if data.sparse else np.ascontiguousarray(data.X[:, rest]),
-    )
-    fitted, alone = fit_transform(confined, data), fit_transform(stage, without) if len(rest) else None
+    fitted = fit_transform(confined, data)
+    alone = fit_transform(stage, _take_columns(data, rest)) if len(rest) else None
     if fitted is None or (alone is None and len(rest)):
         return
     given, out = data.in_form(False).X, fitted[1].in_form(False).X
@@ -486,13 +466,15 @@ def check_options_can_be_set(stage: Stage) -> None:
     """Check that a stage with another value of any option is the stage that its own words describe, and keeps all
     options as they were given, as searches over options and their clones need it.
 
-    A value that the stage refuses by a `UsageError` is left out. The least and the largest numbers are tried as well;
-    they may be refused in the same way, and no other.
+    A value that the stage refuses by a `UsageError` is left out. The least and the largest numbers that an option
+    allows, or a billion either way, are tried as well; they may be refused in the same way, and no other.
     """
     known = _make_registry(stage)
     for field in list_option_fields(stage):
-        for limit in _list_limits(stage, field):
-            _accepts(stage, field, limit)
+        kind = get_option_types(type(stage))[field.name]
+        for end, number in (("minimum", -1e9), ("maximum", 1e9)) if kind in (int, float) else ():
+            limit = field.metadata[end]
+            _accepts(stage, field, kind(number if limit is None else limit))
     for field, given in other_options(stage):
         made = type(stage)(**given)
         kept = get_option_values(made)
@@ -532,16 +514,6 @@ def _accepts(stage: Stage, field: dataclasses.Field[Any], value: Any) -> bool:
             f"{stage.name}: {field.name}={value!r} fails with {found}; raise a UsageError that says what is wrong"
         ) from error
     return True
-
-
-def _list_limits(stage: Stage, field: dataclasses.Field[Any]) -> list[Any]:
-    """Return the least and the largest number that an option allows; where nothing is declared, a billion either
-    way."""
-    kind = get_option_types(type(stage))[field.name]
-    if kind not in (int, float):
-        return []
-    least, most = field.metadata["minimum"], field.metadata["maximum"]
-    return [kind(-1e9 if least is None else least), kind(1e9 if most is None else most)]
 
 
 def idle_options(stage: Stage, samples: Iterable[Batch]) -> list[str]:

@@ -11,7 +11,7 @@ import inspect
 import io
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
@@ -146,3 +146,11 @@ def _list_commands(command: click.Command, name: str | None) -> list[tuple[str, 
         for part, each in command.commands.items():
             found += _list_commands(each, f"{name} {part}")
     return found
+
+
+SUBCOMMAND_CHECKS: list[Callable[[click.Command], None]] = [
+    check_command_has_a_name,
+    check_command_has_help,
+    check_command_refuses_unknown_options,
+    check_command_does_something,
+]

@@ -1,0 +1,196 @@
+"""Runs the checks of the conformance kit on one thing that a plugin offers, and reports what they find."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from filterkit.data.batch import Batch
+from filterkit.engines.engine import Engine
+from filterkit.errors import StageError
+from filterkit.formats.base import FileFormat
+from filterkit.stages.base import Stage
+from filterkit.testing.engines import ENGINE_CHECKS
+from filterkit.testing.findings import Findings, Report, copy_arrays, join_samples
+from filterkit.testing.formats import FORMAT_CHECKS, check_reading, write_rows
+from filterkit.testing.metrics import check_scores_are_numbers
+from filterkit.testing.missing import (
+    check_missing_values_do_not_spread,
+    check_missing_values_stay,
+    check_numbers_stay_numbers,
+)
+from filterkit.testing.stages import (
+    check_a_saved_chain_is_the_same,
+    check_another_header_is_refused,
+    check_blocks_do_not_matter,
+    check_columns_are_matched_by_name,
+    check_columns_are_not_too_many,
+    check_errors_are_clear,
+    check_fitting_again_is_the_same,
+    check_help_is_there,
+    check_input_is_left_alone,
+    check_memory_does_not_matter,
+    check_methods_are_known,
+    check_nothing_is_printed,
+    check_options_are_kept_apart,
+    check_options_can_be_set,
+    check_options_come_back,
+    check_schema_is_what_comes_out,
+    check_the_order_of_rows_does_not_matter,
+    check_unchosen_columns_stay,
+    check_zeros_stay_zeros,
+    idle_options,
+    refusal,
+)
+from filterkit.testing.subcommands import SUBCOMMAND_CHECKS, check_command_has_a_name, check_command_runs
+
+if TYPE_CHECKING:
+    import click
+
+DECLARATION_CHECKS: list[Callable[[Stage], None]] = [
+    check_help_is_there,
+    check_methods_are_known,
+    check_options_come_back,
+    check_options_can_be_set,
+    check_scores_are_numbers,
+]
+CHECKS: list[Callable[[Stage, Batch], StageError | None]] = [
+    check_input_is_left_alone,
+    check_errors_are_clear,
+    check_schema_is_what_comes_out,
+    check_columns_are_not_too_many,
+    check_fitting_again_is_the_same,
+    check_blocks_do_not_matter,
+    check_memory_does_not_matter,
+    check_zeros_stay_zeros,
+    check_missing_values_stay,
+    check_missing_values_do_not_spread,
+    check_numbers_stay_numbers,
+    check_a_saved_chain_is_the_same,
+    check_columns_are_matched_by_name,
+    check_the_order_of_rows_does_not_matter,
+    check_another_header_is_refused,
+    check_unchosen_columns_stay,
+    check_options_are_kept_apart,
+    check_nothing_is_printed,
+]
+BASIC_CHECKS = frozenset(
+    check.__name__
+    for check in (
+        check_methods_are_known,
+        check_options_come_back,
+        check_options_can_be_set,
+        check_scores_are_numbers,
+        *CHECKS[: CHECKS.index(check_memory_does_not_matter)],
+        *FORMAT_CHECKS,
+        *ENGINE_CHECKS,
+        check_command_has_a_name,
+    )
+)
+
+
+def check_stage(stage: Stage, data: Batch) -> StageError | None:
+    """Run all `CHECKS` of a stage on some rows, up to the first of `BASIC_CHECKS` that fails.
+
+    Returns
+    -------
+    The error by which the stage refuses to be fitted on the rows, or None.
+
+    Raises
+    ------
+    AssertionError : a check fails; the message names each check that does.
+    """
+    found = Findings(BASIC_CHECKS)
+    found.run(CHECKS, stage, {"": data})
+    found.raise_any()
+    return refusal(stage, data)
+
+
+def check_declaration(stage: Stage) -> None:
+    """Run all `DECLARATION_CHECKS` of a stage, up to the first of `BASIC_CHECKS` that fails.
+
+    Raises
+    ------
+    AssertionError : a check fails; the message names each check that does.
+    """
+    found = Findings(BASIC_CHECKS)
+    found.run(DECLARATION_CHECKS, stage)
+    found.raise_any()
+
+
+def report_stage(stage: Stage, samples: Mapping[str, Batch], debug: bool = False) -> Report:
+    """Check a stage on some samples, by name, and report it; `debug` raises the first error instead."""
+    report = Report(" ".join(stage.words()), stage.name, BASIC_CHECKS)
+    own = f"{stage.name}: "
+    refused: dict[str, list[str]] = {}
+    for name, data in samples.items():
+        with suppress(Exception):  # which the checks will find
+            if error := refusal(stage, copy_arrays(data)):
+                refused.setdefault(str(error).removeprefix(own), []).append(name)
+    names = {name for several in refused.values() for name in several}
+    report.findings.run(DECLARATION_CHECKS, stage, debug=debug)
+    if all(name in names for name, data in samples.items() if len(data) and data.schema.width):
+        report.is_checked = False
+        report.checked = f"{len(DECLARATION_CHECKS)} checks of its declaration"
+        report.notes = [f"no values were checked, as it refuses every sample with columns ({next(iter(refused))})"]
+        return report
+    report.findings.run(CHECKS, stage, samples, debug)
+    report.notes = [f"refuses {', '.join(several)}: {reason}" for reason, several in refused.items()]
+    for reason, several in report.findings.refusals.items():
+        if later := [name for name in several if name not in names]:
+            report.notes.append(f"refuses later rows like those of {join_samples(later)}: {reason.removeprefix(own)}")
+    if not report.findings and (idle := idle_options(stage, samples.values())):
+        report.notes.append(f"note: other values of {', '.join(idle)} make no difference on any sample")
+    refusals = f", {len(names)} of which it refuses" if names else ""
+    report.checked = (
+        f"{len(CHECKS)} checks on {len(samples)} samples{refusals}, and {len(DECLARATION_CHECKS)} of its declaration"
+    )
+    return report
+
+
+def report_format(
+    form: FileFormat, samples: Mapping[str, Batch], files: Sequence[str] = (), debug: bool = False
+) -> Report:
+    """Check a format on some samples, by name, and on files of its endings, and report it, as `report_stage` does."""
+    report = Report(f"format {form.name} ({', '.join(map(str, form.endings))})", form.name, BASIC_CHECKS)
+    own = {os.path.basename(path): path for path in files if os.path.splitext(path)[1].lower() in form.endings}
+    report.findings.run(FORMAT_CHECKS, form, samples, debug)
+    report.findings.run([check_reading], form, own, debug)
+    if not form.is_written():
+        report.checked = "its declaration" + (f" and {len(own)} file{'s' * (len(own) > 1)}" if own else "")
+        if not own:
+            report.notes.append("no rows were read; name such a file after the plugin")
+        return report
+    refused = []
+    for name, data in samples.items():
+        with suppress(Exception):  # which the checks will find
+            refused += [name] * (write_rows(form, data) is None)
+    if len(refused) == len(samples):
+        report.is_checked = False
+        report.notes.append("nothing was checked, as it refuses every sample")
+    report.checked = f"{len(FORMAT_CHECKS)} checks on {len(samples)} samples"
+    report.checked += f", {len(refused)} of which it refuses ({', '.join(refused)})" if refused else ""
+    report.checked += "" if form.is_read() else "; it is only written"
+    report.checked += f"; it loses {' and '.join(form.losses)}" if form.losses else ""
+    return report
+
+
+def report_engine(engine: type[Engine], debug: bool = False) -> Report:
+    """Check an engine class and report it, as `report_stage` does."""
+    report = Report(f"engine {engine.name}", engine.name, BASIC_CHECKS)
+    report.findings.run(ENGINE_CHECKS, engine, debug=debug)
+    report.checked = f"{len(ENGINE_CHECKS)} checks"
+    return report
+
+
+def report_subcommand(command: click.Command, arguments: Sequence[str] | None = None, debug: bool = False) -> Report:
+    """Check a command, run it if there are arguments, and report it, as `report_stage` does."""
+    report = Report(f"subcommand {command.name}", str(command.name), BASIC_CHECKS)
+    report.findings.run(SUBCOMMAND_CHECKS, command, debug=debug)
+    report.checked = f"{len(SUBCOMMAND_CHECKS)} checks"
+    if arguments is not None and not report.findings:
+        report.findings.run([check_command_runs], command, {"": arguments}, debug)
+        report.checked += " and a run"
+    return report
