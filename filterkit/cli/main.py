@@ -30,8 +30,9 @@ from filterkit.errors import (
 )
 from filterkit.messages import draw_progress, format_click_message, say, show_warnings
 from filterkit.plugin.lookup import append_remedy, find_stage
+from filterkit.plugin.offers import Plugin
 from filterkit.plugin.parsing import check_once, make_stage_command, move_options_forward
-from filterkit.plugin.registry import Plugin, Registry, registry
+from filterkit.plugin.registry import Registry, registry
 
 if TYPE_CHECKING:
     from filterkit.cli.defaults import Defaults

@@ -10,11 +10,12 @@ sixth of a short run. They are looked for where pip writes them: beside the pack
 
 from __future__ import annotations
 
-import os
 import re
 import sys
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from filterkit.plugin.hookspecs import PROJECT
 
@@ -39,11 +40,6 @@ class Installed(NamedTuple):
     listed: tuple[tuple[str, str], ...] = ()
     is_open: bool = False
 
-    @property
-    def distribution(self) -> str:
-        """The name of the distribution."""
-        return self.origin.partition(" ")[0]
-
 
 def list_installed() -> list[Installed]:
     """List the installed plugins, in the order of their names.
@@ -55,16 +51,14 @@ def list_installed() -> list[Installed]:
     for text, origin in _read_all():
         for group, name, value in _parse(text):
             points.setdefault(value, []).append((group, name, origin))
-    return sorted(_describe(value, sorted(each)) for value, each in points.items())
-
-
-def _describe(value: str, points: list[tuple[str, str, str]]) -> Installed:
-    """Describe the plugin that entry points of one value make, each a group, a name and an origin."""
-    group, name, origin = points[0]  # of the group filterkit, if one is
-    listed = {(each.removeprefix(_START).removesuffix("s"), name) for each, name, _ in points if each != PROJECT}
-    if group != PROJECT:
-        name = value.replace(":", ".").rpartition(".")[2]
-    return Installed(name, value, origin, tuple(sorted(listed)), group == PROJECT)
+    installed = []
+    for value, several in points.items():
+        group, name, origin = min(several)  # of the group filterkit, if one is
+        if group != PROJECT:
+            name = value.replace(":", ".").rpartition(".")[2]
+        listed = {(each.removeprefix(_START).removesuffix("s"), name) for each, name, _ in several if each != PROJECT}
+        installed.append(Installed(name, value, origin, tuple(sorted(listed)), group == PROJECT))
+    return sorted(installed)
 
 
 def _read_all() -> Iterator[tuple[str, str]]:
@@ -74,61 +68,45 @@ def _read_all() -> Iterator[tuple[str, str]]:
     """
     seen = set()
     for path in sys.path:
-        for folder, read in _list_distributions(path or "."):
-            name = folder.rpartition(".")[0].partition("-")[0].replace(".", "_").lower()
+        for folder in _list_distributions(path or "."):
+            name = folder.name.rpartition(".")[0].partition("-")[0].replace(".", "_").lower()
             if name in seen:
                 continue
             seen.add(name)
-            text = read(folder, "entry_points.txt")
+            text = _read_text(folder / "entry_points.txt")
             if f"[{PROJECT}" in text:
-                about = read(folder, "METADATA") or read(folder, "PKG-INFO")
+                about = _read_text(folder / "METADATA") or _read_text(folder / "PKG-INFO")
                 parts = (re.search(rf"^{key}: *(.*)", about, re.MULTILINE) for key in ("Name", "Version"))
-                yield text, " ".join(part[1].strip() for part in parts if part) or folder
+                yield text, " ".join(part[1].strip() for part in parts if part) or folder.name
 
 
-def _list_distributions(path: str) -> Iterator[tuple[str, Callable[[str, str], str]]]:
-    """Yield the folders that describe distributions in an entry of `sys.path`: the name of each, and a function that
-    reads a file in a folder, which gives an empty text if there is none."""
-    try:
-        names = os.listdir(path)
-    except NotADirectoryError:
-        yield from _list_zipped_distributions(path)
-        return
-    except OSError:
-        return
+def _list_distributions(path: str) -> list[Any]:
+    """List the folders that describe distributions in an entry of `sys.path`, as paths: of the system or in an archive.
 
-    def read(folder: str, file: str) -> str:
+    The list is empty if the entry is no folder and no zip archive.
+    """
+    root: Any = Path(path)
+    if root.is_file():
+        from zipfile import BadZipFile
+        from zipfile import Path as PathInArchive
+
         try:
-            with open(f"{path}/{folder}/{file}", "rb") as opened:
-                return opened.read().decode("utf-8", "replace")
-        except OSError:
-            return ""
-
-    for name in sorted(filter(_is_description, names), reverse=True):
-        yield name, read
-
-
-def _list_zipped_distributions(path: str) -> Iterator[tuple[str, Callable[[str, str], str]]]:
-    """Yield as `_list_distributions`, for a zip archive; nothing for another file."""
-    from zipfile import BadZipFile, ZipFile
-
+            root = PathInArchive(path)
+        except (OSError, BadZipFile):
+            return []
     try:
-        archive = ZipFile(path)
-    except (OSError, BadZipFile):
-        return
-    with archive:
-        files = {*archive.namelist()}
-
-        def read(folder: str, file: str) -> str:
-            name = f"{folder}/{file}"
-            return archive.read(name).decode("utf-8", "replace") if name in files else ""
-
-        for name in sorted({*filter(_is_description, (file.partition("/")[0] for file in files))}, reverse=True):
-            yield name, read
+        folders = [each for each in root.iterdir() if each.name.endswith((".dist-info", ".egg-info"))]
+    except OSError:
+        return []
+    return sorted(folders, key=attrgetter("name"), reverse=True)
 
 
-def _is_description(name: str) -> bool:
-    return name.endswith((".dist-info", ".egg-info"))
+def _read_text(path: Any) -> str:
+    """Read a file in a folder or archive as UTF-8; "" if there is none."""
+    try:
+        return str(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return ""
 
 
 def _parse(text: str) -> Iterator[tuple[str, str, str]]:

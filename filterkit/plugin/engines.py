@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from filterkit.engines.engine import Engine, find_options_fault
 from filterkit.errors import PluginError, UsageError, quoted
 from filterkit.plugin.lookup import list_alternatives
-from filterkit.plugin.registry import Registry
+from filterkit.plugin.registry import Registry, registry
 from filterkit.temporary import TemporaryFolder, name_temporary_errors
 
 
@@ -55,13 +56,8 @@ def make_engine_on(thing: Any, jobs: int, known: Registry) -> Engine:
 def _load_plugins_in_workers(engine: Engine, known: Registry) -> Engine:
     """Let the processes of an engine load the plugins that the user has loaded, and return the engine."""
     if known.files:
-        engine.prepare(_load_plugins, {path: _read_bytes(path) for path in known.files})
+        engine.prepare(_load_plugins, {path: Path(path).read_bytes() for path in known.files})
     return engine
-
-
-def _read_bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 _loaded: dict[str, bytes] = {}  # the text of each file that this process has loaded for an engine
@@ -77,8 +73,6 @@ def _load_plugins(texts: dict[str, bytes]) -> None:
     ------
     PluginError : a plugin cannot be loaded, or was loaded before with another text.
     """
-    from filterkit.plugin.registry import registry
-
     for path, text in texts.items():
         others = [each for each in _loaded if each not in texts and os.path.basename(each) == os.path.basename(path)]
         if others or _loaded.get(path, text) != text:
@@ -86,14 +80,11 @@ def _load_plugins(texts: dict[str, bytes]) -> None:
                 f"--plugin {path}: a worker has loaded another file of this name before; restart the workers"
             )
         if path not in _loaded:
-            registry().add_file(path if os.path.isfile(path) and _read_bytes(path) == text else _write_copy(path, text))
+            here = path
+            if not os.path.isfile(path) or Path(path).read_bytes() != text:
+                _copies.append(TemporaryFolder())
+                here = os.path.join(_copies[-1].path, os.path.basename(path))
+                with name_temporary_errors():
+                    Path(here).write_bytes(text)
+            registry().add_file(here)
             _loaded[path] = text
-
-
-def _write_copy(path: str, text: bytes) -> str:
-    """Write a text to a temporary file of the same name as `path`, and return its path."""
-    _copies.append(TemporaryFolder())
-    copy = os.path.join(_copies[-1].path, os.path.basename(path))
-    with name_temporary_errors(), open(copy, "wb") as file:
-        file.write(text)
-    return copy

@@ -37,21 +37,19 @@ def find_format(text: str, known: Mapping[str, Any], by: str) -> FileFormat:
         hint = suggestion(word, names) or f"; known: {', '.join(names)}"
         in_python = not by.startswith("-")
         raise UsageError(f"{by}: no format {quoted(word)}{add_plugin_hint(hint, in_python)}")
-    return _make_format(found, options, by)
+    if options and not (isinstance(found, type) and fields(found)):
+        raise UsageError(f"{by}: {found.name} has no options; leave out {quoted(options)}")
+    try:
+        return _make_format(found, options)
+    except UsageError as error:
+        raise UsageError(f"{by} {error}") from None
 
 
-def _make_format(kind: Any, options: str, by: str) -> FileFormat:
-    """Make a format with options, from what a plugin offers."""
-    if options and not (isinstance(kind, type) and fields(kind)):
-        raise UsageError(f"{by}: {kind.name} has no options; leave out {quoted(options)}")
-    if not isinstance(kind, type):
-        return kind  # type: ignore[no-any-return]
+def _make_format(kind: Any, options: str = "") -> FileFormat:
+    """Make a format with options from its class; a `Format`, which has none, is returned as it is."""
     from filterkit.formats.base import parse_format
 
-    try:
-        return parse_format(kind, options)
-    except UsageError as error:
-        raise UsageError(f"{by} {error}" if by else str(error)) from None
+    return parse_format(kind, options) if isinstance(kind, type) else kind
 
 
 def format_by_ending(path: str, known: Mapping[str, Any], is_read: bool = False) -> FileFormat:
@@ -59,7 +57,7 @@ def format_by_ending(path: str, known: Mapping[str, Any], is_read: bool = False)
 
     A folder that is read has the ending ``/``.
     """
-    return _make_format(known.get(_find_ending(path, is_read)) or known[_DEFAULT], "", "")
+    return _make_format(known.get(_find_ending(path, is_read)) or known[_DEFAULT])
 
 
 def _find_ending(path: str, is_read: bool) -> str:

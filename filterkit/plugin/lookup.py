@@ -116,18 +116,11 @@ def _suggest_weka_equivalent(name: str, stages: Mapping[str, type[Stage]]) -> st
     """
     from inspect import getdoc
 
-    asked = _strip_class_name(name)
-    found = [stage for stage, made in stages.items() if asked in _weka_classes(getdoc(made) or "")]
+    asked = re.escape(name.rpartition(".")[2].lower().removesuffix("attributeeval"))
+    # The class is a word with a capital in a sentence such as "as Weka's Remove and RemoveByName do".
+    pattern = rf"(?i)Weka's [^.;:]*\b(?-i:(?=[A-Z])){asked}(AttributeEval)?\b"
+    texts = {stage: " ".join((getdoc(made) or "").split()) for stage, made in stages.items() if asked}
+    found = [stage for stage, text in texts.items() if re.search(pattern, text)]
     if not found:
         return ""
     return f"; Weka's {name.rpartition('.')[2]} is {' or '.join(map(quoted, found[:3]))} here"
-
-
-def _weka_classes(text: str) -> set[str]:
-    """List the classes that a help text names in sentences such as "as Weka's Remove and RemoveByName do"."""
-    sentences = re.findall(r"Weka's ([^.;:]*)", " ".join(text.split()))
-    return {_strip_class_name(word) for sentence in sentences for word in re.findall(r"\b[A-Z]\w+", sentence)}
-
-
-def _strip_class_name(name: str) -> str:
-    return name.rpartition(".")[2].lower().removesuffix("attributeeval")

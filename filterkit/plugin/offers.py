@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -23,13 +24,24 @@ if TYPE_CHECKING:
     from filterkit.stages.base import Stage
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class Offers:
-    """Stages, metrics, formats, engines and subcommands. Among the stages are those that metrics become.
+@dataclass(eq=False, repr=False)
+class Plugin:
+    """One plugin, loaded or broken, and what it offers.
 
-    `empty` has the names of the hooks that give nothing.
+    Attributes
+    ----------
+    name : that of the entry point, or of the file without its ending.
+    origin : the distribution with its version, or the path of the file.
+    problem : one line that says why the plugin cannot be used; empty if it can.
+    trace : the traceback of the problem; empty if there is none.
+    stages, metrics, formats, engines, subcommands : what it offers. Among the stages are those that metrics become.
+    empty : the names of its hooks that return nothing.
     """
 
+    name: str
+    origin: str
+    problem: str = ""
+    trace: str = ""
     stages: list[type[Stage]] = field(default_factory=list)
     metrics: list[Metric] = field(default_factory=list)
     formats: list[Format | type[FileFormat]] = field(default_factory=list)
@@ -37,14 +49,12 @@ class Offers:
     subcommands: list[click.Command] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
 
-    def add(self, other: Offers) -> None:
-        """Add the items of `other`."""
-        self.stages += other.stages
-        self.metrics += other.metrics
-        self.formats += other.formats
-        self.engines += other.engines
-        self.subcommands += other.subcommands
-        self.empty += other.empty
+    def __str__(self) -> str:
+        return f"{self.name} ({self.origin})" if self.origin else self.name
+
+    def known_as(self) -> str:
+        """Return name and origin as text, of a file without its folder."""
+        return f"{self.name} of {os.path.basename(self.origin)}"
 
     def listed(self) -> list[tuple[str, str]]:
         """List the kind and name of every offer, as entry points do: a stage that a metric becomes is a metric."""
@@ -82,10 +92,6 @@ class HookCaller:
         self._manager = _PluginManager(PROJECT)
         self._manager.add_hookspecs(Hooks)
 
-    def has(self, module: ModuleType) -> bool:
-        """Return whether a module is registered."""
-        return self._manager.is_registered(module)
-
     def register(self, name: str, module: ModuleType, may_wrap: bool = True) -> None:
         """Register the hooks in a module.
 
@@ -116,32 +122,31 @@ class HookCaller:
                 self._manager.unregister(module)
             raise
 
-    def offers(self, module: ModuleType) -> Offers:
-        """Return what a registered module offers.
+    def collect_offers(self, plugin: Plugin, module: ModuleType) -> None:
+        """Put what a registered module offers into its plugin.
 
         Raises
         ------
         PluginError : an item is not what its hook should give.
         """
         given = {caller.name: self._call_hook(caller, module) for caller in self._manager.get_hookcallers(module) or ()}
-        stages = _check_items("filterkit_stages", given, _is_stage, "a stage class with a name", _STAGE)
-        metrics = _check_items("filterkit_metrics", given, _is_metric, "a Metric with a name and a function", _METRIC)
-        return Offers(
-            stages=[*stages, *_make_stages(metrics)],
-            metrics=metrics,
-            formats=_check_endings(
-                _check_items("filterkit_formats", given, _is_format, "a Format or FileFormat", _FORMAT)
-            ),
-            engines=_check_items("filterkit_engines", given, _is_engine, "an engine class with a name", _ENGINE),
-            subcommands=_check_items(
-                "filterkit_subcommands", given, _is_command, "a click command with a name", _COMMAND
-            ),
-            empty=[hook for hook, items in given.items() if not items],
-        )
+        for hook, (wanted, repair) in _WANTED.items():
+            for item in given.get(hook, ()):
+                if not _is_wanted(item, hook):
+                    raise PluginError(f"{hook} gives {to_one_line(repr(item))}, which is not {wanted}; {repair}")
+        _check_endings(given.get("filterkit_formats", ()))
+        plugin.empty = [hook for hook, items in given.items() if not items]
+        for hook, items in given.items():
+            setattr(plugin, hook.removeprefix(_PREFIX), items)
+        if plugin.metrics:
+            from filterkit.stages.metric_scaling import make_metric_stage
+
+            plugin.stages = [*plugin.stages, *map(make_metric_stage, plugin.metrics)]
 
     def unregister(self, module: ModuleType) -> None:
-        """Forget the hooks and wrappers of a module."""
-        self._manager.unregister(module)
+        """Forget the hooks and wrappers of a module, if it is registered."""
+        if self._manager.is_registered(module):
+            self._manager.unregister(module)
         self.wrappers = [each for each in self.wrappers if each is not module]
 
     def _call_hook(self, caller: pluggy.HookCaller, module: ModuleType) -> list[Any]:
@@ -168,7 +173,8 @@ class HookCaller:
         return found
 
 
-_HOOKS = [name for name in vars(Hooks) if name.startswith(PROJECT)]
+_PREFIX = f"{PROJECT}_"  # of the names of hooks
+_HOOKS = [name for name in vars(Hooks) if name.startswith(_PREFIX)]
 
 
 def _check_names(module: Any) -> None:
@@ -203,9 +209,8 @@ def _find_similar_hook(name: str) -> str | None:
     """Return the hook that a similar name probably means; None if no hook has a similar name."""
     from difflib import get_close_matches
 
-    prefix = f"{PROJECT}_"
-    close = get_close_matches(name.removeprefix(prefix), [hook.removeprefix(prefix) for hook in _HOOKS], n=1)
-    return prefix + close[0] if close else None
+    close = get_close_matches(name.removeprefix(_PREFIX), [hook.removeprefix(_PREFIX) for hook in _HOOKS], n=1)
+    return _PREFIX + close[0] if close else None
 
 
 def _list_names(form: Any) -> list[str]:
@@ -214,36 +219,44 @@ def _list_names(form: Any) -> list[str]:
     return [*([name] if name else []), *form.endings]
 
 
-def _make_stages(metrics: list[Metric]) -> list[type[Stage]]:
-    """Make the stages that scale columns by metrics, one for each."""
-    if not metrics:
-        return []
-    from filterkit.stages.metric_scaling import make_metric_stage
-
-    return [make_metric_stage(metric) for metric in metrics]
-
-
 def _is_wrapper(implementation: pluggy.HookImpl) -> bool:
     return bool(implementation.wrapper or implementation.hookwrapper)
 
 
-_STAGE = "list the class itself, and give it a name = '…'"
-_METRIC = "write filterkit.Metric('…', function)"
-_FORMAT = "write filterkit.Format('…', ('.ending',), read, write), or list the class itself"
-_ENGINE = "list the class itself, and give it a name = '…'"
-_COMMAND = "write @click.command('…') above the function"
+# What each hook must return items of, and how to write such an item.
+_WANTED = {
+    "filterkit_stages": ("a stage class with a name", "list the class itself, and give it a name = '…'"),
+    "filterkit_metrics": ("a Metric with a name and a function", "write filterkit.Metric('…', function)"),
+    "filterkit_formats": (
+        "a Format or FileFormat",
+        "write filterkit.Format('…', ('.ending',), read, write), or list the class itself",
+    ),
+    "filterkit_engines": ("an engine class with a name", "list the class itself, and give it a name = '…'"),
+    "filterkit_subcommands": ("a click command with a name", "write @click.command('…') above the function"),
+}
 
 
-def _check_items(hook: str, given: dict[str, list[Any]], is_right: Any, wanted: str, repair: str) -> list[Any]:
-    """Return the items of one hook; raise a `PluginError` that says what to do if one is not right."""
-    for item in given.get(hook, ()):
-        if not is_right(item):
-            raise PluginError(f"{hook} gives {to_one_line(repr(item))}, which is not {wanted}; {repair}")
-    return given.get(hook, [])
+def _is_wanted(item: Any, hook: str) -> bool:
+    """Return whether an item is what a hook must return; filterkit's classes are imported for those that need them."""
+    if hook == "filterkit_formats":
+        return hasattr(item, "name") and hasattr(item, "endings")
+    if not getattr(item, "name", ""):
+        return False
+    if hook == "filterkit_stages":
+        from filterkit.stages.base import Stage
+
+        return isinstance(item, type) and issubclass(item, Stage)
+    if hook == "filterkit_metrics":
+        from filterkit.counts.metric import Metric
+
+        return isinstance(item, Metric) and isinstance(item.name, str) and callable(item.score)
+    if hook == "filterkit_engines":
+        return isinstance(item, type) and hasattr(item, "map")
+    return hasattr(item, "make_context")
 
 
-def _check_endings(formats: list[Any]) -> list[Any]:
-    """Return the formats; raise a `PluginError` if their endings are no tuple of texts such as ``.kv`` or ``/``."""
+def _check_endings(formats: Iterable[Any]) -> None:
+    """Raise a `PluginError` if the endings of a format are no tuple of texts such as ``.kv`` or ``/``."""
     for form in formats:
         if not isinstance(form.endings, tuple):
             example = repr((form.endings,)) if isinstance(form.endings, str) else "('.kv',)"
@@ -255,28 +268,3 @@ def _check_endings(formats: list[Any]) -> list[Any]:
                 raise PluginError(
                     f"the format {quoted(form.name)} has the ending {ending!r}; an ending begins with a dot"
                 )
-    return formats
-
-
-def _is_stage(item: Any) -> bool:
-    from filterkit.stages.base import Stage  # the other kinds do not need it
-
-    return isinstance(item, type) and issubclass(item, Stage) and bool(item.name)
-
-
-def _is_metric(item: Any) -> bool:
-    from filterkit.counts.metric import Metric  # most plugins have no metrics
-
-    return isinstance(item, Metric) and isinstance(item.name, str) and bool(item.name) and callable(item.score)
-
-
-def _is_format(item: Any) -> bool:
-    return hasattr(item, "name") and hasattr(item, "endings")
-
-
-def _is_engine(item: Any) -> bool:
-    return isinstance(item, type) and hasattr(item, "map") and bool(getattr(item, "name", ""))
-
-
-def _is_command(item: Any) -> bool:
-    return hasattr(item, "make_context") and bool(getattr(item, "name", ""))

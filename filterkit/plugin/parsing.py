@@ -59,29 +59,25 @@ def make_stage_command(stage: type[Stage]) -> click.Command:
 
 
 def _make_parameter(field: dataclasses.Field[Any], type_: Any) -> click.Parameter:
-    flag = make_flag(field)
-    names = [flag, field.name]
-    help_text = field.metadata["help"]
-    complete = field.metadata["completions"]
-    completed: dict[str, Any] = {"shell_complete": lambda ctx, *_: list(complete(ctx.params))} if complete else {}
-    shown = field.default is not None and type_ is not bool
+    flag, about = make_flag(field), field.metadata
+    complete = about["completions"]
+    given: dict[str, Any] = {"default": field.default, "help": about["help"]}
     if type_ is bool:
         pair = flag if field.default is False else f"{flag}/--no-{flag[2:]}"
-        return click.Option([pair, field.name], default=field.default, help=help_text, is_flag=True)
-    metavar: str | None
+        return click.Option([pair, field.name], is_flag=True, **given)
+    completed: dict[str, Any] = {"shell_complete": lambda ctx, *_: list(complete(ctx.params))} if complete else {}
+    metavar: str | None = about["names"].upper()
     if type_ is tuple:
-        help_text += " Repeatable."
-        metavar = field.metadata["names"].upper() or "NAME"
-        return click.Option(names, multiple=True, type=click.STRING, metavar=metavar, help=help_text, **completed)
+        given = {"multiple": True, "help": f"{about['help']} Repeatable."}
+        return click.Option([flag, field.name], type=click.STRING, metavar=metavar or "NAME", **given, **completed)
     kind: Any = {int: click.INT, INT_OR_TEXT: IntOrText(), float: click.FLOAT}.get(type_, click.STRING)
-    metavar = field.metadata["names"].upper() or {int: "N", INT_OR_TEXT: "N", float: "X"}.get(type_, "TEXT")
-    if field.metadata["bare"]:
+    if about["bare"]:
         return click.Argument([field.name], type=kind, metavar=field.name.upper(), **completed)
-    if field.metadata["choices"]:
-        kind, metavar = click.Choice(field.metadata["choices"]), None
-    return click.Option(
-        names, default=field.default, type=kind, metavar=metavar, help=help_text, show_default=shown, **completed
-    )
+    metavar = metavar or {int: "N", INT_OR_TEXT: "N", float: "X"}.get(type_, "TEXT")
+    if about["choices"]:
+        kind, metavar = click.Choice(about["choices"]), None
+    is_shown = field.default is not None
+    return click.Option([flag, field.name], type=kind, metavar=metavar, show_default=is_shown, **given, **completed)
 
 
 def check_once(command: click.Command, context: click.Context, words: list[str], stage: str = "") -> None:

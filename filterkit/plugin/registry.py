@@ -16,7 +16,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from threading import RLock
@@ -35,7 +34,7 @@ from filterkit.errors import (
 )
 from filterkit.plugin.discovery import Installed, list_installed
 from filterkit.plugin.hookspecs import PROJECT
-from filterkit.plugin.offers import HookCaller, Offers
+from filterkit.plugin.offers import HookCaller, Plugin
 from filterkit.stages.options import get_option_values
 
 if TYPE_CHECKING:
@@ -48,31 +47,6 @@ if TYPE_CHECKING:
     from filterkit.stages.base import Stage
 
 T = TypeVar("T")
-
-
-@dataclass(eq=False, repr=False)
-class Plugin(Offers):
-    """One plugin, loaded or broken, and what it offers.
-
-    Attributes
-    ----------
-    name : that of the entry point, or of the file without its ending.
-    origin : the distribution with its version, or the path of the file.
-    problem : one line that says why the plugin cannot be used; empty if it can.
-    trace : the traceback of the problem; empty if there is none.
-    """
-
-    name: str
-    origin: str
-    problem: str = ""
-    trace: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.name} ({self.origin})" if self.origin else self.name
-
-    def known_as(self) -> str:
-        """Return name and origin as text, of a file without its folder."""
-        return f"{self.name} of {os.path.basename(self.origin)}"
 
 
 class Names(Mapping[str, T]):
@@ -155,7 +129,7 @@ class Claims:
         else:
             known.pop(name, None)
             for late in owners[1:]:
-                late.problem = f"two plugins claim the {kind} '{name}': {_join_names(owners)}"
+                late.problem = f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}"
 
     def find_rivals(self, plugin: Plugin) -> set[Plugin]:
         """Return the other plugins that claim names of a plugin."""
@@ -199,8 +173,9 @@ class Registry:
     def add_entry_points(self) -> None:
         """Add all installed plugins; those of filterkit's own distribution alone if the environment variable
         ``FILTERKIT_NO_PLUGINS`` is set and not empty."""
-        own_alone = bool(os.environ.get("FILTERKIT_NO_PLUGINS"))
-        self._points = [point for point in list_installed() if not own_alone or point.distribution == DISTRIBUTION]
+        self._points = list_installed()
+        if os.environ.get("FILTERKIT_NO_PLUGINS"):
+            self._points = [point for point in self._points if point.origin.partition(" ")[0] == DISTRIBUTION]
         self._load(point for point in self._points if point.is_open)
 
     @property
@@ -228,7 +203,7 @@ class Registry:
                 return self._claims.items[kind][name]
             if owners := self._claims.owners.get((kind, name)):
                 raise PluginError(
-                    f"two plugins claim the {kind} '{name}': {_join_names(owners)}; uninstall one of them"
+                    f"two plugins claim the {kind} '{name}': {' and '.join(map(str, owners))}; uninstall one of them"
                 )
             for point in listing:
                 plugin = self._installed[point]
@@ -317,45 +292,32 @@ class Registry:
                 hint = "; load only one of these files"
             if rivals & {*self._installed.values()}:
                 hint = "; FILTERKIT_NO_PLUGINS=1 leaves out those that are installed"
-            self._forget(plugin, module)
+            self._others.remove(plugin)
+            sys.modules.pop(module_name, None)
+            self._hooks.unregister(module)
+            self._claims = Claims(self._list_loaded())
             raise PluginError(f"{by} {path}: {plugin.problem}{hint}")
         self.files.append(path)
         self._by_file[place] = plugin
         return plugin
 
-    def _forget(self, plugin: Plugin, module: ModuleType) -> None:
-        """Leave everything as it was before a plugin from a file was loaded."""
-        self._others.remove(plugin)
-        sys.modules.pop(module.__name__, None)
-        if self._hooks.has(module):
-            self._hooks.unregister(module)
-        self._claims = Claims(self._list_loaded())
-
     def add_stage(self, stage: type[Stage]) -> None:
         """Register a stage class that no plugin offers."""
         self.load_all()
-        plugin = Plugin(stage.name, stage.__module__)
+        plugin = Plugin(stage.name, stage.__module__, stages=[stage])
         self._others.append(plugin)
-        self._take(plugin, Offers(stages=[stage]))
+        _record_offers(plugin)
         self._claims = Claims(self._list_loaded())
 
     def _take_offers(self, plugin: Plugin, module: ModuleType) -> None:
         """Ask a registered module what it offers, and take that."""
         with _note_failure(plugin):
             try:
-                offers = self._hooks.offers(module)
+                self._hooks.collect_offers(plugin, module)
             except BaseException:
                 self._hooks.unregister(module)
                 raise
-            self._take(plugin, offers)
-
-    def _take(self, plugin: Plugin, offers: Offers) -> None:
-        """Register the offers of a plugin."""
-        plugin.add(offers)
-        for thing in (*offers.stages, *offers.metrics, *offers.formats):
-            record_plugin(thing, plugin.known_as())  # for errors that name it
-        for stage in offers.stages:
-            copyreg.pickle(stage, _reduce_stage)
+            _record_offers(plugin)
 
     def _list_loaded(self) -> list[Plugin]:
         """List all loaded plugins, in the order of their names, then those from files."""
@@ -393,8 +355,12 @@ class Registry:
         return not self.flags
 
 
-def _join_names(plugins: list[Plugin]) -> str:
-    return " and ".join(map(str, plugins))
+def _record_offers(plugin: Plugin) -> None:
+    """Let errors name the plugin of a stage, metric or format, and let stages be pickled by their names."""
+    for offer in (*plugin.stages, *plugin.metrics, *plugin.formats):
+        record_plugin(offer, plugin.known_as())
+    for stage in plugin.stages:
+        copyreg.pickle(stage, _reduce_stage)
 
 
 def _list_groups(kind: str) -> set[str]:
@@ -402,9 +368,9 @@ def _list_groups(kind: str) -> set[str]:
     return {kind, "metric"} if kind == "stage" else {kind}
 
 
-def _compare_with_listed(point: Installed, offers: Offers) -> str:
+def _compare_with_listed(point: Installed, plugin: Plugin) -> str:
     """Say how the entry points of a plugin differ from what it offers; an empty text if they do not."""
-    listed, given = {*point.listed}, {*offers.listed()}
+    listed, given = {*point.listed}, {*plugin.listed()}
     for kind, name in sorted(listed - given):
         return f"its entry points list the {kind} {quoted(name)}, which no hook gives"
     for kind, name in sorted(given - listed):

@@ -14,8 +14,9 @@ import click
 
 from filterkit.cli.declared import SETTINGS
 from filterkit.errors import PATH, FilterkitError, UsageError, add_plugin_hint, quoted, suggestion, visible
+from filterkit.plugin.offers import Plugin
 from filterkit.plugin.parsing import note_stage_in_type_errors, parse_stages
-from filterkit.plugin.registry import OWN, Plugin, Registry
+from filterkit.plugin.registry import OWN, Registry
 from filterkit.stages.base import Stage
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from filterkit.cli.options import JsonOptions, declare_debug
 from filterkit.cli.shell.printing import print_document
 from filterkit.cli.shell.text_table import align_rows
 from filterkit.errors import visible
-from filterkit.plugin.registry import Plugin, Registry
+from filterkit.plugin.offers import Plugin
+from filterkit.plugin.registry import Registry
 
 
 class PluginsOptions(JsonOptions):
